@@ -1,0 +1,126 @@
+"""What can go wrong, once: each error has an id, a title, why it matters and what to do.
+
+``heapwise explain E021`` prints an entry; the command line prints ``Problem`` as what, why, next.
+Exit codes are those of ``docs/exit-codes.md``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    DONE = 0
+    GATE_FAILED = 1
+    BAD_USAGE = 2
+    PROGRAM_FAILED = 3
+    NOT_TRUSTWORTHY = 4
+    MISSING_TOOL = 5
+    OUR_BUG = 70
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the catalogue."""
+
+    id: str
+    title: str
+    exit: Exit
+    why: str
+    do: str
+
+
+class Problem(Exception):
+    """An error that a user can act on. ``what`` is the sentence; the catalogue has the rest."""
+
+    def __init__(self, id: str, what: str, *, why: str = "", do: str = "") -> None:
+        super().__init__(what)
+        entry = CATALOGUE[id]
+        self.id = id
+        self.what = what
+        self.why = why or entry.why
+        self.do = do or entry.do
+        self.exit = entry.exit
+
+
+def _entries(*entries: Entry) -> dict[str, Entry]:
+    return {entry.id: entry for entry in entries}
+
+
+CATALOGUE: dict[str, Entry] = _entries(
+    Entry("E001", "unknown experiment", Exit.BAD_USAGE,
+          "The id or pattern names no experiment that is installed.",
+          "heapwise list"),
+    Entry("E002", "unknown allocator", Exit.BAD_USAGE,
+          "The name is no peer that Heapwise knows, and no path was given for it.",
+          "heapwise peers list   or   --allocator name=/path/to/lib.so"),
+    Entry("E003", "unknown or malformed option value", Exit.BAD_USAGE,
+          "The value cannot be understood, so nothing was started.",
+          "see --help of the verb"),
+    Entry("E004", "unknown run", Exit.BAD_USAGE,
+          "The store holds no run with this id.",
+          "heapwise report --list"),
+    Entry("E010", "program not found", Exit.BAD_USAGE,
+          "There is no such file, or it is not executable. Nothing was measured.",
+          "give the path of a program, after --"),
+    Entry("E020", "static program", Exit.BAD_USAGE,
+          "A statically linked program has its malloc inside; nothing can be preloaded into it.",
+          "link it dynamically, or relink it against the allocator"),
+    Entry("E021", "own allocator inside", Exit.BAD_USAGE,
+          "The program brings its own malloc, so replacing malloc would not change what it uses.",
+          "build it without that feature, or measure it all the same with --force"),
+    Entry("E022", "setuid or file capabilities", Exit.BAD_USAGE,
+          "The loader ignores LD_PRELOAD for programs that gain privileges when started.",
+          "measure a copy without the privilege: cp PROGRAM /tmp/ and run the copy"),
+    Entry("E023", "Go program", Exit.BAD_USAGE,
+          "Go's runtime manages memory itself and never calls malloc.",
+          "tune it with GOGC and GOMEMLIMIT instead; --force measures its C parts"),
+    Entry("E024", "sanitizer inside", Exit.BAD_USAGE,
+          "A sanitizer's runtime replaces malloc itself.",
+          "build without -fsanitize, or --force"),
+    Entry("E025", "other architecture", Exit.BAD_USAGE,
+          "The program is built for another machine than the allocators here.",
+          "build it for this machine"),
+    Entry("E026", "not a program", Exit.BAD_USAGE,
+          "The file is neither an ELF program nor a script with an interpreter line.",
+          "give the program that runs it, then the file"),
+    Entry("E030", "program failed", Exit.PROGRAM_FAILED,
+          "It failed under the baseline, so there is nothing to compare with.",
+          "make it work first without heapwise; its last words are above"),
+    Entry("E031", "output differed", Exit.PROGRAM_FAILED,
+          "Under at least one allocator the program did other work than under the baseline.",
+          "make the output repeatable, or --ignore-output if the difference is harmless"),
+    Entry("E040", "not trustworthy", Exit.NOT_TRUSTWORTHY,
+          "A check that guards the figures failed, so they are not shown as a result.",
+          "heapwise explain with the id of the check; raw samples are kept"),
+    Entry("E050", "store not writable", Exit.MISSING_TOOL,
+          "Results cannot be saved, and a measurement that is not saved is lost.",
+          "--store DIR or HEAPWISE_STORE with a folder that you may write"),
+    Entry("E051", "disk full", Exit.MISSING_TOOL,
+          "The last sample could not be written; all earlier ones are kept.",
+          "make room, then heapwise resume"),
+    Entry("E052", "native part missing", Exit.MISSING_TOOL,
+          "The launcher or an experiment is not where it was installed.",
+          "pip install --force-reinstall heapwise   or   make setup"),
+    Entry("E053", "peer not installed", Exit.MISSING_TOOL,
+          "Its library was not found on this machine.",
+          "heapwise peers list says how to get it"),
+    Entry("E060", "result of a newer version", Exit.BAD_USAGE,
+          "The run was written with a schema that this version does not know.",
+          "update heapwise"),
+    Entry("E061", "run damaged", Exit.BAD_USAGE,
+          "run.json cannot be read. Nothing was changed.",
+          "restore it from a copy; samples.jsonl beside it still has every number"),
+    Entry("E070", "internal error", Exit.OUR_BUG,
+          "This is a mistake of ours, not yours. What was measured is kept.",
+          "run again with --debug and report what it prints"),
+    Entry("W001", "peer missing", Exit.DONE,
+          "The comparison goes on without it.", "heapwise peers list"),
+    Entry("W002", "damaged sample line", Exit.DONE,
+          "A line of samples.jsonl cannot be read; it was skipped and the file left as it is.",
+          "nothing to do, if the count is small"),
+    Entry("W007", "hardware counters are off", Exit.DONE,
+          "Time and memory are not affected.", "nothing to do on a virtual machine"),
+)

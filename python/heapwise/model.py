@@ -1,0 +1,297 @@
+"""The nouns of the laboratory, as frozen dataclasses.
+
+Every other package speaks in these; this one imports none of our code. What is written to disk is
+exactly these classes as JSON (see ``schema/``), so a change here is a change of the schema version.
+
+Units are in the names or in ``Quantity.unit``; times on disk are seconds or nanoseconds as named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+SCHEMA_VERSION = 1
+
+Better = Literal["lower", "higher"]
+Verdict = Literal["pass", "warn", "fail", "unavailable"]
+Status = Literal[
+    "ok", "crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused",
+    "discarded", "interrupted",
+]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that a repeat yields: ``wall_time`` in ``s``, ``alloc_fresh`` in ``ns/op``."""
+
+    name: str
+    unit: str
+    better: Better
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A setting of an experiment. ``default`` and ``smoke`` list the values that are crossed."""
+
+    name: str
+    meaning: str
+    default: list[Any]
+    smoke: list[Any]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class SubjectSpec:
+    """What one row measures, as an experiment declares it.
+
+    kind: ``inline`` runs as it is; ``malloc`` is expanded by the runner to one subject per
+    installed preloadable peer, each in a process of its own (``malloc@glibc``, ...).
+    """
+
+    name: str
+    kind: Literal["inline", "malloc"]
+    title: str
+    available: bool = True
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class SeedFigure:
+    """A figure of the seed document, to be printed beside ours."""
+
+    subject: str
+    quantity: str
+    parameters: dict[str, Any]
+    value: float
+    unit: str
+    machine: str
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What ``<binary> --describe`` prints."""
+
+    schema: int
+    id: str
+    family: str
+    question: str
+    isolates: str
+    not_shown: str
+    parameters: list[Parameter]
+    quantities: list[Quantity]
+    subjects: list[SubjectSpec]
+    baseline: str
+    repeats: int
+    dropped_repeats: int
+    seed: str | None
+    seed_figures: list[SeedFigure] = field(default_factory=list)
+    binary: str = ""
+
+    @property
+    def unit(self) -> str:
+        return self.quantities[0].unit
+
+    @property
+    def better(self) -> Better:
+        return self.quantities[0].better
+
+
+@dataclass(frozen=True)
+class Peer:
+    """An allocator that we compare with, as ``peers/<name>/peer.toml`` declares it, resolved.
+
+    ``path`` is the preloadable library found on this machine, ``""`` for the system's own malloc,
+    ``None`` when it is not installed (then ``get`` says how to get it).
+    """
+
+    name: str
+    title: str
+    kind: Literal["system", "preload"]
+    path: str | None
+    version: str
+    build_id: str
+    get: str
+    licence: str
+    environment_prefixes: list[str] = field(default_factory=list)
+    notes: str = ""
+    debug_build: bool = False
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What this computer is. ``unavailable`` maps a facility to the reason that it is missing."""
+
+    host: str
+    user: str
+    cpu: str
+    cores: int
+    memory_bytes: int
+    caches: dict[str, int]
+    kernel: str
+    distribution: str
+    libc: str
+    page_bytes: int
+    facts: dict[str, Any] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one row measures, resolved: a peer under ``compare``, or an experiment's subject."""
+
+    name: str
+    title: str
+    peer: Peer | None = None
+    baseline: bool = False
+    control: bool = False
+    """True for the second label of the baseline (the A/A pair), which is never ranked."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what is run; with it and the store a run can be resumed."""
+
+    kind: Literal["compare", "run"]
+    command: list[str]
+    experiments: list[str]
+    parameters: dict[str, list[Any]]
+    subjects: list[Subject]
+    seed: int
+    min_rounds: int
+    max_rounds: int
+    time_s: float
+    precision: float
+    warm_up_rounds: int
+    timeout_s: float
+    input_path: str | None = None
+    smoke: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+    working_directory: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Process:
+    """One child process, as the launcher and the probe saw it. One line of ``samples.jsonl``.
+
+    ``parameters`` are the settings of the cell (without ``quantity``). ``facts`` holds what the
+    launcher printed (wall_s, user_s, system_s, peak_rss_bytes, minor_faults, exit_code, signal,
+    output_hash, spin_before_ns, steal, affinity, ...) and ``identity`` what the probe wrote inside
+    the child (path and build-id of the library that malloc comes from, for each exec'd process).
+    """
+
+    number: int
+    experiment: str
+    subject: str
+    parameters: dict[str, Any]
+    round: int
+    status: Status
+    reason: str = ""
+    warm_up: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)
+    identity: list[dict[str, Any]] = field(default_factory=list)
+    started_at: str = ""
+    kind: Literal["process"] = "process"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One repeat of one process: a number for each quantity. One line of ``samples.jsonl``."""
+
+    process: int
+    experiment: str
+    subject: str
+    parameters: dict[str, Any]
+    round: int
+    repeat: int
+    warm_up: bool
+    values: dict[str, float]
+    facts: dict[str, Any] = field(default_factory=dict)
+    kind: Literal["sample"] = "sample"
+
+
+@dataclass(frozen=True)
+class Run:
+    """``run.json``: one invocation, with its machine. ``state`` is what a reader may rely on."""
+
+    schema: int
+    id: str
+    version: str
+    created: str
+    command_line: list[str]
+    plan: Plan
+    machine: Machine
+    experiments: list[Experiment]
+    state: Literal["running", "complete", "interrupted"]
+    preflight: list[Check] = field(default_factory=list)
+    missing_peers: list[Peer] = field(default_factory=list)
+    machine_after: Machine | None = None
+    finished: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """The verdict of one trust check (V1 ... V25) on one run."""
+
+    id: str
+    title: str
+    verdict: Verdict
+    detail: str
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """All checks; ``verdict`` is the worst of them in words a person reads."""
+
+    verdict: Literal["good", "limited", "not trustworthy"]
+    checks: list[Check]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The statistics of one subject in one cell for one quantity.
+
+    ``parameters`` includes ``quantity``. Figures are None where nothing could be measured (then
+    ``status`` and ``note`` say why). ``ratio`` is subject over baseline, from paired rounds, with a
+    95 % interval; None for the baseline itself. ``verdict`` is derived, never typed in.
+    """
+
+    subject: str
+    experiment: str
+    parameters: dict[str, Any]
+    unit: str
+    better: Better
+    n: int
+    min: float | None
+    median: float | None
+    mean: float | None
+    max: float | None
+    stddev: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    baseline: bool = False
+    verdict: Literal["baseline", "better", "worse", "no difference", "cannot tell", "not measured"] = (
+        "not measured"
+    )
+    status: str = "ok"
+    note: str = ""
+    values: list[float] = field(default_factory=list)
+    seed_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``--json`` prints and the report draws: derived from the store, never stored."""
+
+    run: Run
+    rows: list[Row]
+    trust: Trust
+    advice: str
+    noise_floor: float | None = None
+    headlines: list[str] = field(default_factory=list)
