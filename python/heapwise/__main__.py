@@ -1,0 +1,5 @@
+"""``python -m heapwise`` is ``heapwise``."""
+
+from heapwise.cli import main
+
+main()

@@ -1,0 +1,42 @@
+"""Dataclasses to JSON and back, by msgspec, keeping keys that this version does not know."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, TypeVar, get_type_hints
+
+import msgspec
+
+Record = TypeVar("Record")
+
+
+def encode(record: Any) -> bytes:
+    """One line of JSON without the line end."""
+    return msgspec.json.encode(record)
+
+
+def decode_object(text: bytes) -> dict[str, Any]:
+    """ValueError when the text is no JSON object."""
+    document = msgspec.json.decode(text)
+    if not isinstance(document, dict):
+        raise ValueError("not an object")
+    return document
+
+
+def convert(document: dict[str, Any], kind: type[Record]) -> Record:
+    """ValueError when a field is missing or of another type; unknown keys are passed over."""
+    return msgspec.convert(document, kind)
+
+
+def merge_unknown(old: dict[str, Any], record: Any) -> dict[str, Any]:
+    """``record`` as a document, with the keys of ``old`` that its dataclass does not have."""
+    fresh: dict[str, Any] = {}
+    hints = get_type_hints(type(record))
+    for field in dataclasses.fields(record):
+        value, before = getattr(record, field.name), old.get(field.name)
+        if dataclasses.is_dataclass(hints[field.name]) and isinstance(before, dict):
+            fresh[field.name] = merge_unknown(before, value)
+        else:
+            fresh[field.name] = msgspec.to_builtins(value)
+    unknown = {key: value for key, value in old.items() if key not in fresh}
+    return {**fresh, **unknown}

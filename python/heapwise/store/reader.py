@@ -1,0 +1,117 @@
+"""Reading runs back, forgiving with lines, strict with ``run.json``."""
+
+from __future__ import annotations
+
+import difflib
+from pathlib import Path
+from typing import Any
+
+from heapwise.errors import Problem
+from heapwise.model import Process, Run, Sample
+from heapwise.store import codec
+from heapwise.store.migrate import migrate
+from heapwise.store.stored_run import StoredRun
+
+RUNS, RUN_FILE, SAMPLES_FILE = "runs", "run.json", "samples.jsonl"
+
+
+def read_run(store_path: Path | str, run_id: str) -> StoredRun:
+    """The run named by ``run_id``: an id, a unique beginning of one, ``last``, or a run's folder.
+
+    Problems: E004 no such run, E060 newer schema, E061 damaged, E050 not readable.
+    """
+    folder = resolve_run(Path(store_path), run_id)
+    document = read_document(folder)
+    try:
+        run = codec.convert(document, Run)
+    except ValueError as error:
+        raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
+    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE)
+    return StoredRun(folder, run, processes, samples, damaged)
+
+
+def read_document(folder: Path) -> dict[str, Any]:
+    """``run.json`` as a dictionary of today's schema, unknown keys included."""
+    path = folder / RUN_FILE
+    try:
+        document = codec.decode_object(path.read_bytes())
+    except FileNotFoundError as error:
+        raise Problem("E061", f"{path} is missing") from error
+    except OSError as error:
+        raise Problem("E050", f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Problem("E061", f"{path} is not JSON: {error}") from error
+    return migrate(document, str(path))
+
+
+def run_ids(store_path: Path | str) -> list[str]:
+    """Ids of all runs, oldest first."""
+    runs = Path(store_path) / RUNS
+    try:
+        folders = [entry for entry in runs.iterdir() if (entry / RUN_FILE).exists()]
+    except OSError:
+        return []
+    return [folder.name for folder in sorted(folders, key=_created)]
+
+
+def resolve_run(store_path: Path, run_id: str) -> Path:
+    """The folder of a run. Problem E004 with the nearest ids when there is none."""
+    as_folder = Path(run_id)
+    if "/" in run_id and (as_folder / RUN_FILE).exists():
+        return as_folder
+    ids = run_ids(store_path)
+    if run_id in ("last", "latest") and ids:
+        return store_path / RUNS / ids[-1]
+    matches = [run_id] if run_id in ids else [name for name in ids if name.startswith(run_id)]
+    if len(matches) == 1 and run_id:
+        return store_path / RUNS / matches[0]
+    raise Problem("E004", _no_such_run(store_path, run_id, ids, matches))
+
+
+def _no_such_run(store_path: Path, run_id: str, ids: list[str], matches: list[str]) -> str:
+    if run_id and len(matches) > 1:
+        return f"'{run_id}' is the beginning of {len(matches)} runs: {', '.join(matches)}"
+    if not ids:
+        return f"no run '{run_id}': the store {store_path} is empty"
+    near = difflib.get_close_matches(run_id, ids, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; the last one is {ids[-1]}"
+    return f"no run '{run_id}' in {store_path}{hint}"
+
+
+def _created(folder: Path) -> tuple[str, str]:
+    try:
+        document = codec.decode_object((folder / RUN_FILE).read_bytes())
+        return str(document.get("created", "")), folder.name
+    except (OSError, ValueError):
+        return "", folder.name
+
+
+def _read_lines(path: Path) -> tuple[list[Process], list[Sample], int]:
+    """Whole lines only: a last line without its end was torn by a crash and never counted."""
+    processes: list[Process] = []
+    samples: list[Sample] = []
+    damaged = 0
+    try:
+        text = path.read_bytes()
+    except FileNotFoundError:
+        return processes, samples, damaged
+    for line in text.split(b"\n")[:-1]:
+        try:
+            record = _record(line)
+        except ValueError:
+            damaged += 1
+            continue
+        if isinstance(record, Process):
+            processes.append(record)
+        else:
+            samples.append(record)
+    return processes, samples, damaged
+
+
+def _record(line: bytes) -> Process | Sample:
+    document = codec.decode_object(line)
+    if document.get("kind") == "process":
+        return codec.convert(document, Process)
+    if document.get("kind") == "sample":
+        return codec.convert(document, Sample)
+    raise ValueError("neither a process nor a sample")
