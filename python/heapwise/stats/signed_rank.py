@@ -67,7 +67,7 @@ def interval_rank(pairs: int, confidence: float) -> int | None:
         k = int(np.searchsorted(_cumulative(pairs), tail * (1 + 1e-12), side="right"))
         return k or None
     mean, deviation = _moments(pairs)
-    return max(1, floor(mean + norm.ppf(tail) * deviation))
+    return max(1, floor(mean + float(norm.ppf(tail)) * deviation))
 
 
 def pairs_needed(confidence: float) -> int:
