@@ -1,0 +1,30 @@
+# add_unit_tests(FOLDER): one doctest executable for each FOLDER/**/*.cpp below tests/, each of its
+# cases a ctest test with the label FOLDER and the file's path in its name.
+
+include(doctest)
+
+add_library(doctest_main OBJECT "${CMAKE_CURRENT_LIST_DIR}/doctest_main.cpp")
+target_link_libraries(doctest_main PUBLIC doctest::doctest)
+target_compile_features(doctest_main PUBLIC cxx_std_20)
+
+function(add_unit_tests folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT_S" "")
+  set(root "${PROJECT_SOURCE_DIR}/tests/${folder}")
+  file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${root}" "${root}/*.cpp")
+  foreach(file IN LISTS files)
+    string(REGEX REPLACE "\\.cpp$" "" name "${folder}/${file}")
+    string(MAKE_C_IDENTIFIER "${name}" target)
+    add_executable(${target} "${root}/${file}")
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src"
+      "${PROJECT_SOURCE_DIR}/tests" "${root}")
+    target_link_libraries(${target} PRIVATE
+      heapwise_static heapwise_warnings doctest_main)
+    if(TARGET heapwise_bench)
+      target_link_libraries(${target} PRIVATE heapwise_bench)
+    endif()
+    doctest_discover_tests(${target}
+      TEST_PREFIX "${name}: "
+      PROPERTIES LABELS "${folder}" TIMEOUT "${arg_TIMEOUT_S}")
+  endforeach()
+endfunction()
