@@ -1,0 +1,107 @@
+"""``heapwise explain``: what an id of an error, a check or an experiment means."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.options import DebugOption, JsonOption
+from heapwise.errors import CATALOGUE, Entry, Problem
+
+
+def register(app: typer.Typer) -> None:
+    app.command("explain")(explain)
+
+
+def explain(
+    id: Annotated[str, typer.Argument(metavar="ID", help="E021, V5, pool/bulk ...")],
+    json: JsonOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Say what an id means: an error, a trust check or an experiment.
+
+    \b
+    heapwise explain E021         an error
+    heapwise explain V5           a check of the Trust line
+    heapwise explain pool/bulk    an experiment: its question, and what it does not show
+    """
+    console = Console(as_json=json)
+    if entry := CATALOGUE.get(id.upper()):
+        return _error(console, entry)
+    if check := _checks().get(id.upper()):
+        return _text(console, id.upper(), check)
+    return _experiment(console, id)
+
+
+def _error(console: Console, entry: Entry) -> int:
+    if console.as_json:
+        console.json(entry)
+        return 0
+    console.result(f"{entry.id}  {entry.title}   (exit code {int(entry.exit)})")
+    console.result(f"  why: {entry.why}")
+    console.result(f"  do:  {entry.do}")
+    return 0
+
+
+def _checks() -> dict[str, str]:
+    """Id of each check to its explanation: the docstring of its file in ``heapwise.trust``."""
+    import importlib
+    import inspect
+    import pkgutil
+    import re
+
+    try:
+        trust = importlib.import_module("heapwise.trust")
+    except ImportError:
+        return {}
+    found: dict[str, str] = {}
+    for module in pkgutil.iter_modules(trust.__path__):
+        if match := re.match(r"v0*(\d+)(_|$)", module.name):
+            loaded = importlib.import_module(f"heapwise.trust.{module.name}")
+            found[f"V{match.group(1)}"] = inspect.getdoc(loaded) or module.name
+    return found
+
+
+def _text(console: Console, id: str, text: str) -> int:
+    if console.as_json:
+        console.json({"id": id, "text": text})
+    else:
+        console.result(f"{id}  {text}")
+    return 0
+
+
+def _experiment(console: Console, id: str) -> int:
+    from heapwise.catalog import find_experiments
+
+    experiments = {found.id: found for found in find_experiments()}
+    if id not in experiments:
+        words = [*CATALOGUE, *_checks(), *experiments]
+        near = difflib.get_close_matches(id, words, n=1) or difflib.get_close_matches(
+            id.upper(), words, n=1
+        )
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise Problem(
+            "E003", f"'{id}' is the id of no error, check or experiment{hint}",
+            do="heapwise list   for experiments; ids of errors and checks are in what was printed",
+        )
+    experiment = experiments[id]
+    if console.as_json:
+        console.json(experiment)
+        return 0
+    console.result(f"{experiment.id}  {experiment.question}")
+    console.result(f"  isolates:     {experiment.isolates}")
+    console.result(f"  not shown:    {experiment.not_shown}")
+    for quantity in experiment.quantities:
+        console.result(
+            f"  quantity:     {quantity.name} in {quantity.unit}, {quantity.better} is better"
+            f"  {quantity.meaning}"
+        )
+    for parameter in experiment.parameters:
+        values = ", ".join(str(value) for value in parameter.default)
+        console.result(f"  parameter:    {parameter.name} = {values}  {parameter.meaning}")
+    for subject in experiment.subjects:
+        console.result(f"  subject:      {subject.name}  {subject.title}")
+    return 0

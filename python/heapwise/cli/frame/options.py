@@ -1,0 +1,25 @@
+"""Options that mean the same in every verb that has them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+StoreOption = Annotated[
+    str | None,
+    typer.Option("--store", metavar="DIR", help="Where runs are kept (else HEAPWISE_STORE)."),
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="JSON on stdout, everything else on stderr.")
+]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Only the result.")]
+DebugOption = Annotated[
+    bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=True)
+]
+DryRunOption = Annotated[
+    bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
+]
+
+PASS_THROUGH = {"allow_interspersed_args": False, "ignore_unknown_options": False}
+"""Context settings of a verb that takes a program: everything after it is left untouched."""
