@@ -1,0 +1,96 @@
+"""The experiments that are installed: executables in a folder, each of which describes itself."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import subprocess
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import msgspec
+
+from heapwise.catalog.native import native_folder
+from heapwise.errors import Problem
+from heapwise.model import SCHEMA_VERSION, Experiment
+
+DESCRIBE_TIMEOUT_S = 20.0
+
+
+@dataclass(frozen=True)
+class Broken:
+    """An executable among the experiments that does not describe itself."""
+
+    path: Path
+    reason: str
+
+
+_described: dict[tuple[str, int], Experiment | Broken] = {}
+
+
+def find_experiments() -> list[Experiment]:
+    """All experiments that work, by id. Problem E052 without native parts."""
+    return [found for found in _survey() if isinstance(found, Experiment)]
+
+
+def broken_experiments() -> list[Broken]:
+    return [found for found in _survey() if isinstance(found, Broken)]
+
+
+def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
+    """Those whose id fits a pattern, in the catalogue's order; all without patterns.
+
+    Problem E001 for a pattern that fits none, with the nearest id.
+    """
+    experiments = find_experiments()
+    ids = [experiment.id for experiment in experiments]
+    wanted: set[str] = set()
+    for pattern in patterns or ["*"]:
+        fitting = [id for id in ids if fnmatchcase(id, pattern) or id == pattern]
+        if not fitting:
+            raise Problem("E001", _unknown(pattern, ids))
+        wanted.update(fitting)
+    return [experiment for experiment in experiments if experiment.id in wanted]
+
+
+def _survey() -> list[Experiment | Broken]:
+    folder = native_folder() / "experiments"
+    binaries = sorted(
+        path for path in folder.glob("*/*") if path.is_file() and os.access(path, os.X_OK)
+    )
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return list(pool.map(_describe_once, binaries))
+
+
+def _describe_once(binary: Path) -> Experiment | Broken:
+    key = (str(binary), binary.stat().st_mtime_ns)
+    if key not in _described:
+        _described[key] = _describe(binary)
+    return _described[key]
+
+
+def _describe(binary: Path) -> Experiment | Broken:
+    try:
+        answer = subprocess.run(
+            [str(binary), "--describe"], capture_output=True, timeout=DESCRIBE_TIMEOUT_S,
+            check=False, stdin=subprocess.DEVNULL,
+        )
+        if answer.returncode != 0:
+            return Broken(binary, f"--describe ended with {answer.returncode}")
+        experiment = msgspec.json.decode(answer.stdout, type=Experiment)
+    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+        return Broken(binary, f"--describe failed: {error}")
+    if experiment.schema > SCHEMA_VERSION:
+        return Broken(binary, f"it speaks schema {experiment.schema}, newer than this heapwise")
+    return replace(experiment, binary=str(binary))
+
+
+def _unknown(pattern: str, ids: list[str]) -> str:
+    near = difflib.get_close_matches(pattern, ids, n=1, cutoff=0.5)
+    if not near:  # the name without its family is often all that is remembered
+        near = [id for id in ids if id.partition("/")[2] == pattern.rpartition("/")[2]][:1]
+    hint = f"; did you mean {near[0]}?" if near else ""
+    return f"no experiment fits '{pattern}'{hint}"

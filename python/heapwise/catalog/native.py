@@ -1,0 +1,38 @@
+"""Where the native parts are: the launcher, the probes and the experiments."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from heapwise.errors import Problem
+
+PACKAGE = Path(__file__).resolve().parent.parent
+CHECKOUT = PACKAGE.parent.parent
+LAUNCHER, PROBE, COUNTER = "heapwise-launch", "libheapwise-probe.so", "libheapwise-count.so"
+
+
+def native_folder() -> Path:
+    """``HEAPWISE_NATIVE``, else inside the installed package, else the newest build of a checkout.
+
+    A release build of the checkout goes before others. Problem E052 when there is none.
+    """
+    if configured := os.environ.get("HEAPWISE_NATIVE"):
+        if Path(configured).is_dir():
+            return Path(configured).absolute()
+        raise Problem("E052", f"HEAPWISE_NATIVE names {configured}, which is no folder")
+    if (PACKAGE / "native" / LAUNCHER).exists():
+        return PACKAGE / "native"
+    builds = list(CHECKOUT.glob(f"build/*/native/{LAUNCHER}"))
+    if not builds:
+        raise Problem("E052", "the launcher was found neither in the package nor in build/")
+    newest = max(builds, key=lambda path: ("release" in path.parts[-3], path.stat().st_mtime))
+    return newest.parent
+
+
+def native_part(name: str) -> Path:
+    """The path of one native part. Problem E052 when it is not there."""
+    path = native_folder() / name
+    if not path.exists():
+        raise Problem("E052", f"{path} is missing")
+    return path

@@ -1,0 +1,154 @@
+"""The peers of this machine: declared in a folder each, found in the file system."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import platform
+import re
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+
+from heapwise.catalog.elf import read_elf
+from heapwise.catalog.library_version import package_versions, soname_version
+from heapwise.catalog.peer_file import Declaration, Declared, read_declarations
+from heapwise.errors import Problem
+from heapwise.model import Peer
+
+SYSTEM = "glibc"
+
+
+def find_peers() -> list[Peer]:
+    """Every declared peer, installed or not; the system's own first."""
+    declared = read_declarations()
+    paths = {peer.name: find_library(peer.declaration) for peer in declared}
+    system = system_library()
+    versions = package_versions([path for path in [*paths.values(), system] if path])
+    peers = [_resolve(peer, paths[peer.name], versions) for peer in declared]
+    return sorted(peers, key=lambda peer: (peer.kind != "system", peer.name))
+
+
+def installed_peers() -> list[Peer]:
+    return [peer for peer in find_peers() if peer.path is not None]
+
+
+def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[Peer], list[Peer]]:
+    """(present, missing) of the named peers, or of all; ``adhoc`` are ``name=/path.so``.
+
+    Problems: E002 unknown name, E003 malformed ``name=/path``.
+    """
+    known = {peer.name: peer for peer in find_peers()}
+    extra = [adhoc_peer(text, known) for text in adhoc]
+    known |= {peer.name: peer for peer in extra}
+    for name in names:
+        if name not in known:
+            raise Problem("E002", _unknown(name, list(known)))
+    wanted = list(dict.fromkeys([*names, *(peer.name for peer in extra)])) if names else list(known)
+    chosen = [known[name] for name in wanted]
+    present = [peer for peer in chosen if peer.path is not None]
+    return present, [peer for peer in chosen if peer.path is None]
+
+
+def adhoc_peer(text: str, known: dict[str, Peer] | None = None) -> Peer:
+    """``name=/path/to/lib.so`` as a peer. Whether it can be preloaded is found out by running."""
+    name, equals, path = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name) or not path:
+        raise Problem("E003", f"--allocator {text} is not of the form name=/path/to/lib.so")
+    file = Path(path).expanduser().absolute()
+    if not file.is_file():
+        raise Problem("E053", f"--allocator {name}: there is no file {file}",
+                      do="give the path of a shared library")
+    if re.search(r"[\s:]", str(file)):
+        raise Problem("E003", f"--allocator {name}: the loader cannot preload a path with a space "
+                      f"or colon: {file}", do="copy or link the library to another path")
+    like = (known or {}).get(name)
+    facts = read_elf(file)
+    return Peer(
+        name=name, title=name, kind="preload", path=str(file), version=soname_version(str(file)),
+        build_id=facts.build_id if facts else "", get="", licence="unknown",
+        environment_prefixes=like.environment_prefixes if like else [],
+        notes="given by path", debug_build=_is_debug(str(file), ["*debug*"]),
+    )
+
+
+def system_library() -> str:
+    """The C library that this process runs on, which is that of a program started here."""
+    try:
+        lines = Path("/proc/self/maps").read_text().splitlines()
+    except OSError:
+        return ""
+    for line in lines:
+        path = line.split(maxsplit=5)[-1]
+        if re.search(r"/(libc\.so\.6|libc-[\d.]+\.so|ld-musl[^/]*)$", path):
+            return path
+    return ""
+
+
+def find_library(declaration: Declaration) -> str | None:
+    """The newest file that fits the first pattern that any file fits; "" for the system's own."""
+    if declaration.kind == "system":
+        return ""
+    for pattern in declaration.libraries:
+        pattern = pattern.replace("{machine}", platform.machine())
+        found = [path for folder in _folders(declaration) for path in folder.glob(pattern)]
+        if usable := [path for path in found if path.is_file()]:
+            return str(max(usable, key=_natural))
+    return None
+
+
+def _folders(declaration: Declaration) -> list[Path]:
+    triplet = f"{platform.machine()}-linux-gnu"
+    names = [
+        f"/usr/local/lib/{triplet}", "/usr/local/lib", f"/usr/lib/{triplet}", f"/lib/{triplet}",
+        "/usr/lib64", "/usr/lib", os.path.join(sys.prefix, "lib"),
+    ]
+    folders = [Path(name) for name in names]
+    for pattern in declaration.folders:
+        folders += sorted(Path("/").glob(pattern.lstrip("/")))
+    return folders
+
+
+def _natural(path: Path) -> list[tuple[int, str]]:
+    """Orders llvm-9 before llvm-16, and a short name before the same with more to it."""
+    parts = re.split(r"(\d+)", str(path))
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in parts]
+
+
+def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer:
+    declaration = peer.declaration
+    if declaration.kind == "system":
+        version, build_id = _system_identity(versions)
+    elif path is None:
+        version, build_id = "", ""
+    else:
+        facts = read_elf(path)
+        version = versions.get(path) or soname_version(path)
+        build_id = facts.build_id if facts else ""
+    return Peer(
+        name=peer.name, title=declaration.title, kind=declaration.kind, path=path,
+        version=version, build_id=build_id, get=declaration.get, licence=declaration.licence,
+        environment_prefixes=list(declaration.environment_prefixes), notes=declaration.notes,
+        debug_build=_is_debug(path or "", declaration.debug_names),
+    )
+
+
+def _system_identity(versions: dict[str, str]) -> tuple[str, str]:
+    path = system_library()
+    facts = read_elf(path) if path else None
+    name = os.confstr("CS_GNU_LIBC_VERSION") if "CS_GNU_LIBC_VERSION" in os.confstr_names else None
+    version = (name or "").removeprefix("glibc ") or versions.get(path, "unknown version")
+    return version, facts.build_id if facts else ""
+
+
+def _is_debug(path: str, patterns: Sequence[str]) -> bool:
+    """By name: mimalloc and gperftools call their checking builds so (V18)."""
+    names = {Path(path).name, Path(path).resolve().name} if path else set()
+    return any(fnmatch(name, pattern) for name in names for pattern in patterns)
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+    return f"no allocator '{name}'{hint}"
