@@ -28,7 +28,7 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     folders: list[str] = []
     package: str = ""
     environment_prefixes: list[str] = []
-    debug_names: list[str] = ["*debug*", "*-dbg*"]
+    debug_names: list[str] = msgspec.field(default_factory=lambda: ["*debug*", "*-dbg*"])
     notes: str = ""
 
 
