@@ -1,0 +1,16 @@
+# The front door. Each target is one line that calls a script.
+.PHONY: help setup demo test lock format clean
+
+help: ; @sed -n 's/^## //p' Makefile
+## make setup    install what is missing, build, leave the command at .venv/bin/heapwise
+setup: ; @tools/setup
+## make demo     setup, then a real comparison and a report (ten minutes at the most)
+demo: ; @tools/setup && tools/demo
+## make test     setup, then every test; the last line is `N passed, N failed`
+test: ; @tools/setup --tests && tools/test
+## make lock     pin the newest Python dependencies in requirements.lock
+lock: ; @tools/lock
+## make format   put C++ and Python into shape
+format: ; @tools/format
+## make clean    remove what was built; results in .heapwise stay
+clean: ; @rm -rf build .venv
