@@ -1,0 +1,76 @@
+#include "launcher/child.hpp"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace heapwise::bench {
+namespace {
+
+constexpr int pipe_bytes = 1 << 20;  // the default limit of /proc/sys/fs/pipe-max-size
+
+struct child_ends {
+  int in = -1;
+  int out = -1;
+  int err = -1;
+};
+
+/// What the child does between vfork and exec; it shares the launcher's memory, so `affinity` and
+/// the returned errno are seen by the launcher. Returns only if something failed.
+int become_program(const launch_options& options, const child_ends& ends, cpu_list& affinity) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  if (options.pinned && !options.cpus.apply()) return errno;
+  affinity = cpu_list::of_this_thread();
+  if (options.directory != nullptr && chdir(options.directory) != 0) return errno;
+  if (dup2(ends.in, STDIN_FILENO) < 0 || dup2(ends.out, STDOUT_FILENO) < 0 ||
+      dup2(ends.err, STDERR_FILENO) < 0) {
+    return errno;
+  }
+  execvpe(options.program[0], options.program, options.environment);
+  return errno;
+}
+
+bool open_pipe(int& reading, int& writing) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return false;
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+  fcntl(ends[0], F_SETPIPE_SZ, pipe_bytes);  // a hint: the child then waits less for the launcher
+  reading = ends[0];
+  writing = ends[1];
+  return true;
+}
+
+}  // namespace
+
+started_child start_child(const launch_options& options) {
+  // Static: what the child writes through shared memory must not live in a register here.
+  static started_child child;
+  child_ends ends;
+  ends.in = open(options.stdin_path, O_RDONLY | O_CLOEXEC);
+  if (ends.in < 0 || !open_pipe(child.stdout_pipe, ends.out) ||
+      !open_pipe(child.stderr_pipe, ends.err)) {
+    child.error = errno;
+    return child;
+  }
+  const pid_t pid = vfork();
+  if (pid == 0) {
+    child.error = become_program(options, ends, child.affinity);
+    _exit(127);
+  }
+  if (pid < 0) child.error = errno;
+  child.pid = pid;
+  close(ends.in);
+  close(ends.out);
+  close(ends.err);
+  return child;
+}
+
+}  // namespace heapwise::bench

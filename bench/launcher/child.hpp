@@ -1,0 +1,22 @@
+// Starting the program: a process group of its own, and nothing of the launcher's inherited.
+#pragma once
+
+#include <sys/types.h>
+
+#include "launcher/options.hpp"
+
+namespace heapwise::bench {
+
+struct started_child {
+  pid_t pid = -1;
+  int error = 0;        ///< errno of the step that failed; then there is no child
+  cpu_list affinity;    ///< read back in the child, just before exec
+  int stdout_pipe = -1; ///< reading end, not blocking
+  int stderr_pipe = -1;
+};
+
+/// vfork shares the launcher's small memory until exec, so that the kernel's high-water mark of the
+/// child starts at the launcher's size and not at that of whoever started the launcher.
+started_child start_child(const launch_options& options);
+
+}  // namespace heapwise::bench

@@ -1,0 +1,152 @@
+// heapwise-launch: starts one program and reports what the kernel knows of it.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "kernel/clock.hpp"
+#include "kernel/spin.hpp"
+#include "launcher/child.hpp"
+#include "launcher/machine.hpp"
+#include "launcher/options.hpp"
+#include "launcher/supervisor.hpp"
+
+namespace heapwise::bench {
+namespace {
+
+constexpr int exit_bad_usage = 2;
+constexpr int exit_not_written = 5;
+constexpr int spins = 24;  // of about 80 microseconds: 2 ms in all
+
+output_stream out;
+output_stream err;
+
+/// The speed of the processors that the child is given, not of those that the launcher happens on.
+std::uint64_t spin_where_the_child_runs(const launch_options& options) {
+  const cpu_list own = cpu_list::of_this_thread();
+  const bool moved = options.pinned && options.cpus.apply();
+  const std::uint64_t spin_ns = calibrated_spin_ns(spins);
+  if (moved) static_cast<void>(own.apply());
+  return spin_ns;
+}
+
+struct measured {
+  started_child child;
+  outcome end;
+  double wall_s = 0;
+  std::uint64_t spin_before_ns = 0;
+  std::uint64_t spin_after_ns = 0;
+  std::int64_t steal_ticks = 0;
+  std::int64_t psi_cpu_us = 0;
+};
+
+measured run(const launch_options& options) {
+  measured result;
+  supervisor watcher;
+  result.spin_before_ns = spin_where_the_child_runs(options);
+  const std::int64_t steal = read_steal_ticks();
+  const std::int64_t psi = read_psi_cpu_us();
+  const std::uint64_t start_ns = now_ns();
+  result.child = start_child(options);
+  if (result.child.pid > 0) {
+    result.end = watcher.watch(result.child, options.timeout_s, out, err);
+    result.wall_s = static_cast<double>(result.end.end_ns - start_ns) * 1e-9;
+  }
+  const std::int64_t steal_after = read_steal_ticks();
+  const std::int64_t psi_after = read_psi_cpu_us();
+  result.steal_ticks = steal < 0 ? -1 : steal_after - steal;
+  result.psi_cpu_us = psi < 0 ? -1 : psi_after - psi;
+  result.spin_after_ns = spin_where_the_child_runs(options);
+  return result;
+}
+
+void write_number_or_null(json_line& line, const char* name, std::int64_t number) {
+  line.key(name);
+  number < 0 ? line.null() : line.value(number);
+}
+
+void write_text_or_null(json_line& line, const char* name, const char* text) {
+  line.key(name);
+  text == nullptr ? line.null() : line.value(text);
+}
+
+void write_ending(json_line& line, const measured& result) {
+  const int status = result.end.status;
+  const bool started = result.child.error == 0;
+  const bool signalled = started && WIFSIGNALED(status);
+  write_number_or_null(line, "exit_code",
+                       started && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  write_number_or_null(line, "signal", signalled ? WTERMSIG(status) : -1);
+  char name[16] = "SIG";
+  const char* short_name = signalled ? sigabbrev_np(WTERMSIG(status)) : nullptr;
+  if (short_name != nullptr) std::strncat(name, short_name, sizeof name - 4);
+  write_text_or_null(line, "signal_name", short_name == nullptr ? nullptr : name);
+  line.field("timed_out", result.end.timed_out);
+}
+
+void write_usage(json_line& line, const outcome& end) {
+  line.field("user_s", end.user_s).field("system_s", end.system_s);
+  line.field("peak_rss_bytes", end.peak_rss_bytes);
+  line.field("minor_faults", end.minor_faults).field("major_faults", end.major_faults);
+  line.field("voluntary_switches", end.voluntary_switches);
+  line.field("involuntary_switches", end.involuntary_switches);
+}
+
+void write_output(json_line& line) {
+  char hash[32];
+  std::snprintf(hash, sizeof hash, "xxh3:%016llx", static_cast<unsigned long long>(out.hash()));
+  line.field("output_bytes", out.bytes()).field("output_hash", hash);
+  line.field("error_bytes", err.bytes());
+}
+
+std::string_view describe(const measured& result) {
+  static char buffer[32768];
+  json_line line{buffer, sizeof buffer};
+  line.open('{').field("schema", 1).field("wall_s", result.wall_s);
+  write_usage(line, result.end);
+  write_ending(line, result);
+  write_output(line);
+  result.child.affinity.write(line.key("affinity"));
+  line.field("spin_before_ns", result.spin_before_ns);
+  line.field("spin_after_ns", result.spin_after_ns);
+  write_number_or_null(line, "steal_ticks", result.steal_ticks);
+  write_number_or_null(line, "psi_cpu_us", result.psi_cpu_us);
+  write_number_or_null(line, "launcher_rss_bytes", read_own_peak_bytes());
+  write_text_or_null(line, "start_error",
+                     result.child.error == 0 ? nullptr : std::strerror(result.child.error));
+  line.field("lingering", result.end.lingering);
+  write_text_or_null(line, "stopped_by", result.end.stopped_by);
+  return line.close('}').end_of_line().text();
+}
+
+bool write_result(const char* path, std::string_view text) {
+  const int file = path == nullptr ? STDOUT_FILENO
+                                   : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (file < 0) return false;
+  const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  return (path == nullptr || close(file) == 0) && whole;
+}
+
+bool save(const output_stream& stream, const char* path) {
+  return path == nullptr || std::strcmp(path, "/dev/null") == 0 || stream.save(path);
+}
+
+int launch(int argc, char** argv, char** environment) {
+  launch_options options;
+  if (!read_launch_options(argc, argv, environment, options)) return exit_bad_usage;
+  const measured result = run(options);
+  const bool saved = save(out, options.stdout_path) && save(err, options.stderr_path);
+  if (write_result(options.result_path, describe(result)) && saved) return 0;
+  std::fprintf(stderr, "error E050: a result could not be written (%s)\n", std::strerror(errno));
+  return exit_not_written;
+}
+
+}  // namespace
+}  // namespace heapwise::bench
+
+int main(int argc, char** argv, char** environment) {
+  return heapwise::bench::launch(argc, argv, environment);
+}

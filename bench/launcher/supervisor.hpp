@@ -1,0 +1,60 @@
+// Watches over the child until its whole tree is gone.
+#pragma once
+
+#include <sys/resource.h>
+
+#include <cstdint>
+
+#include "launcher/child.hpp"
+#include "launcher/stream.hpp"
+
+namespace heapwise::bench {
+
+struct outcome {
+  std::uint64_t end_ns = 0;
+  int status = 0;  ///< of waitpid
+  bool timed_out = false;
+  int lingering = 0;                 ///< processes killed after the program had ended
+  const char* stopped_by = nullptr;  ///< a signal's name, or "parent"
+  std::int64_t peak_rss_bytes = 0;
+  double user_s = 0;
+  double system_s = 0;
+  std::int64_t minor_faults = 0;
+  std::int64_t major_faults = 0;
+  std::int64_t voluntary_switches = 0;
+  std::int64_t involuntary_switches = 0;
+};
+
+class supervisor {
+ public:
+  /// Before the child starts: the signals that end a run are blocked and read from a descriptor.
+  supervisor();
+
+  /// Drains, times out and reaps. Returns when no process of the child's tree is left.
+  outcome watch(const started_child& child, double timeout_s, output_stream& out,
+                output_stream& err);
+
+ private:
+  enum class phase { running, asked_to_end, killed, leftovers };
+
+  void poll_once(output_stream& out, output_stream& err);
+  void take_signals();
+  void reap();
+  void add(const rusage& usage);
+  void ask_to_end();
+  void enter(phase next, std::uint64_t deadline_ns);
+  void on_deadline();
+  void kill_leftovers();
+  [[nodiscard]] bool over() const;
+
+  started_child child_;
+  outcome outcome_;
+  phase phase_ = phase::running;
+  std::uint64_t deadline_ns_ = UINT64_MAX;
+  bool ended_ = false;      ///< the program itself
+  bool tree_gone_ = false;  ///< it and all its descendants
+  int signals_ = -1;
+  int parent_ = -1;
+};
+
+}  // namespace heapwise::bench

@@ -1,0 +1,184 @@
+// heapwise-toy: a program with known answers. The laboratory tests itself against it.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "kernel/clock.hpp"
+
+namespace {
+
+constexpr std::size_t mebibyte = 1024 * 1024;
+
+struct deed {
+  const char* name;
+  const char* argument;
+  const char* does;
+  int (*run)(long argument);
+};
+
+int touch(long amount_mib) {
+  const auto size = static_cast<std::size_t>(amount_mib) * mebibyte;
+  auto* bytes = static_cast<volatile char*>(std::malloc(size));
+  if (bytes == nullptr) return 1;
+  for (std::size_t i = 0; i < size; i += 4096) bytes[i] = 1;
+  std::free(const_cast<char*>(bytes));
+  return 0;
+}
+
+
+void wait_ns(long nanoseconds) {
+  const auto until = heapwise::bench::now_ns() + static_cast<std::uint64_t>(nanoseconds);
+  while (heapwise::bench::now_ns() < until) {
+  }
+}
+
+int work_on(long count, long nanoseconds_per_call) {
+  for (long i = 0; i < count; ++i) {
+    void* block = std::malloc(64);
+    asm volatile("" : : "r"(block) : "memory");
+    if (nanoseconds_per_call != 0) wait_ns(nanoseconds_per_call);
+    std::free(block);
+  }
+  return 0;
+}
+
+int calls(long count) { return work_on(count, 0); }
+
+int slow_calls(long count) { return work_on(count, 200); }
+
+int news(long count) {
+  for (long i = 0; i < count; ++i) {
+    auto* block = new char[64];
+    asm volatile("" : : "r"(block) : "memory");
+    delete[] block;
+  }
+  return 0;
+}
+
+int thread_calls(long count) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) threads.emplace_back([count] { calls(count); });
+  for (auto& thread : threads) thread.join();
+  return 0;
+}
+
+int print(long amount_mib) {
+  static char line[65536];
+  std::memset(line, 'x', sizeof line);
+  line[sizeof line - 1] = '\n';
+  for (std::size_t left = static_cast<std::size_t>(amount_mib) * mebibyte; left != 0;) {
+    const auto written = write(STDOUT_FILENO, line, left < sizeof line ? left : sizeof line);
+    if (written < 0) return 1;
+    left -= static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+int print_pid(long) { return std::printf("%d\n", static_cast<int>(getpid())) < 0; }
+
+int copy(long) {
+  static char bytes[65536];
+  for (ssize_t got = 0; (got = read(STDIN_FILENO, bytes, sizeof bytes)) > 0;) {
+    if (write(STDOUT_FILENO, bytes, static_cast<std::size_t>(got)) != got) return 1;
+  }
+  return 0;
+}
+
+int spin(long milliseconds) {
+  wait_ns(milliseconds * 1'000'000);
+  return 0;
+}
+
+int hang(long) {
+  while (true) pause();
+}
+
+int ignore_term(long) {
+  std::signal(SIGTERM, SIG_IGN);
+  return hang(0);
+}
+
+int linger(long) {
+  if (fork() == 0) return ignore_term(0);
+  return 0;
+}
+
+int linger_apart(long) {
+  if (fork() != 0) return 0;
+  setsid();
+  return ignore_term(0);
+}
+
+int crash(long) {
+  std::raise(SIGSEGV);
+  return 0;
+}
+
+int leave(long code) { return static_cast<int>(code); }
+
+int leave_at_once(long code) {
+  calls(10);
+  _exit(static_cast<int>(code));
+}
+
+int fork_calls(long count) {
+  const pid_t child = fork();
+  calls(count);
+  if (child == 0) return 0;
+  int status = 0;
+  waitpid(child, &status, 0);
+  return status;
+}
+
+int exec_calls(long count) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%ld", count);
+  execl("/proc/self/exe", "heapwise-toy", "calls", text, nullptr);
+  return 1;
+}
+
+constexpr deed deeds[] = {
+    {"touch", "MIB", "touches every page of one block, then frees it", touch},
+    {"calls", "N", "allocates and frees 64 bytes N times with malloc", calls},
+    {"slow-calls", "N", "the same, but every call takes 200 ns longer", slow_calls},
+    {"news", "N", "the same with new and delete", news},
+    {"thread-calls", "N", "the same with malloc in each of four threads", thread_calls},
+    {"fork-calls", "N", "the same in two processes", fork_calls},
+    {"exec-calls", "N", "the same after exec of itself", exec_calls},
+    {"print", "MIB", "prints so much", print},
+    {"print-pid", "", "prints another line each time", print_pid},
+    {"copy", "", "copies its input to its output", copy},
+    {"spin", "MS", "uses the processor so long", spin},
+    {"hang", "", "never ends, but obeys SIGTERM", hang},
+    {"ignore-term", "", "never ends and ignores SIGTERM", ignore_term},
+    {"linger", "", "ends, but leaves a child that ignores SIGTERM", linger},
+    {"linger-apart", "", "the same, with the child in a session of its own", linger_apart},
+    {"crash", "", "dies of SIGSEGV", crash},
+    {"exit", "CODE", "leaves with this code", leave},
+    {"leave-at-once", "CODE", "ten calls of malloc, then leaves by _exit", leave_at_once},
+};
+
+int usage(std::FILE* stream, int code) {
+  std::fputs("usage: heapwise-toy DEED [NUMBER]\n", stream);
+  for (const deed& each : deeds) {
+    std::fprintf(stream, "  %-14s %-5s %s\n", each.name, each.argument, each.does);
+  }
+  return code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 2 && std::strcmp(argv[1], "--help") == 0) return usage(stdout, 0);
+  const long argument = argc > 2 ? std::strtol(argv[2], nullptr, 10) : 0;
+  for (const deed& each : deeds) {
+    if (argc > 1 && std::strcmp(argv[1], each.name) == 0) return each.run(argument);
+  }
+  return usage(stderr, 2);
+}
