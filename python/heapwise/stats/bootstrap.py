@@ -41,5 +41,5 @@ def bootstrap_interval(
                               confidence_level=confidence, method="BCa",
                               rng=np.random.default_rng(seed)).confidence_interval
         except DegenerateDataWarning:
-            return Interval(None, None, confidence, None, "the statistic hardly varies: no interval")
+            return Interval(None, None, confidence, None, "the statistic hardly varies")
     return Interval(float(found.low), float(found.high), confidence)

@@ -1,7 +1,8 @@
 """The null distribution of Wilcoxon's signed-rank statistic, and the order of its interval.
 
-Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945) 80-83;
-the interval by inversion: M. Hollander and D. A. Wolfe, "Nonparametric Statistical Methods", ch. 3.
+Source: F. Wilcoxon, "Individual comparisons by ranking methods", Biometrics Bulletin 1 (1945)
+80-83; the interval by inversion: M. Hollander and D. A. Wolfe, "Nonparametric Statistical
+Methods", chapter 3.
 """
 
 from __future__ import annotations

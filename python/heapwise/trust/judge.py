@@ -1,0 +1,41 @@
+"""All checks of a run, and the one verdict that a person reads first."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from types import ModuleType
+from typing import Literal
+
+import heapwise.trust
+from heapwise.model import Check, Trust
+from heapwise.store import StoredRun
+
+Overall = Literal["good", "limited", "not trustworthy"]
+
+ESSENTIAL = {"V5", "V8"}
+"""Without a noise floor and the same work no figure is proven, so their being unavailable limits
+the trust; of any other check it is only said. V1 joins them where a subject is a library."""
+
+
+def check_modules() -> list[ModuleType]:
+    """The files of this folder that begin with v and a digit, in the order of their numbers."""
+    names = [found.name for found in pkgutil.iter_modules(heapwise.trust.__path__)
+             if found.name.startswith("v") and found.name[1:3].isdigit()]
+    return [importlib.import_module(f"heapwise.trust.{name}") for name in sorted(names)]
+
+
+def check_run(stored: StoredRun) -> Trust:
+    checks: list[Check] = [module.check(stored) for module in check_modules()]
+    libraries = any(subject.peer for subject in stored.run.plan.subjects)
+    return Trust(overall(checks, ESSENTIAL | {"V1"} if libraries else ESSENTIAL), checks)
+
+
+def overall(checks: list[Check], essential: set[str]) -> Overall:
+    """``not trustworthy`` by any fail; ``limited`` by any warn or an essential check missing."""
+    if any(check.verdict == "fail" for check in checks):
+        return "not trustworthy"
+    for check in checks:
+        if check.verdict == "warn" or (check.verdict == "unavailable" and check.id in essential):
+            return "limited"
+    return "good"

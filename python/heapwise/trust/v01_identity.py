@@ -1,0 +1,60 @@
+"""Was the library that the row names the one that malloc came from, in every process?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from heapwise.model import Check, Peer, Process
+from heapwise.store import StoredRun
+from heapwise.trust.kept import timed
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V1", "The right allocator was inside"
+
+
+def check(stored: StoredRun) -> Check:
+    peers = {s.name: s.peer for s in stored.run.plan.subjects if s.peer is not None}
+    watched = [p for p in stored.processes if p.subject in peers and timed(p)]
+    proven = [p for p in watched if p.identity]
+    wrong = [p for p in watched if p.status == "wrong_allocator" or _others(p, peers[p.subject])]
+    silent = [p for p in watched if not p.identity and p.status == "ok"]
+    figures = {"processes": len(watched), "proven": len(proven), "wrong": len(wrong),
+               "silent": len(silent)}
+    if not watched or not proven and not wrong:
+        reason = ("No subject of this run loads a library." if not peers
+                  else "No process wrote down where its malloc comes from.")
+        return Check(ID, TITLE, "unavailable", reason, figures)
+    if wrong:
+        found = sorted({_found(p, peers[p.subject]) for p in wrong})
+        return Check(ID, TITLE, "fail", f"In {counted(len(wrong), 'process', 'processes')} malloc "
+                     f"came from another library: {listed(found)}.", figures)
+    if silent:
+        return Check(ID, TITLE, "fail", f"{counted(len(silent), 'process', 'processes')} of "
+                     f"{len(watched)} did not say where malloc came from "
+                     f"({listed(p.subject for p in silent)}).", figures)
+    return Check(ID, TITLE, "pass", f"Path and build-id of malloc's library read inside all "
+                 f"{len(proven)} processes, and as expected.", figures)
+
+
+def _others(process: Process, peer: Peer | None) -> list[dict[str, Any]]:
+    """The records of the process in which malloc comes from elsewhere than from ``peer``."""
+    if peer is None:
+        return []
+    return [record for record in process.identity if not _same(record.get("malloc") or {}, peer)]
+
+
+def _same(library: dict[str, Any], peer: Peer) -> bool:
+    seen, expected = library.get("build_id"), peer.build_id
+    if seen and expected:
+        return bool(seen == expected)
+    path = str(library.get("path") or "")
+    if peer.path:
+        return Path(path).name == Path(peer.path).name
+    return Path(path).name.startswith(("libc.so", "libc-", "ld-musl"))
+
+
+def _found(process: Process, peer: Peer | None) -> str:
+    others = _others(process, peer)
+    path = (others[0].get("malloc") or {}).get("path") if others else process.reason
+    return f"{process.subject} got {path or 'nothing'}"

@@ -1,0 +1,32 @@
+"""Did the compiler remove the calls that were to be measured?"""
+
+from __future__ import annotations
+
+from heapwise.model import Check
+from heapwise.store import StoredRun
+from heapwise.trust.kept import recorded
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V4", "No call was optimised away"
+
+
+def check(stored: StoredRun) -> Check:
+    if stored.run.plan.kind == "compare":
+        return Check(ID, TITLE, "unavailable",
+                     "Does not apply: the program is measured as its owner built it.")
+    found = []
+    for process in stored.processes:
+        expected, calls = recorded(process, "expected_calls"), process.facts.get("calls")
+        if process.status == "ok" and expected and isinstance(calls, dict):
+            seen = sum(calls.get(k, 0) for k in ("malloc", "calloc", "realloc", "aligned"))
+            found.append((process.experiment, process.subject, int(expected), int(seen)))
+    figures = {"counted": [dict(zip(("experiment", "subject", "expected", "counted"), f,
+                                    strict=True)) for f in found]}
+    if not found:
+        return Check(ID, TITLE, "unavailable", "No process of this run was counted.", figures)
+    short = [f for f in found if f[3] < f[2]]
+    if short:
+        words = [f"{e} with {s}: {n:,} of {x:,}" for e, s, x, n in short]
+        return Check(ID, TITLE, "fail", f"Calls are missing: {listed(words)}.", figures)
+    return Check(ID, TITLE, "pass", f"Every expected call arrived, counted in "
+                 f"{counted(len(found), 'process', 'processes')} of its own.", figures)

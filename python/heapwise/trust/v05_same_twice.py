@@ -1,0 +1,69 @@
+"""The A/A test. One thing under two labels: how different does it look from itself?"""
+
+from __future__ import annotations
+
+from heapwise.model import Check, Verdict
+from heapwise.stats.holm import holm
+from heapwise.stats.noise import NoiseFloor, noise_floor
+from heapwise.store import StoredRun
+from heapwise.trust.series import Cell, baseline_of, control_of, pair, tabulate
+from heapwise.trust.words import counted, listed, percent
+
+ID, TITLE = "V5", "The baseline against itself (A/A)"
+
+SURE = 0.01
+SUSPECT = 0.05
+
+
+def check(stored: StoredRun) -> Check:
+    floors = noise_floors(stored)
+    if not floors:
+        return Check(ID, TITLE, "unavailable", "No A/A pair was measured, so there is no noise "
+                     "floor: small differences cannot be told from chance.")
+    cells = list(floors)
+    adjusted = dict(zip(cells, holm([floors[c].ratio.p_value for c in cells]), strict=True))
+    figures = {"floors": [_figure(c, floors[c], adjusted[c]) for c in cells]}
+    sure = [c for c in cells if adjusted[c] < SURE]
+    suspect = [c for c in cells if adjusted[c] < SUSPECT]
+    if suspect:
+        words = [f"{c.quantity} differs by {percent(abs(floors[c].ratio.ratio - 1))}"
+                 for c in suspect]
+        return Check(ID, TITLE, "fail" if sure else "warn", "The same thing under two labels does "
+                     f"not come out the same: {listed(words)}.", figures)
+    return Check(ID, TITLE, *_verdict(floors), figures)
+
+
+def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
+    first = next(iter(floors.values()))
+    words = (f"noise floor ±{percent(first.floor)} for {next(iter(floors)).quantity} from "
+             f"{counted(first.pairs, 'A/A pair')}")
+    if first.detectable is not None:
+        words += f"; a difference of {percent(first.detectable)} would be found 4 times in 5"
+    few = [f for f in floors.values() if f.note]
+    if few:
+        return "warn", f"{words}. {few[0].note}."
+    return "pass", f"{words[0].upper()}{words[1:]}. It contains 1 everywhere."
+
+
+def noise_floors(stored: StoredRun) -> dict[Cell, NoiseFloor]:
+    """For each cell and quantity where baseline and control were both measured (above zero)."""
+    found: dict[Cell, NoiseFloor] = {}
+    baselines = {e.id: baseline_of(stored, e) for e in stored.run.experiments}
+    for cell, row in tabulate(stored).items():
+        baseline = baselines.get(cell.experiment, "")
+        control = control_of(stored, baseline)
+        if control is None or baseline not in row or control not in row:
+            continue
+        pairs = pair(row[baseline], row[control])
+        if pairs.above and min(*pairs.above, *pairs.below) > 0:
+            floor = noise_floor(pairs.above, pairs.below)
+            if floor is not None:
+                found[cell] = floor
+    return found
+
+
+def _figure(cell: Cell, floor: NoiseFloor, adjusted: float) -> dict[str, object]:
+    return {"experiment": cell.experiment, "parameters": cell.parameters,
+            "quantity": cell.quantity, "floor": floor.floor, "detectable": floor.detectable,
+            "pairs": floor.pairs, "ratio": floor.ratio.ratio, "low": floor.ratio.low,
+            "high": floor.ratio.high, "p_adjusted": adjusted}

@@ -1,0 +1,80 @@
+"""Did every subject do the same work, to the end?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from heapwise.model import Check, Process, Verdict
+from heapwise.store import StoredRun
+from heapwise.trust.kept import timed
+from heapwise.trust.series import baseline_of, parameters_key
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V8", "Every subject did the same work"
+
+BAD = {"crashed", "failed", "timed_out", "output_differs", "wrong_allocator"}
+
+
+def check(stored: StoredRun) -> Check:
+    processes = [p for p in stored.processes if timed(p)]
+    proven = [p for p in processes if p.facts.get("output_hash") or _checks(p)]
+    broken = Counter(f"{p.subject} {p.status.replace('_', ' ')}" for p in processes
+                     if p.status in BAD)
+    different = _different(stored, [p for p in processes if p.status == "ok"])
+    false = [f"{p.subject}: {c.get('detail') or c.get('id')}" for p in processes
+             for c in _checks(p) if not c.get("ok", True)]
+    figures = {"processes": len(processes), "proven": len(proven), "broken": dict(broken),
+               "different": different, "failed_checks": false[:20]}
+    if false:
+        return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
+    if different and not stored.run.plan.options.get("ignore_output"):
+        return Check(ID, TITLE, "fail", f"The output is not the same: {listed(different)}.",
+                     figures)
+    if not proven:
+        return Check(ID, TITLE, "unavailable", "Neither output nor work was recorded.", figures)
+    return Check(ID, TITLE, *_verdict(stored, processes, broken, different), figures)
+
+
+def _verdict(stored: StoredRun, processes: list[Process], broken: Counter[str],
+             different: list[str]) -> tuple[Verdict, str]:
+    baselines = {(e.id, baseline_of(stored, e)) for e in stored.run.experiments}
+    if any((p.experiment, p.subject) in baselines and p.status in BAD for p in processes):
+        return "fail", f"The baseline itself did not finish: {_times(broken)}."
+    if broken:
+        return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
+    if different:
+        return "warn", f"The output differs, and was to be ignored: {listed(different)}."
+    return "pass", (f"Exit code and output, or the experiment's own count, agree in all "
+                    f"{counted(len(processes), 'process', 'processes')}.")
+
+
+def _times(broken: Counter[str]) -> str:
+    return listed(f"{what} ({n} times)" if n > 1 else what for what, n in broken.items())
+
+
+def _checks(process: Process) -> list[dict[str, object]]:
+    found = process.facts.get("checks") or []
+    return [c for c in found if isinstance(c, dict)]
+
+
+def _different(stored: StoredRun, processes: Iterable[Process]) -> list[str]:
+    """Subjects whose output is another than the most frequent one of the same cell.
+
+    Only where a program's output is compared: an experiment prints its figures, which vary.
+    """
+    if stored.run.plan.kind != "compare":
+        return []
+    groups: dict[str, list[Process]] = {}
+    for process in processes:
+        if process.facts.get("output_hash"):
+            groups.setdefault(parameters_key(process.parameters), []).append(process)
+    found: list[str] = []
+    for members in groups.values():
+        usual = Counter(_outcome(p) for p in members).most_common(1)[0][0]
+        found += [p.subject for p in members if _outcome(p) != usual]
+    return sorted(set(found))
+
+
+def _outcome(process: Process) -> tuple[object, object]:
+    return process.facts.get("output_hash"), process.facts.get("exit_code")

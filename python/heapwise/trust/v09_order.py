@@ -1,0 +1,125 @@
+"""Did the figures depend on when they were taken?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from heapwise.model import Check
+from heapwise.stats.holm import holm
+from heapwise.stats.trend import halves, trend
+from heapwise.store import StoredRun
+from heapwise.trust.kept import measured
+from heapwise.trust.series import Cell, Series, Table, baseline_of, pair, tabulate
+from heapwise.trust.words import counted, listed, percent
+
+ID, TITLE = "V9", "The order did not matter"
+
+LEVEL = 0.01
+MATTERS = 0.01
+"""A drift over the whole run of less than 1 % is let pass however certain it is: the intervals
+are wider than that."""
+
+
+def check(stored: StoredRun) -> Check:
+    table = tabulate(stored)
+    ratios = _ratio_trends(stored, table)
+    levels = _level_trends(stored, table)
+    fixed = fixed_order(stored)
+    figures = {"ratio_trends": ratios, "level_trends": levels, "order_was_fixed": fixed,
+               "seed": stored.run.plan.seed}
+    moving = _certain(ratios)
+    if moving:
+        return Check(ID, TITLE, "fail", "Ratios changed in the course of the run: "
+                     f"{listed(moving)}. There is not one figure to report.", figures)
+    if fixed:
+        return Check(ID, TITLE, "warn", "Every round ran the subjects in the same order, so each "
+                     "always followed the same neighbour.", figures)
+    if not ratios and not levels:
+        return Check(ID, TITLE, "unavailable", "Fewer than 6 rounds: a drift could not be told "
+                     "from chance.", figures)
+    drifting = _certain(levels)
+    if drifting:
+        return Check(ID, TITLE, "warn", f"The machine drifted ({listed(drifting)}); ratios come "
+                     "from neighbours in time, so it cancels there, absolute values carry it.",
+                     figures)
+    return Check(ID, TITLE, "pass", f"Random order in each round (seed {stored.run.plan.seed}); no "
+                 f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.", figures)
+
+
+def _ratio_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
+    """log(subject/baseline) against the round, for the first quantity of each experiment."""
+    found = []
+    for experiment in stored.run.experiments:
+        baseline = baseline_of(stored, experiment)
+        for cell, row in table.items():
+            if (cell.experiment, cell.quantity) != (experiment.id, experiment.quantities[0].name):
+                continue
+            for subject, series in row.items():
+                if subject == baseline or baseline not in row:
+                    continue
+                pairs = pair(series, row[baseline])
+                if pairs.unit == "round" and pairs.above and min(*pairs.above, *pairs.below) > 0:
+                    logs = list(np.log(pairs.above) - np.log(pairs.below))
+                    found += _test(cell, f"{subject} / {baseline}", logs)
+    return _adjusted(found)
+
+
+def _level_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
+    """All subjects together: log(value / own median) in the order of the processes."""
+    firsts = {e.id: e.quantities[0].name for e in stored.run.experiments}
+    found = []
+    for cell, row in table.items():
+        if cell.quantity == firsts.get(cell.experiment):
+            found += _test(cell, "all subjects", _residuals(list(row.values())))
+    return _adjusted(found)
+
+
+def _residuals(series: list[Series]) -> list[float]:
+    points: list[tuple[int, float]] = []
+    for one in series:
+        by_process: dict[int, list[float]] = {}
+        for number, value in zip(one.order, one.values, strict=True):
+            by_process.setdefault(number, []).append(value)
+        centre = float(np.median(one.values))
+        if centre > 0:
+            points += [(number, float(np.median(values)) / centre)
+                       for number, values in by_process.items()]
+    return [float(np.log(ratio)) for _, ratio in sorted(points) if ratio > 0]
+
+
+def _test(cell: Cell, what: str, logs: list[float]) -> list[dict[str, Any]]:
+    along, steps = trend(logs), halves(logs)
+    if along is None:
+        return []
+    p = min(1.0, 2 * min(along.p_value, steps.p_value)) if steps else along.p_value
+    drift = along.drift
+    if steps and abs(steps.shift) > abs(drift):
+        drift = steps.shift
+    return [{"experiment": cell.experiment, "parameters": cell.parameters, "what": what, "p": p,
+             "drift": float(np.expm1(drift)), "n": along.n, "tau": along.tau}]
+
+
+def _adjusted(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for test, p in zip(tests, holm([test["p"] for test in tests]), strict=True):
+        test["p_adjusted"] = p
+    return tests
+
+
+def _certain(tests: list[dict[str, Any]]) -> list[str]:
+    return [f"{t['what']} by {percent(t['drift'])} (p {t['p_adjusted']:.1g})" for t in tests
+            if t["p_adjusted"] < LEVEL and abs(t["drift"]) > MATTERS]
+
+
+def fixed_order(stored: StoredRun) -> bool:
+    """True when several rounds of several subjects all had one order."""
+    orders: dict[tuple[str, int], list[str]] = {}
+    for process in measured(stored):
+        key = (process.experiment, process.round)
+        orders.setdefault(key, []).append(f"{process.subject} {sorted(process.parameters.items())}")
+    by_experiment: dict[str, list[tuple[str, ...]]] = {}
+    for (experiment, _), order in orders.items():
+        by_experiment.setdefault(experiment, []).append(tuple(order))
+    return any(len(all_) >= 4 and len(all_[0]) >= 3 and len(set(all_)) == 1
+               for all_ in by_experiment.values())

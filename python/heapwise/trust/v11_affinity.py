@@ -1,0 +1,62 @@
+"""Did the processes run on the processors that they were meant to have?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heapwise.model import Check, Process
+from heapwise.store import StoredRun
+from heapwise.trust.kept import measured, recorded
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V11", "The processors were the ones asked for"
+
+
+def check(stored: StoredRun) -> Check:
+    seen = [(p, found) for p in measured(stored) if (found := _affinities(p))]
+    if not seen:
+        return Check(ID, TITLE, "unavailable", "No process read its affinity back.")
+    asked = _asked(stored)
+    sets = sorted({tuple(a) for _, found in seen for a in found})
+    figures: dict[str, Any] = {"seen": [list(s) for s in sets], "asked": asked,
+                               "processes": len(seen)}
+    if asked is not None and any(list(s) != asked for s in sets):
+        return Check(ID, TITLE, "fail", f"Asked for processors {asked}, but the processes had "
+                     f"{listed(str(list(s)) for s in sets)}.", figures)
+    if len(sets) > 1:
+        return Check(ID, TITLE, "fail", "The processes did not all have the same processors: "
+                     f"{listed(str(list(s)) for s in sets)}.", figures)
+    strayed = _strayed(stored, set(sets[0]))
+    if strayed:
+        return Check(ID, TITLE, "fail", f"A timed region ran on processor {strayed[0]}, outside "
+                     "its affinity.", figures)
+    crowded = _crowded(stored, len(sets[0]))
+    if crowded:
+        return Check(ID, TITLE, "warn", f"Up to {max(crowded)} threads shared "
+                     f"{counted(len(sets[0]), 'processor')}: those rows measure waiting as well.",
+                     figures | {"crowded_threads": sorted(crowded)})
+    return Check(ID, TITLE, "pass", f"Read back inside {len(seen)} processes: "
+                 f"{counted(len(sets[0]), 'processor')} {list(sets[0])} throughout.", figures)
+
+
+def _affinities(process: Process) -> list[list[int]]:
+    found = [recorded(process, "affinity")] + [r.get("affinity") for r in process.identity]
+    start = process.facts.get("start")
+    if isinstance(start, dict):
+        found.append(start.get("affinity"))
+    return [sorted(int(n) for n in a) for a in found if isinstance(a, list) and a]
+
+
+def _asked(stored: StoredRun) -> list[int] | None:
+    asked = stored.run.plan.options.get("cpus")
+    return sorted(int(n) for n in asked) if isinstance(asked, list) and asked else None
+
+
+def _strayed(stored: StoredRun, allowed: set[int]) -> list[int]:
+    used = {int(n) for s in stored.samples for n in s.facts.get("cpus") or []}
+    return sorted(used - allowed)
+
+
+def _crowded(stored: StoredRun, processors: int) -> set[int]:
+    counts = {p.parameters.get("threads") for p in measured(stored)}
+    return {n for n in counts if isinstance(n, int) and n > processors}

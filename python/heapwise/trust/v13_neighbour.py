@@ -1,0 +1,77 @@
+"""Did somebody else use the machine meanwhile?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from heapwise.model import Check, Process
+from heapwise.store import StoredRun
+from heapwise.trust.kept import STEAL_SHARE, TOO_MANY, measured, sieve, steal_share
+from heapwise.trust.words import counted, percent
+
+ID, TITLE = "V13", "No neighbour disturbed"
+
+PRESSURE_SHARE = 0.10
+"""Something had to wait for a processor during a tenth of the median process."""
+
+SWITCHES_PER_S = 200
+"""Involuntary switches per second of the median process: more than a time slice of 5 ms each."""
+
+
+def check(stored: StoredRun) -> Check:
+    processes = measured(stored)
+    steals = [s for p in processes if (s := steal_share(p)) is not None]
+    waits = [w for p in processes if (w := _pressure(p)) is not None]
+    switches = [s for p in processes if (s := _switches(p)) is not None]
+    if not steals and not waits and not switches:
+        return Check(ID, TITLE, "unavailable", "Neither stolen time nor pressure was recorded.")
+    result = sieve(stored)
+    struck, removed = result.struck[ID], result.removed[ID]
+    figures: dict[str, Any] = {
+        "processes": len(processes), "struck": struck, "discarded": removed,
+        "median_steal": _median(steals), "median_pressure": _median(waits),
+        "median_switches_per_s": _median(switches),
+    }
+    troubles = _troubles(figures, struck > removed and struck > TOO_MANY * result.of)
+    if troubles:
+        return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
+    words = f"Stolen time {percent(figures['median_steal'] or 0)} in the median"
+    if removed:
+        words += (f"; {counted(removed, 'sample')} with more than {percent(STEAL_SHARE)} "
+                  "discarded, as the rule says")
+    return Check(ID, TITLE, "pass", f"{words}.", figures)
+
+
+def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:
+    found = []
+    if robbed:
+        found.append(f"the hypervisor took more than {percent(STEAL_SHARE)} of {figures['struck']} "
+                     "samples: too many to be exceptions, so none was discarded")
+    if (figures["median_pressure"] or 0) > PRESSURE_SHARE:
+        found.append("something waited for a processor during "
+                     f"{percent(figures['median_pressure'])} of the median process")
+    if (figures["median_switches_per_s"] or 0) > SWITCHES_PER_S:
+        found.append(f"the median process was put off its processor "
+                     f"{figures['median_switches_per_s']:.0f} times a second")
+    return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]
+
+
+def _pressure(process: Process) -> float | None:
+    waited_us, wall_s = process.facts.get("psi_cpu_us"), process.facts.get("wall_s")
+    return float(waited_us) / 1e6 / float(wall_s) if waited_us is not None and wall_s else None
+
+
+def _switches(process: Process) -> float | None:
+    """None where several threads share the processors: they put each other off."""
+    number, wall_s = process.facts.get("involuntary_switches"), process.facts.get("wall_s")
+    if number is None or not wall_s or float(wall_s) < 0.1:
+        return None
+    if process.parameters.get("threads", 1) > 1:
+        return None
+    return float(number) / float(wall_s)
+
+
+def _median(values: list[float]) -> float | None:
+    return float(np.median(values)) if values else None

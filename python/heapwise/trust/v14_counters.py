@@ -1,0 +1,28 @@
+"""Were hardware counters there, and did they count all the time?"""
+
+from __future__ import annotations
+
+from heapwise.model import Check
+from heapwise.store import StoredRun
+from heapwise.trust.kept import measured
+from heapwise.trust.words import percent
+
+ID, TITLE = "V14", "Hardware counters"
+
+WHOLE = 0.999
+
+
+def check(stored: StoredRun) -> Check:
+    shares = [float(p.facts["counters_running_share"]) for p in measured(stored)
+              if p.facts.get("counters_running_share") is not None]
+    if shares and min(shares) >= WHOLE:
+        return Check(ID, TITLE, "pass", "They counted during the whole of every process.",
+                     {"smallest_share": min(shares)})
+    if shares:
+        return Check(ID, TITLE, "fail", "The kernel took turns between them: one counted during "
+                     f"{percent(min(shares))} of its process only.",
+                     {"smallest_share": min(shares)})
+    missing = stored.run.machine.unavailable
+    reason = next((why for name, why in missing.items() if "counter" in name or "perf" in name), "")
+    return Check(ID, TITLE, "unavailable", f"Hardware counters are not available"
+                 f"{': ' + reason if reason else ''}. Time and memory are not affected.")

@@ -1,0 +1,77 @@
+"""Is what was timed long enough for the clock that timed it?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heapwise.model import Check, Process, Sample
+from heapwise.store import StoredRun
+from heapwise.trust.kept import measured, recorded, sieve
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V17", "Long enough for the clock"
+
+LEAST_NS = 1_000_000
+OVERHEADS = 1000
+"""A region lasts 1 ms and a thousand times what reading the clock costs: then it adds 0.1 %."""
+
+PROGRAM_LEAST_S = 0.005
+"""Below 5 ms, starting a process is what is measured."""
+
+
+def check(stored: StoredRun) -> Check:
+    if stored.run.plan.kind == "compare":
+        return _programs(stored)
+    return _regions(stored)
+
+
+def _programs(stored: StoredRun) -> Check:
+    taken = [(p.subject, float(p.facts["wall_s"])) for p in measured(stored)
+             if p.facts.get("wall_s") is not None]
+    if not taken:
+        return Check(ID, TITLE, "unavailable", "No process recorded how long it took.")
+    shortest = min(wall for _, wall in taken)
+    figures = {"shortest_s": shortest, "processes": len(taken)}
+    if shortest < PROGRAM_LEAST_S:
+        return Check(ID, TITLE, "warn", f"The shortest process took {shortest * 1000:.1f} ms: "
+                     "mostly the start of a program. Give it more to do.", figures)
+    return Check(ID, TITLE, "pass", f"The shortest process took {shortest * 1000:,.0f} ms, timed "
+                 "in nanoseconds by the launcher.", figures)
+
+
+def _regions(stored: StoredRun) -> Check:
+    clocks = {p.number: c for p in measured(stored) if (c := _clock(p))}
+    timed = [(s, float(s.facts["elapsed_ns"])) for s in sieve(stored).kept
+             if s.facts.get("elapsed_ns") is not None and s.process in clocks]
+    if not timed:
+        return Check(ID, TITLE, "unavailable", "The clock's resolution and cost were not recorded.")
+    short = [_name(s) for s, ns in timed if _region(s, ns) < _needed(clocks[s.process])]
+    clock = next(iter(clocks.values()))
+    shortest_ns = min(_region(s, ns) for s, ns in timed)
+    figures = {"clock": clock, "shortest_ns": shortest_ns, "samples": len(timed),
+               "short": len(short)}
+    if short:
+        return Check(ID, TITLE, "warn", f"{counted(len(short), 'sample')} of {len(timed)} lasted "
+                     f"less than 1 ms or {OVERHEADS} readings of the clock: {listed(short)}. More "
+                     "iterations help.", figures)
+    return Check(ID, TITLE, "pass", f"The clock resolves {clock.get('resolution_ns')} ns and costs "
+                 f"{clock.get('overhead_ns')} ns to read; the shortest region lasted "
+                 f"{shortest_ns / 1e6:,.1f} ms.", figures)
+
+
+def _clock(process: Process) -> dict[str, Any] | None:
+    clock = recorded(process, "clock")
+    return clock if isinstance(clock, dict) and clock.get("overhead_ns") is not None else None
+
+
+def _region(sample: Sample, elapsed_ns: float) -> float:
+    """The shortest single region between two readings, where the experiment says it."""
+    return float(sample.facts.get("shortest_region_ns") or elapsed_ns)
+
+
+def _needed(clock: dict[str, Any]) -> float:
+    return max(float(LEAST_NS), OVERHEADS * float(clock["overhead_ns"]))
+
+
+def _name(sample: Sample) -> str:
+    return f"{sample.experiment} {sample.subject}"

@@ -1,0 +1,31 @@
+"""Did a variable of the user's environment tune one of the allocators?"""
+
+from __future__ import annotations
+
+from heapwise.model import Check
+from heapwise.store import StoredRun
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V20", "No tuning leaked in"
+
+PREFIXES = (
+    "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "LD_BIND_NOW",
+    "MIMALLOC_", "JEMALLOC_", "TCMALLOC_", "TBB_MALLOC_", "SCUDO_OPTIONS", "HEAPWISE_MALLOC",
+)
+
+
+def check(stored: StoredRun) -> Check:
+    environment = stored.run.plan.environment
+    if not environment:
+        return Check(ID, TITLE, "unavailable", "The environment of the processes is not on record.")
+    prefixes = set(PREFIXES)
+    for subject in stored.run.plan.subjects:
+        prefixes.update(subject.peer.environment_prefixes if subject.peer else [])
+    leaked = sorted(n for n in environment if n.startswith(tuple(p for p in prefixes if p)))
+    figures = {"variables": len(environment), "leaked": leaked}
+    if leaked:
+        values = [f"{name}={environment[name]}" for name in leaked]
+        return Check(ID, TITLE, "warn", f"Kept from your environment: {listed(values)}. The rows "
+                     "are not default against default.", figures)
+    return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')}, "
+                 "none of them an allocator's or the loader's.", figures)

@@ -1,0 +1,62 @@
+"""Are there enough independent numbers for what is claimed, and do the claims survive?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heapwise.model import Check
+from heapwise.stats.holm import rounds_needed
+from heapwise.store import StoredRun
+from heapwise.trust.claims import Claim, claims
+from heapwise.trust.series import ROUNDS_NEEDED
+from heapwise.trust.words import counted, listed
+
+ID, TITLE = "V23", "Enough numbers for the claims"
+
+CORRELATED = 0.5
+
+
+def check(stored: StoredRun) -> Check:
+    found = claims(stored)
+    if not found:
+        return Check(ID, TITLE, "unavailable", "There was nothing to compare.",
+                     {"damaged_lines": stored.damaged_lines})
+    few = [c for c in found if c.n < ROUNDS_NEEDED]
+    inside = [c for c in found if c.unit == "repeat"]
+    fallen = [c for c in found if c.differs and not c.survives]
+    tied = [c for c in found if c.unit == "round" and abs(c.lag_one or 0) > CORRELATED]
+    figures: dict[str, Any] = {
+        "comparisons": len(found), "too_few": len(few), "within_one_process": len(inside),
+        "fall_to_holm": [_name(c) for c in fallen], "damaged_lines": stored.damaged_lines,
+        "correlated": [_name(c) for c in tied],
+    }
+    troubles = _troubles(few, inside, fallen, stored.damaged_lines)
+    if troubles:
+        return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
+    return Check(ID, TITLE, "pass", f"{counted(len(found), 'comparison')} from at least "
+                 f"{min(c.n for c in found)} paired rounds each; medians and rank intervals, every "
+                 "sample kept; what is claimed also survives Holm's adjustment.", figures)
+
+
+def _troubles(
+    few: list[Claim], inside: list[Claim], fallen: list[Claim], damaged: int
+) -> list[str]:
+    found = []
+    if few:
+        found.append(f"{counted(len(few), 'comparison')} with fewer than {ROUNDS_NEEDED} pairs "
+                     f"({listed(_name(c) for c in few)}): no interval")
+    if inside:
+        found.append(f"{counted(len(inside), 'interval')} over repeats inside one process each, "
+                     f"which are not independent; {ROUNDS_NEEDED} rounds would mend it")
+    if fallen:
+        most = max(c.comparisons for c in fallen)
+        found.append(f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "
+                     f"would not survive {counted(most, 'comparison')} at once; "
+                     f"{rounds_needed(most)} rounds could tell")
+    if damaged:
+        found.append(f"{counted(damaged, 'line')} of the samples could not be read")
+    return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]
+
+
+def _name(claim: Claim) -> str:
+    return f"{claim.subject} {claim.cell.quantity}"
