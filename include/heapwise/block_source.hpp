@@ -1,0 +1,83 @@
+// Where big pieces of memory come from: the seam between the allocators and the operating system.
+#pragma once
+
+#include <cstddef>
+
+namespace heapwise {
+
+/// Gives and takes back big pieces of memory (chunks). Called on slow paths only, hence virtual.
+///
+/// Thread safety: an implementation is as safe as the allocators that share it need; `os_blocks()`
+/// may be used by all threads at once, `static_blocks` and `fake_blocks` by one at a time.
+class block_source {
+ public:
+  /// Returns `size_bytes` of memory aligned to `alignment` (a power of two), or nullptr.
+  /// Effects: none when it returns nullptr. Complexity: one system call or less.
+  virtual void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept = 0;
+
+  /// Takes back what `allocate` returned, with the same two numbers.
+  virtual void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept = 0;
+
+  /// The size that pieces are rounded up to; asking for a multiple wastes nothing.
+  [[nodiscard]] virtual std::size_t granularity_bytes() const noexcept { return 1; }
+
+ protected:
+  block_source() = default;
+  block_source(const block_source&) = default;
+  block_source& operator=(const block_source&) = default;
+  ~block_source() = default;
+};
+
+/// The operating system's pages. Fresh memory is zero and untouched. Lives for ever.
+/// Thread safety: all.
+[[nodiscard]] block_source& os_blocks() noexcept;
+
+/// A buffer of the caller's, handed out from front to back; only the last piece can be taken back
+/// for reuse, all others stay used until the source is gone.
+class static_blocks final : public block_source {
+ public:
+  /// Requires: `buffer` points to `size_bytes` of memory that outlives this source and its users.
+  static_blocks(void* buffer, std::size_t size_bytes) noexcept
+      : begin_{static_cast<std::byte*>(buffer)}, next_{begin_}, end_{begin_ + size_bytes} {}
+
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override;
+
+  /// Returns: the bytes that were not handed out yet.
+  [[nodiscard]] std::size_t remaining_bytes() const noexcept {
+    return static_cast<std::size_t>(end_ - next_);
+  }
+
+ private:
+  std::byte* begin_;
+  std::byte* next_;
+  std::byte* end_;
+};
+
+/// Forwards to another source, counts, and fails on demand: how tests reach every error path.
+class fake_blocks final : public block_source {
+ public:
+  explicit fake_blocks(block_source& upstream = os_blocks()) noexcept : upstream_{&upstream} {}
+
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override;
+  [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
+    return upstream_->granularity_bytes();
+  }
+
+  /// Lets `successes` more requests through and refuses all later ones.
+  void fail_after(std::size_t successes) noexcept { successes_left_ = successes; }
+
+  [[nodiscard]] std::size_t requests() const noexcept { return requests_; }
+  [[nodiscard]] std::size_t pieces_out() const noexcept { return pieces_out_; }
+  [[nodiscard]] std::size_t bytes_out() const noexcept { return bytes_out_; }
+
+ private:
+  block_source* upstream_;
+  std::size_t successes_left_ = static_cast<std::size_t>(-1);
+  std::size_t requests_ = 0;
+  std::size_t pieces_out_ = 0;
+  std::size_t bytes_out_ = 0;
+};
+
+}  // namespace heapwise

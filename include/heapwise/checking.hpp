@@ -1,0 +1,87 @@
+// How much a pool distrusts its user: a policy, off by default and then free of cost.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <heapwise/detail/free_list.hpp>
+
+namespace heapwise {
+
+/// No checks but those that every pool makes (foreign and misaligned pointers are refused).
+struct unchecked {
+  static constexpr bool enabled = false;
+  static constexpr std::size_t guard_bytes = 0;
+  using links = detail::plain_links;
+
+  [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
+  void carved(void*, std::size_t) const noexcept {}
+  void acquire(void*, std::size_t) const noexcept {}
+  void release(void*, std::size_t) const noexcept {}
+  [[nodiscard]] constexpr std::uint32_t index_mask(const void*) const noexcept { return 0; }
+};
+
+/// What a checked pool found. `message()` is what is printed before the program is aborted.
+enum class violation : unsigned char {
+  double_free,       ///< a block was freed that is free already
+  guard_overwritten, ///< somebody wrote behind the end of a block
+  write_after_free,  ///< somebody wrote to a free block
+  link_corrupted,    ///< the link in a free block does not decode to a block
+};
+
+namespace detail {
+
+/// Prints one line to standard error without allocating, then aborts.
+/// `block` is the address, `block_size` the pool's.
+[[noreturn]] void report_violation(violation what, const void* block,
+                                   std::size_t block_size) noexcept;
+
+/// Links xor-ed with a key of the process and their own address, so that a stray write cannot
+/// choose what is handed out next. One word per block: the rest is poisoned and must stay so.
+class encoded_links {
+ public:
+  static constexpr bool unrolled = false;
+  explicit encoded_links(std::uintptr_t key = 0) noexcept : key_{key} {}
+  void store(void* block, void* next) const noexcept;
+  /// Aborts if the word does not decode to an aligned pointer with its seal intact.
+  [[nodiscard]] void* load(const void* block) const noexcept;
+
+ private:
+  std::uintptr_t key_;
+};
+
+/// A key that differs from process to process.
+[[nodiscard]] std::uintptr_t process_key() noexcept;
+
+}  // namespace detail
+
+/// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
+/// behind a block's end, writes to a free block, corrupted links.
+///
+/// Cost: one guard word behind each block; filling a block when it is freed and reading it when it
+/// is handed out again, O(block size).
+class checked {
+ public:
+  static constexpr bool enabled = true;
+  static constexpr std::size_t guard_bytes = sizeof(std::uint64_t);
+  using links = detail::encoded_links;
+
+  checked() noexcept : key_{detail::process_key()} {}
+
+  [[nodiscard]] links make_links() const noexcept { return links{key_}; }
+  /// A block is cut from fresh memory: it counts as free.
+  void carved(void* block, std::size_t block_size) const noexcept;
+  /// A free block is about to be handed out.
+  void acquire(void* block, std::size_t block_size) const noexcept;
+  /// A block comes back from the user.
+  void release(void* block, std::size_t block_size) const noexcept;
+  /// What a 32-bit link in `block` is xor-ed with.
+  [[nodiscard]] std::uint32_t index_mask(const void* block) const noexcept {
+    return static_cast<std::uint32_t>((key_ ^ reinterpret_cast<std::uintptr_t>(block)) >> 4);
+  }
+
+ private:
+  std::uintptr_t key_;
+};
+
+}  // namespace heapwise

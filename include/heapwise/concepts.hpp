@@ -1,0 +1,56 @@
+// The contracts between the parts, in code.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace heapwise {
+
+/// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
+/// cut from fresh memory, before it is handed out, and when it comes back.
+template <class Checking>
+concept checking_policy = std::default_initializable<Checking> && std::copyable<Checking> &&
+                          requires(const Checking check, void* block, std::size_t size) {
+                            { Checking::enabled } -> std::convertible_to<bool>;
+                            { Checking::guard_bytes } -> std::convertible_to<std::size_t>;
+                            { check.make_links() } -> std::same_as<typename Checking::links>;
+                            { check.carved(block, size) } noexcept;
+                            { check.acquire(block, size) } noexcept;
+                            { check.release(block, size) } noexcept;
+                            { check.index_mask(block) } noexcept -> std::same_as<std::uint32_t>;
+                          };
+
+/// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.
+/// `pop` returns a block or nullptr; `push` takes back a block and its index; `index_of` answers
+/// with a number below the capacity for a block of the pool and with detail::chunks::no_index for
+/// everything else; `reset` frees all blocks at once; `budget_bytes` is what the core obtained
+/// beside its own object.
+template <class Policy, class Checking>
+concept thread_policy =
+    checking_policy<Checking> &&
+    requires(typename Policy::template core<Checking>& core,
+             const typename Policy::template core<Checking>& constant, void* block,
+             std::size_t index) {
+      { Policy::name } -> std::convertible_to<const char*>;
+      { Policy::thread_safe } -> std::convertible_to<bool>;
+      { Policy::min_stride_bytes } -> std::convertible_to<std::size_t>;
+      { core.pop() } noexcept -> std::same_as<void*>;
+      { core.push(block, index) } noexcept;
+      { core.reset() } noexcept;
+      { constant.index_of(block) } noexcept -> std::same_as<std::size_t>;
+      { constant.budget_bytes() } noexcept -> std::same_as<std::size_t>;
+    };
+
+/// Anything that hands out blocks of one size: pools and their decorators.
+template <class Pool>
+concept block_pool = requires(Pool& pool, void* block) {
+  { pool.allocate() } -> std::same_as<void*>;
+  { pool.try_allocate() } noexcept -> std::same_as<void*>;
+  { pool.deallocate(block) } noexcept -> std::same_as<bool>;
+  { pool.owns(block) } noexcept -> std::same_as<bool>;
+  { pool.block_size() } noexcept -> std::same_as<std::size_t>;
+  { pool.alignment() } noexcept -> std::same_as<std::size_t>;
+};
+
+}  // namespace heapwise

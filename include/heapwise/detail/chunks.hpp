@@ -1,0 +1,100 @@
+// The chunks of a pool: where its blocks lie, how it grows, and which addresses are its own.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <heapwise/block_source.hpp>
+#include <heapwise/detail/stride.hpp>
+#include <heapwise/pool_options.hpp>
+
+namespace heapwise::detail {
+
+/// What a pool's options come to, validated. Sizes in bytes, counts in blocks.
+struct geometry {
+  std::size_t block_size;       ///< what the user may write to
+  std::size_t stride_bytes;     ///< from one block to the next; a multiple of the alignment
+  std::size_t alignment;        ///< a power of two
+  std::size_t first_blocks;     ///< blocks of the first chunk
+  std::size_t max_blocks;       ///< blocks of all chunks together, at most
+  stride_divider divider;
+
+  /// Returns: the geometry for `options` with `guard_bytes` added to each block.
+  /// Throws: std::invalid_argument, std::length_error (see pool_options).
+  static geometry of(const pool_options& options, std::size_t guard_bytes,
+                     std::size_t min_stride_bytes);
+};
+
+/// One piece of memory cut into blocks. The record lies behind its last block.
+struct chunk {
+  std::byte* base;             ///< the first block
+  std::size_t blocks;
+  std::size_t first_index;     ///< index of the first block among all blocks of the pool
+  std::size_t size_bytes;      ///< what was asked of the source
+  chunk* older;                ///< the chunk before it, nullptr for the first
+
+  /// Returns: the index within this chunk, or a number >= blocks if `address` is not a block of it.
+  [[nodiscard]] std::size_t index_of(const void* address, const stride_divider& divider) const noexcept {
+    return divider.quotient(reinterpret_cast<std::uintptr_t>(address) -
+                            reinterpret_cast<std::uintptr_t>(base));
+  }
+};
+
+/// The chunks of one pool, newest first. Sizes double: each new chunk has as many blocks as all
+/// before it together. The object lies behind the first chunk, so a pool needs no other memory.
+///
+/// Thread safety: everything but create and destroy may be called by all threads at once; a chunk
+/// is published whole and never changes or goes away before destroy. Lock-free.
+class chunks {
+ public:
+  static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+
+  /// Effects: obtains the first chunk and touches only its last page.
+  /// Throws: std::bad_alloc if the source has no memory.
+  static chunks* create(const geometry& shape, block_source& source);
+
+  /// Effects: gives all memory back, this object's own included.
+  static void destroy(chunks* self) noexcept;
+
+  /// Effects: adds a chunk, unless `seen` is no longer the newest (another thread was faster).
+  /// Returns: the newest chunk then, or nullptr if the limit or the source's end is reached.
+  chunk* grow(chunk* seen) noexcept;
+
+  [[nodiscard]] chunk* newest() const noexcept {
+    return newest_.load(std::memory_order_acquire);  // pairs with the publishing CAS in grow
+  }
+
+  /// Returns: the index of a block among all blocks of the pool, or `no_index` if `address` is not
+  /// the first byte of a block. Only the first `newest_blocks` of the newest chunk count.
+  /// Complexity: O(chunks), half of all blocks being in the first that is looked at.
+  [[nodiscard]] std::size_t index_of(const void* address,
+                                     std::size_t newest_blocks = no_index) const noexcept;
+
+  /// Requires: index < capacity(). Returns: the address of the block with that index.
+  [[nodiscard]] void* address_of(std::size_t index) const noexcept {
+    const chunk* piece = newest();
+    while (index < piece->first_index) piece = piece->older;
+    return piece->base + (index - piece->first_index) * shape_.stride_bytes;
+  }
+
+  [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
+  [[nodiscard]] block_source& source() const noexcept { return *source_; }
+  [[nodiscard]] std::size_t count() const noexcept;
+  [[nodiscard]] std::size_t capacity() const noexcept;
+  /// Returns: bytes obtained from the source.
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept;
+  /// Returns: bytes of this object and of the chunks' records.
+  [[nodiscard]] std::size_t record_bytes() const noexcept;
+
+ private:
+  chunks(const geometry& shape, block_source& source) noexcept
+      : shape_{shape}, source_{&source} {}
+
+  geometry shape_;
+  block_source* source_;
+  std::atomic<chunk*> newest_{nullptr};
+  chunk first_{};
+};
+
+}  // namespace heapwise::detail

@@ -1,0 +1,29 @@
+// What differs between compilers; the only `#if` in the headers.
+#pragma once
+
+#if defined(__GNUC__) || defined(__clang__)
+#define HEAPWISE_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define HEAPWISE_NOINLINE [[gnu::noinline]]
+#define HEAPWISE_COLD [[gnu::noinline, gnu::cold]]
+#define HEAPWISE_PREFETCH(address) __builtin_prefetch(address)
+#else
+#define HEAPWISE_ALWAYS_INLINE inline
+#define HEAPWISE_NOINLINE
+#define HEAPWISE_COLD
+#define HEAPWISE_PREFETCH(address) static_cast<void>(address)
+#endif
+
+// For the one read that is racy by design (see thread/lock_free.hpp).
+#if defined(__clang__) || defined(__GNUC__)
+#define HEAPWISE_NO_SANITIZE_THREAD __attribute__((no_sanitize("thread")))
+#else
+#define HEAPWISE_NO_SANITIZE_THREAD
+#endif
+
+namespace heapwise::detail {
+
+/// The size of a cache line in bytes: what two threads must not share. Fixed rather than
+/// std::hardware_destructive_interference_size, which GCC warns may change with -mtune.
+inline constexpr unsigned cache_line_bytes = 64;
+
+}  // namespace heapwise::detail

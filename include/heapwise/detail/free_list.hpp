@@ -1,0 +1,205 @@
+// The free blocks of a pool, remembered inside the free blocks themselves.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include <heapwise/detail/config.hpp>
+
+namespace heapwise::detail {
+
+/// How a free block's words are written: plainly, and each block may list many others.
+struct plain_links {
+  static constexpr bool unrolled = true;
+  static void store(void* block, void* next) noexcept { *static_cast<void**>(block) = next; }
+  static void* load(const void* block) noexcept { return *static_cast<void* const*>(block); }
+};
+
+/// A last-in-first-out list of free blocks that costs no memory and rarely touches a block.
+///
+/// A chain through every block would read one cold cache line for each block that it hands out.
+/// Here a free block is used for the addresses of others, in two levels:
+///
+///     hot    the block freed last, held in the list itself: a free followed by an allocation
+///            touches no memory of any block
+///     leaf   a free block whose words are the addresses of `leaf_capacity` free blocks
+///     node   a free block with a link to the next node and the addresses of `node_capacity` leaves
+///
+/// so with 64-byte blocks one node stands for 64 blocks and lies in one cache line. When a node
+/// comes up, its leaves and the next node are prefetched together: the misses overlap, where a
+/// chain would wait for them one after the other. All nodes below the top one are full, which lets
+/// thread caches exchange whole nodes. Blocks of fewer than two words form a plain chain.
+///
+/// Links: how the words are written (plain_links, or the encoded links of checked pools, which
+/// keep to one word per block). Thread safety: none. Complexity: O(1) for every function.
+template <class Links = plain_links>
+class free_list {
+ public:
+  /// A detached run of full nodes: `head` links down to `tail`.
+  struct nodes {
+    void* head = nullptr;
+    void* tail = nullptr;
+    std::size_t count = 0;
+  };
+
+  /// Requires: stride_bytes >= sizeof(void*).
+  explicit constexpr free_list(std::size_t stride_bytes, Links links = {}) noexcept
+      : links_{links},
+        leaf_capacity_{leaf_capacity(stride_bytes)},
+        node_capacity_{node_capacity(stride_bytes)} {}
+
+  /// Effects: adds a block. Returns: true if a node became full by it, that is, if
+  /// `full_nodes()` grew.
+  HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
+    void* const colder = hot_;
+    hot_ = block;
+    if (colder == nullptr) return false;
+    if (leaf_size_ != leaf_capacity_ && leaf_ != nullptr) [[likely]] {
+      leaf_[leaf_size_++] = colder;
+      return false;
+    }
+    return push_node(colder);
+  }
+
+  /// Effects: takes out the block that was added last. Returns: nullptr if there is none.
+  HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
+    if (void* const block = hot_; block != nullptr) {
+      hot_ = nullptr;
+      return block;
+    }
+    if (leaf_size_ != 0) [[likely]] return leaf_[--leaf_size_];
+    return pop_node();
+  }
+
+  /// The number of full nodes below the top one; `detach_full_nodes` takes exactly these.
+  [[nodiscard]] std::size_t full_nodes() const noexcept { return full_nodes_; }
+
+  [[nodiscard]] bool empty() const noexcept {
+    return hot_ == nullptr && leaf_ == nullptr && node_ == nullptr;
+  }
+
+  /// Effects: takes out all full nodes below the top one.
+  nodes detach_full_nodes() noexcept {
+    nodes run{};
+    if (full_nodes_ == 0) return run;
+    run = {links_.load(node_), tail_, full_nodes_};
+    links_.store(node_, nullptr);
+    full_nodes_ = 0;
+    return run;
+  }
+
+  /// Effects: adds a run of full nodes that a list of the same shape gave away.
+  void attach_full_nodes(nodes run) noexcept {
+    if (run.count == 0) return;
+    if (node_ == nullptr) {
+      node_ = static_cast<void**>(run.head);
+      node_size_ = node_capacity_;
+      tail_ = run.tail;
+      full_nodes_ = run.count - 1;
+      return;
+    }
+    links_.store(run.tail, links_.load(node_));
+    if (full_nodes_ == 0) tail_ = run.tail;
+    links_.store(node_, run.head);
+    full_nodes_ += run.count;
+  }
+
+  /// Effects: takes out up to `count` full nodes. Complexity: O(count).
+  nodes detach_nodes(std::size_t count) noexcept {
+    if (count >= full_nodes_) return detach_full_nodes();
+    nodes run{links_.load(node_), nullptr, count};
+    run.tail = run.head;
+    for (std::size_t i = 1; i < count; ++i) run.tail = links_.load(run.tail);
+    links_.store(node_, links_.load(run.tail));
+    links_.store(run.tail, nullptr);
+    full_nodes_ -= count;
+    return run;
+  }
+
+  /// The number of blocks that a full node stands for, itself included.
+  [[nodiscard]] std::size_t blocks_per_node() const noexcept {
+    return 1 + node_capacity_ * (1 + leaf_capacity_);
+  }
+
+ private:
+  /// Words used of a leaf and of a node, at most: one cache line of 64 bytes.
+  static constexpr std::size_t words_used = cache_line_bytes / sizeof(void*);
+
+  static constexpr std::size_t leaf_capacity(std::size_t stride_bytes) noexcept {
+    const std::size_t words = stride_bytes / sizeof(void*);
+    return Links::unrolled && words >= 2 ? std::min(words, words_used) : 0;
+  }
+  static constexpr std::size_t node_capacity(std::size_t stride_bytes) noexcept {
+    const std::size_t leaf = leaf_capacity(stride_bytes);
+    return leaf == 0 ? 0 : leaf - 1;
+  }
+
+  HEAPWISE_ALWAYS_INLINE bool push_node(void* block) noexcept {
+    if (leaf_capacity_ != 0) {
+      if (leaf_ == nullptr || node_size_ != node_capacity_) {
+        if (leaf_ != nullptr && node_ != nullptr) {
+          node_[++node_size_] = leaf_;
+        } else if (leaf_ != nullptr) {
+          return start_node(block);
+        }
+        leaf_ = static_cast<void**>(block);
+        leaf_size_ = 0;
+        return false;
+      }
+    }
+    return start_node(block);
+  }
+
+  HEAPWISE_ALWAYS_INLINE bool start_node(void* block) noexcept {
+    const bool completes = node_ != nullptr;
+    if (completes && full_nodes_++ == 0) tail_ = node_;
+    links_.store(block, node_);
+    node_ = static_cast<void**>(block);
+    node_size_ = 0;
+    return completes;
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* pop_node() noexcept {
+    if (leaf_ != nullptr) {
+      void* const block = leaf_;
+      leaf_ = nullptr;
+      if (node_size_ != 0) take_leaf();
+      return block;
+    }
+    if (node_size_ != 0) {
+      take_leaf();
+      return leaf_[--leaf_size_];
+    }
+    void* const block = node_;
+    if (block != nullptr) next_node();
+    return block;
+  }
+
+  HEAPWISE_ALWAYS_INLINE void take_leaf() noexcept {
+    leaf_ = static_cast<void**>(node_[node_size_--]);
+    leaf_size_ = leaf_capacity_;
+  }
+
+  HEAPWISE_ALWAYS_INLINE void next_node() noexcept {
+    node_ = static_cast<void**>(links_.load(node_));
+    if (node_ == nullptr) return;
+    --full_nodes_;
+    node_size_ = node_capacity_;
+    for (std::size_t i = node_capacity_; i > 0; --i) HEAPWISE_PREFETCH(node_[i]);
+    if constexpr (Links::unrolled) HEAPWISE_PREFETCH(node_[0]);
+  }
+
+  void* hot_ = nullptr;
+  void** leaf_ = nullptr;
+  std::size_t leaf_size_ = 0;
+  void** node_ = nullptr;
+  std::size_t node_size_ = 0;
+  std::size_t full_nodes_ = 0;
+  void* tail_ = nullptr;
+  [[no_unique_address]] Links links_;
+  std::size_t leaf_capacity_;
+  std::size_t node_capacity_;
+};
+
+}  // namespace heapwise::detail

@@ -1,0 +1,36 @@
+// Which block of a row of blocks does an address belong to, without a division?
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace heapwise::detail {
+
+/// Exact division by a fixed stride: multiply by the inverse of its odd part modulo 2^64, rotate
+/// by its power of two. An offset that is no multiple of the stride comes out as a number larger
+/// than any quotient, so one comparison proves both "in range" and "on a block's first byte".
+/// Source: Granlund and Montgomery, "Division by invariant integers using multiplication", 1994,
+/// section 9 (exact division and the test for divisibility).
+class stride_divider {
+ public:
+  /// Requires: stride != 0.
+  explicit constexpr stride_divider(std::uint64_t stride) noexcept
+      : shift_{std::countr_zero(stride)} {
+    const std::uint64_t odd = stride >> shift_;
+    std::uint64_t inverse = odd;                              // right in the 3 lowest bits
+    for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;  // each step doubles the right bits
+    inverse_ = inverse;
+  }
+
+  /// Returns: offset / stride if that is exact, else a number above 2^64 / stride - 1.
+  [[nodiscard]] constexpr std::uint64_t quotient(std::uint64_t offset) const noexcept {
+    return std::rotr(offset * inverse_, shift_);
+  }
+
+ private:
+  std::uint64_t inverse_ = 0;
+  int shift_;
+};
+
+}  // namespace heapwise::detail

@@ -1,0 +1,12 @@
+// Table of contents.
+#pragma once
+
+#include <heapwise/block_source.hpp>
+#include <heapwise/checking.hpp>
+#include <heapwise/concepts.hpp>
+#include <heapwise/pool.hpp>
+#include <heapwise/pool_options.hpp>
+#include <heapwise/thread/lock_free.hpp>
+#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/thread_cached.hpp>
+#include <heapwise/thread/unsynchronized.hpp>

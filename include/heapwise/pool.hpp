@@ -1,0 +1,230 @@
+// A pool: blocks of one size, allocated and freed in constant time.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <heapwise/block_source.hpp>
+#include <heapwise/checking.hpp>
+#include <heapwise/concepts.hpp>
+#include <heapwise/detail/chunks.hpp>
+#include <heapwise/pool_options.hpp>
+#include <heapwise/thread/unsynchronized.hpp>
+
+namespace heapwise {
+
+/// Hands out blocks of one size from chunks of memory, and takes them back.
+///
+/// Policy: how threads are kept apart (unsynchronized, mutex, lock_free, thread_cached).
+/// Checking: how much the user is distrusted (unchecked, checked).
+///
+/// - allocate and free are O(1); growth adds one system call now and then.
+/// - no bytes of metadata per block (checked: one guard word); `budget_bytes()` tells what the pool
+///   itself takes.
+/// - fresh memory is cut in address order when it is first needed: creating a pool of any size
+///   touches two pages at the most.
+/// - blocks never move and stay valid until they are freed; all memory goes back to the source at
+///   destruction, blocks that are still out included.
+/// - a pointer that is no block of this pool is refused, and nothing happens to it.
+///
+/// Thread safety: construction and destruction by one thread; the rest as the policy says.
+template <class Policy = unsynchronized, class Checking = unchecked>
+class pool {
+  static_assert(thread_policy<Policy, Checking>);
+
+ public:
+  using policy = Policy;
+  using checking = Checking;
+
+  /// Effects: obtains the first chunk from `source`, which must outlive the pool.
+  /// Throws: std::invalid_argument, std::length_error, std::bad_alloc (see pool_options).
+  explicit pool(const pool_options& options, block_source& source = os_blocks())
+      : pool{detail::chunks::create(
+                 detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
+                 source),
+             Checking{}} {}
+
+  pool(const pool&) = delete;
+  pool& operator=(const pool&) = delete;
+  ~pool() = default;
+
+  /// Returns: a block of at least block_size() bytes, aligned to alignment(), never nullptr.
+  /// Throws: std::bad_alloc on exhaustion.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
+    void* const block = try_allocate();
+    if (block == nullptr) [[unlikely]] throw std::bad_alloc{};
+    return block;
+  }
+
+  /// Returns: a block as allocate does, or nullptr on exhaustion.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept {
+    void* const block = core_.pop();
+    if constexpr (Checking::enabled) {
+      if (block != nullptr) check_.acquire(block, block_size());
+    }
+    return block;
+  }
+
+  /// Effects: takes a block back; nothing for nullptr and for what is no block of this pool.
+  /// Returns: false if the pointer was refused.
+  HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
+    const std::size_t index = core_.index_of(block);
+    if (index == detail::chunks::no_index) [[unlikely]] return block == nullptr;
+    if constexpr (Checking::enabled) check_.release(block, block_size());
+    core_.push(block, index);
+    return true;
+  }
+
+  /// A thread's way in that has its cache looked up already. Use it on the thread that asked for
+  /// it, and not after the pool or the thread has ended.
+  class local_pool {
+   public:
+    /// As pool::try_allocate.
+    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept {
+      void* const block = handle_.pop();
+      if constexpr (Checking::enabled) {
+        if (block != nullptr) owner_->check_.acquire(block, owner_->block_size());
+      }
+      return block;
+    }
+    /// As pool::allocate.
+    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
+      void* const block = try_allocate();
+      if (block == nullptr) [[unlikely]] throw std::bad_alloc{};
+      return block;
+    }
+    /// As pool::deallocate.
+    HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
+      if (owner_->core_.index_of(block) == detail::chunks::no_index) [[unlikely]] {
+        return block == nullptr;
+      }
+      if constexpr (Checking::enabled) owner_->check_.release(block, owner_->block_size());
+      handle_.push(block);
+      return true;
+    }
+
+   private:
+    friend class pool;
+    using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
+    local_pool(pool& owner, handle mine) noexcept : owner_{&owner}, handle_{mine} {}
+    pool* owner_;
+    handle handle_;
+  };
+
+  /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if no cache can be had.
+  /// Only for policies with a cache per thread.
+  [[nodiscard]] local_pool local()
+    requires requires(typename Policy::template core<Checking>& core) { core.local(); }
+  {
+    return local_pool{*this, core_.local()};
+  }
+
+  /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
+  /// touched. Requires: no other thread uses the pool meanwhile; what is out is never used again.
+  void reset() noexcept { core_.reset(); }
+
+  /// Returns: true if `address` is the first byte of a block that was handed out at least once
+  /// (thread_cached: that was set aside for some thread).
+  [[nodiscard]] bool owns(const void* address) const noexcept {
+    return core_.index_of(address) != detail::chunks::no_index;
+  }
+
+  /// Bytes that the user may write to in each block.
+  [[nodiscard]] std::size_t block_size() const noexcept { return shape().block_size; }
+  /// Bytes from one block to the next.
+  [[nodiscard]] std::size_t stride_bytes() const noexcept { return shape().stride_bytes; }
+  [[nodiscard]] std::size_t alignment() const noexcept { return shape().alignment; }
+  /// Blocks of all chunks together, free or not. May grow while other threads allocate.
+  [[nodiscard]] std::size_t capacity() const noexcept { return chunks_->capacity(); }
+  [[nodiscard]] std::size_t chunk_count() const noexcept { return chunks_->count(); }
+  /// Bytes obtained from the source for blocks, rounding included.
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return chunks_->reserved_bytes(); }
+
+  /// Returns: all bytes that the pool takes beside its blocks: the object, the records of its
+  /// chunks, and what the policy obtained (caches). Grows with chunks and threads, never with
+  /// blocks.
+  [[nodiscard]] std::size_t budget_bytes() const noexcept {
+    return sizeof(*this) + chunks_->record_bytes() + core_.budget_bytes();
+  }
+
+ private:
+  struct destroy_chunks {
+    void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
+  };
+
+  pool(detail::chunks* made, const Checking& check) noexcept
+      : chunks_{made}, check_{check}, core_{made, check} {}
+
+  [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
+
+  std::unique_ptr<detail::chunks, destroy_chunks> chunks_;
+  [[no_unique_address]] Checking check_;
+  typename Policy::template core<Checking> core_;
+};
+
+/// A pool of objects of one type.
+template <class T, class Policy = unsynchronized, class Checking = unchecked>
+class typed_pool {
+ public:
+  /// Effects: a pool for `count` objects, growing as `how` says.
+  /// Throws: as pool's constructor.
+  explicit typed_pool(std::size_t count, growth how = growth::fixed,
+                      block_source& source = os_blocks())
+      : blocks_{{.block_size = sizeof(T),
+                 .block_count = count,
+                 .alignment = alignof(T),
+                 .growth = how,
+                 .max_block_count = 0},
+                source} {}
+
+  /// Returns: a new object made from `arguments`.
+  /// Throws: std::bad_alloc on exhaustion; what T's constructor throws (the block is freed then).
+  template <class... Arguments>
+  [[nodiscard]] T* construct(Arguments&&... arguments) {
+    return construct_in(blocks_.allocate(), std::forward<Arguments>(arguments)...);
+  }
+
+  /// Returns: as construct, but nullptr on exhaustion.
+  template <class... Arguments>
+  [[nodiscard]] T* try_construct(Arguments&&... arguments) noexcept(
+      std::is_nothrow_constructible_v<T, Arguments...>) {
+    void* const block = blocks_.try_allocate();
+    if (block == nullptr) return nullptr;
+    return construct_in(block, std::forward<Arguments>(arguments)...);
+  }
+
+  /// Effects: destroys the object and frees its block; nothing for nullptr and for a pointer that
+  /// is no object of this pool. Returns: false if the pointer was refused.
+  bool destroy(T* object) noexcept {
+    static_assert(std::is_nothrow_destructible_v<T>);
+    if (object == nullptr) return true;
+    if (!blocks_.owns(object)) return false;
+    object->~T();
+    return blocks_.deallocate(object);
+  }
+
+  [[nodiscard]] pool<Policy, Checking>& blocks() noexcept { return blocks_; }
+  [[nodiscard]] const pool<Policy, Checking>& blocks() const noexcept { return blocks_; }
+
+ private:
+  template <class... Arguments>
+  T* construct_in(void* block, Arguments&&... arguments) {
+    if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
+      return ::new (block) T(std::forward<Arguments>(arguments)...);
+    } else {
+      try {
+        return ::new (block) T(std::forward<Arguments>(arguments)...);
+      } catch (...) {
+        blocks_.deallocate(block);
+        throw;
+      }
+    }
+  }
+
+  pool<Policy, Checking> blocks_;
+};
+
+}  // namespace heapwise

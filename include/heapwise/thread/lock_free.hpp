@@ -1,0 +1,171 @@
+// Thread policy: all threads, no lock anywhere.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include <heapwise/checking.hpp>
+#include <heapwise/detail/chunks.hpp>
+#include <heapwise/detail/config.hpp>
+#include <heapwise/detail/thread_ordinal.hpp>
+
+namespace heapwise {
+
+/// Any thread may use the pool and none ever waits for another: a thread that is stopped in the
+/// middle of an operation hinders nobody.
+///
+/// Several stacks (shards), each with its head in a cache line of its own; a thread frees to its
+/// shard and takes from it, and from the others when it is empty. A head is one 64-bit word: the
+/// index of the top block, and in the bits that the pool's limit leaves over a count of the
+/// changes, which makes an old head recognisable (ABA). No 16-byte compare-and-swap is needed:
+/// blocks have indices, and an index into 2^32 - 2 blocks leaves 32 bits for the count at the
+/// least, 44 for a pool of a million blocks.
+struct lock_free {
+  static constexpr const char* name = "lock_free";
+  static constexpr bool thread_safe = true;
+  static constexpr std::size_t min_stride_bytes = sizeof(void*);
+  static constexpr std::size_t max_blocks = 0xFFFF'FFFEu;
+
+  template <class Checking>
+  class core;
+};
+
+template <class Checking>
+class lock_free::core {
+  static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+ public:
+  core(detail::chunks* chunks, const Checking& check) noexcept
+      : chunks_{chunks},
+        check_{check},
+        index_bits_{static_cast<unsigned>(
+            std::bit_width(static_cast<std::uint64_t>(chunks->shape().max_blocks) + 1))} {}
+
+  void* pop() noexcept {
+    const unsigned own = shard();
+    if (void* const block = pop_from(shards_[own].head); block != nullptr) return block;
+    return pop_elsewhere(own);
+  }
+
+  void push(void* block, std::size_t index) noexcept {
+    std::atomic<std::uint64_t>& head = shards_[shard()].head;
+    std::uint64_t seen = head.load(std::memory_order_relaxed);
+    std::uint64_t wanted;
+    do {
+      store_link(block, top_of(seen));
+      wanted = next_head(seen, index + 1);
+      // Release: whoever pops the block sees its link, and what its last user wrote.
+    } while (!head.compare_exchange_weak(seen, wanted, std::memory_order_release,
+                                         std::memory_order_relaxed));
+  }
+
+  /// Returns: the index of a block that was handed out at least once, or no_index.
+  [[nodiscard]] std::size_t index_of(const void* address) const noexcept {
+    const std::size_t index = chunks_->index_of(address);
+    // Relaxed: the caller got the block from somebody who carved it, so the count includes it.
+    return index < carved_.load(std::memory_order_relaxed) ? index : detail::chunks::no_index;
+  }
+
+  [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
+
+  void reset() noexcept {
+    for (auto& shard : shards_) {
+      const std::uint64_t seen = shard.head.load(std::memory_order_relaxed);
+      shard.head.store(next_head(seen, 0), std::memory_order_relaxed);
+    }
+    carved_.store(0, std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr unsigned shard_count = 8;
+  struct alignas(detail::cache_line_bytes) aligned_head {
+    std::atomic<std::uint64_t> head{0};
+  };
+
+  static unsigned shard() noexcept { return detail::thread_ordinal() % shard_count; }
+
+  [[nodiscard]] std::uint64_t top_of(std::uint64_t head) const noexcept {
+    return head & ((std::uint64_t{1} << index_bits_) - 1);
+  }
+  [[nodiscard]] std::uint64_t next_head(std::uint64_t seen, std::uint64_t top) const noexcept {
+    return (((seen >> index_bits_) + 1) << index_bits_) | top;
+  }
+
+  void* pop_from(std::atomic<std::uint64_t>& head) noexcept {
+    // Acquire: pairs with the release in push, so that the link is there when the index is.
+    std::uint64_t seen = head.load(std::memory_order_acquire);
+    while (const std::uint64_t top = top_of(seen)) {
+      void* const block = chunks_->address_of(top - 1);
+      const std::uint64_t wanted = next_head(seen, load_link(block));
+      if (head.compare_exchange_weak(seen, wanted, std::memory_order_acquire,
+                                     std::memory_order_acquire)) {
+        return block;
+      }
+    }
+    return nullptr;
+  }
+
+  HEAPWISE_NOINLINE void* pop_elsewhere(unsigned own) noexcept {
+    for (;;) {
+      std::array<std::uint64_t, shard_count> before;
+      for (unsigned i = 0; i < shard_count; ++i) {
+        const unsigned other = (own + i) % shard_count;
+        if (void* const block = pop_from(shards_[other].head); block != nullptr) return block;
+        before[other] = shards_[other].head.load(std::memory_order_acquire);
+      }
+      if (void* const block = carve(); block != nullptr) return block;
+      if (unchanged(before)) return nullptr;
+    }
+  }
+
+  /// If no head changed between two readings, then all shards were empty at one moment between
+  /// them: the exhaustion is real, not a block that moved behind our back.
+  [[nodiscard]] bool unchanged(const std::array<std::uint64_t, shard_count>& before) const noexcept {
+    for (unsigned i = 0; i < shard_count; ++i) {
+      if (top_of(before[i]) != 0) return false;
+      if (shards_[i].head.load(std::memory_order_acquire) != before[i]) return false;
+    }
+    return true;
+  }
+
+  void* carve() noexcept {
+    std::size_t index = carved_.load(std::memory_order_relaxed);
+    for (;;) {
+      detail::chunk* const newest = chunks_->newest();
+      if (index >= newest->first_index + newest->blocks) {
+        if (chunks_->grow(newest) == nullptr) return nullptr;
+        index = carved_.load(std::memory_order_relaxed);
+        continue;
+      }
+      // Relaxed: the count publishes nothing; chunks are published by newest().
+      if (carved_.compare_exchange_weak(index, index + 1, std::memory_order_relaxed)) break;
+    }
+    void* const block = chunks_->address_of(index);
+    check_.carved(block, chunks_->shape().block_size);
+    return block;
+  }
+
+  void store_link(void* block, std::uint64_t top) const noexcept {
+    const auto word = static_cast<std::uint32_t>(top) ^ check_.index_mask(block);
+    std::atomic_ref{*static_cast<std::uint32_t*>(block)}.store(word, std::memory_order_relaxed);
+  }
+
+  /// Racy by design: another thread may have popped the block meanwhile and its user may be writing
+  /// to it. The value is then garbage, but so is our view of the head: its count has moved on, the
+  /// compare-and-swap fails and the garbage is dropped. Blocks stay mapped until destruction.
+  [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(const void* block) const noexcept {
+    const std::uint32_t word = *static_cast<const volatile std::uint32_t*>(block);
+    return (word ^ check_.index_mask(block)) & ((std::uint64_t{1} << index_bits_) - 1);
+  }
+
+  detail::chunks* chunks_;
+  [[no_unique_address]] Checking check_;
+  unsigned index_bits_;
+  alignas(detail::cache_line_bytes) std::atomic<std::size_t> carved_{0};
+  std::array<aligned_head, shard_count> shards_{};
+};
+
+}  // namespace heapwise

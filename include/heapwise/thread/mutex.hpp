@@ -1,0 +1,50 @@
+// Thread policy: all threads, one lock.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include <heapwise/thread/unsynchronized.hpp>
+
+namespace heapwise {
+
+/// Any thread may use the pool; each operation takes one std::mutex. The portable choice, and the
+/// one with the least surprise: exhaustion is exact and blocks are reused last freed first.
+struct mutex {
+  static constexpr const char* name = "mutex";
+  static constexpr bool thread_safe = true;
+  static constexpr std::size_t min_stride_bytes = unsynchronized::min_stride_bytes;
+
+  template <class Checking>
+  class core;
+};
+
+template <class Checking>
+class mutex::core {
+ public:
+  core(detail::chunks* chunks, const Checking& check) noexcept : inner_{chunks, check} {}
+
+  void* pop() noexcept {
+    const std::scoped_lock lock{mutex_};
+    return inner_.pop();
+  }
+
+  void push(void* block, std::size_t index) noexcept {
+    const std::scoped_lock lock{mutex_};
+    inner_.push(block, index);
+  }
+
+  [[nodiscard]] std::size_t index_of(const void* address) const noexcept {
+    const std::scoped_lock lock{mutex_};
+    return inner_.index_of(address);
+  }
+
+  [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
+  void reset() noexcept { inner_.reset(); }
+
+ private:
+  mutable std::mutex mutex_;
+  unsynchronized::core<Checking> inner_;
+};
+
+}  // namespace heapwise

@@ -1,0 +1,304 @@
+// Thread policy: all threads, each with a cache of its own in front of a shared depot.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+#include <heapwise/checking.hpp>
+#include <heapwise/detail/cache_registry.hpp>
+#include <heapwise/detail/chunks.hpp>
+#include <heapwise/detail/config.hpp>
+#include <heapwise/detail/free_list.hpp>
+
+namespace heapwise {
+
+/// Any thread may use the pool; nearly every operation touches only the thread's own cache, without
+/// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks with the
+/// depot, which has the only lock. (The idea: Bonwick and Adams, "Magazines and Vmem", 2001.)
+///
+/// A thread may free what another allocated. A thread that exits gives its cache back. The pool may
+/// be destroyed while threads hold caches, if they are not in the middle of an operation.
+/// Exhaustion is not exact: a thread may see none while others hold up to `cached_blocks_max()` each.
+struct thread_cached {
+  static constexpr const char* name = "thread_cached";
+  static constexpr bool thread_safe = true;
+  static constexpr std::size_t min_stride_bytes = sizeof(void*);
+  /// Blocks that a cache and the depot exchange at once, about.
+  static constexpr std::size_t batch_blocks = 64;
+
+  template <class Checking>
+  class core;
+};
+
+template <class Checking>
+class thread_cached::core final : public detail::cached_pool {
+  using list = detail::free_list<typename Checking::links>;
+
+  /// One thread's share. Only its owner touches anything but `owner` and `next`.
+  struct alignas(detail::cache_line_bytes) cache {
+    explicit cache(const core& pool) noexcept
+        : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()} {}
+
+    list loaded;
+    typename list::nodes spare{};
+    std::byte* fresh = nullptr;      ///< blocks cut for this thread, not handed out yet
+    std::byte* fresh_end = nullptr;
+    const void* owner = nullptr;     ///< guarded by the depot's lock
+    cache* next = nullptr;
+  };
+
+ public:
+  /// A thread's cache, looked up once. Valid on the thread that asked for it, while the pool lives.
+  class handle {
+   public:
+    handle(core& pool, cache& mine) noexcept : pool_{&pool}, mine_{&mine} {}
+    HEAPWISE_ALWAYS_INLINE void* pop() noexcept { return pool_->pop_from(*mine_); }
+    HEAPWISE_ALWAYS_INLINE void push(void* block) noexcept { pool_->push_to(*mine_, block); }
+
+   private:
+    core* pool_;
+    cache* mine_;
+  };
+
+  core(detail::chunks* chunks, const Checking& check) noexcept
+      : chunks_{chunks},
+        check_{check},
+        stride_bytes_{chunks->shape().stride_bytes},
+        depot_{stride_bytes_, check.make_links()},
+        run_blocks_{std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, batch_blocks)},
+        batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {}
+
+  ~core() {
+    unlist();
+    while (slabs_ != nullptr) {
+      slab* const gone = slabs_;
+      slabs_ = gone->next;
+      chunks_->source().deallocate(gone, slab_bytes(), alignof(cache));
+    }
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
+    if (cache* const mine = find(); mine != nullptr) [[likely]] return pop_from(*mine);
+    return pop_first();
+  }
+
+  HEAPWISE_ALWAYS_INLINE void push(void* block, std::size_t) noexcept {
+    if (cache* const mine = find(); mine != nullptr) [[likely]] return push_to(*mine, block);
+    push_first(block);
+  }
+
+  /// Returns: the index of a block that was cut for some thread, or no_index.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::size_t index_of(const void* address) const noexcept {
+    const detail::geometry& shape = chunks_->shape();
+    const detail::chunk* const newest = chunks_->newest();
+    const std::size_t index = newest->index_of(address, shape.divider);
+    // Relaxed: the caller got the block from whoever cut it, so the count includes it.
+    const std::size_t carved = carved_.load(std::memory_order_relaxed) - newest->first_index;
+    if (index < carved) [[likely]] return index + newest->first_index;
+    return chunks_->index_of(address, carved);
+  }
+
+  /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
+  [[nodiscard]] handle local() {
+    cache* mine = find();
+    if (mine == nullptr) mine = adopt();
+    if (mine == nullptr) throw std::bad_alloc{};
+    return handle{*this, *mine};
+  }
+
+  /// The number of blocks that one cache may hold back from other threads, at most.
+  [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
+    return (2 * batch_nodes_ + 2) * depot_.blocks_per_node() + run_blocks_;
+  }
+
+  [[nodiscard]] std::size_t budget_bytes() const noexcept {
+    const std::scoped_lock lock{mutex_};
+    return slab_count_ * slab_bytes();
+  }
+
+  void reset() noexcept {
+    const std::scoped_lock lock{mutex_};
+    for (cache* each = caches_; each != nullptr; each = each->next) {
+      const void* const owner = each->owner;
+      cache* const next = each->next;
+      each->~cache();
+      ::new (each) cache{*this};
+      each->owner = owner;
+      each->next = next;
+    }
+    depot_ = list{stride_bytes_, check_.make_links()};
+    carved_.store(0, std::memory_order_relaxed);
+    carving_ = nullptr;
+  }
+
+ private:
+  struct slab {
+    slab* next;
+  };
+  static constexpr std::size_t caches_per_slab = 15;
+  static constexpr std::size_t slab_bytes() noexcept {
+    return sizeof(cache) * (caches_per_slab + 1);
+  }
+
+  HEAPWISE_ALWAYS_INLINE cache* find() const noexcept {
+    const auto& entry = detail::this_thread_caches.entry_of(id());
+    return entry.pool_id == id() ? static_cast<cache*>(entry.cache) : nullptr;
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
+    if (void* const block = mine.loaded.pop(); block != nullptr) [[likely]] return block;
+    return pop_fresh(mine);
+  }
+
+  HEAPWISE_ALWAYS_INLINE void push_to(cache& mine, void* block) noexcept {
+    if (mine.loaded.push(block)) [[unlikely]] unload(mine);
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {
+    if (mine.fresh == mine.fresh_end) [[unlikely]] return refill(mine);
+    void* const block = mine.fresh;
+    mine.fresh += stride_bytes_;
+    check_.carved(block, chunks_->shape().block_size);
+    return block;
+  }
+
+  /// A node became full: keep one batch spare, so that a thread that hovers at the edge does not
+  /// run to the depot at each step; give the rest away.
+  HEAPWISE_NOINLINE void unload(cache& mine) noexcept {
+    if (mine.loaded.full_nodes() < batch_nodes_) return;
+    const typename list::nodes given = mine.spare;
+    mine.spare = mine.loaded.detach_full_nodes();
+    if (given.count == 0) return;
+    const std::scoped_lock lock{mutex_};
+    depot_.attach_full_nodes(given);
+  }
+
+  HEAPWISE_NOINLINE void* refill(cache& mine) noexcept {
+    if (mine.spare.count != 0) {
+      mine.loaded.attach_full_nodes(mine.spare);
+      mine.spare = {};
+      return mine.loaded.pop();
+    }
+    const std::scoped_lock lock{mutex_};
+    if (const auto batch = depot_.detach_nodes(batch_nodes_); batch.count != 0) {
+      mine.loaded.attach_full_nodes(batch);
+      return mine.loaded.pop();
+    }
+    if (void* const block = depot_.pop(); block != nullptr) return block;
+    if (!cut_run(mine)) return nullptr;
+    return pop_fresh(mine);
+  }
+
+  /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
+  bool cut_run(cache& mine) noexcept {
+    std::size_t carved = carved_.load(std::memory_order_relaxed);
+    if (carving_ == nullptr) carving_ = oldest_with(carved);
+    if (carved == carving_->first_index + carving_->blocks) {
+      detail::chunk* const next = oldest_with(carved);
+      detail::chunk* const grown = next != nullptr ? next : chunks_->grow(chunks_->newest());
+      if (grown == nullptr) return false;
+      carving_ = grown;
+    }
+    const std::size_t offset = carved - carving_->first_index;
+    const std::size_t blocks = std::min(run_blocks_, carving_->blocks - offset);
+    mine.fresh = carving_->base + offset * stride_bytes_;
+    mine.fresh_end = mine.fresh + blocks * stride_bytes_;
+    carved_.store(carved + blocks, std::memory_order_relaxed);
+    return true;
+  }
+
+  /// Returns: the chunk that holds the block with that index, nullptr if none does yet.
+  [[nodiscard]] detail::chunk* oldest_with(std::size_t index) const noexcept {
+    detail::chunk* piece = chunks_->newest();
+    if (index >= piece->first_index + piece->blocks) return nullptr;
+    while (index < piece->first_index) piece = piece->older;
+    return piece;
+  }
+
+  HEAPWISE_COLD void* pop_first() noexcept {
+    if (cache* const mine = adopt(); mine != nullptr) return pop_from(*mine);
+    const std::scoped_lock lock{mutex_};
+    if (void* const block = depot_.pop(); block != nullptr) return block;
+    cache one_off{*this};
+    if (!cut_run(one_off)) return nullptr;
+    void* const block = pop_fresh(one_off);
+    return_fresh(one_off);
+    return block;
+  }
+
+  HEAPWISE_COLD void push_first(void* block) noexcept {
+    if (cache* const mine = adopt(); mine != nullptr) return push_to(*mine, block);
+    const std::scoped_lock lock{mutex_};
+    depot_.push(block);
+  }
+
+  /// Returns: this thread's cache, one that a thread left behind, or a new one; nullptr if the
+  /// thread is about to end or there is no memory.
+  HEAPWISE_COLD cache* adopt() noexcept {
+    if (!detail::register_thread()) return nullptr;
+    detail::cache_table& table = detail::this_thread_caches;
+    const std::scoped_lock lock{mutex_};
+    cache* mine = cache_of(&table);
+    if (mine == nullptr) mine = cache_of(nullptr);
+    if (mine == nullptr) mine = make_caches();
+    if (mine == nullptr) return nullptr;
+    mine->owner = &table;
+    table.entry_of(id()) = {id(), mine};
+    return mine;
+  }
+
+  [[nodiscard]] cache* cache_of(const void* owner) const noexcept {
+    cache* each = caches_;
+    while (each != nullptr && each->owner != owner) each = each->next;
+    return each;
+  }
+
+  cache* make_caches() noexcept {
+    void* const memory = chunks_->source().allocate(slab_bytes(), alignof(cache));
+    if (memory == nullptr) return nullptr;
+    slabs_ = ::new (memory) slab{slabs_};
+    ++slab_count_;
+    for (std::size_t i = 1; i <= caches_per_slab; ++i) {
+      cache* const made = ::new (static_cast<std::byte*>(memory) + i * sizeof(cache)) cache{*this};
+      made->next = caches_;
+      caches_ = made;
+    }
+    return caches_;
+  }
+
+  void retire(const void* thread) noexcept override {
+    const std::scoped_lock lock{mutex_};
+    cache* const left = cache_of(thread);
+    if (left == nullptr) return;
+    depot_.attach_full_nodes(left->spare);
+    left->spare = {};
+    while (void* const block = left->loaded.pop()) depot_.push(block);
+    return_fresh(*left);
+    left->owner = nullptr;
+  }
+
+  /// Requires: the lock. Effects: what was cut for a cache and not handed out goes to the depot.
+  void return_fresh(cache& from) noexcept {
+    while (from.fresh != from.fresh_end) depot_.push(pop_fresh(from));
+  }
+
+  detail::chunks* chunks_;
+  [[no_unique_address]] Checking check_;
+  std::size_t stride_bytes_;
+  std::atomic<std::size_t> carved_{0};
+
+  alignas(detail::cache_line_bytes) mutable std::mutex mutex_;  // guards all that follows
+  list depot_;
+  detail::chunk* carving_ = nullptr;
+  cache* caches_ = nullptr;
+  slab* slabs_ = nullptr;
+  std::size_t slab_count_ = 0;
+  const std::size_t run_blocks_;
+  const std::size_t batch_nodes_;
+};
+
+}  // namespace heapwise

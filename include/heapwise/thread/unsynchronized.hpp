@@ -1,0 +1,90 @@
+// Thread policy: one thread at a time, at no cost.
+#pragma once
+
+#include <cstddef>
+
+#include <heapwise/checking.hpp>
+#include <heapwise/detail/chunks.hpp>
+#include <heapwise/detail/config.hpp>
+#include <heapwise/detail/free_list.hpp>
+
+namespace heapwise {
+
+/// One thread at a time uses the pool; which one, is the user's business. A pool that never leaves
+/// a function lives in registers: nothing here lets its address escape.
+struct unsynchronized {
+  static constexpr const char* name = "unsynchronized";
+  static constexpr bool thread_safe = false;
+  static constexpr std::size_t min_stride_bytes = sizeof(void*);
+
+  template <class Checking>
+  class core;
+};
+
+template <class Checking>
+class unsynchronized::core {
+ public:
+  core(detail::chunks* chunks, const Checking& check) noexcept
+      : chunks_{chunks},
+        check_{check},
+        list_{chunks->shape().stride_bytes, check.make_links()},
+        stride_bytes_{chunks->shape().stride_bytes},
+        divider_{chunks->shape().divider} {
+    carve_from(chunks->newest());
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
+    if (void* const block = list_.pop(); block != nullptr) [[likely]] return block;
+    return carve();
+  }
+
+  HEAPWISE_ALWAYS_INLINE void push(void* block, std::size_t) noexcept { list_.push(block); }
+
+  /// Returns: the index of a block that was handed out at least once, or no_index.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::size_t index_of(const void* address) const noexcept {
+    const std::size_t index = divider_.quotient(reinterpret_cast<std::uintptr_t>(address) -
+                                                reinterpret_cast<std::uintptr_t>(base_));
+    if (index < carved_) [[likely]] return index;
+    return chunks_->index_of(address, carved_);
+  }
+
+  [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
+
+  void reset() noexcept {
+    core fresh{chunks_, check_};
+    *this = fresh;
+  }
+
+ private:
+  void carve_from(const detail::chunk* piece) noexcept {
+    base_ = piece->base;
+    fresh_ = piece->base;
+    blocks_ = piece->blocks;
+    carved_ = 0;
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* carve() noexcept {
+    if (carved_ == blocks_) [[unlikely]] {
+      const detail::chunk* const piece = chunks_->grow(chunks_->newest());
+      if (piece == nullptr) return nullptr;
+      carve_from(piece);
+    }
+    void* const block = fresh_;
+    fresh_ += stride_bytes_;
+    ++carved_;
+    check_.carved(block, chunks_->shape().block_size);
+    return block;
+  }
+
+  detail::chunks* chunks_;
+  [[no_unique_address]] Checking check_;
+  detail::free_list<typename Checking::links> list_;
+  std::byte* base_ = nullptr;
+  std::byte* fresh_ = nullptr;
+  std::size_t carved_ = 0;
+  std::size_t blocks_ = 0;
+  std::size_t stride_bytes_;
+  detail::stride_divider divider_;
+};
+
+}  // namespace heapwise

@@ -1,0 +1,169 @@
+#include <heapwise/detail/chunks.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <stdexcept>
+
+namespace heapwise::detail {
+namespace {
+
+/// Blocks of a pool at the most, so that an index and the mark for "none" fit in 32 bits.
+constexpr std::size_t index_limit = 0xFFFF'FFFEu;
+constexpr std::size_t size_limit = std::numeric_limits<std::ptrdiff_t>::max();
+
+/// Rounds up to a multiple of a power of two. Requires: value <= size_limit.
+constexpr std::size_t round_up(std::size_t value, std::size_t alignment) noexcept {
+  return (value + alignment - 1) & ~(alignment - 1);
+}
+
+std::size_t natural_alignment(std::size_t block_size) noexcept {
+  const std::size_t divides = std::size_t{1} << std::countr_zero(block_size);
+  return std::min(divides, alignof(std::max_align_t));
+}
+
+std::size_t stride_of(std::size_t block_size, std::size_t alignment, std::size_t guard_bytes,
+                      std::size_t min_stride_bytes) {
+  if (block_size > size_limit / 2) throw std::length_error{"pool: block_size is too large"};
+  std::size_t stride = std::max(block_size, min_stride_bytes);
+  if (guard_bytes != 0) stride = round_up(stride, alignof(std::uint64_t)) + guard_bytes;
+  return round_up(stride, alignment);
+}
+
+/// Bytes of a chunk of `blocks` blocks with its record behind them, whole pages of the source.
+std::size_t chunk_bytes(const geometry& shape, std::size_t blocks, std::size_t record_bytes,
+                        const block_source& source) noexcept {
+  return round_up(blocks * shape.stride_bytes + record_bytes + alignof(chunks),
+                  source.granularity_bytes());
+}
+
+void* record_place(std::byte* base, std::size_t bytes, std::size_t record_bytes) noexcept {
+  const auto end = reinterpret_cast<std::uintptr_t>(base) + bytes - record_bytes;
+  const std::size_t down = end & (alignof(chunks) - 1);
+  return base + (bytes - record_bytes - down);
+}
+
+}  // namespace
+
+geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
+                      std::size_t min_stride_bytes) {
+  if (options.block_size == 0) throw std::invalid_argument{"pool: block_size is 0"};
+  if (options.block_count == 0) throw std::invalid_argument{"pool: block_count is 0"};
+  std::size_t alignment =
+      options.alignment == 0 ? natural_alignment(options.block_size) : options.alignment;
+  if (!std::has_single_bit(alignment)) {
+    throw std::invalid_argument{"pool: alignment is no power of two"};
+  }
+  if (alignment > size_limit / 4) throw std::length_error{"pool: alignment is too large"};
+  alignment = std::max(alignment, alignof(void*));  // a free block holds pointers
+  const std::size_t stride =
+      stride_of(options.block_size, alignment, guard_bytes, min_stride_bytes);
+  if (options.block_count > index_limit || options.block_count > size_limit / 2 / stride) {
+    throw std::length_error{"pool: block_size * block_count is too large"};
+  }
+  const bool grows = options.growth == growth::geometric;
+  const std::size_t limit = options.max_block_count == 0
+                                ? index_limit
+                                : std::min(options.max_block_count, index_limit);
+  if (grows && limit < options.block_count) {
+    throw std::invalid_argument{"pool: max_block_count is below block_count"};
+  }
+  return {.block_size = options.block_size,
+          .stride_bytes = stride,
+          .alignment = alignment,
+          .first_blocks = options.block_count,
+          .max_blocks = grows ? limit : options.block_count,
+          .divider = stride_divider{stride}};
+}
+
+chunks* chunks::create(const geometry& shape, block_source& source) {
+  const std::size_t bytes = chunk_bytes(shape, shape.first_blocks, sizeof(chunks), source);
+  void* const memory = source.allocate(bytes, shape.alignment);
+  if (memory == nullptr) throw std::bad_alloc{};
+  auto* const base = static_cast<std::byte*>(memory);
+  auto* const made = ::new (record_place(base, bytes, sizeof(chunks))) chunks{shape, source};
+  made->first_ = {.base = base,
+                  .blocks = shape.first_blocks,
+                  .first_index = 0,
+                  .size_bytes = bytes,
+                  .older = nullptr};
+  made->newest_.store(&made->first_, std::memory_order_release);  // pairs with newest()
+  return made;
+}
+
+void chunks::destroy(chunks* self) noexcept {
+  block_source& source = *self->source_;
+  const std::size_t alignment = self->shape_.alignment;
+  const chunk first = self->first_;
+  const chunk* piece = self->newest();
+  while (piece->older != nullptr) {
+    const chunk gone = *piece;
+    piece = gone.older;
+    source.deallocate(gone.base, gone.size_bytes, alignment);
+  }
+  self->~chunks();
+  source.deallocate(first.base, first.size_bytes, alignment);
+}
+
+chunk* chunks::grow(chunk* seen) noexcept {
+  if (chunk* const other = newest(); other != seen) return other;
+  const std::size_t so_far = seen->first_index + seen->blocks;
+  const std::size_t room = size_limit / 2 / shape_.stride_bytes;
+  const std::size_t blocks = std::min({so_far, shape_.max_blocks - so_far, room});
+  if (blocks == 0) return nullptr;
+  const std::size_t bytes = chunk_bytes(shape_, blocks, sizeof(chunk), *source_);
+  void* const memory = source_->allocate(bytes, shape_.alignment);
+  if (memory == nullptr) {
+    chunk* const other = newest();
+    return other == seen ? nullptr : other;
+  }
+  auto* const base = static_cast<std::byte*>(memory);
+  auto* const made = ::new (record_place(base, bytes, sizeof(chunk)))
+      chunk{.base = base, .blocks = blocks, .first_index = so_far, .size_bytes = bytes, .older = seen};
+  // Release: whoever sees the chunk sees its record. Pairs with newest().
+  if (newest_.compare_exchange_strong(seen, made, std::memory_order_acq_rel,
+                                      std::memory_order_acquire)) {
+    return made;
+  }
+  source_->deallocate(memory, bytes, shape_.alignment);
+  return seen;
+}
+
+std::size_t chunks::index_of(const void* address, std::size_t newest_blocks) const noexcept {
+  const chunk* piece = newest();
+  std::size_t blocks = std::min(newest_blocks, piece->blocks);
+  for (;;) {
+    const std::size_t index = piece->index_of(address, shape_.divider);
+    if (index < blocks) return piece->first_index + index;
+    piece = piece->older;
+    if (piece == nullptr) return no_index;
+    blocks = piece->blocks;
+  }
+}
+
+std::size_t chunks::count() const noexcept {
+  std::size_t count = 0;
+  for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) ++count;
+  return count;
+}
+
+std::size_t chunks::capacity() const noexcept {
+  const chunk* const piece = newest();
+  return piece->first_index + piece->blocks;
+}
+
+std::size_t chunks::reserved_bytes() const noexcept {
+  std::size_t bytes = 0;
+  for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) {
+    bytes += piece->size_bytes;
+  }
+  return bytes;
+}
+
+std::size_t chunks::record_bytes() const noexcept {
+  return sizeof(chunks) + (count() - 1) * sizeof(chunk);
+}
+
+}  // namespace heapwise::detail
