@@ -1,0 +1,61 @@
+"""The parts of the suite, in the order in which they run: what is quick and often broken first."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from suite.part import Part
+
+JOBS = str(os.cpu_count() or 1)
+
+
+def of_python(root: Path, results: Path) -> list[Part]:
+    """Style, types, layers, then every Python test."""
+    tools = Path(sys.executable).parent
+    return [
+        Part("ruff", [str(tools / "ruff"), "check", "."]),
+        Part("mypy", [str(tools / "mypy")]),
+        Part(
+            "layers of Python",
+            [str(tools / "lint-imports")],
+            environment={"PYTHONPATH": str(root / "python")},
+        ),
+        Part("layers of C++", [sys.executable, "tools/check_layers.py"]),
+        pytest("lab", results, "tests/lab"),
+    ]
+
+
+def pytest(name: str, results: Path, *folders: str, timeout_s: float = 900) -> Part:
+    """A part that pytest runs."""
+    junit = results / f"{name}.xml"
+    command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8", *folders]
+    return Part(name, command, junit, timeout_s)
+
+
+def of_preset(preset: str, results: Path, *labels: str) -> list[Part]:
+    """Configure, build and run the C++ tests that carry one of the labels."""
+    junit = results / f"ctest-{preset}.xml"
+    # ctest reads only what is there: the file of an earlier run must not pass for this one's.
+    run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels), "--parallel", JOBS]
+    return [
+        Part(f"{preset} configure", ["cmake", "--preset", preset]),
+        Part(f"{preset} build", ["cmake", "--build", "--preset", preset, "--", "-k", "0"]),
+        Part(f"{preset} tests", [*run, "--output-junit", str(junit)], junit),
+    ]
+
+
+def all_parts(root: Path, results: Path) -> list[Part]:
+    """Everything."""
+    return [
+        *of_preset("dev", results, "unit", "contract", "stress"),
+        *of_python(root, results),
+        *of_preset("asan", results, "unit", "contract", "stress"),
+        *of_preset("tsan", results, "contract", "stress"),
+        Part("models", ["tests/model/run"]),
+        pytest("headers", results, "tests/headers"),
+        pytest("install", results, "tests/install"),
+        Part("docs", [sys.executable, "tools/check_docs.py"]),
+        pytest("e2e", results, "tests/e2e", timeout_s=1200),
+    ]

@@ -1,0 +1,76 @@
+"""Counts of tests, and how JUnit files are read into them."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import dataclass
+from pathlib import Path
+
+PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many tests passed and were skipped, and the names of those that failed."""
+
+    passed: int = 0
+    skipped: int = 0
+    failures: tuple[str, ...] = ()
+
+    def __add__(self, other: Tally) -> Tally:
+        return Tally(
+            self.passed + other.passed,
+            self.skipped + other.skipped,
+            self.failures + other.failures,
+        )
+
+    @property
+    def failed(self) -> int:
+        return len(self.failures)
+
+    def closing_line(self) -> str:
+        """``12 passed, 0 failed``, and the skipped ones where there are any."""
+        line = f"{self.passed} passed, {self.failed} failed"
+        return f"{line}, {self.skipped} skipped" if self.skipped else line
+
+
+def outcome(case: ET.Element) -> str:
+    """PASSED, FAILED or SKIPPED for one ``testcase`` of pytest or ctest.
+
+    ctest calls a program that it could not find "notrun" and marks it as skipped; only what a test
+    itself or its author asked for (``SKIP_...``, ``Disabled``) is a skip here.
+    """
+    if case.find("failure") is not None or case.find("error") is not None:
+        return FAILED
+    status = case.get("status", "run")
+    if status == "disabled":
+        return SKIPPED
+    skipped = case.find("skipped")
+    if status == "notrun":
+        reason = skipped.get("message", "") if skipped is not None else ""
+        return SKIPPED if reason.startswith("SKIP_") else FAILED
+    if status not in {"run", "passed"}:
+        return FAILED
+    return SKIPPED if skipped is not None else PASSED
+
+
+def name_of(case: ET.Element) -> str:
+    """pytest splits a name in two, ctest gives it twice."""
+    group, name = case.get("classname", ""), case.get("name", "?")
+    return name if group in {"", name} else f"{group}::{name}"
+
+
+def read_junit(path: Path, part: str) -> Tally:
+    """The tally of one JUnit file; one failure when it is missing, broken or empty."""
+    try:
+        cases = list(ET.parse(path).iter("testcase"))
+    except (OSError, ET.ParseError) as error:
+        return Tally(failures=(f"{part}: no results ({error})",))
+    if not cases:
+        return Tally(failures=(f"{part}: ran no tests",))
+    outcomes = [(outcome(case), case) for case in cases]
+    return Tally(
+        passed=sum(kind == PASSED for kind, _ in outcomes),
+        skipped=sum(kind == SKIPPED for kind, _ in outcomes),
+        failures=tuple(f"{part}: {name_of(case)}" for kind, case in outcomes if kind == FAILED),
+    )
