@@ -1,0 +1,60 @@
+"""Which file the kernel will really run: a script's interpreter, not the script."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+
+from heapwise.errors import Problem
+
+DEEPEST = 5
+"""The kernel follows about as many interpreter lines, then gives up (binfmt_script)."""
+
+
+def find_program(name: str) -> Path:
+    """By PATH or by path, as execvp would. Problem E010 when there is no such program."""
+    found = shutil.which(name)
+    if found:
+        return Path(found).absolute()
+    path = Path(name)
+    if path.is_dir():
+        raise Problem("E010", f"{name} is a folder")
+    if path.exists():
+        raise Problem("E010", f"{name} is not executable", do=f"chmod +x {shlex.quote(name)}")
+    here = Path.cwd() / name
+    if "/" not in name and os.access(here, os.X_OK) and here.is_file():
+        raise Problem("E010", f"{name} is not on PATH", do=f"give its path: ./{name}")
+    raise Problem("E010", f"there is no program {name}")
+
+
+def interpreter_chain(program: Path) -> list[Path]:
+    """``program`` and what interprets it; the last is what the kernel maps as the process.
+
+    ``#!/usr/bin/env x`` goes on to x. Problem E010 for an interpreter that is not there.
+    """
+    chain = [program]
+    while len(chain) <= DEEPEST:
+        words = _interpreter_words(chain[-1])
+        if not words:
+            return chain
+        chain.append(find_program(words[0]))
+        if chain[-1].name == "env" and (target := _target_of_env(words[1:])):
+            chain.append(find_program(target))
+    raise Problem("E026", f"{program} names more than {DEEPEST} interpreters")
+
+
+def _interpreter_words(path: Path) -> list[str]:
+    try:
+        with path.open("rb") as file:
+            first = file.readline(4096)
+    except OSError as error:
+        raise Problem("E010", f"{path} cannot be read: {error.strerror}") from error
+    if not first.startswith(b"#!"):
+        return []
+    return first[2:].decode(errors="replace").split()
+
+
+def _target_of_env(words: list[str]) -> str:
+    return next((word for word in words if not word.startswith("-") and "=" not in word), "")

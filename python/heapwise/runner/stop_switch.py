@@ -1,0 +1,58 @@
+"""Ctrl-C and SIGTERM: the child ends at once, everything that was measured is kept.
+
+The handler only sets a flag and ends the child; nothing is raised into the middle of a write.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from types import FrameType
+from typing import Any, Self
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class StopSwitch:
+    """A context in which the signals that end a run are turned into ``requested``."""
+
+    def __init__(self) -> None:
+        self.requested = False
+        self._times = 0
+        self._child: subprocess.Popen[bytes] | None = None
+        self._group = False
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in SIGNALS:
+            if signal.getsignal(number) is not signal.SIG_IGN:  # nohup ignores SIGHUP on purpose
+                self._before[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, *ignored: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def guard(self, child: subprocess.Popen[bytes] | None, *, group: bool = False) -> None:
+        """``child`` is ended when the user stops us: its whole group, or it alone (a launcher)."""
+        self._child, self._group = child, group
+        if self.requested:
+            self._end_child()
+
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
+        self.requested = True
+        self._times += 1
+        self._end_child()
+
+    def _end_child(self) -> None:
+        child = self._child
+        if child is None or child.returncode is not None:
+            return
+        try:
+            if self._group:
+                os.killpg(child.pid, signal.SIGKILL)
+            else:  # a launcher ends its own group; only the impatient third Ctrl-C kills it
+                os.kill(child.pid, signal.SIGTERM if self._times < 3 else signal.SIGKILL)
+        except ProcessLookupError:
+            pass
