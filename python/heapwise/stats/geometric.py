@@ -26,7 +26,7 @@ def geometric_mean(ratios: Mapping[str, float | None]) -> float:
     missing = [name for name, ratio in ratios.items() if ratio is None]
     if missing:
         raise MissingCells(missing)
-    numbers = np.asarray([ratio for ratio in ratios.values()], dtype=np.float64)
+    numbers = np.asarray(list(ratios.values()), dtype=np.float64)
     if len(numbers) == 0 or not np.all(np.isfinite(numbers) & (numbers > 0)):
         raise ValueError("a geometric mean needs finite ratios above zero")
     return float(np.exp(np.mean(np.log(numbers))))

@@ -21,7 +21,7 @@ def check(stored: StoredRun) -> Check:
     silent = [p for p in watched if not p.identity and p.status == "ok"]
     figures = {"processes": len(watched), "proven": len(proven), "wrong": len(wrong),
                "silent": len(silent)}
-    if not watched or not proven and not wrong:
+    if not watched or (not proven and not wrong):
         reason = ("No subject of this run loads a library." if not peers
                   else "No process wrote down where its malloc comes from.")
         return Check(ID, TITLE, "unavailable", reason, figures)

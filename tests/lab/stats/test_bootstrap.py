@@ -13,7 +13,8 @@ def mean(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
 def test_close_to_the_known_interval_of_a_mean() -> None:
     values = list(np.random.default_rng(1).normal(10, 2, 200))
     found = bootstrap_interval(values, mean)
-    assert found.low is not None and found.high is not None
+    assert found.low is not None
+    assert found.high is not None
     expected = 1.96 * np.std(values, ddof=1) / np.sqrt(200)
     assert found.low == pytest.approx(np.mean(values) - expected, abs=0.05)
     assert found.high == pytest.approx(np.mean(values) + expected, abs=0.05)

@@ -13,13 +13,16 @@ def pairs(n: int, shift: float, seed: int) -> tuple[list[float], list[float]]:
 
 def test_floor_shrinks_with_more_pairs() -> None:
     few, many = noise_floor(*pairs(8, 0, 1)), noise_floor(*pairs(200, 0, 1))
-    assert few is not None and many is not None
+    assert few is not None
+    assert many is not None
     assert many.floor < few.floor < 0.05
 
 
 def test_a_shift_between_labels_is_seen() -> None:
     found = noise_floor(*pairs(20, 0.05, 2))
-    assert found is not None and found.biased and found.floor > 0.05
+    assert found is not None
+    assert found.biased
+    assert found.floor > 0.05
 
 
 def test_equal_labels_are_rarely_called_biased() -> None:
@@ -30,7 +33,8 @@ def test_equal_labels_are_rarely_called_biased() -> None:
 def test_detectable_difference_is_found_four_times_in_five() -> None:
     random = np.random.default_rng(9)
     one = noise_floor(*pairs(30, 0, 3))
-    assert one is not None and one.detectable is not None
+    assert one is not None
+    assert one.detectable is not None
     # With spread 0.01 on both sides of 30 pairs, theory says (2.045 + 0.854) * 0.01414 / sqrt(30).
     assert one.detectable == pytest.approx(0.0075, rel=0.4)
     found = 0
@@ -43,6 +47,7 @@ def test_detectable_difference_is_found_four_times_in_five() -> None:
 
 def test_few_pairs_are_said_to_be_few() -> None:
     found = noise_floor([1.02, 1.0, 0.97], [1.0, 1.0, 1.0])
-    assert found is not None and "3 A/A pairs" in found.note
+    assert found is not None
+    assert "3 A/A pairs" in found.note
     assert found.floor == pytest.approx(1 / 0.97 - 1)
     assert noise_floor([1.0], [1.0]) is None

@@ -68,7 +68,8 @@ def test_interval_and_test_agree() -> None:
     for _ in range(200):
         subject = random.lognormal(0.05, 0.1, 12)
         result = paired_ratio(list(subject), [1.0] * 12)
-        assert result.low is not None and result.high is not None
+        assert result.low is not None
+        assert result.high is not None
         assert (result.low > 1 or result.high < 1) == (result.p_value <= 0.05)
 
 
@@ -76,7 +77,8 @@ def test_inverting_the_question_inverts_the_answer() -> None:
     random = np.random.default_rng(4)
     a, b = list(random.lognormal(0, 0.2, 15)), list(random.lognormal(0.3, 0.2, 15))
     forward, backward = paired_ratio(a, b), paired_ratio(b, a)
-    assert forward.low is not None and backward.high is not None
+    assert forward.low is not None
+    assert backward.high is not None
     assert forward.ratio == pytest.approx(1 / backward.ratio)
     assert forward.low == pytest.approx(1 / backward.high)
 
@@ -105,7 +107,8 @@ def test_normal_approximation_joins_the_exact_one() -> None:
         approximate = interval_rank(200, 0.95)
     finally:
         signed_rank.EXACT_LIMIT = limit
-    assert exact is not None and approximate is not None
+    assert exact is not None
+    assert approximate is not None
     assert abs(exact - approximate) <= 0.005 * exact
 
 
@@ -119,7 +122,8 @@ def test_coverage_is_what_it_says(pairs: int) -> None:
         shared = random.lognormal(0, 0.3, pairs)
         subject = truth * shared * random.lognormal(0, 0.05, pairs)
         result = paired_ratio(list(subject), list(shared * random.lognormal(0, 0.05, pairs)))
-        assert result.low is not None and result.high is not None
+        assert result.low is not None
+        assert result.high is not None
         hits += result.low <= truth <= result.high
     # The exact level is at least 95 %; 1500 trials have a standard error of 0.56 points.
     assert hits / trials >= 0.95 - 3 * 0.0056

@@ -12,7 +12,8 @@ from heapwise.stats.quantiles import median_interval, quantile, quantile_interva
 def test_published_ranks_of_the_median(n: int, ranks: tuple[int, int]) -> None:
     found = median_interval([float(i) for i in range(1, n + 1)])
     assert (found.low, found.high) == ranks
-    assert found.coverage is not None and found.coverage >= 0.95
+    assert found.coverage is not None
+    assert found.coverage >= 0.95
 
 
 @pytest.mark.parametrize(("n", "q"), [(40, 0.5), (200, 0.9), (400, 0.99), (80, 0.25)])
@@ -31,7 +32,8 @@ def test_against_scipy(n: int, q: float) -> None:
 def test_needs_six_for_a_median_and_says_so() -> None:
     assert values_needed(0.5) == 6
     found = median_interval([1.0] * 5)
-    assert found.low is None and "needs 6" in found.note
+    assert found.low is None
+    assert "needs 6" in found.note
 
 
 def test_needs_hundreds_for_a_far_tail() -> None:
@@ -53,6 +55,7 @@ def test_coverage_is_what_it_says(n: int, q: float) -> None:
     hits = 0
     for _ in range(1500):
         found = quantile_interval(list(random.exponential(1, n)), q)
-        assert found.low is not None and found.high is not None
+        assert found.low is not None
+        assert found.high is not None
         hits += found.low <= truth <= found.high
     assert hits / 1500 >= 0.95 - 3 * 0.0056

@@ -17,7 +17,8 @@ def test_a_straight_line_has_tau_one_and_its_own_drift() -> None:
 def test_the_order_given_counts_not_the_place() -> None:
     values = [3.0, 1.0, 2.0, 6.0, 5.0, 4.0]
     found = trend(values, order=values)
-    assert found is not None and found.tau == pytest.approx(1.0)
+    assert found is not None
+    assert found.tau == pytest.approx(1.0)
 
 
 def test_false_alarms_are_as_rare_as_promised() -> None:
@@ -32,7 +33,8 @@ def test_false_alarms_are_as_rare_as_promised() -> None:
 def test_a_drift_under_noise_is_found() -> None:
     random = np.random.default_rng(6)
     found = trend(list(np.linspace(0, 0.1, 60) + random.normal(0, 0.02, 60)))
-    assert found is not None and found.p_value < 1e-6
+    assert found is not None
+    assert found.p_value < 1e-6
     assert found.drift == pytest.approx(0.1, abs=0.03)
 
 
@@ -41,7 +43,8 @@ def test_halves_see_a_step_and_not_a_level_line() -> None:
     noise = random.normal(0, 1, 40)
     step = noise + np.where(np.arange(40) < 20, 0, 3)
     level, stepped = halves(list(noise)), halves(list(step))
-    assert level is not None and stepped is not None
+    assert level is not None
+    assert stepped is not None
     assert stepped.p_value < 1e-4 < level.p_value
     assert stepped.shift == pytest.approx(3, abs=1)
 
@@ -55,5 +58,7 @@ def test_too_few_values_give_no_verdict() -> None:
 def test_lag_one_of_alternating_and_of_random_values() -> None:
     alternating = lag_one([1.0, -1.0] * 20)
     independent = lag_one(list(np.random.default_rng(1).normal(0, 1, 2000)))
-    assert alternating is not None and alternating < -0.9
-    assert independent is not None and abs(independent) < 0.07
+    assert alternating is not None
+    assert alternating < -0.9
+    assert independent is not None
+    assert abs(independent) < 0.07

@@ -1,0 +1,140 @@
+"""One sentence of advice. No subject has a special place in it, ours neither."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from heapwise.analysis.rows import Bench, ranked
+from heapwise.analysis.units import change, significant, times
+from heapwise.model import Row, Trust
+from heapwise.trust.series import Cell, parameters_key, ratio_of
+
+MORE_TIME = "add --time 10m"
+
+
+def advise(bench: Bench, rows: list[Row], trust: Trust) -> str:
+    if trust.verdict == "not trustworthy":
+        failed = next(check for check in trust.checks if check.verdict == "fail")
+        return f"No advice: the figures are not trustworthy. {failed.id}: {failed.detail}"
+    usable = list(ranked(bench, rows))
+    if not usable:
+        return "No advice: nothing was measured to the end."
+    if bench.stored.run.plan.kind == "compare":
+        return _compare(bench, rows, usable)
+    return _run(bench, usable)
+
+
+def _compare(bench: Bench, rows: list[Row], usable: list[Row]) -> str:
+    quick = _of(usable, "wall_time")
+    small = _of(usable, "peak_memory")
+    base = next((r.subject for r in usable if r.baseline), "the baseline")
+    if len({r.subject for r in usable}) < 2:
+        return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
+    fastest, smallest = _winner(bench, quick), _winner(bench, small)
+    parts = [_fastest(bench, quick, small, fastest, base),
+             _smallest(quick, small, smallest, fastest, base)]
+    lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
+    if lost:
+        parts.append(f"Without figures: {', '.join(lost)}.")
+    return " ".join(part for part in parts if part)
+
+
+def _fastest(bench: Bench, quick: list[Row], small: list[Row], winner: Row | None,
+             base: str) -> str:
+    if winner is None:
+        return _no_winner(quick, base, "faster")
+    gain = change(winner.ratio or 1, "more", "less")
+    words = f"Fastest: {winner.subject}, {gain} time than {base}"
+    level = _level_with(bench, quick, winner)
+    if level:
+        words += f" (level with {' and '.join(level)})"
+    cost = next((r for r in small if r.subject == winner.subject), None)
+    return f"{words}{_price(cost, 'memory')}."
+
+
+def _smallest(quick: list[Row], small: list[Row], winner: Row | None, fastest: Row | None,
+              base: str) -> str:
+    if not small:
+        return ""
+    if winner is None:
+        return _no_winner(small, base, "smaller")
+    if fastest and fastest.subject == winner.subject:
+        return "It is also the smallest."
+    cost = next((r for r in quick if r.subject == winner.subject), None)
+    return (f"Smallest: {winner.subject}, {change(winner.ratio or 1, 'more', 'less')} memory"
+            f"{_price(cost, 'time')}.")
+
+
+def _price(row: Row | None, what: str) -> str:
+    if row is None or row.ratio is None:
+        return ""
+    if row.verdict in ("better", "worse"):
+        if row.ratio >= 2:
+            return f", with {significant(row.ratio)} times the {what}"
+        return f", with {change(row.ratio, 'more', 'less')} {what}"
+    if row.verdict == "no difference":
+        return f", with no difference in {what}"
+    return f"; its {what} cannot be told yet"
+
+
+def _no_winner(rows: list[Row], base: str, word: str) -> str:
+    unsure = [r.subject for r in rows if r.verdict == "cannot tell"]
+    if unsure:
+        return f"Cannot tell yet whether {', '.join(unsure)} is {word} than {base}: {MORE_TIME}."
+    if any(r.verdict == "worse" for r in rows):
+        return f"None is {word} than {base}."
+    return f"No difference from {base} that is {word}."
+
+
+def _winner(bench: Bench, rows: list[Row]) -> Row | None:
+    better = [r for r in rows if r.verdict == "better" and r.ratio is not None]
+    return min(better, key=lambda r: r.ratio or 1, default=None)
+
+
+def _level_with(bench: Bench, rows: list[Row], winner: Row) -> list[str]:
+    """Other better ones that a direct comparison with the winner cannot tell from it."""
+    cell = _cell(winner)
+    series = bench.table.get(cell, {})
+    found = []
+    for row in rows:
+        if row.verdict != "better" or row.subject == winner.subject:
+            continue
+        ratio, _ = ratio_of(series[row.subject], series[winner.subject])
+        if ratio is None or ratio.low is None or ratio.low <= 1 + bench.floors.get(cell, 0.0):
+            found.append(row.subject)
+    return found
+
+
+def _run(bench: Bench, usable: list[Row]) -> str:
+    """How often each was fastest, over the first quantity of each experiment's cells."""
+    firsts = {e.id: e.quantities[0].name for e in bench.stored.run.experiments}
+    groups: dict[Cell, list[Row]] = {}
+    for row in usable:
+        if row.parameters["quantity"] == firsts.get(row.experiment):
+            groups.setdefault(_cell(row), []).append(row)
+    contested = [rows for rows in groups.values() if len(rows) > 1]
+    if not contested:
+        return "Nothing to compare: only one subject was measured."
+    sign = {rows[0].better for rows in contested}
+    best = [min(rows, key=lambda r: (r.median or 0) * (1 if r.better == "lower" else -1))
+            for rows in contested]
+    wins = Counter(row.subject for row in best)
+    named = ", ".join(f"{name} in {n}" for name, n in wins.most_common())
+    word = "Fastest" if sign == {"lower"} else "Best"
+    words = f"{word} of {len(contested)} cells: {named}." if len(contested) > 1 else (
+        f"{word}: {best[0].subject}.")
+    gains = sorted(1 / r.ratio for r in best if r.ratio and r.verdict == "better")
+    if gains:
+        base = next(r.subject for rows in contested for r in rows if r.baseline)
+        words += (f" Against {base}: {times(gains[0])} to {times(gains[-1])}." if len(gains) > 1
+                  else f" Against {base}: {times(gains[0])}.")
+    return words
+
+
+def _of(rows: list[Row], quantity: str) -> list[Row]:
+    return [r for r in rows if r.parameters["quantity"] == quantity]
+
+
+def _cell(row: Row) -> Cell:
+    parameters = {k: v for k, v in row.parameters.items() if k != "quantity"}
+    return Cell(row.experiment, parameters_key(parameters), row.parameters["quantity"])

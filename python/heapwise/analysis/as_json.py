@@ -1,0 +1,15 @@
+"""A result as plain dictionaries and lists: what ``--json`` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from heapwise.model import Result
+
+
+def to_json(result: Result) -> dict[str, Any]:
+    """Keys ``run``, ``rows``, ``trust``, ``advice``, ``noise_floor`` and ``headlines``."""
+    found: dict[str, Any] = msgspec.to_builtins(result)
+    return found

@@ -1,0 +1,165 @@
+"""Every subject x cell x quantity, measured or not."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from heapwise.analysis.seed_figures import seed_value
+from heapwise.analysis.verdict import judge
+from heapwise.model import Experiment, Process, Quantity, Row, Subject
+from heapwise.stats.interval import Interval
+from heapwise.stats.quantiles import median_interval
+from heapwise.stats.summary import summarise
+from heapwise.store import StoredRun
+from heapwise.trust.claims import Claim, claims
+from heapwise.trust.kept import timed
+from heapwise.trust.series import (
+    REPEATS_NOTE,
+    ROUNDS_NEEDED,
+    Cell,
+    Series,
+    Table,
+    baseline_of,
+    parameters_key,
+    ratio_of,
+    tabulate,
+)
+from heapwise.trust.v05_same_twice import noise_floors
+
+CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
+FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio", "ratio_low",
+           "ratio_high")
+NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
+NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
+
+
+@dataclass
+class Bench:
+    """A stored run, arranged for making rows."""
+
+    stored: StoredRun
+    table: Table = field(init=False)
+    floors: dict[Cell, float] = field(init=False)
+    claims: dict[tuple[Cell, str], Claim] = field(init=False)
+    tried: dict[tuple[str, str], dict[str, list[Process]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = tabulate(self.stored)
+        self.floors = {cell: f.floor for cell, f in noise_floors(self.stored).items()}
+        self.claims = {(c.cell, c.subject): c for c in claims(self.stored)}
+        self.tried = {}
+        for process in self.stored.processes:
+            if timed(process):
+                key = (process.experiment, parameters_key(process.parameters))
+                self.tried.setdefault(key, {}).setdefault(process.subject, []).append(process)
+
+    def subjects(self) -> dict[str, Subject]:
+        return {subject.name: subject for subject in self.stored.run.plan.subjects}
+
+
+def make_rows(bench: Bench) -> list[Row]:
+    """In the order of the experiments, their cells, their quantities and the plan's subjects."""
+    order = {name: place for place, name in enumerate(bench.subjects())}
+    rows: list[Row] = []
+    for experiment in bench.stored.run.experiments:
+        for (name, parameters), by_subject in bench.tried.items():
+            if name != experiment.id:
+                continue
+            names = sorted(by_subject, key=lambda s: order.get(s, len(order)))
+            for quantity in experiment.quantities:
+                cell = Cell(name, parameters, quantity.name)
+                rows += [_row(bench, experiment, quantity, cell, subject, by_subject[subject])
+                         for subject in names if _belongs(bench, cell, subject)]
+    return rows
+
+
+def _belongs(bench: Bench, cell: Cell, subject: str) -> bool:
+    """Not a quantity that this experiment yields in other cells or of other subjects only."""
+    measured_at_all = any(c[:2] == cell[:2] and subject in row for c, row in bench.table.items())
+    return subject in bench.table.get(cell, {}) or not measured_at_all
+
+
+def _row(bench: Bench, experiment: Experiment, quantity: Quantity, cell: Cell, subject: str,
+         processes: list[Process]) -> Row:
+    parameters = {**json.loads(cell.parameters), "quantity": quantity.name}
+    series = bench.table.get(cell, {}).get(subject)
+    status, trouble = outcome(processes)
+    base = baseline_of(bench.stored, experiment)
+    seed = seed_value(experiment, subject, parameters)
+    if series is None:
+        return Row(subject=subject, experiment=cell.experiment, parameters=parameters,
+                   unit=quantity.unit, better=quantity.better, n=0, **NOTHING,
+                   baseline=subject == base, status=status, note=trouble, seed_value=seed)
+    summary = summarise(series.values)
+    interval = median_interval_of(series)
+    facts = _comparison(bench, quantity, cell, subject, base, status)
+    notes = [trouble, facts.pop("note"), interval.note]
+    return Row(subject, cell.experiment, parameters, quantity.unit, quantity.better,
+               summary.n, summary.min, summary.median, summary.mean, summary.max, summary.stddev,
+               interval.low, interval.high, status=status, values=list(series.values),
+               note="; ".join(dict.fromkeys(n for n in notes if n)), seed_value=seed, **facts)
+
+
+def _comparison(bench: Bench, quantity: Quantity, cell: Cell, subject: str, base: str,
+                status: str) -> dict[str, Any]:
+    row = bench.table[cell]
+    nothing: dict[str, Any] = {"ratio": None, "ratio_low": None, "ratio_high": None}
+    if subject == base:
+        return nothing | {"baseline": True, "verdict": "baseline", "note": ""}
+    if base not in row:
+        return nothing | {"verdict": "cannot tell", "note": f"the baseline {base} was not measured"}
+    ratio, note = ratio_of(row[subject], row[base])
+    word: str = judge(ratio, quantity.better, bench.floors.get(cell))
+    claim = bench.claims.get((cell, subject))
+    notes = [note]
+    if subject in bench.subjects() and bench.subjects()[subject].control:
+        notes.append(CONTROL_NOTE)
+    elif claim and word in ("better", "worse") and not claim.survives:
+        notes.append(f"would not survive {claim.comparisons} comparisons at once (Holm)")
+    if status != "ok":
+        word = "cannot tell"
+    if ratio is not None:
+        nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
+    return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}
+
+
+def median_interval_of(series: Series) -> Interval:
+    """Over the processes' medians where there are six; else over repeats, which the note says."""
+    rounds = list(series.rounds.values())
+    if len(rounds) >= ROUNDS_NEEDED or len(series.values) <= len(rounds):
+        return median_interval(rounds)
+    found = median_interval(series.values)
+    if found.low is None:
+        return found
+    return Interval(found.low, found.high, found.confidence, found.coverage, REPEATS_NOTE)
+
+
+def outcome(processes: list[Process]) -> tuple[str, str]:
+    """Status and words: ``crashed``, ``crashed (SIGSEGV) 3 of 3``."""
+    ended = [p for p in processes if p.status not in ("interrupted", "discarded")]
+    counts = Counter(p.status for p in ended if p.status in NOT_FINISHED)
+    if not counts:
+        if any(p.status == "ok" for p in processes):
+            return "ok", ""
+        return processes[-1].status, processes[-1].reason or "no process came to its end"
+    status, number = counts.most_common(1)[0]
+    example = next(p for p in ended if p.status == status)
+    words = status.replace("_", " ")
+    signal = example.facts.get("signal_name") or example.facts.get("signal")
+    if signal and status == "crashed":
+        words += f" ({signal})"
+    reason = "" if status == "crashed" or not example.reason else f": {example.reason}"
+    return status, f"{words} {number} of {len(ended)}{reason}"
+
+
+def ranked(bench: Bench, rows: list[Row]) -> Iterator[Row]:
+    """Rows that may be first or last: measured to the end, and no control."""
+    subjects = bench.subjects()
+    for row in rows:
+        known = subjects.get(row.subject)
+        if row.median is not None and row.status == "ok" and not (known and known.control):
+            yield row

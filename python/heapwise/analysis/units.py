@@ -1,0 +1,69 @@
+"""Numbers as a person reads them: one scale per column, three figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import floor, log10
+
+SCALES: dict[str, list[tuple[float, str]]] = {
+    "s": [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")],
+    "ns": [(1.0, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")],
+    "ns/op": [(1.0, "ns/op"), (1e3, "µs/op"), (1e6, "ms/op")],
+    "bytes": [(1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB")],
+    "count": [(1.0, "")],
+}
+TIME_UNITS = {"s", "ns", "ns/op", "us", "ms"}
+
+
+@dataclass(frozen=True)
+class Scale:
+    """``factor`` stored units make one shown unit, called ``label``."""
+
+    factor: float
+    label: str
+
+    def number(self, value: float) -> str:
+        return significant(value / self.factor)
+
+    def text(self, value: float) -> str:
+        return f"{self.number(value)} {self.label}".rstrip()
+
+
+def scale_for(values: Iterable[float | None], unit: str) -> Scale:
+    """The scale in which the smallest positive value is at least 1, if there is one."""
+    steps = SCALES.get(unit, [(1.0, unit)])
+    present = [abs(v) for v in values if v]
+    least = min(present, default=steps[-1][0])
+    factor, label = max((step for step in steps if step[0] <= least * 1.0000001),
+                        default=steps[0])
+    return Scale(factor, label)
+
+
+def significant(value: float, figures: int = 3) -> str:
+    """1234.5 -> ``1,234``; 2.408 -> ``2.41``; 0.01234 -> ``0.0123``. Whole parts stay whole."""
+    if value == 0:
+        return "0"
+    decimals = max(0, figures - 1 - floor(log10(abs(value))))
+    return f"{value:,.{min(decimals, 9)}f}"
+
+
+def show(value: float, unit: str) -> str:
+    return scale_for([value], unit).text(value)
+
+
+def times(ratio: float) -> str:
+    """11.015 -> ``11.0x``."""
+    return f"{significant(ratio)}x"
+
+
+def change(ratio: float, more: str, less: str) -> str:
+    """0.905 -> ``9.5 % less``; from 2 on in times: ``2.41x``, since 141 % more misleads."""
+    if ratio >= 2:
+        return f"{significant(ratio)} times as {'much' if more == 'more' else 'long'}"
+    return f"{_share(abs(ratio - 1))} {more if ratio > 1 else less}"
+
+
+def _share(share: float) -> str:
+    number = share * 100
+    return f"{number:.1f} %" if number >= 0.05 else f"{number:.2g} %"
