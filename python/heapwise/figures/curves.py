@@ -1,0 +1,86 @@
+"""Lines of several subjects with their names at the right end: what two figures share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from heapwise.figures.axis import Axis, decade_ticks, logarithmic
+from heapwise.figures.labels import spread
+from heapwise.figures.svg import Drawing, series_colour
+
+WIDTH, HEIGHT = 720.0, 360.0
+LEFT, RIGHT, TOP, BOTTOM = 70.0, 560.0, 14.0, 310.0
+
+
+@dataclass(frozen=True)
+class Knot:
+    """One place of a line: slot on the x axis, value, interval, raw samples (may be empty)."""
+
+    slot: int
+    value: float
+    low: float | None = None
+    high: float | None = None
+    raw: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Curve:
+    name: str
+    knots: list[Knot] = field(default_factory=list)
+
+
+def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
+         show: Callable[[float], str], class_: str) -> str:
+    """Values above zero, on a logarithmic axis; ``show`` writes them with their unit."""
+    values = [v for c in curves for k in c.knots for v in (k.value, *k.raw, k.low, k.high) if v]
+    up = logarithmic(values, BOTTOM, TOP, 0.04)
+    places = _places(len(slots))
+    drawing = Drawing(WIDTH, HEIGHT, title, _description(curves, slots, show))
+    for tick in decade_ticks(up):
+        drawing.line(LEFT, up.place(tick), RIGHT, up.place(tick))
+        drawing.text(LEFT - 8, up.place(tick) + 4, show(tick), anchor="end")
+    for x, words in zip(places, slots, strict=True):
+        drawing.text(x, BOTTOM + 20, words, anchor="middle")
+    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, x_title, anchor="middle", fill="ink")
+    for number, curve in enumerate(curves):
+        _curve(drawing, curve, places, up, series_colour(number), show)
+    _names(drawing, curves, up, places)
+    return drawing.render(f"figure {class_}")
+
+
+def _places(number: int) -> list[float]:
+    if number == 1:
+        return [(LEFT + RIGHT) / 2]
+    step = (RIGHT - LEFT - 60) / (number - 1)
+    return [LEFT + 30 + step * place for place in range(number)]
+
+
+def _curve(drawing: Drawing, curve: Curve, places: list[float], up: Axis, paint: str,
+           show: Callable[[float], str]) -> None:
+    path = " ".join(f"{places[k.slot]:.1f},{up.place(k.value):.1f}" for k in curve.knots)
+    drawing.add("polyline", points=path, fill="none", stroke=paint, stroke_width=1.8)
+    for knot in curve.knots:
+        x = places[knot.slot]
+        for value in knot.raw:
+            drawing.dot(x, up.place(value), 1.6, paint, opacity=0.35)
+        if knot.low and knot.high:
+            drawing.line(x, up.place(knot.low), x, up.place(knot.high), paint, 3,
+                         stroke_linecap="round")
+        drawing.dot(x, up.place(knot.value), 3.4, paint, f"{curve.name}: {show(knot.value)}")
+
+
+def _names(drawing: Drawing, curves: list[Curve], up: Axis, places: list[float]) -> None:
+    ends = [up.place(c.knots[-1].value) for c in curves]
+    moved = spread(ends, 15, TOP + 6, BOTTOM)
+    for number, (curve, end, y) in enumerate(zip(curves, ends, moved, strict=True)):
+        x, paint = places[curve.knots[-1].slot], series_colour(number)
+        drawing.add("path", d=f"M{x + 6:.1f} {end:.1f} L{RIGHT - 14:.1f} {end:.1f} "
+                    f"L{RIGHT + 4:.1f} {y:.1f}", fill="none", stroke=paint, opacity=0.4)
+        drawing.text(RIGHT + 8, y + 4, curve.name, size=12, fill=paint, font_weight=600)
+
+
+def _description(curves: list[Curve], slots: list[str], show: Callable[[float], str]) -> str:
+    return "; ".join(
+        f"{c.name}: " + ", ".join(f"{slots[k.slot]} {show(k.value)}" for k in c.knots)
+        for c in curves)

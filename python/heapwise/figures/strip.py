@@ -1,0 +1,43 @@
+"""A strip: every kept sample of a row as a dot, its median as a tick. No bars, nothing hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from heapwise.figures.axis import Axis, linear, logarithmic
+from heapwise.figures.svg import Drawing, colour
+
+WIDTH, HEIGHT = 180.0, 26.0
+WIDE = 4.0
+"""Rows that differ by more than this factor share a logarithmic axis."""
+
+LANES = (0, 3, -3, 6, -6, 1.5, -1.5, 4.5, -4.5)
+"""Heights over which dots are spread in turn, so that equal values stay visible."""
+
+
+def shared_axis(groups: Sequence[Sequence[float]]) -> Axis | None:
+    """One axis for all rows of a cell, so that their strips can be compared by eye."""
+    values = [value for group in groups for value in group]
+    if not values:
+        return None
+    if min(values) > 0 and max(values) / min(values) > WIDE:
+        return logarithmic(values, 5, WIDTH - 5, 0.02)
+    return linear(values, 5, WIDTH - 5, 0.02)
+
+
+def draw(values: Sequence[float], median: float, axis: Axis, name: str,
+         show: Callable[[float], str], low: float | None = None, high: float | None = None) -> str:
+    """low, high: the median's interval, drawn behind the dots."""
+    drawing = Drawing(WIDTH, HEIGHT, f"{name}: {len(values)} samples",
+                      f"median {show(median)}, from {show(min(values))} to {show(max(values))}")
+    middle = HEIGHT / 2
+    drawing.line(0, middle, WIDTH, middle)
+    if low is not None and high is not None:
+        left, right = axis.place(low), axis.place(high)
+        drawing.box(left - 1, 2, right - left + 2, HEIGHT - 4, "band", rx=2)
+    for place, value in enumerate(values):
+        drawing.dot(axis.place(value), middle + LANES[place % len(LANES)], 1.7, "accent",
+                    show(value), opacity=0.62)
+    x = axis.place(median)
+    drawing.line(x, 2, x, HEIGHT - 2, colour("ink"), 1.6)
+    return drawing.render("strip")

@@ -1,0 +1,81 @@
+"""Writing SVG by hand: elements, escaped text, one look for all figures."""
+
+from __future__ import annotations
+
+from html import escape
+
+FALLBACKS = {
+    "ink": "#1c1b1a", "soft": "#6f6a63", "line": "#d9d4cc", "accent": "#0b6e4f", "band": "#e9e2d2",
+    "paper": "#ffffff", "worse": "#b5442e",
+}
+PALETTE = ("#0b6e4f", "#b5442e", "#2f5d9b", "#a06a00", "#7a3e8e", "#2b8a8a", "#8a5a44", "#5b6470",
+           "#c2578a", "#6a7f1f", "#3f3fa8", "#8c2f39")
+"""For lines of many subjects, told apart by their labels first and by these second."""
+
+CHARACTER = 0.56
+"""Mean width of a character of the page's font, in units of its size: enough to place labels."""
+
+
+def colour(name: str) -> str:
+    """The page's variable, with a colour for a figure that stands alone."""
+    return f"var(--{name}, {FALLBACKS[name]})"
+
+
+def series_colour(place: int) -> str:
+    return f"var(--series-{place % len(PALETTE)}, {PALETTE[place % len(PALETTE)]})"
+
+
+def text_width(words: str, size: float) -> float:
+    return len(words) * size * CHARACTER
+
+
+class Drawing:
+    """An SVG that grows element by element; ``title`` and ``description`` are for screen readers."""
+
+    def __init__(self, width: float, height: float, title: str, description: str = "") -> None:
+        self.width, self.height = width, height
+        self._title, self._description = title, description
+        self._parts: list[str] = []
+
+    def add(self, tag: str, content: str = "", hint: str = "", **attributes: object) -> None:
+        """``hint`` becomes a tooltip; ``class_`` and ``stroke_width`` lose their underscores."""
+        written = " ".join(
+            f'{name.rstrip("_").replace("_", "-")}="{escape(_short(value))}"'
+            for name, value in attributes.items() if value is not None
+        )
+        inner = (f"<title>{escape(hint)}</title>" if hint else "") + content
+        self._parts.append(f"<{tag} {written}>{inner}</{tag}>" if inner else f"<{tag} {written}/>")
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str = "line",
+             width: float = 1, **more: object) -> None:
+        self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=_paint(stroke), stroke_width=width,
+                 **more)
+
+    def text(self, x: float, y: float, words: str, *, size: float = 12, anchor: str = "start",
+             fill: str = "soft", **more: object) -> None:
+        self.add("text", escape(words), x=x, y=y, font_size=size, text_anchor=anchor,
+                 fill=_paint(fill), **more)
+
+    def dot(self, x: float, y: float, radius: float, fill: str, hint: str = "",
+            **more: object) -> None:
+        self.add("circle", "", hint, cx=x, cy=y, r=radius, fill=_paint(fill), **more)
+
+    def box(self, x: float, y: float, width: float, height: float, fill: str,
+            **more: object) -> None:
+        self.add("rect", x=x, y=y, width=max(0.0, width), height=max(0.0, height),
+                 fill=_paint(fill), **more)
+
+    def render(self, class_: str = "figure") -> str:
+        label = f"{self._title}. {self._description}".strip(". ") + "."
+        head = (f'<svg xmlns="http://www.w3.org/2000/svg" class="{class_}" role="img" '
+                f'aria-label="{escape(label)}" viewBox="0 0 {_short(self.width)} '
+                f'{_short(self.height)}" font-family="inherit">')
+        return "".join([head, *self._parts, "</svg>"])
+
+
+def _paint(name: str) -> str:
+    return colour(name) if name in FALLBACKS else name
+
+
+def _short(value: object) -> str:
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
