@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = ("detail", "contracts", "thread", "pool", "adapt", "observe", "contents")
+LIBRARY = ("words", "detail", "checking", "thread", "pool", "adapt", "observe", "contents")
 
 
 @dataclass(frozen=True)
@@ -26,19 +26,21 @@ class Room:
     may_use: tuple[str, ...]
 
 
+BELOW_POOL = ("words", "detail", "checking", "thread")
+
 ROOMS = (
-    Room("detail", r"include/heapwise/detail/", ()),
-    Room("contracts", r"include/heapwise/(concepts|block_source|checking|pool_options)\.hpp",
-         ("detail",)),
-    Room("os", r"src/os/", ("detail", "contracts")),
-    Room("thread", r"include/heapwise/thread/", ("detail", "contracts")),
-    Room("pool", r"include/heapwise/(pool|typed_pool)\.hpp", ("detail", "contracts", "thread")),
-    Room("adapt", r"include/heapwise/adapt/", ("detail", "contracts", "thread", "pool")),
-    Room("observe", r"include/heapwise/observe/", ("detail", "contracts", "thread", "pool")),
+    # What a pool is asked in and answers with: it needs nothing, so that all may speak it.
+    Room("words", r"include/heapwise/(block_source|concepts|pool_options)\.hpp", ()),
+    Room("detail", r"include/heapwise/detail/", ("words",)),
+    Room("checking", r"include/heapwise/checking\.hpp", ("words", "detail")),
+    Room("os", r"src/os/", ("words", "detail")),
+    Room("thread", r"include/heapwise/thread/", ("words", "detail", "checking")),
+    Room("pool", r"include/heapwise/pool\.hpp", BELOW_POOL),
+    Room("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
+    Room("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
     Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
-    Room("pool_source", r"src/(pool/|pool\.cpp)",
-         ("detail", "contracts", "os", "thread", "pool", "observe", "c_api")),
+    Room("sources", r"src/pool/|src/pool\.cpp", (*BELOW_POOL, "os", "pool", "observe", "c_api")),
     Room("bench", r"bench/", (*LIBRARY, "c_api")),
     Room("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
 )

@@ -1,0 +1,72 @@
+"""Every public header compiles alone: C++ ones as C++20, C ones also as C89 and C99, by two compilers.
+
+A header is included twice, so a missing include guard shows.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+INCLUDE = ROOT / "include"
+WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+CXX_COMPILERS = ["g++", "clang++-19"]
+C_COMPILERS = ["gcc", "clang-19"]
+C89 = ["-x", "c", "-std=c89", "-pedantic-errors", "-Wstrict-prototypes"]
+C99 = ["-x", "c", "-std=c99", "-pedantic-errors", "-Wstrict-prototypes"]
+CXX20 = ["-x", "c++", "-std=c++20"]
+
+HPP = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.hpp"))
+H = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
+
+CASES = [
+    *((header, compiler, CXX20) for header in HPP for compiler in CXX_COMPILERS),
+    *((header, compiler, CXX20) for header in H for compiler in CXX_COMPILERS),
+    *((header, compiler, C89) for header in H for compiler in C_COMPILERS),
+    *((header, compiler, C99) for header in H for compiler in C_COMPILERS),
+]
+
+
+def complaints(header: str, compiler: str, language: list[str], include: Path) -> str:
+    """What the compiler says of a source that has nothing but the header, twice."""
+    assert shutil.which(compiler), f"{compiler} is not installed"
+    source = f"#include <{header}>\n#include <{header}>\nextern int not_empty;\n"
+    command = [compiler, *language, *WARNINGS, "-fsyntax-only", f"-I{include}", "-"]
+    done = subprocess.run(command, input=source, capture_output=True, text=True)
+    return done.stderr if done.returncode else ""
+
+
+@pytest.mark.parametrize(
+    ("header", "compiler", "language"),
+    CASES,
+    ids=[f"{header}-{compiler}-{language[2][5:]}" for header, compiler, language in CASES],
+)
+def test_compiles_alone(header: str, compiler: str, language: list[str]) -> None:
+    assert complaints(header, compiler, language, INCLUDE) == ""
+
+
+def test_there_are_headers() -> None:
+    assert HPP
+    assert H
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "compiler", "language"),
+    [
+        ("needs_more.hpp", "#pragma once\nstd::size_t size();\n", "g++", CXX20),
+        ("no_guard.hpp", "struct twice {};\n", "clang++-19", CXX20),
+        ("narrows.hpp", "#pragma once\ninline char f(int i) { return i; }\n", "g++", CXX20),
+        ("comment.h", "// not in C89\nint f(void);\n", "gcc", C89),
+        ("inline.h", "inline int f(void) { return 0; }\n", "clang-19", C89),
+        ("old.h", "int f();\n", "gcc", C99),
+    ],
+)
+def test_a_bad_header_is_caught(
+    tmp_path: Path, name: str, text: str, compiler: str, language: list[str]
+) -> None:
+    (tmp_path / name).write_text(text)
+    assert complaints(name, compiler, language, tmp_path)

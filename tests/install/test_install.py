@@ -1,0 +1,101 @@
+"""`cmake --install` serves strangers: by find_package and by pkg-config, static and shared."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONSUMER = Path(__file__).parent / "consumer"
+EXPECTED = {"cpp": "7 freed\n", "c": "64 freed\n"}
+
+
+def run(*command: str | Path, **environment: str) -> str:
+    """The standard output of a command that has to succeed."""
+    done = subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        env=os.environ | environment,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="session")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Heapwise, built and installed, then moved: an installed tree must not remember its place."""
+    folder = tmp_path_factory.mktemp("install")
+    build, first, second = folder / "build", folder / "first", folder / "second"
+    options = ["-DCMAKE_BUILD_TYPE=Release", "-DHEAPWISE_BUILD_LAB=OFF", "-DHEAPWISE_BUILD_TESTS=OFF"]
+    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *options)
+    run("cmake", "--build", build)
+    run("cmake", "--install", build, "--prefix", first)
+    first.rename(second)
+    return second
+
+
+@pytest.fixture(scope="session")
+def built_by_cmake(prefix: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    build = tmp_path_factory.mktemp("consumer")
+    run("cmake", "-G", "Ninja", "-S", CONSUMER, "-B", build, f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", build)
+    return build
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+@pytest.mark.parametrize("language", ["cpp", "c"])
+def test_find_package(built_by_cmake: Path, language: str, kind: str) -> None:
+    program = built_by_cmake / f"from_{language}_{kind}"
+    assert run(program) == EXPECTED[language]
+    assert uses_the_library(program) == (kind == "shared")
+
+
+@pytest.mark.parametrize("kind", ["static", "shared"])
+@pytest.mark.parametrize("language", ["cpp", "c"])
+def test_pkg_config(prefix: Path, tmp_path: Path, language: str, kind: str) -> None:
+    flags = pkg_config(prefix, *(["--static"] if kind == "static" else []), "--cflags", "--libs")
+    compiler = ["g++", "-std=c++20"] if language == "cpp" else ["gcc", "-std=c99"]
+    if kind == "static":
+        compiler.append("-static")
+    program = tmp_path / "program"
+    run(*compiler, CONSUMER / f"consumer.{language}", "-o", program, *flags)
+    libraries = str(library_folder(prefix))
+    assert run(program, LD_LIBRARY_PATH=libraries) == EXPECTED[language]
+    assert uses_the_library(program) == (kind == "shared")
+
+
+def test_versions_agree(prefix: Path) -> None:
+    version = pkg_config(prefix, "--modversion")[0]
+    names = {path.name for path in library_folder(prefix).glob("libheapwise*")}
+    soname = f"libheapwise.so.{version.rpartition('.')[0]}"
+    assert names == {"libheapwise.a", "libheapwise.so", soname, f"libheapwise.so.{version}"}
+    dynamic = run("readelf", "-d", library_folder(prefix) / "libheapwise.so")
+    assert f"[{soname}]" in dynamic
+    pyproject = (ROOT / "pyproject.toml").read_text()
+    assert f'version = "{version}"' in pyproject
+
+
+def test_private_headers_stay_home(prefix: Path) -> None:
+    installed = {path.relative_to(prefix / "include") for path in prefix.rglob("*.h*")}
+    public = {path.relative_to(ROOT / "include") for path in (ROOT / "include").rglob("*.h*")}
+    assert installed == public
+
+
+def library_folder(prefix: Path) -> Path:
+    """Where the libraries are; its name is the distribution's business."""
+    return next(prefix.rglob("libheapwise.a")).parent
+
+
+def pkg_config(prefix: Path, *arguments: str) -> list[str]:
+    """The words that pkg-config answers with."""
+    folder = str(next(prefix.rglob("heapwise.pc")).parent)
+    return run("pkg-config", *arguments, "heapwise", PKG_CONFIG_PATH=folder).split()
+
+
+def uses_the_library(program: Path) -> bool:
+    """True when the program needs libheapwise.so to start."""
+    return "libheapwise.so" in run("readelf", "-d", program)
