@@ -1,0 +1,101 @@
+"""The promises of the documents: each kind of broken one is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from check_docs import offences
+
+HOLDS = """\
+# Title
+
+See [below](#the-end-is-near), [other](docs/other.md#it), `[not](a-link)`.
+
+    [nor](this)
+
+```cpp
+int main() {}
+```
+
+## The end: is near
+"""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/other.md").write_text("## It\n")
+    (tmp_path / "README.md").write_text(HOLDS)
+    (tmp_path / "Makefile").write_text("setup: ; @true\n")
+    return tmp_path
+
+
+@pytest.fixture
+def with_library(root: Path) -> Path:
+    """A tree whose library is small, so that code blocks can be linked."""
+    (root / "include").mkdir()
+    (root / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(toy CXX)\n"
+        "add_library(heapwise_static STATIC toy.cpp)\n"
+        "set_target_properties(heapwise_static PROPERTIES OUTPUT_NAME heapwise)\n"
+    )
+    (root / "toy.cpp").write_text("int toy() { return 7; }\n")
+    return root
+
+
+def broken(root: Path, text: str, name: str = "README.md") -> list[str]:
+    (root / name).write_text(text)
+    return list(offences(root))
+
+
+def test_kept_promises(with_library: Path) -> None:
+    assert list(offences(with_library)) == []
+
+
+def joined(*pieces: str) -> str:
+    """Keeps what is forbidden out of this very file."""
+    return "".join(pieces)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("see [it](docs/gone.md)\n", "docs/gone.md does not exist"),
+        ("![picture](docs/gone.svg)\n", "docs/gone.svg does not exist"),
+        ("# A\n\n[b](#b)\n", "README.md has no heading #b"),
+        ("[it](docs/other.md#that)\n", "docs/other.md has no heading #that"),
+        (joined("pip install from http", "://mirror.internal/simple\n"), "names the host"),
+        (joined("run it in /ro", "ot/heapwise\n"), "names the path"),
+        (joined("RESULT", "-HERE\n"), "still waits for a result"),
+        ("```sh\nmake setup\nmake coffee\n```\n", "make has no target coffee"),
+        ("```cpp\nint main() { return 3; }\n```\n", "ends with 3"),
+        ("```cpp\nint main() { return no; }\n```\n", "does not compile"),
+        ("```c\nint main(void) { // too new?\n int x; return 0; }\n```\n", "does not compile"),
+        ("```cpp\nint toys();\nint main() { return toys(); }\n```\n", "does not compile"),
+    ],
+)
+def test_a_broken_promise_is_found(with_library: Path, text: str, expected: str) -> None:
+    found = broken(with_library, text)
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (".venv/bin/heapwise fly", "heapwise has no verb fly"),
+        ("heapwise run --wings x", "heapwise run has no option --wings"),
+    ],
+)
+def test_a_command_that_does_not_exist(root: Path, line: str, expected: str) -> None:
+    command = root / ".venv/bin/heapwise"
+    command.parent.mkdir(parents=True)
+    command.write_text('#!/bin/sh\n[ "$1" = run ] && echo "--seed N"\n')
+    command.chmod(0o755)
+    assert broken(root, f"```sh\nheapwise run --seed 3 -- ./a --wings\n{line}\n```\n") == [
+        f"README.md:1: {expected}"
+    ]
+    assert broken(root, f"```console\n$ {line}\nheapwise says so\n```\n") == [
+        f"README.md:1: {expected}"
+    ]

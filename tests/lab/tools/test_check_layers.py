@@ -1,0 +1,74 @@
+"""The include checker: planted arrows that point the wrong way are found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from check_layers import offences
+
+ROOT = Path(__file__).resolve().parents[3]
+HEADERS = {
+    "include/heapwise/detail/list.hpp": "#include <cstddef>\n",
+    "include/heapwise/thread/mutex.hpp": "#include <heapwise/detail/list.hpp>\n",
+    "include/heapwise/pool.hpp": "#include <heapwise/thread/mutex.hpp>\n",
+    "include/heapwise/adapt/deleter.hpp": "#include <heapwise/pool.hpp>\n",
+    "include/heapwise/observe/counts.hpp": '#include "../pool.hpp"\n',
+    "src/os/os.hpp": "",
+    "src/os/linux.cpp": '#include "os/os.hpp"\n#include <sys/mman.h>\n',
+    "bench/harness/emit.hpp": "",
+    "experiments/pool/bulk.cpp": '#include "harness/emit.hpp"\n#include <heapwise/pool.hpp>\n',
+}
+
+
+def plant(root: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def test_this_tree_obeys() -> None:
+    assert offences(ROOT) == []
+
+
+def test_arrows_that_point_left_are_fine(tmp_path: Path) -> None:
+    plant(tmp_path, HEADERS)
+    assert offences(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        (
+            "include/heapwise/detail/list.hpp",
+            "#include <heapwise/pool.hpp>\n",
+            "detail/list.hpp:1: detail may not use pool",
+        ),
+        (
+            "include/heapwise/adapt/deleter.hpp",
+            "\n#include <heapwise/observe/counts.hpp>\n",
+            "adapt/deleter.hpp:2: adapt may not use observe",
+        ),
+        (
+            "include/heapwise/pool.hpp",
+            '#  include "../../src/os/os.hpp"\n',
+            "pool.hpp:1: pool may not use os",
+        ),
+        ("bench/harness/emit.hpp", '#include "os/os.hpp"\n', "bench may not use os"),
+        (
+            "include/heapwise/pool.hpp",
+            "#include <sys/mman.h>\n",
+            "pool makes no system calls, but includes <sys/mman.h>",
+        ),
+        ("include/heapwise/odd/new.hpp", "", "is in no room"),
+        ("src/pool/a.cpp", '#include "os/gone.hpp"\n', '"os/gone.hpp" is no file of ours'),
+    ],
+)
+def test_a_planted_offence_is_found(
+    tmp_path: Path, name: str, text: str, expected: str
+) -> None:
+    plant(tmp_path, HEADERS | {name: text})
+    found = offences(tmp_path)
+    assert len(found) == 1
+    assert expected in found[0]

@@ -1,0 +1,87 @@
+"""The count of `make test` is honest: what did not run, or ended badly, has failed."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from suite.part import Part, run_part
+from suite.tally import Tally, read_junit
+
+PYTEST = """\
+<testsuites><testsuite name="pytest">
+<testcase classname="a" name="passes"/>
+<testcase classname="a" name="fails"><failure message="no"/></testcase>
+<testcase classname="a" name="breaks"><error message="no"/></testcase>
+<testcase classname="a" name="waits"><skipped message="later"/></testcase>
+</testsuite></testsuites>
+"""
+CTEST = """\
+<testsuite name="dev">
+<testcase name="runs" classname="runs" status="run"/>
+<testcase name="fails" classname="fails" status="fail"><failure message="x"/></testcase>
+<testcase name="gone" classname="gone" status="notrun"><skipped message="Unable to find"/></testcase>
+<testcase name="off" classname="off" status="disabled"><skipped message="Disabled"/></testcase>
+<testcase name="not_now" classname="not_now" status="notrun">
+<skipped message="SKIP_RETURN_CODE=77"/></testcase>
+</testsuite>
+"""
+
+
+def test_pytest_file(tmp_path: Path) -> None:
+    (tmp_path / "it.xml").write_text(PYTEST)
+    assert read_junit(tmp_path / "it.xml", "lab") == Tally(
+        1, 1, ("lab: a::fails", "lab: a::breaks")
+    )
+
+
+def test_ctest_file_counts_a_program_that_is_gone_as_failed(tmp_path: Path) -> None:
+    (tmp_path / "it.xml").write_text(CTEST)
+    assert read_junit(tmp_path / "it.xml", "dev") == Tally(1, 2, ("dev: fails", "dev: gone"))
+
+
+@pytest.mark.parametrize("content", [None, "", "<testsuite", "<testsuite/>"])
+def test_no_results_are_a_failure(tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "it.xml"
+    if content is not None:
+        path.write_text(content)
+    assert read_junit(path, "part").failed == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("", Tally(passed=1)),
+        ("raise SystemExit(3)", Tally(failures=("it: exit status 3",))),
+        ("import time; time.sleep(60)", Tally(failures=("it: stopped after 1 s",))),
+    ],
+)
+def test_a_command_is_one_test(tmp_path: Path, code: str, expected: Tally) -> None:
+    part = Part("it", [sys.executable, "-c", code], timeout_s=1 if "sleep" in code else 60)
+    assert run_part(part, tmp_path) == expected
+
+
+def test_a_command_that_is_not_there(tmp_path: Path) -> None:
+    tally = run_part(Part("it", [str(tmp_path / "gone")]), tmp_path)
+    assert tally.failed == 1
+    assert tally.passed == 0
+
+
+def test_results_of_an_earlier_run_do_not_count(tmp_path: Path) -> None:
+    old = tmp_path / "it.xml"
+    old.write_text('<testsuite><testcase name="a"/></testsuite>')
+    assert run_part(Part("it", [sys.executable, "-c", ""], old), tmp_path).failed == 1
+
+
+def test_a_bad_end_after_good_results_is_a_failure(tmp_path: Path) -> None:
+    results = tmp_path / "it.xml"
+    good = '<testsuite><testcase name="a"/></testsuite>'
+    code = f"open({str(results)!r}, 'w').write({good!r}); raise SystemExit(1)"
+    tally = run_part(Part("it", [sys.executable, "-c", code], results), tmp_path)
+    assert tally == Tally(passed=1, failures=("it: exit status 1",))
+
+
+def test_closing_line() -> None:
+    assert Tally(3).closing_line() == "3 passed, 0 failed"
+    assert Tally(3, 1, ("a", "b")).closing_line() == "3 passed, 2 failed, 1 skipped"

@@ -1,0 +1,1 @@
+"""What the documents promise, checked one kind of promise a file."""
