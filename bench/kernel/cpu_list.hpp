@@ -34,8 +34,19 @@ class cpu_list {
   }
 
   void insert(unsigned cpu) noexcept { CPU_SET(cpu, &set_); }
+  void insert_current() noexcept {
+    if (const int cpu = sched_getcpu(); cpu >= 0) insert(static_cast<unsigned>(cpu));
+  }
+  void add(const cpu_list& other) noexcept { CPU_OR(&set_, &set_, &other.set_); }
+
   [[nodiscard]] bool contains(unsigned cpu) const noexcept { return CPU_ISSET(cpu, &set_); }
   [[nodiscard]] int size() const noexcept { return CPU_COUNT(&set_); }
+
+  [[nodiscard]] bool within(const cpu_list& other) const noexcept {
+    cpu_set_t both;
+    CPU_AND(&both, &set_, &other.set_);
+    return CPU_EQUAL(&both, &set_) != 0;
+  }
 
   /// Asks the kernel to keep the calling thread on these; false if it refuses.
   [[nodiscard]] bool apply() const noexcept {

@@ -1,0 +1,91 @@
+// A subject in one setting of the parameters: what a subject's function is given to work with.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "harness/random.hpp"
+#include "harness/sample.hpp"
+#include "kernel/spin.hpp"
+
+namespace heapwise::bench {
+
+struct options;
+
+/// Thrown by cell::refuse: the system does not allow what the cell would measure.
+struct refusal {
+  std::string_view what;
+  std::string_view reason;
+};
+
+class cell {
+ public:
+  cell(const experiment& question, const options& chosen);
+
+  /// The value of a parameter; aborts if the experiment declares none of this name and type.
+  [[nodiscard]] std::int64_t integer(std::string_view name) const;
+  [[nodiscard]] double number(std::string_view name) const;
+  [[nodiscard]] std::string_view text(std::string_view name) const;
+  [[nodiscard]] std::size_t size(std::string_view name) const {
+    return static_cast<std::size_t>(integer(name));
+  }
+
+  [[nodiscard]] int repeats() const noexcept { return repeats_; }
+  [[nodiscard]] random_numbers& random() noexcept { return random_; }
+
+  /// Calls `body(sample&)` for each repeat and prints what it yields. The body sets up, times and
+  /// tears down; only what it hands to the sample is timed.
+  template <class Body>
+  void each_repeat(Body&& body) {
+    for (int repeat = 0; repeat < repeats_; ++repeat) {
+      sample yields{*question_, repeat};
+      const std::uint64_t spin_before_ns = calibrated_spin_ns(spins);
+      body(yields);
+      finish(yields, spin_before_ns, calibrated_spin_ns(spins));
+    }
+  }
+
+  /// True in the first repeat and the last: those whose work is checked in full.
+  [[nodiscard]] bool inspects(const sample& one) const noexcept {
+    return one.repeat() == 0 || one.repeat() == repeats_ - 1;
+  }
+
+  /// States that the work was done, or not. Only the outcome over all repeats is printed: the first
+  /// that failed, else the last. `format` is printf's.
+  [[gnu::format(printf, 4, 5)]] void check(const char* id, bool ok, const char* format, ...);
+
+  /// Adds to what the timed loops ask of malloc (allocations, not frees).
+  void expect_calls(std::uint64_t calls) noexcept { expected_calls_ += calls; }
+
+  /// Ends the cell without a number. Both texts are of static storage.
+  [[noreturn]] void refuse(std::string_view what, std::string_view reason) const {
+    throw refusal{what, reason};
+  }
+
+  /// Prints checks and the last line; returns the exit code of the process.
+  int end() const;
+
+ private:
+  static constexpr int spins = 8;  // of about 80 microseconds: under 1 ms on each side of a repeat
+  static constexpr std::size_t most_checks = 8;
+
+  struct checked {
+    const char* id;
+    bool ok;
+    char detail[200];
+  };
+
+  void finish(const sample& yields, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns);
+
+  const experiment* question_;
+  const options* options_;
+  int repeats_;
+  random_numbers random_;
+  cpu_list allowed_;
+  std::uint64_t expected_calls_ = 0;
+  checked checks_[most_checks] = {};
+  std::size_t check_count_ = 0;
+};
+
+}  // namespace heapwise::bench

@@ -1,0 +1,17 @@
+// The lines that say what an experiment is and what process runs it.
+#pragma once
+
+#include "harness/experiment.hpp"
+#include "line/json_line.hpp"
+
+namespace heapwise::bench {
+
+struct options;
+
+/// The answer to --describe: an Experiment as schema/README.md has it.
+void write_description(json_line& line, const experiment& question);
+
+/// The first line of a measurement: subject, parameters, process, build, clock, malloc.
+void write_start(json_line& line, const experiment& question, const options& chosen);
+
+}  // namespace heapwise::bench

@@ -1,0 +1,78 @@
+// What an experiment declares about itself. An experiment's file defines one `experiment`, its
+// subjects as functions of a cell, and a main that hands both to the harness:
+//
+//     int main(int argc, char** argv) { return heapwise::bench::run(question, argc, argv); }
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "harness/cell.hpp"
+
+namespace heapwise::bench {
+
+/// All text is of static storage (literals, argv).
+using value = std::variant<std::int64_t, double, std::string_view>;
+
+struct parameter {
+  std::string_view name;
+  std::string_view meaning;
+  std::vector<value> defaults;  ///< the runner crosses these; a cell that sets none takes the first
+  std::vector<value> smoke;     ///< the same under --smoke
+  std::string_view unit = "";
+  std::int64_t least = 1;  ///< of a number that --set may give
+  std::vector<std::string_view> choices = {};  ///< of a text; empty: those of defaults and smoke
+};
+
+enum class better { lower, higher };
+
+struct quantity {
+  std::string_view name;
+  std::string_view unit;
+  bench::better better = better::lower;
+  std::string_view meaning = "";
+};
+
+/// `malloc` is expanded by the runner into one subject per preloadable allocator.
+enum class subject_kind { inlined, malloc };
+
+struct subject {
+  std::string_view name;
+  std::string_view title;
+  void (*run)(cell&) = nullptr;  ///< null: not available in this build
+  std::string_view reason = "";  ///< then: how to get it
+  subject_kind kind = subject_kind::inlined;
+};
+
+struct seed_figure {
+  std::string_view subject;
+  std::string_view quantity;
+  std::vector<std::pair<std::string_view, value>> parameters;
+  double figure;
+  std::string_view unit;
+  std::string_view machine;
+};
+
+struct experiment {
+  std::string_view id;  ///< family/name, as the file
+  std::string_view question;
+  std::string_view isolates;
+  std::string_view not_shown;
+  std::vector<parameter> parameters;
+  std::vector<quantity> quantities;  ///< at most sample::most_quantities
+  std::vector<subject> subjects;
+  std::string_view baseline;
+  int repeats = 10;
+  int dropped_repeats = 1;
+  std::string_view seed = "";  ///< the document it comes from, if any
+  std::vector<bench::seed_figure> seed_figures = {};
+};
+
+/// Does what the command line asks for; the result is the exit code of the process:
+/// 0 done or refused, 2 bad usage, 3 a check of the work failed.
+int run(const experiment& question, int argc, char** argv);
+
+}  // namespace heapwise::bench

@@ -1,0 +1,115 @@
+#include "harness/options.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace heapwise::bench {
+namespace {
+
+template <class Number>
+std::optional<Number> read_number(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+const value& first_of(const parameter& each, bool smoke) {
+  return smoke && !each.smoke.empty() ? each.smoke.front() : each.defaults.front();
+}
+
+bool is_choice(const parameter& each, std::string_view text) {
+  const auto holds = [text](const value& listed) { return listed == value{text}; };
+  if (!each.choices.empty()) return std::ranges::count(each.choices, text) != 0;
+  return std::ranges::any_of(each.defaults, holds) || std::ranges::any_of(each.smoke, holds);
+}
+
+value read_value(const parameter& each, std::string_view text) {
+  if (std::holds_alternative<std::string_view>(each.defaults.front())) {
+    if (!is_choice(each, text)) throw usage_error{"unknown value", text, each.meaning};
+    return text;
+  }
+  if (std::holds_alternative<double>(each.defaults.front())) {
+    const auto number = read_number<double>(text);
+    if (!number || *number < static_cast<double>(each.least)) {
+      throw usage_error{"no number in the range of its parameter:", text, each.meaning};
+    }
+    return *number;
+  }
+  const auto number = read_number<std::int64_t>(text);
+  if (!number || *number < each.least) {
+    throw usage_error{"no whole number in the range of its parameter:", text, each.meaning};
+  }
+  return *number;
+}
+
+void take_setting(const experiment& question, std::string_view setting, options& chosen) {
+  const std::size_t equals = setting.find('=');
+  const std::string_view name = setting.substr(0, equals);
+  const auto found = std::ranges::find(question.parameters, name, &parameter::name);
+  if (equals == std::string_view::npos || found == question.parameters.end()) {
+    throw usage_error{"unknown parameter", setting, "--set needs NAME=VALUE; see --describe."};
+  }
+  const auto index = static_cast<std::size_t>(found - question.parameters.begin());
+  chosen.settings[index] = read_value(*found, setting.substr(equals + 1));
+}
+
+void take_subject(const experiment& question, std::string_view name, options& chosen) {
+  const auto found = std::ranges::find(question.subjects, name, &subject::name);
+  if (found == question.subjects.end()) {
+    throw usage_error{"unknown subject", name, "See --list-subjects."};
+  }
+  chosen.subject = &*found;
+}
+
+void take_value(const experiment& question, std::string_view name, std::string_view text,
+                options& chosen) {
+  if (name == "--subject") {
+    take_subject(question, text, chosen);
+  } else if (name == "--set") {
+    take_setting(question, text, chosen);
+  } else if (name == "--repeats") {
+    const auto repeats = read_number<int>(text);
+    if (!repeats || *repeats < 1) throw usage_error{"--repeats cannot be", text, "At least 1."};
+    chosen.repeats = *repeats;
+  } else if (name == "--seed") {
+    const auto seed = read_number<std::uint64_t>(text);
+    if (!seed) throw usage_error{"--seed cannot be", text, "A whole number from 0."};
+    chosen.seed = *seed;
+  } else {
+    throw usage_error{"unknown option", name, "See --help."};
+  }
+}
+
+}  // namespace
+
+options read_options(const experiment& question, int argc, char** argv) {
+  constexpr int smoke_repeats = 2;
+  options chosen;
+  const std::vector<std::string_view> arguments{argv + 1, argv + argc};
+  chosen.smoke = std::ranges::count(arguments, "--smoke") != 0;
+  for (const auto& each : question.parameters) {
+    chosen.settings.push_back(first_of(each, chosen.smoke));
+  }
+  chosen.repeats = chosen.smoke ? smoke_repeats : question.repeats;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--smoke") continue;
+    if (arguments[i] == "--describe") {
+      chosen.verb = options::verb::describe;
+    } else if (arguments[i] == "--list-subjects") {
+      chosen.verb = options::verb::list_subjects;
+    } else if (i + 1 < arguments.size()) {
+      take_value(question, arguments[i], arguments[i + 1], chosen);
+      ++i;
+    } else {
+      throw usage_error{"unknown option, or one without its value:", arguments[i], "See --help."};
+    }
+  }
+  if (chosen.verb == options::verb::measure && chosen.subject == nullptr) {
+    throw usage_error{"no subject", "", "--subject S says what is measured."};
+  }
+  return chosen;
+}
+
+}  // namespace heapwise::bench

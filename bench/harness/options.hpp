@@ -1,0 +1,33 @@
+// The command line of an experiment.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "harness/experiment.hpp"
+
+namespace heapwise::bench {
+
+struct options {
+  enum class verb { describe, list_subjects, measure };
+
+  options::verb verb = verb::measure;
+  const bench::subject* subject = nullptr;
+  std::vector<value> settings;  ///< one for each parameter of the experiment, in its order
+  int repeats = 0;
+  std::uint64_t seed = 1;
+  bool smoke = false;
+};
+
+/// What is wrong with a command line: the three sentences of every error.
+struct usage_error {
+  std::string_view what;
+  std::string_view about;
+  std::string_view why;
+};
+
+/// Throws usage_error. The arguments must outlive the result.
+options read_options(const experiment& question, int argc, char** argv);
+
+}  // namespace heapwise::bench

@@ -1,0 +1,64 @@
+#include "harness/sample.hpp"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "harness/experiment.hpp"
+
+namespace heapwise::bench {
+
+kernel_counts kernel_counts::now() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return {usage.ru_minflt, usage.ru_nivcsw};
+}
+
+void sample::add_region(std::uint64_t elapsed_ns, std::uint64_t operations,
+                        const kernel_counts& before) noexcept {
+  const kernel_counts after = kernel_counts::now();
+  counted_.minor_faults += after.minor_faults - before.minor_faults;
+  counted_.involuntary_switches += after.involuntary_switches - before.involuntary_switches;
+  elapsed_ns_ += elapsed_ns;
+  operations_ += operations;
+  shortest_region_ns_ = std::min(shortest_region_ns_, elapsed_ns);
+}
+
+void sample::set(std::string_view quantity, double value) noexcept {
+  const auto found = std::ranges::find(question_->quantities, quantity, &quantity::name);
+  const auto index = static_cast<std::size_t>(found - question_->quantities.begin());
+  // A quantity that is not declared is a mistake in the experiment, seen by its first smoke run.
+  if (found == question_->quantities.end() || index >= most_quantities) std::abort();
+  values_[index] = value;
+  known_[index] = true;
+}
+
+bool sample::complete() const noexcept {
+  return std::all_of(known_, known_ + question_->quantities.size(), [](bool known) { return known; });
+}
+
+bool sample::kept_to(const cpu_list& allowed) const noexcept { return cpus_.within(allowed); }
+
+void sample::write(json_line& line, std::uint64_t spin_before_ns,
+                   std::uint64_t spin_after_ns) const {
+  line.open('{').field("kind", "sample").field("repeat", repeat_).key("values").open('{');
+  for (std::size_t i = 0; i < question_->quantities.size(); ++i) {
+    if (known_[i]) line.field(question_->quantities[i].name, values_[i]);
+  }
+  line.close('}').key("facts").open('{');
+  write_facts(line);
+  line.field("spin_ns", std::min(spin_before_ns, spin_after_ns));
+  line.field("spin_before_ns", spin_before_ns).field("spin_after_ns", spin_after_ns);
+  cpus_.write(line.key("cpus"));
+  line.close('}').close('}').end_of_line();
+}
+
+void sample::write_facts(json_line& line) const {
+  line.field("elapsed_ns", elapsed_ns_).field("operations", operations_);
+  line.field("shortest_region_ns", shortest_region_ns_ == UINT64_MAX ? 0 : shortest_region_ns_);
+  line.field("minor_faults", counted_.minor_faults);
+  line.field("involuntary_switches", counted_.involuntary_switches).field("threads", threads_);
+}
+
+}  // namespace heapwise::bench

@@ -1,0 +1,101 @@
+// One repeat: the timed regions of a subject and what they yield.
+#pragma once
+
+#include <sched.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "harness/escape.hpp"
+#include "harness/team.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/cpu_list.hpp"
+
+namespace heapwise::bench {
+
+struct experiment;
+
+/// What the kernel counted for this process so far.
+struct kernel_counts {
+  std::int64_t minor_faults = 0;
+  std::int64_t involuntary_switches = 0;
+
+  static kernel_counts now() noexcept;
+};
+
+class sample {
+ public:
+  static constexpr std::size_t most_quantities = 32;
+
+  sample(const experiment& question, int repeat) noexcept : question_{&question}, repeat_{repeat} {}
+
+  [[nodiscard]] int repeat() const noexcept { return repeat_; }
+
+  /// Times `work` once; the quantity's value is nanoseconds per operation.
+  template <class Work>
+  void time(std::string_view quantity, std::uint64_t operations, Work&& work) {
+    set(quantity, per_operation(measure(operations, work), operations));
+  }
+
+  /// Times `work` once as part of the repeat, without a quantity of its own; returns nanoseconds.
+  template <class Work>
+  std::uint64_t measure(std::uint64_t operations, Work&& work) {
+    saw_cpu();
+    const kernel_counts before = kernel_counts::now();
+    clobber();
+    const std::uint64_t start_ns = now_ns();
+    work();
+    clobber();
+    const std::uint64_t elapsed_ns = now_ns() - start_ns;
+    add_region(elapsed_ns, operations, before);
+    saw_cpu();
+    return elapsed_ns;
+  }
+
+  /// Runs `body(member)` on so many threads; see team.hpp. The quantity's value is wall time from
+  /// the first start to the last stop over the operations of all threads.
+  template <class Body>
+  void time_team(std::string_view quantity, int threads, std::uint64_t operations, Body&& body) {
+    const kernel_counts before = kernel_counts::now();
+    const team_time time = run_team(threads, body);
+    add_region(time.wall_ns, operations, before);
+    cpus_.add(time.cpus);
+    threads_ = threads;
+    set(quantity, per_operation(time.wall_ns, operations));
+  }
+
+  /// Sets a quantity's value in the unit that the experiment declares for it.
+  void set(std::string_view quantity, double value) noexcept;
+
+  /// Writes the sample's line; `spin_*_ns` are what surrounds the repeat.
+  void write(json_line& line, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns) const;
+
+  /// True if every quantity that the experiment declares has a value.
+  [[nodiscard]] bool complete() const noexcept;
+  /// True if no thread was seen on a processor that the process may not use.
+  [[nodiscard]] bool kept_to(const cpu_list& allowed) const noexcept;
+
+ private:
+  static double per_operation(std::uint64_t elapsed_ns, std::uint64_t operations) noexcept {
+    return static_cast<double>(elapsed_ns) / static_cast<double>(operations);
+  }
+
+  void saw_cpu() noexcept { cpus_.insert_current(); }
+  void add_region(std::uint64_t elapsed_ns, std::uint64_t operations,
+                  const kernel_counts& before) noexcept;
+  void write_facts(json_line& line) const;
+
+  const experiment* question_;
+  int repeat_;
+  int threads_ = 1;
+  double values_[most_quantities] = {};
+  bool known_[most_quantities] = {};
+  std::uint64_t elapsed_ns_ = 0;
+  std::uint64_t shortest_region_ns_ = UINT64_MAX;
+  std::uint64_t operations_ = 0;
+  kernel_counts counted_;
+  cpu_list cpus_;
+};
+
+}  // namespace heapwise::bench

@@ -1,0 +1,71 @@
+# The native half of the laboratory: all that is run lies below ${PROJECT_BINARY_DIR}/native as it
+# lies below HEAPWISE_NATIVE_INSTALL_DIR when it is installed.
+#
+# heapwise_native(TARGET [FOLDER]): put the target's file there, and install it.
+# add_experiments(): one executable for each experiments/<family>/<name>.cpp.
+
+set(HEAPWISE_NATIVE_DIR "${PROJECT_BINARY_DIR}/native")
+
+# Optional subjects: a library that is missing makes a subject unavailable, never a failed build.
+find_package(foonathan_memory QUIET)
+find_package(Boost QUIET)
+
+function(heapwise_native target)
+  set(folder "${ARGV1}")
+  set_target_properties(${target} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY "${HEAPWISE_NATIVE_DIR}/${folder}"
+    LIBRARY_OUTPUT_DIRECTORY "${HEAPWISE_NATIVE_DIR}/${folder}"
+    CXX_EXTENSIONS OFF)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
+  target_link_libraries(${target} PRIVATE heapwise_warnings)
+  # What is measured is built as its users build: -O2, not CMake's -O3.
+  target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
+  if(HEAPWISE_NATIVE_INSTALL_DIR)
+    install(TARGETS ${target}
+      RUNTIME DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}/${folder}" COMPONENT native
+      LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}/${folder}" COMPONENT native)
+  endif()
+endfunction()
+
+# The flags as the compiler sees them, for the first line that an experiment prints.
+function(heapwise_flags variable)
+  string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
+  set(flags "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
+  if(CMAKE_BUILD_TYPE STREQUAL "Release")
+    string(APPEND flags " -O2")
+  endif()
+  get_directory_property(everywhere COMPILE_OPTIONS)
+  list(JOIN everywhere " " everywhere)
+  string(APPEND flags " ${everywhere}")
+  string(REGEX REPLACE " +" " " flags "${flags}")
+  string(STRIP "${flags}" flags)
+  set(${variable} "${flags}" PARENT_SCOPE)
+endfunction()
+
+function(add_experiment file family name)
+  set(target experiment_${family}_${name})
+  add_executable(${target} "${file}")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+  heapwise_native(${target} "experiments/${family}")
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/experiments/${family}")
+  target_link_libraries(${target} PRIVATE heapwise_bench heapwise_static)
+  if(TARGET foonathan_memory)
+    target_link_libraries(${target} PRIVATE foonathan_memory)
+    target_compile_definitions(${target} PRIVATE HEAPWISE_HAS_FOONATHAN)
+  endif()
+  if(Boost_FOUND)
+    target_link_libraries(${target} PRIVATE Boost::headers)
+  endif()
+endfunction()
+
+function(add_experiments)
+  file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/experiments/*/*.cpp")
+  foreach(file IN LISTS files)
+    get_filename_component(name "${file}" NAME_WE)
+    get_filename_component(folder "${file}" DIRECTORY)
+    get_filename_component(family "${folder}" NAME)
+    add_experiment("${file}" ${family} ${name})
+  endforeach()
+endfunction()

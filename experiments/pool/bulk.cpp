@@ -1,0 +1,119 @@
+// Many blocks out, many blocks back: the first scenario of the seeds.
+#include <algorithm>
+
+#include "harness/distinct.hpp"
+#include "harness/mapped_array.hpp"
+#include "sources/subjects.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+template <bool touching, class Source>
+void allocate_all(Source& source, const mapped_array<void*>& blocks) {
+  for (void*& block : blocks) {
+    block = source.allocate();
+    if constexpr (touching) touch(block);
+    escape(block);
+  }
+}
+
+template <bool touching, class Source>
+void free_all(Source& source, const mapped_array<void*>& blocks) {
+  for (void* block : blocks) {
+    if constexpr (touching) touch(block);
+    source.deallocate(block);
+    clobber();
+  }
+}
+
+/// Brings the blocks into the order in which they will be freed. The user has written to each of
+/// them by then, so no page is touched for the first time while freeing is timed.
+void use_blocks(const mapped_array<void*>& blocks, bool shuffled, random_numbers& random) {
+  for (void* block : blocks) touch(block);
+  if (shuffled) return random.shuffle(blocks.span());
+  if (!std::is_sorted(blocks.begin(), blocks.end())) std::sort(blocks.begin(), blocks.end());
+}
+
+template <bool touching, class Source>
+void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks) {
+  const std::size_t count = blocks.size();
+  Source source{{.block_size = given.size("block_size"), .block_count = count}};
+  escape(&source);
+  yields.time("alloc_fresh", count, [&] { allocate_all<touching>(source, blocks); });
+  use_blocks(blocks, given.text("free_order") == "random", given.random());
+  yields.time("free", count, [&] { free_all<touching>(source, blocks); });
+  const std::size_t fresh = given.inspects(yields) ? count_distinct(blocks.span()) : count;
+  yields.time("alloc_reused", count, [&] { allocate_all<touching>(source, blocks); });
+  free_all<false>(source, blocks);
+  const std::size_t reused = given.inspects(yields) ? count_distinct(blocks.span()) : count;
+  given.check("work", fresh == count && reused == count,
+              "%zu fresh and %zu reused distinct blocks of %zu", fresh, reused, count);
+}
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    const mapped_array<void*> blocks{given.size("iterations")};
+    const bool touching = given.text("touch") == "write";
+    given.each_repeat([&](sample& yields) {
+      touching ? one_repeat<true, Source>(given, yields, blocks)
+               : one_repeat<false, Source>(given, yields, blocks);
+      if (pools::calls_malloc<Source>) given.expect_calls(2 * blocks.size());
+    });
+  }
+};
+
+seed_figure of_seed(const char* subject, const char* quantity, double figure, const char* when) {
+  return {subject, quantity,
+          {{"block_size", 64}, {"iterations", 1'000'000}, {"touch", "write"},
+           {"free_order", "address"}},
+          figure, "ns/op", when};
+}
+
+constexpr const char* seed_000 = "i5-6600K, Windows 10, MSVC 19.51 (seed 000)";
+constexpr const char* seed_001 = "i5-6600K, Windows 10, MSVC 19.51 (seed 001, median)";
+
+const experiment question{
+    .id = "pool/bulk",
+    .question = "What does a block cost when many are taken, then all given back, then taken again?",
+    .isolates = "The allocator's own work on one thread: the pool is made outside the clock, and the "
+                "blocks have been written to before they are freed.",
+    .not_shown =
+        "What the user does with a block. With touch=none, page faults of fresh blocks fall on "
+        "whoever writes to a page first: an allocator that does so while it allocates pays for it in "
+        "alloc_fresh, one that does not leaves it to the user, untimed; minor_faults of the samples "
+        "tells which. touch=write is the seeds' method: one byte is written to each block in the "
+        "timed regions, of freeing too, and costs more than some pools do; their figures belong to "
+        "it. malloc's blocks are fresh only in the first repeat, which is dropped; later it reuses "
+        "what it kept. foonathan's functions and boost's chunks are as their libraries ship them.",
+    .parameters = {{"iterations", "blocks taken in each region", {1'000'000}, {2'000}},
+                   {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+                   {"touch", "none, or write: one byte of each block inside the clock",
+                    {"none", "write"}, {"none", "write"}},
+                   {"free_order", "address or random: the order in which blocks are freed",
+                    {"address"}, {"address", "random"}}},
+    .quantities = {{"alloc_fresh", "ns/op", better::lower, "one allocation from a new pool"},
+                   {"free", "ns/op", better::lower, "one free"},
+                   {"alloc_reused", "ns/op", better::lower,
+                    "one allocation of a block that was freed before"}},
+    .subjects = pools::for_one_thread<measure>(),
+    .baseline = "malloc@glibc",
+    .seed = "001_0d1181eeaecb854e.txt",
+    .seed_figures = {of_seed("unsynchronized", "alloc_fresh", 6.857, seed_001),
+                     of_seed("unsynchronized", "free", 8.311, seed_001),
+                     of_seed("malloc", "alloc_fresh", 75.529, seed_001),
+                     of_seed("malloc", "free", 44.463, seed_001),
+                     of_seed("unsynchronized", "alloc_fresh", 11.80, seed_000),
+                     of_seed("unsynchronized", "free", 10.36, seed_000),
+                     of_seed("mutex", "alloc_fresh", 34.69, seed_000),
+                     of_seed("mutex", "free", 56.17, seed_000),
+                     of_seed("lock_free", "alloc_fresh", 18.61, seed_000),
+                     of_seed("lock_free", "free", 22.73, seed_000),
+                     of_seed("malloc", "alloc_fresh", 71, seed_000),
+                     of_seed("malloc", "free", 41, seed_000)},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,101 @@
+// The interleaved loop on several threads that share one pool: the third scenario of the seeds.
+#include <atomic>
+
+#include "sources/subjects.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+/// Blocks that policies with caches may keep per thread without another thread's running dry.
+constexpr std::size_t blocks_per_thread = 4096;
+
+template <class Source>
+std::size_t allocate_and_free(Source& source, std::size_t count) {
+  std::size_t served = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    void* block = source.allocate();
+    touch(block);
+    escape(block);
+    served += block != nullptr;
+    source.deallocate(block);
+    clobber();
+  }
+  return served;
+}
+
+/// `Way` says how a thread gets at the shared source: itself, or a handle of its own.
+template <class Source, class Way>
+void measure_with(cell& given, Way way) {
+  const std::size_t count = given.size("iterations");
+  const auto threads = static_cast<int>(given.integer("threads"));
+  const std::size_t pairs = count * static_cast<std::size_t>(threads);
+  given.each_repeat([&](sample& yields) {
+    Source source{{.block_size = given.size("block_size"),
+                   .block_count = blocks_per_thread * static_cast<std::size_t>(threads)}};
+    std::atomic<std::size_t> served{0};
+    yields.time_team("alloc_free", threads, pairs, [&](team_member& member) {
+      auto&& mine = way(source);
+      escape(&mine);
+      member.start();
+      const std::size_t got = allocate_and_free(mine, count);
+      member.stop();
+      served += got;
+    });
+    given.check("work", served == pairs, "%zu pairs of %zu on %d threads", served.load(), pairs,
+                threads);
+    if (pools::calls_malloc<Source>) given.expect_calls(pairs);
+  });
+}
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    measure_with<Source>(given, [](Source& source) -> Source& { return source; });
+  }
+};
+
+template <class Source>
+struct measure_local {
+  static void run(cell& given) {
+    measure_with<Source>(given, [](Source& source) { return source.local_source(); });
+  }
+};
+
+seed_figure of_seed(const char* subject, int threads, double figure, const char* build) {
+  return {subject, "alloc_free",
+          {{"block_size", 64}, {"iterations", 1'000'000}, {"threads", threads}},
+          figure, "ns/op", build};
+}
+
+constexpr const char* none_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, NONE build)";
+constexpr const char* mutex_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, MUTEX build)";
+constexpr const char* lock_free_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, LOCKFREE build)";
+
+const experiment question{
+    .id = "pool/concurrent",
+    .question = "What does a pair of allocation and free cost when several threads share one pool?",
+    .isolates = "Contention inside the allocator: every thread runs the loop of pool/interleaved.",
+    .not_shown = "Blocks that one thread allocates and another frees. With more threads than "
+                 "processors the figure also holds the scheduler. The figure is wall time over the "
+                 "pairs of all threads, as in the seeds: perfect scaling on P processors divides it "
+                 "by P. The seeds' machine had 4 processors.",
+    .parameters = {{"iterations", "pairs of each thread", {1'000'000}, {2'000}},
+                   {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+                   {"threads", "threads at once", {1, 2, 4, 8}, {1, 2}}},
+    .quantities = {{"alloc_free", "ns/op", better::lower,
+                    "wall time over all pairs; one op is a pair, with one byte written"}},
+    .subjects = pools::for_many_threads<measure, measure_local>(),
+    .baseline = "malloc@glibc",
+    .seed = "000_2e06d77cf9740409.txt",
+    .seed_figures = {of_seed("unsynchronized", 1, 9.52, none_build),
+                     of_seed("malloc", 1, 47.77, none_build),
+                     of_seed("mutex", 4, 69.54, mutex_build),
+                     of_seed("malloc", 4, 31.75, mutex_build),
+                     of_seed("lock_free", 4, 41.79, lock_free_build),
+                     of_seed("malloc", 4, 23.80, lock_free_build)},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,73 @@
+// A pool that starts small and grows, against one that has all blocks from the start.
+#include <string_view>
+
+#include "harness/distinct.hpp"
+#include "harness/mapped_array.hpp"
+#include "sources/subjects.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    const bool growing = given.text("growth") == "geometric";
+    if (!growing && pools::grows_always<Source>) {
+      given.refuse("growth", "this allocator cannot be given all its blocks in advance");
+    }
+    const mapped_array<void*> blocks{given.size("iterations")};
+    given.each_repeat([&](sample& yields) { one_repeat(given, yields, blocks, growing); });
+  }
+
+  static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks,
+                         bool growing) {
+    Source source{{.block_size = given.size("block_size"),
+                   .block_count = blocks.size(),
+                   .growing = growing,
+                   .first_count = given.size("first_count")}};
+    escape(&source);
+    yields.time("alloc", blocks.size(), [&] {
+      for (void*& block : blocks) {
+        block = source.allocate();
+        touch(block);
+        escape(block);
+      }
+    });
+    const std::size_t distinct =
+        given.inspects(yields) ? count_distinct(blocks.span()) : blocks.size();
+    yields.time("free", blocks.size(), [&] {
+      for (void* block : blocks) {
+        source.deallocate(block);
+        clobber();
+      }
+    });
+    given.check("work", distinct == blocks.size(), "%zu distinct blocks of %zu", distinct,
+                blocks.size());
+    if (pools::calls_malloc<Source>) given.expect_calls(blocks.size());
+  }
+};
+
+const experiment question{
+    .id = "pool/growth",
+    .question = "What does it cost to let a pool grow instead of giving it all blocks at the start?",
+    .isolates = "Growth: the same allocations from a pool of the full size and from one that starts "
+                "with first_count blocks and grows by chunks.",
+    .not_shown = "The worst single allocation (pool/latency). One byte of each block is written inside "
+                 "the clock, so both sides pay the page faults of first use. malloc and the pmr pools "
+                 "cannot be given their blocks in advance: growth=fixed is refused for them.",
+    .parameters = {{"iterations", "blocks taken, all out at once", {1'000'000}, {4'000}},
+                   {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+                   {"growth", "fixed: all blocks in advance; geometric: starts small",
+                    {"fixed", "geometric"}, {"fixed", "geometric"}},
+                   {"first_count", "blocks at the start of a growing pool", {1024}, {256}}},
+    .quantities = {{"alloc", "ns/op", better::lower, "one allocation and one byte written"},
+                   {"free", "ns/op", better::lower, "one free"}},
+    .subjects = pools::for_one_thread<measure>(),
+    .baseline = "malloc@glibc",
+    .seed = "000_2e06d77cf9740409.txt",
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,105 @@
+// Every single operation timed: what an average hides.
+#include <string>
+
+#include "harness/distinct.hpp"
+#include "harness/histogram.hpp"
+#include "harness/mapped_array.hpp"
+#include "sources/subjects.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+using durations = histogram<8>;
+
+/// Times `operation(block)` alone, for each block; `after(block)` is not timed.
+template <class Operation, class After>
+void time_each(const mapped_array<void*>& blocks, durations& into, Operation operation, After after) {
+  for (void*& block : blocks) {
+    const std::uint64_t start_ns = now_ns();
+    operation(block);
+    escape(block);
+    into.record(now_ns() - start_ns);
+    after(block);
+  }
+}
+
+void set_quantiles(sample& yields, const char* verb, const durations& of) {
+  const auto set = [&](const char* suffix, std::uint64_t value) {
+    yields.set(std::string{verb} + suffix, static_cast<double>(value));
+  };
+  set("_p50", of.at(0.5));
+  set("_p90", of.at(0.9));
+  set("_p99", of.at(0.99));
+  set("_p99_9", of.at(0.999));
+  set("_max", of.max());
+}
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    const bool growing = given.text("growth") == "geometric";
+    if (!growing && pools::grows_always<Source>) {
+      given.refuse("growth", "this allocator cannot be given all its blocks in advance");
+    }
+    const mapped_array<void*> blocks{given.size("iterations")};
+    const mapped_array<durations> into{2};
+    given.each_repeat([&](sample& yields) { one_repeat(given, yields, blocks, into, growing); });
+  }
+
+  static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks,
+                         const mapped_array<durations>& into, bool growing) {
+    Source source{{.block_size = given.size("block_size"),
+                   .block_count = blocks.size(),
+                   .growing = growing,
+                   .first_count = given.size("first_count")}};
+    escape(&source);
+    for (durations& each : into) each.clear();
+    yields.measure(blocks.size(), [&] {
+      time_each(blocks, into[0], [&](void*& block) { block = source.allocate(); }, touch);
+    });
+    const std::size_t distinct =
+        given.inspects(yields) ? count_distinct(blocks.span()) : blocks.size();
+    yields.measure(blocks.size(), [&] {
+      time_each(blocks, into[1], [&](void* block) { source.deallocate(block); }, [](void*) {});
+    });
+    set_quantiles(yields, "alloc", into[0]);
+    set_quantiles(yields, "free", into[1]);
+    given.check("work", distinct == blocks.size() && into[1].count() == blocks.size(),
+                "%zu distinct blocks of %zu, each timed", distinct, blocks.size());
+    if (pools::calls_malloc<Source>) given.expect_calls(blocks.size());
+  }
+};
+
+const experiment question{
+    .id = "pool/latency",
+    .question = "How long can a single allocation or free take, and does growth show?",
+    .isolates = "The spread of single operations on one thread: all blocks are taken, then all freed.",
+    .not_shown = "Waiting of requests behind a slow one (this is a closed loop, no service). Every "
+                 "figure holds the reading of the clock (overhead_ns of the first line), which is not "
+                 "subtracted; durations are kept with an error of at most 1 in 128. The maximum of a "
+                 "million operations is mostly what the system did in between: compare it with that "
+                 "of the other subjects. The user's own first write to a block is not timed.",
+    .parameters = {{"iterations", "operations of each kind", {1'000'000}, {4'000}},
+                   {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+                   {"growth", "fixed: all blocks in advance; geometric: starts small",
+                    {"geometric", "fixed"}, {"geometric", "fixed"}},
+                   {"first_count", "blocks at the start of a growing pool", {1024}, {256}}},
+    .quantities = {{"alloc_p50", "ns", better::lower, "half of the allocations took at most this"},
+                   {"alloc_p90", "ns", better::lower, "9 of 10"},
+                   {"alloc_p99", "ns", better::lower, "99 of 100"},
+                   {"alloc_p99_9", "ns", better::lower, "999 of 1000"},
+                   {"alloc_max", "ns", better::lower, "all of them"},
+                   {"free_p50", "ns", better::lower, "half of the frees took at most this"},
+                   {"free_p90", "ns", better::lower, "9 of 10"},
+                   {"free_p99", "ns", better::lower, "99 of 100"},
+                   {"free_p99_9", "ns", better::lower, "999 of 1000"},
+                   {"free_max", "ns", better::lower, "all of them"}},
+    .subjects = pools::for_one_thread<measure>(),
+    .baseline = "malloc@glibc",
+    .seed = "000_2e06d77cf9740409.txt",
+};
+
+}  // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

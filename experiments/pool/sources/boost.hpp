@@ -1,0 +1,27 @@
+// boost::pool, unordered, alone and behind a std::mutex.
+#pragma once
+
+#include "sources/demand.hpp"
+
+#if __has_include(<boost/pool/pool.hpp>)
+#define HEAPWISE_HAS_BOOST_POOL 1
+#include <boost/pool/pool.hpp>
+
+namespace pools {
+
+class boost_blocks {
+ public:
+  /// Boost obtains and cuts its first chunk at the first allocation, not here.
+  explicit boost_blocks(const demand& wanted) : pool_{wanted.block_size, wanted.at_start()} {}
+
+  void* allocate() { return pool_.malloc(); }
+  void deallocate(void* block) { pool_.free(block); }
+
+ private:
+  boost::pool<> pool_;
+};
+
+}  // namespace pools
+#else
+#define HEAPWISE_HAS_BOOST_POOL 0
+#endif

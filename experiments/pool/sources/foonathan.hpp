@@ -1,0 +1,46 @@
+// foonathan/memory's memory_pool, alone and with the library's own std::mutex adaptor.
+#pragma once
+
+#include "sources/demand.hpp"
+
+#if defined(HEAPWISE_HAS_FOONATHAN)
+#include <foonathan/memory/memory_pool.hpp>
+#include <foonathan/memory/allocator_storage.hpp>
+#include <utility>
+
+namespace pools {
+
+class foonathan_blocks {
+ public:
+  explicit foonathan_blocks(const demand& wanted)
+      : pool_{wanted.block_size, bytes_at_start(wanted)} {}
+
+  void* allocate() { return pool_.allocate_node(); }
+  void deallocate(void* block) { pool_.deallocate_node(block); }
+
+  static std::size_t bytes_at_start(const demand& wanted) {
+    return pool::min_block_size(wanted.block_size, wanted.at_start());
+  }
+
+ private:
+  using pool = foonathan::memory::memory_pool<>;
+  pool pool_;
+};
+
+class foonathan_locked {
+ public:
+  explicit foonathan_locked(const demand& wanted)
+      : block_size_{wanted.block_size},
+        pool_{pool{wanted.block_size, foonathan_blocks::bytes_at_start(wanted)}} {}
+
+  void* allocate() { return pool_.allocate_node(block_size_, alignof(void*)); }
+  void deallocate(void* block) { pool_.deallocate_node(block, block_size_, alignof(void*)); }
+
+ private:
+  using pool = foonathan::memory::memory_pool<>;
+  std::size_t block_size_;
+  foonathan::memory::thread_safe_allocator<pool> pool_;
+};
+
+}  // namespace pools
+#endif

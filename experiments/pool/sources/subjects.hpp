@@ -1,0 +1,97 @@
+// The subjects that the pool experiments share: our policies, malloc, and what a user would take
+// instead. `Measure` is a class template over the source, with a static `run(cell&)`.
+#pragma once
+
+#include <type_traits>
+#include <vector>
+
+#include "harness/experiment.hpp"
+#include "sources/boost.hpp"
+#include "sources/foonathan.hpp"
+#include "sources/locked.hpp"
+#include "sources/ours.hpp"
+#include "sources/pmr.hpp"
+#include "sources/system_malloc.hpp"
+
+namespace pools {
+
+using heapwise::bench::subject;
+using heapwise::bench::subject_kind;
+
+inline constexpr const char* get_boost = "not in this build: install libboost-dev and build again";
+inline constexpr const char* get_foonathan =
+    "not in this build: install libfoonathan-memory-dev and build again";
+
+template <template <class> class Measure>
+subject malloc_subject() {
+  return {"malloc", "malloc", Measure<system_malloc>::run, "", subject_kind::malloc};
+}
+
+/// Subjects for one thread.
+template <template <class> class Measure>
+std::vector<subject> for_one_thread() {
+  std::vector<subject> subjects{
+      {"unsynchronized", "heapwise::pool<unsynchronized>",
+       Measure<ours<heapwise::unsynchronized>>::run},
+      {"mutex", "heapwise::pool<mutex>", Measure<ours<heapwise::mutex>>::run},
+      {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
+      {"thread_cached", "heapwise::pool<thread_cached>",
+       Measure<ours<heapwise::thread_cached>>::run},
+      malloc_subject<Measure>(),
+      {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource",
+       Measure<pmr_unsynchronized>::run},
+      {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
+  };
+#if HEAPWISE_HAS_BOOST_POOL
+  subjects.push_back({"boost_pool", "boost::pool", Measure<boost_blocks>::run});
+#else
+  subjects.push_back({"boost_pool", "boost::pool", nullptr, get_boost});
+#endif
+#if defined(HEAPWISE_HAS_FOONATHAN)
+  subjects.push_back({"foonathan_pool", "foonathan memory_pool", Measure<foonathan_blocks>::run});
+#else
+  subjects.push_back({"foonathan_pool", "foonathan memory_pool", nullptr, get_foonathan});
+#endif
+  return subjects;
+}
+
+/// Subjects that several threads may use at once.
+template <template <class> class Measure, template <class> class MeasureLocal>
+std::vector<subject> for_many_threads() {
+  std::vector<subject> subjects{
+      {"mutex", "heapwise::pool<mutex>", Measure<ours<heapwise::mutex>>::run},
+      {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
+      {"thread_cached", "heapwise::pool<thread_cached>",
+       Measure<ours<heapwise::thread_cached>>::run},
+      {"thread_cached_handle", "heapwise::pool<thread_cached>::local()",
+       MeasureLocal<ours<heapwise::thread_cached>>::run},
+      malloc_subject<Measure>(),
+      {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
+  };
+#if HEAPWISE_HAS_BOOST_POOL
+  subjects.push_back({"boost_pool", "boost::pool + std::mutex",
+                      Measure<locked<boost_blocks>>::run});
+#else
+  subjects.push_back({"boost_pool", "boost::pool + std::mutex", nullptr, get_boost});
+#endif
+#if defined(HEAPWISE_HAS_FOONATHAN)
+  subjects.push_back({"foonathan_pool", "foonathan memory_pool + std::mutex",
+                      Measure<foonathan_locked>::run});
+#else
+  subjects.push_back({"foonathan_pool", "foonathan memory_pool + std::mutex", nullptr,
+                      get_foonathan});
+#endif
+  return subjects;
+}
+
+/// True for malloc's own source: only its loops are counted as calls of malloc.
+template <class Source>
+inline constexpr bool calls_malloc = std::is_same_v<Source, system_malloc>;
+
+/// True for what cannot be told in advance how many blocks there will be.
+template <class Source>
+inline constexpr bool grows_always =
+    calls_malloc<Source> || std::is_same_v<Source, pmr_unsynchronized> ||
+    std::is_same_v<Source, pmr_synchronized>;
+
+}  // namespace pools
