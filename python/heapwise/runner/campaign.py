@@ -1,0 +1,209 @@
+"""The rounds of a run: start, judge, store, and know when to end or to give up on a subject."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Protocol
+
+from heapwise.errors import Problem
+from heapwise.machine import read_machine
+from heapwise.model import Process, Run, Sample
+from heapwise.runner.precision import reason_to_stop, widest_half_width
+from heapwise.runner.steps import Step, key_of, steps_of_round
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.store import RunWriter, StoredRun
+
+TRIES = 3
+"""A subject that fails as often, and never succeeds, is left out of later rounds."""
+
+Record = Callable[[Process | Sample], None]
+
+
+class Executor(Protocol):
+    """Knows how to run one step; ``prepare`` does what comes before the first round."""
+
+    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
+
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process: ...
+
+    def after(self, process: Process) -> None:
+        """Raises a Problem when it makes no sense to go on."""
+
+
+class Watcher(Protocol):
+    """Who shows the user what is going on."""
+
+    def begin(self, run: Run) -> None: ...
+
+    def step(self, step: Step, progress: Progress) -> None: ...
+
+    def done(self, process: Process) -> None: ...
+
+    def dropped(self, subject: str, reason: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Progress:
+    """``rounds`` and ``eta_s`` are None where nobody can know them yet; warm-up rounds count."""
+
+    round: int
+    rounds: int | None
+    share: float
+    eta_s: float | None
+
+
+@dataclass
+class Campaign:
+    """One run, new or resumed; ``stored`` is what it has already."""
+
+    run: Run
+    writer: RunWriter
+    executor: Executor
+    watcher: Watcher
+    stored: StoredRun | None = None
+    reason: str = ""
+    processes: list[Process] = field(default_factory=list)
+    samples: list[Sample] = field(default_factory=list)
+
+    def go(self) -> Run:
+        """Runs to the end of the plan or to the first Ctrl-C; ``state`` says which.
+
+        Problems that end it early (E030, E031, E051 ...) leave a run that can be resumed.
+        """
+        self._take_stored()
+        self._start_s = time.monotonic()
+        self.watcher.begin(self.run)
+        with StopSwitch() as stop:
+            try:
+                self.executor.prepare(stop, self._record, self._next_number)
+                while not stop.requested and not self._enough():
+                    self._round(stop)
+                    self._rounds_begun += 1
+            except BaseException:
+                self._finish("interrupted", quietly=True)
+                raise
+            self._finish("interrupted" if stop.requested else "complete")
+        return self.run
+
+    def _take_stored(self) -> None:
+        self._done: set[str] = set()
+        self._failures: dict[tuple[str, str], list[Process]] = defaultdict(list)
+        self._succeeded: set[tuple[str, str]] = set()
+        self._rounds_begun = 0
+        self._spent_s = 0.0
+        self._highest = -1
+        if self.stored is None:
+            return
+        self._highest = max(
+            [p.number for p in self.stored.processes] + [s.process for s in self.stored.samples],
+            default=-1,
+        )
+        self.samples += self.stored.finished_samples
+        for process in self.stored.processes:
+            if process.status != "interrupted":
+                self._note(process)
+                self._spent_s += float(process.facts.get("wall_s") or 0)
+
+    def _round(self, stop: StopSwitch) -> None:
+        steps = steps_of_round(self.run.plan, self.run.experiments, self._rounds_begun)
+        open_steps = [step for step in steps if not self._skip(step)]
+        for position, step in enumerate(open_steps):
+            if stop.requested:
+                return
+            if self._skip(step):
+                continue
+            self.watcher.step(step, self._progress(position, len(open_steps)))
+            process = self.executor.execute(step, self._next_number(), stop, self._record)
+            self._record(process)
+            self.watcher.done(process)
+            if process.status != "interrupted":
+                self.executor.after(process)
+
+    def _skip(self, step: Step) -> bool:
+        return step.key in self._done or self._is_dropped(step.experiment.id, step.subject.name)
+
+    def _is_dropped(self, experiment: str, subject: str) -> bool:
+        row = experiment, subject
+        return row not in self._succeeded and len(self._failures[row]) >= TRIES
+
+    def _record(self, record: Process | Sample) -> None:
+        self.writer.append(record)
+        if isinstance(record, Process):
+            if record.status != "interrupted":
+                self._note(record)
+        else:
+            self.samples.append(record)
+
+    def _note(self, process: Process) -> None:
+        self.processes.append(process)
+        self._done.add(key_of(process))
+        row = process.experiment, process.subject
+        if process.status in ("ok", "refused"):
+            self._succeeded.add(row)
+            return
+        self._failures[row].append(process)
+        if self._is_dropped(*row) and len(self._failures[row]) == TRIES:
+            self.watcher.dropped(process.subject, process.reason)
+
+    def _next_number(self) -> int:
+        self._highest += 1
+        return self._highest
+
+    def _enough(self) -> bool:
+        plan = self.run.plan
+        done = self._rounds_begun - plan.warm_up_rounds
+        if done < 0:
+            return False
+        width = self._half_width() if plan.precision > 0 and done >= plan.min_rounds else None
+        self.reason = reason_to_stop(plan, done, self.elapsed_s, width)
+        return bool(self.reason)
+
+    def _half_width(self) -> float | None:
+        """Of wall time; only ``compare`` stops early, it has one experiment with one cell."""
+        if self.run.plan.kind != "compare":
+            return None
+        experiment = self.run.experiments[0]
+        well = {p.number for p in self.processes if p.status == "ok"}
+        counting = [s for s in self.samples if not s.warm_up and s.process in well]
+        return widest_half_width(counting, experiment.baseline, experiment.quantities[0].name)
+
+    @property
+    def elapsed_s(self) -> float:
+        return self._spent_s + time.monotonic() - self._start_s
+
+    def _progress(self, position: int, of: int) -> Progress:
+        plan = self.run.plan
+        rounds = plan.max_rounds or None
+        begun = self._rounds_begun + position / max(1, of)
+        elapsed = self.elapsed_s
+        by_time = elapsed / plan.time_s if plan.time_s else 0.0
+        if rounds:
+            share = begun / (rounds + plan.warm_up_rounds)
+        else:
+            needed = begun / (plan.min_rounds + plan.warm_up_rounds)
+            share = min(needed, by_time) if needed < 1 else by_time
+        eta = elapsed * (1 - share) / share if 0 < share <= 1 and begun > 0 else None
+        return Progress(
+            self._rounds_begun + 1, rounds and rounds + plan.warm_up_rounds, min(share, 1.0), eta
+        )
+
+    def _finish(self, state: str, *, quietly: bool = False) -> None:
+        ended = replace(
+            self.run, state="complete" if state == "complete" else "interrupted",
+            machine_after=read_machine(), finished=now(),
+        )
+        try:
+            self.writer.update(ended)
+        except Problem:
+            if not quietly:
+                raise
+        self.run = ended
+
+
+def now() -> str:
+    """UTC, to the second's thousandth, as ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

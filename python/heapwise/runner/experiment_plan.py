@@ -1,0 +1,165 @@
+"""From what the user asked of ``run`` to a plan: experiments, cells, subjects."""
+
+from __future__ import annotations
+
+import difflib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from heapwise.catalog import SYSTEM, choose_experiments, find_peers
+from heapwise.errors import Problem
+from heapwise.model import Experiment, Parameter, Peer, Plan, Subject, SubjectSpec
+from heapwise.runner.compare_plan import Prepared
+from heapwise.runner.environment import cleaned, to_store
+from heapwise.runner.steps import control_name
+
+ROUNDS, SMOKE_ROUNDS = 3, 1
+
+
+@dataclass(frozen=True)
+class RunRequest:
+    """``settings`` are the ``NAME=V1,V2`` of --set; ``subjects`` are patterns of names."""
+
+    patterns: Sequence[str] = ()
+    settings: Sequence[str] = ()
+    subjects: Sequence[str] = ()
+    smoke: bool = False
+    repeats: int | None = None
+    rounds: int | None = None
+    timeout_s: float = 0.0
+    seed: int | None = None
+    cpus: Sequence[int] = ()
+    keep_environment: bool = False
+
+
+def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared:
+    """Problems: E001 unknown experiment, E003 bad setting or subject, E052 no native parts."""
+    declared = choose_experiments(request.patterns)
+    peers = find_peers()
+    present = [peer for peer in peers if peer.path is not None and not peer.debug_build]
+    everything = [resolve(experiment, present) for experiment in declared]
+    experiments = [_narrow(experiment, request.subjects) for experiment in everything]
+    experiments = [experiment for experiment in experiments if experiment.subjects]
+    if not experiments:
+        raise Problem("E003", _no_subject(request.subjects, everything))
+    left, removed = cleaned(environment, peers, keep=request.keep_environment)
+    rounds = request.rounds or (SMOKE_ROUNDS if request.smoke else ROUNDS)
+    plan = Plan(
+        kind="run", command=[], experiments=[experiment.id for experiment in experiments],
+        parameters=parse_settings(request.settings, experiments),
+        subjects=_subjects(experiments, present),
+        seed=secrets.randbits(31) if request.seed is None else request.seed,
+        min_rounds=rounds, max_rounds=rounds, time_s=0.0, precision=0.0, warm_up_rounds=0,
+        timeout_s=request.timeout_s, smoke=request.smoke, environment=to_store(left),
+        working_directory=str(Path.cwd()),
+        options={
+            "cpus": list(request.cpus), "repeats": request.repeats,
+            "keep_environment": request.keep_environment, "removed_environment": removed,
+        },
+    )
+    needed = any("@" in s.name for e in experiments for s in e.subjects)
+    missing = [peer for peer in peers if peer.path is None] if needed else []
+    return Prepared(plan, experiments, left, removed, missing)
+
+
+def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
+    """``malloc`` becomes ``malloc@<peer>`` for every peer that is here; unavailable ones go."""
+    specs: list[SubjectSpec] = []
+    kinds = {spec.name: spec.kind for spec in experiment.subjects}
+    for spec in experiment.subjects:
+        if not spec.available:
+            continue
+        if spec.kind == "inline":
+            specs.append(spec)
+            continue
+        specs += [
+            replace(spec, name=f"{spec.name}@{peer.name}", title=f"{peer.name} {peer.version}")
+            for peer in peers
+        ]
+    baseline = experiment.baseline
+    if kinds.get(baseline) == "malloc":
+        baseline = f"{baseline}@{SYSTEM}"
+    return replace(experiment, subjects=specs, baseline=baseline)
+
+
+def _narrow(experiment: Experiment, patterns: Sequence[str]) -> Experiment:
+    """Only subjects that fit, and the baseline, without which nothing can be compared."""
+    if not patterns:
+        return experiment
+    fitting = [spec for spec in experiment.subjects if _fits(spec.name, patterns)]
+    if not fitting:
+        return replace(experiment, subjects=[])
+    names = {spec.name for spec in fitting} | {experiment.baseline}
+    return replace(experiment, subjects=[s for s in experiment.subjects if s.name in names])
+
+
+def _fits(name: str, patterns: Sequence[str]) -> bool:
+    return any(
+        fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
+        for pattern in patterns
+    )
+
+
+def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[Subject]:
+    """The union over the experiments; a name means the same wherever it occurs."""
+    by_name = {peer.name: peer for peer in peers}
+    baselines = {experiment.baseline for experiment in experiments}
+    found: dict[str, Subject] = {}
+    for experiment in experiments:
+        for spec in experiment.subjects:
+            peer = by_name.get(spec.name.partition("@")[2])
+            found.setdefault(spec.name, Subject(
+                spec.name, spec.title, peer, baseline=spec.name in baselines
+            ))
+    for name in sorted(baselines & found.keys()):
+        found[control_name(name)] = replace(
+            found[name], name=control_name(name), baseline=False, control=True,
+            title=f"{found[name].title}, second label (A/A)",
+        )
+    return list(found.values())
+
+
+def parse_settings(
+    settings: Sequence[str], experiments: Sequence[Experiment]
+) -> dict[str, list[Any]]:
+    """``block_size=64,256`` as values of the parameter's own type. Problem E003 else."""
+    known = {p.name: p for experiment in experiments for p in experiment.parameters}
+    found: dict[str, list[Any]] = {}
+    for setting in settings:
+        name, equals, words = setting.partition("=")
+        if not equals or not words:
+            raise Problem("E003", f"--set {setting} is not of the form NAME=VALUE[,VALUE...]")
+        if name not in known:
+            near = difflib.get_close_matches(name, list(known), n=1)
+            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+            raise Problem("E003", f"--set: no chosen experiment has a parameter '{name}'{hint}")
+        found[name] = [_value(word, known[name]) for word in words.split(",")]
+    return found
+
+
+def _value(word: str, parameter: Parameter) -> Any:
+    example = (parameter.default or parameter.smoke or [""])[0]
+    try:
+        if isinstance(example, bool):
+            return {"true": True, "false": False}[word.lower()]
+        if isinstance(example, int):
+            return int(word)
+        return float(word) if isinstance(example, float) else word
+    except (ValueError, KeyError) as error:
+        kind = type(example).__name__
+        raise Problem(
+            "E003", f"--set {parameter.name}: '{word}' is not {'an' if kind == 'int' else 'a'} "
+            f"{kind} as {example} is"
+        ) from error
+
+
+def _no_subject(patterns: Sequence[str], experiments: Sequence[Experiment]) -> str:
+    names = sorted({spec.name for experiment in experiments for spec in experiment.subjects})
+    wanted = patterns[0] if patterns else ""
+    near = difflib.get_close_matches(wanted, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    return f"--subjects: nothing fits '{wanted}'{hint}"

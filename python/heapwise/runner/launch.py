@@ -1,0 +1,114 @@
+"""One process of the user's program, started by the launcher, watched by the probe."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from heapwise.catalog import LAUNCHER, native_part
+from heapwise.errors import Problem
+from heapwise.runner import identity
+from heapwise.runner.stop_switch import StopSwitch
+
+TAIL_BYTES = 2000
+BACKSTOP_S = 60.0
+"""The launcher keeps the time; this much later we no longer believe that it does."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is started, and in what: everything but the user's command is chosen by the runner."""
+
+    command: Sequence[str]
+    environment: dict[str, str]
+    timeout_s: float
+    input_path: str | None = None
+    working_directory: str = ""
+    cpus: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``facts`` are the launcher's result; ``identity`` the probe's lines; None: we were stopped."""
+
+    facts: dict[str, Any]
+    identity: list[dict[str, Any]] = field(default_factory=list)
+    counts: list[dict[str, Any]] = field(default_factory=list)
+    stderr: bytes = b""
+    interrupted: bool = False
+
+
+def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:
+    """Runs it to its end. Problem E052 when the launcher itself cannot do its work."""
+    files = {name: folder / name for name in ("result", "stderr", "probe", "count")}
+    for file in files.values():
+        file.unlink(missing_ok=True)
+    environment = what.environment | {
+        "HEAPWISE_PROBE_OUT": str(files["probe"]), "HEAPWISE_COUNT_OUT": str(files["count"]),
+    }
+    arguments = _arguments(what, environment, files)
+    with subprocess.Popen(
+        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        process_group=0, env={"PATH": "/usr/bin:/bin"},
+    ) as launcher:
+        stop.guard(launcher)
+        try:
+            _, complaint = launcher.communicate(timeout=what.timeout_s + BACKSTOP_S)
+        except subprocess.TimeoutExpired:
+            launcher.kill()
+            _, complaint = launcher.communicate()
+        finally:
+            stop.guard(None)
+    if stop.requested:
+        return Outcome({}, interrupted=True)
+    return Outcome(
+        _result(files["result"], launcher.returncode, complaint),
+        identity.read_lines(files["probe"]), identity.read_lines(files["count"]),
+        _read(files["stderr"]),
+    )
+
+
+def _arguments(what: Launch, environment: dict[str, str], files: dict[str, Path]) -> list[str]:
+    arguments = [
+        str(native_part(LAUNCHER)), "--result", str(files["result"]),
+        "--stderr", str(files["stderr"]), "--timeout", str(what.timeout_s), "--clean-env",
+    ]
+    if what.input_path:
+        arguments += ["--stdin", what.input_path]
+    if what.working_directory:
+        arguments += ["--directory", what.working_directory]
+    if what.cpus:
+        arguments += ["--cpus", ",".join(map(str, what.cpus))]
+    for name, value in environment.items():
+        arguments += ["--env", f"{name}={value}"]
+    return [*arguments, "--", *what.command]
+
+
+def _result(path: Path, code: int, complaint: bytes) -> dict[str, Any]:
+    try:
+        result = msgspec.json.decode(path.read_bytes())
+        if isinstance(result, dict):
+            return result
+        reason = "its result is no object"
+    except (OSError, ValueError) as error:
+        reason = str(error)
+    words = complaint.decode(errors="replace").strip()
+    raise Problem("E052", f"the launcher ended with {code} and no result: {words or reason}",
+                  why="Without it nothing can be measured.")
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def tail(stderr: bytes) -> str:
+    """The program's last words."""
+    return stderr[-TAIL_BYTES:].decode(errors="replace")

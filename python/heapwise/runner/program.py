@@ -1,0 +1,210 @@
+"""Executes the steps of ``compare``: the user's program, once per step, under one allocator."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, native_part
+from heapwise.errors import Problem
+from heapwise.model import Experiment, Peer, Plan, Process, Quantity, Sample, Subject, SubjectSpec
+from heapwise.runner.campaign import Record, now
+from heapwise.runner.environment import padding, preload
+from heapwise.runner.identity import own_allocators
+from heapwise.runner.judge import Reference, judge
+from heapwise.runner.launch import Launch, Outcome, launch, tail
+from heapwise.runner.steps import Step
+from heapwise.runner.stop_switch import StopSwitch
+
+EXPERIMENT_ID = "compare"
+LONGEST_S = 3600.0
+"""A program's first process may take as long when no --timeout is given."""
+
+PATIENCE, LEAST_S = 20.0, 30.0
+"""Later processes may take so many times as long as the baseline's slowest, and at least that."""
+
+QUANTITIES = [
+    Quantity("wall_time", "s", "lower", "from start to end of the process"),
+    Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
+    Quantity("peak_memory", "bytes", "lower", "high-water mark of resident memory, by the kernel"),
+    Quantity("minor_faults", "count", "lower", "pages mapped without reading from a disk"),
+    Quantity("major_faults", "count", "lower", "pages read from a disk"),
+    Quantity("voluntary_switches", "count", "lower", "times that it waited for something"),
+    Quantity("involuntary_switches", "count", "lower", "times that it was put off its processor"),
+]
+
+
+def experiment_of(command: list[str], subjects: list[Subject]) -> Experiment:
+    """``compare`` as an experiment, so that analysis and report need to know only one thing."""
+    baseline = next(subject.name for subject in subjects if subject.baseline)
+    specs = [
+        SubjectSpec(subject.name, "inline", subject.title)
+        for subject in subjects if not subject.control
+    ]
+    return Experiment(
+        schema=1, id=EXPERIMENT_ID, family=EXPERIMENT_ID,
+        question=f"Which allocator suits {Path(command[0]).name}, and what does it buy?",
+        isolates="the allocator: program, input, environment and machine stay the same",
+        not_shown="other inputs, other loads, and programs that run for days",
+        parameters=[], quantities=QUANTITIES, subjects=specs, baseline=baseline, repeats=1,
+        dropped_repeats=0, seed=None,
+    )
+
+
+def values_of(facts: dict[str, Any]) -> dict[str, float]:
+    """The quantities of one process, from the launcher's result."""
+    found = {
+        "wall_time": facts["wall_s"], "cpu_time": facts["user_s"] + facts["system_s"],
+        "peak_memory": facts["peak_rss_bytes"],
+    }
+    for name in ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"):
+        found[name] = facts[name]
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+@dataclass
+class ProgramExecutor:
+    """``environment`` is what the children get, secrets included; the plan has them hidden."""
+
+    plan: Plan
+    environment: dict[str, str]
+    reference: Reference = field(default_factory=Reference)
+    slowest_baseline_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.system = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        self.reference.ignore_output = bool(self.plan.options.get("ignore_output"))
+        self.reference.any_exit = bool(self.plan.options.get("force"))
+        self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
+        self._to_count = False
+        native_part(PROBE)
+
+    def resume_from(self, processes: list[Process]) -> None:
+        """What the earlier invocation knew of the baseline."""
+        for process in processes:
+            if process.facts.get("counting"):
+                self._to_count = False
+            elif process.status == "ok" and self._is_baseline(process.subject):
+                self._learn(process)
+
+    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+        self._record, self._next_number, self._stop = record, next_number, stop
+
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        outcome = self._launch(step.subject.peer, number, stop, PROBE)
+        first = not self.reference.known and self._is_baseline(step.subject.name)
+        if first and not outcome.interrupted:
+            self.reference.exempt |= own_allocators(outcome.identity, self.system) \
+                if self._plain(step.subject) else set()
+        status, reason = judge(outcome, step.subject.peer, self.reference)
+        process = Process(
+            number=number, experiment=EXPERIMENT_ID, subject=step.subject.name, parameters={},
+            round=step.round, status=status, reason=reason, warm_up=step.warm_up,
+            facts=outcome.facts, identity=outcome.identity, started_at=now(),
+        )
+        if status != "ok":
+            process.facts["stderr_tail"] = tail(outcome.stderr)
+            return process
+        record(Sample(
+            process=number, experiment=EXPERIMENT_ID, subject=step.subject.name, parameters={},
+            round=step.round, repeat=0, warm_up=step.warm_up, values=values_of(outcome.facts),
+        ))
+        return process
+
+    def after(self, process: Process) -> None:
+        """Problems E030 and E031: what ails the baseline ails the comparison."""
+        if not self._is_baseline(process.subject):
+            return
+        if process.status == "ok":
+            first = not self.reference.known
+            self._learn(process)
+            if first:
+                self._count(process)
+        elif process.status == "output_differs":
+            raise Problem(
+                "E031", f"the output of {self.plan.command[0]} is not the same from one run to "
+                "the next, without any change of the allocator",
+                why="So it cannot show whether an allocator changes what the program does.",
+                do="make the output repeatable, or --ignore-output if the difference is harmless",
+            )
+        elif process.status != "wrong_allocator":
+            raise Problem("E030", self._last_words(process))
+        else:
+            raise Problem("E040", f"{self.plan.command[0]}: {process.reason}")
+
+    def _last_words(self, process: Process) -> str:
+        words = str(process.facts.get("stderr_tail") or "").strip()
+        said = f"\n{words}\n" if words else " and said nothing on stderr"
+        return f"{self.plan.command[0]} failed under the baseline: {process.reason}{said}"
+
+    def _is_baseline(self, name: str) -> bool:
+        return any(s.name == name and (s.baseline or s.control) for s in self.plan.subjects)
+
+    def _plain(self, subject: Subject) -> bool:
+        return subject.peer is None or not subject.peer.path
+
+    def _learn(self, process: Process) -> None:
+        if not self.reference.known:
+            self.reference.take(process.facts)
+        self.slowest_baseline_s = max(
+            self.slowest_baseline_s, float(process.facts.get("wall_s") or 0)
+        )
+
+    def _timeout_s(self) -> float:
+        if self.plan.timeout_s:
+            return self.plan.timeout_s
+        known = self.slowest_baseline_s
+        return max(LEAST_S, PATIENCE * known) if known else LONGEST_S
+
+    def _launch(
+        self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str
+    ) -> Outcome:
+        library = peer.path if peer and peer.path else ""
+        observer = str(native_part(watcher))
+        # the counter forwards to the allocator behind it; the probe must not stand before one
+        order = (observer, library) if watcher == COUNTER else (library, observer)
+        environment = self.environment | {
+            "LD_PRELOAD": preload(*order, also=self.environment.get("LD_PRELOAD", "")),
+            "HEAPWISE_PAD": padding(self.plan.seed, number),
+        }
+        what = Launch(
+            self.plan.command, environment, self._timeout_s(), self.plan.input_path,
+            self.plan.working_directory, self.plan.options.get("cpus") or (),
+        )
+        return launch(what, Path(self._folder.name), stop)
+
+    def _count(self, baseline: Process) -> None:
+        """One untimed process whose calls are counted (V3); its failure costs only that check."""
+        if self._stop.requested or not (native_folder() / COUNTER).exists():
+            return
+        peer = next(s.peer for s in self.plan.subjects if s.baseline)
+        number = self._next_number()
+        outcome = self._launch(peer, number, self._stop, COUNTER)
+        if outcome.interrupted:
+            return
+        facts: dict[str, Any] = {"counting": True, **outcome.facts, **totals(outcome.counts)}
+        facts["plain_wall_s"] = baseline.facts.get("wall_s")
+        self._record(Process(
+            number=number, experiment=EXPERIMENT_ID, subject=baseline.subject, parameters={},
+            round=-1, status="ok", warm_up=True, facts=facts, started_at=now(),
+        ))
+
+
+def totals(counts: list[dict[str, Any]]) -> dict[str, Any]:
+    """The counting probe's lines of all processes of the tree, added up."""
+    if not counts:
+        return {}
+    calls: dict[str, int] = {}
+    for line in counts:
+        for name, number in line.get("calls", {}).items():
+            calls[name] = calls.get(name, 0) + int(number)
+    longest = max(float(line.get("wall_s") or 0) for line in counts)
+    sizes = [line["sizes"] for line in counts if isinstance(line.get("sizes"), list)]
+    return {
+        "calls": calls, "counted_wall_s": longest,
+        "bytes_requested": sum(int(line.get("bytes_requested") or 0) for line in counts),
+        "sizes": [sum(column) for column in zip(*sizes, strict=False)],
+    }

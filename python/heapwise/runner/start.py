@@ -1,0 +1,66 @@
+"""Starts a run and goes on with one: from a plan to a campaign."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from heapwise import __version__
+from heapwise.catalog import find_experiments
+from heapwise.errors import Problem
+from heapwise.machine import read_machine
+from heapwise.model import SCHEMA_VERSION, Experiment, Plan, Run
+from heapwise.runner.campaign import Campaign, Executor, Watcher, now
+from heapwise.runner.compare_plan import Prepared
+from heapwise.runner.environment import from_store
+from heapwise.runner.measurement import ExperimentExecutor
+from heapwise.runner.program import ProgramExecutor
+from heapwise.store import RunWriter, StoredRun, new_run_id
+
+
+def start(
+    prepared: Prepared, store_path: Path, command_line: list[str], watcher: Watcher
+) -> Campaign:
+    """A new run in the store. Problems E050, E051 before anything is measured."""
+    run = Run(
+        schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
+        command_line=command_line, plan=prepared.plan, machine=read_machine(),
+        experiments=prepared.experiments, state="running",
+        preflight=prepared.preflight.checks if prepared.preflight else [],
+        missing_peers=prepared.missing,
+    )
+    executor = _executor(prepared.plan, prepared.environment)
+    return Campaign(run, RunWriter.create(store_path, run), executor, watcher)
+
+
+def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
+    """``plan`` is the stored one, or with more rounds or time. Problem E003 if it cannot go on."""
+    environment = from_store(plan.environment, os.environ)
+    if not Path(plan.working_directory or ".").is_dir():
+        raise Problem("E003", f"its working directory {plan.working_directory} is gone")
+    run = replace(
+        stored.run, plan=plan, state="running", experiments=_relocate(stored.run.experiments)
+    )
+    executor = _executor(plan, environment)
+    if isinstance(executor, ProgramExecutor):
+        executor.resume_from(stored.processes)
+    return Campaign(run, RunWriter.reopen(stored.path, run), executor, watcher, stored)
+
+
+def _executor(plan: Plan, environment: Mapping[str, str]) -> Executor:
+    if plan.kind == "compare":
+        return ProgramExecutor(plan, dict(environment))
+    return ExperimentExecutor(plan, dict(environment))
+
+
+def _relocate(experiments: list[Experiment]) -> list[Experiment]:
+    """Binaries may have moved since; those of the same id take their place."""
+    if all(not experiment.binary or Path(experiment.binary).exists() for experiment in experiments):
+        return experiments
+    here = {experiment.id: experiment.binary for experiment in find_experiments()}
+    gone = [experiment.id for experiment in experiments if experiment.id not in here]
+    if gone:
+        raise Problem("E052", f"the experiment {gone[0]} of this run is no longer installed")
+    return [replace(experiment, binary=here[experiment.id]) for experiment in experiments]
