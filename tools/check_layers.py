@@ -61,7 +61,7 @@ def resolve(root: Path, source: Path, name: str, quoted: bool) -> str | None:
     """The included file as a path relative to ``root``, or None when it is not one of ours."""
     folders = [root / folder for folder in (*FOLDERS, "")]
     if quoted:
-        folders.insert(0, source.parent)
+        folders = [folder for folder in source.parents if folder.is_relative_to(root)] + folders
     for folder in folders:
         target = (folder / name).resolve()
         if target.is_file() and target.is_relative_to(root):

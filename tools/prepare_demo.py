@@ -1,4 +1,4 @@
-"""Writes the input of the demo: SQL that builds and queries a full-text index of this machine's texts.
+"""Writes the input of the demo: SQL that builds and queries a text index of this machine's texts.
 
 The texts are C and C++ headers from /usr/include and documents from /usr/share/doc: a sample that
 the hashes of their paths choose, so the same machine always gives the same bytes.

@@ -1,4 +1,4 @@
-"""Every public header compiles alone: C++ ones as C++20, C ones also as C89 and C99, by two compilers.
+"""Every public header compiles alone by two compilers: as C++20, the C ones also as C89 and C99.
 
 A header is included twice, so a missing include guard shows.
 """

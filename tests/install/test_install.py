@@ -30,7 +30,11 @@ def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Heapwise, built and installed, then moved: an installed tree must not remember its place."""
     folder = tmp_path_factory.mktemp("install")
     build, first, second = folder / "build", folder / "first", folder / "second"
-    options = ["-DCMAKE_BUILD_TYPE=Release", "-DHEAPWISE_BUILD_LAB=OFF", "-DHEAPWISE_BUILD_TESTS=OFF"]
+    options = [
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DHEAPWISE_BUILD_LAB=OFF",
+        "-DHEAPWISE_BUILD_TESTS=OFF",
+    ]
     run("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *options)
     run("cmake", "--build", build)
     run("cmake", "--install", build, "--prefix", first)

@@ -66,7 +66,7 @@ def trouble_with_program(root: Path, block: Block) -> str:
 @cache
 def help_of(root: Path, verb: str) -> str | None:
     """What `heapwise VERB --help` prints; None when there is no such verb."""
-    command = [root / ".venv/bin/heapwise", *verb.split(), "--help"]
+    command = [str(root / ".venv/bin/heapwise"), *verb.split(), "--help"]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout if done.returncode == 0 else None
 
@@ -84,7 +84,9 @@ def trouble_with_command(root: Path, line: str) -> str:
     described = help_of(root, verb)
     if described is None:
         return f"heapwise has no verb {verb}"
-    unknown = [word for word in ours if word.startswith("--") and word.split("=")[0] not in described]
+    unknown = [
+        word for word in ours if word.startswith("--") and word.split("=")[0] not in described
+    ]
     return f"heapwise {verb} has no option {' '.join(unknown)}" if unknown else ""
 
 

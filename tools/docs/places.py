@@ -8,7 +8,14 @@ from collections.abc import Iterator
 from docs.tree import TextFile, line_of
 
 # Names of formats, and papers. Everything else is somebody's server, mirrors of packages included.
-HOSTS = {"www.w3.org", "json-schema.org", "doi.org", "arxiv.org", "keepachangelog.com", "semver.org"}
+HOSTS = {
+    "www.w3.org",
+    "json-schema.org",
+    "doi.org",
+    "arxiv.org",
+    "keepachangelog.com",
+    "semver.org",
+}
 # For tests of what is done with URLs and paths.
 INVENTED_HOST = re.compile(r"(^|\.)(example|invalid|test|localhost)(\.(com|org|net))?$")
 URL = re.compile(r"https?://([\w.-]+)")

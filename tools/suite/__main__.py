@@ -1,4 +1,4 @@
-"""Runs the parts (or those whose names begin with the arguments), keeps going, closes with a count."""
+"""Runs the parts, or those whose names begin with the arguments, and closes with a count."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from check_layers import offences
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -65,9 +66,7 @@ def test_arrows_that_point_left_are_fine(tmp_path: Path) -> None:
         ("src/pool/a.cpp", '#include "os/gone.hpp"\n', '"os/gone.hpp" is no file of ours'),
     ],
 )
-def test_a_planted_offence_is_found(
-    tmp_path: Path, name: str, text: str, expected: str
-) -> None:
+def test_a_planted_offence_is_found(tmp_path: Path, name: str, text: str, expected: str) -> None:
     plant(tmp_path, HEADERS | {name: text})
     found = offences(tmp_path)
     assert len(found) == 1

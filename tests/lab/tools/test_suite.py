@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from suite.part import Part, run_part
 from suite.tally import Tally, read_junit
 
@@ -21,7 +22,8 @@ CTEST = """\
 <testsuite name="dev">
 <testcase name="runs" classname="runs" status="run"/>
 <testcase name="fails" classname="fails" status="fail"><failure message="x"/></testcase>
-<testcase name="gone" classname="gone" status="notrun"><skipped message="Unable to find"/></testcase>
+<testcase name="gone" classname="gone" status="notrun">
+<skipped message="Unable to find"/></testcase>
 <testcase name="off" classname="off" status="disabled"><skipped message="Disabled"/></testcase>
 <testcase name="not_now" classname="not_now" status="notrun">
 <skipped message="SKIP_RETURN_CODE=77"/></testcase>
