@@ -143,6 +143,13 @@ std::size_t chunks::index_of(const void* address, std::size_t newest_blocks) con
   }
 }
 
+chunk* chunks::holding(std::size_t index) const noexcept {
+  chunk* piece = newest();
+  if (index >= piece->first_index + piece->blocks) return nullptr;
+  while (index < piece->first_index) piece = piece->older;
+  return piece;
+}
+
 std::size_t chunks::count() const noexcept {
   std::size_t count = 0;
   for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) ++count;

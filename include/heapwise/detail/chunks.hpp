@@ -71,6 +71,9 @@ class chunks {
   [[nodiscard]] std::size_t index_of(const void* address,
                                      std::size_t newest_blocks = no_index) const noexcept;
 
+  /// Returns: the chunk that holds the block with that index, nullptr if none does yet.
+  [[nodiscard]] chunk* holding(std::size_t index) const noexcept;
+
   /// Requires: index < capacity(). Returns: the address of the block with that index.
   [[nodiscard]] void* address_of(std::size_t index) const noexcept {
     const chunk* piece = newest();
