@@ -22,23 +22,22 @@ concept checking_policy = std::default_initializable<Checking> && std::copyable<
                           };
 
 /// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.
-/// `pop` returns a block or nullptr; `push` takes back a block and its index; `index_of` answers
-/// with a number below the capacity for a block of the pool and with detail::chunks::no_index for
-/// everything else; `reset` frees all blocks at once; `budget_bytes` is what the core obtained
-/// beside its own object.
+/// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no block
+/// of the pool; both apply the checking policy. `owns` tells whether an address is a block's first
+/// byte; `reset` frees all blocks at once; `budget_bytes` is what the core obtained beside its own
+/// object.
 template <class Policy, class Checking>
 concept thread_policy =
     checking_policy<Checking> &&
     requires(typename Policy::template core<Checking>& core,
-             const typename Policy::template core<Checking>& constant, void* block,
-             std::size_t index) {
+             const typename Policy::template core<Checking>& constant, void* block) {
       { Policy::name } -> std::convertible_to<const char*>;
       { Policy::thread_safe } -> std::convertible_to<bool>;
       { Policy::min_stride_bytes } -> std::convertible_to<std::size_t>;
       { core.pop() } noexcept -> std::same_as<void*>;
-      { core.push(block, index) } noexcept;
+      { core.push(block) } noexcept -> std::same_as<bool>;
       { core.reset() } noexcept;
-      { constant.index_of(block) } noexcept -> std::same_as<std::size_t>;
+      { constant.owns(block) } noexcept -> std::same_as<bool>;
       { constant.budget_bytes() } noexcept -> std::same_as<std::size_t>;
     };
 

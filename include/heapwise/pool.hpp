@@ -61,21 +61,13 @@ class pool {
 
   /// Returns: a block as allocate does, or nullptr on exhaustion.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept {
-    void* const block = core_.pop();
-    if constexpr (Checking::enabled) {
-      if (block != nullptr) check_.acquire(block, block_size());
-    }
-    return block;
+    return core_.pop();
   }
 
   /// Effects: takes a block back; nothing for nullptr and for what is no block of this pool.
   /// Returns: false if the pointer was refused.
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
-    const std::size_t index = core_.index_of(block);
-    if (index == detail::chunks::no_index) [[unlikely]] return block == nullptr;
-    if constexpr (Checking::enabled) check_.release(block, block_size());
-    core_.push(block, index);
-    return true;
+    return core_.push(block) || block == nullptr;
   }
 
   /// A thread's way in that has its cache looked up already. Use it on the thread that asked for
@@ -84,11 +76,7 @@ class pool {
    public:
     /// As pool::try_allocate.
     [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept {
-      void* const block = handle_.pop();
-      if constexpr (Checking::enabled) {
-        if (block != nullptr) owner_->check_.acquire(block, owner_->block_size());
-      }
-      return block;
+      return handle_.pop();
     }
     /// As pool::allocate.
     [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
@@ -98,19 +86,13 @@ class pool {
     }
     /// As pool::deallocate.
     HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
-      if (owner_->core_.index_of(block) == detail::chunks::no_index) [[unlikely]] {
-        return block == nullptr;
-      }
-      if constexpr (Checking::enabled) owner_->check_.release(block, owner_->block_size());
-      handle_.push(block);
-      return true;
+      return handle_.push(block) || block == nullptr;
     }
 
    private:
     friend class pool;
     using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
-    local_pool(pool& owner, handle mine) noexcept : owner_{&owner}, handle_{mine} {}
-    pool* owner_;
+    explicit local_pool(handle mine) noexcept : handle_{mine} {}
     handle handle_;
   };
 
@@ -119,7 +101,7 @@ class pool {
   [[nodiscard]] local_pool local()
     requires requires(typename Policy::template core<Checking>& core) { core.local(); }
   {
-    return local_pool{*this, core_.local()};
+    return local_pool{core_.local()};
   }
 
   /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
@@ -129,7 +111,7 @@ class pool {
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
   /// (thread_cached: that was set aside for some thread).
   [[nodiscard]] bool owns(const void* address) const noexcept {
-    return core_.index_of(address) != detail::chunks::no_index;
+    return core_.owns(address);
   }
 
   /// Bytes that the user may write to in each block.
@@ -156,12 +138,11 @@ class pool {
   };
 
   pool(detail::chunks* made, const Checking& check) noexcept
-      : chunks_{made}, check_{check}, core_{made, check} {}
+      : chunks_{made}, core_{made, check} {}
 
   [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
 
   std::unique_ptr<detail::chunks, destroy_chunks> chunks_;
-  [[no_unique_address]] Checking check_;
   typename Policy::template core<Checking> core_;
 };
 

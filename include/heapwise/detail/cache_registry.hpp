@@ -1,11 +1,24 @@
 // Which thread holds which cache of which pool, and what happens when either of them goes away.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
 
 namespace heapwise::detail {
+
+/// What a thread knows of its caches: an array indexed by the pools' slots. Its address names the
+/// thread. Written by its thread, and by a pool's destructor, which clears the pool's own slot.
+struct cache_table {
+  void** caches = nullptr;
+  std::size_t size = 0;
+  enum class state : unsigned char { fresh, registered, retired } thread_state = state::fresh;
+
+  [[nodiscard]] void* at(std::size_t slot) const noexcept {
+    return slot < size ? caches[slot] : nullptr;
+  }
+};
+
+// constinit: an access is a plain load, with no guard to be tested on the fast path.
+inline thread_local constinit cache_table this_thread_caches{};
 
 /// A pool that keeps caches for threads. All of them are listed while they live, so that a thread
 /// that exits finds the pools that may still hold a cache of its.
@@ -13,47 +26,40 @@ class cached_pool {
  public:
   /// Effects: gives back what the thread's cache holds; the thread will not come again.
   /// Called with the registry locked, so the pool cannot be destroyed meanwhile.
-  virtual void retire(const void* thread) noexcept = 0;
+  virtual void retire(const cache_table* thread) noexcept = 0;
 
-  /// A number that no other pool of the process ever had: a stale entry of a thread's table never
-  /// matches a new pool.
-  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  /// Effects: calls forget(slot()) for each thread that holds a cache. Called with the registry
+  /// locked, by `unlist`.
+  virtual void forget_all() noexcept = 0;
+
+  /// This pool's place in every thread's table; no other living pool has it.
+  [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
  protected:
   cached_pool() noexcept;
   cached_pool(const cached_pool&) = delete;
   cached_pool& operator=(const cached_pool&) = delete;
-  ~cached_pool();
+  ~cached_pool() = default;
 
-  /// Effects: takes the pool off the list; after it no thread will call retire.
+  /// Effects: takes the pool off the list and out of all tables; after it no thread will call
+  /// retire, and the slot may serve another pool. The destructor of the most derived class must
+  /// call it first.
   void unlist() noexcept;
 
  private:
-  friend void retire_thread(const void* thread) noexcept;
-  std::uint64_t id_;
+  friend void retire_thread(const cache_table* thread) noexcept;
+  std::size_t slot_;
   cached_pool* next_ = nullptr;
   cached_pool** link_ = nullptr;
 };
 
-/// What a thread knows of its caches: a small direct-mapped table. Its address names the thread.
-struct cache_table {
-  struct entry {
-    std::uint64_t pool_id = 0;
-    void* cache = nullptr;
-  };
-  static constexpr std::size_t size = 32;
-  std::array<entry, size> entries{};
-  enum class state : unsigned char { fresh, registered, retired } thread_state = state::fresh;
+/// Effects: notes the calling thread's cache in its table, and arranges that `retire` of all living
+/// pools is called when the thread exits.
+/// Returns: false if there is no memory, or if the thread is past that point (a destructor of a
+/// thread-local object that runs late): then it must not get a cache.
+[[nodiscard]] bool enter_cache(std::size_t slot, void* cache) noexcept;
 
-  [[nodiscard]] entry& entry_of(std::uint64_t pool_id) noexcept { return entries[pool_id % size]; }
-};
-
-// constinit: an access is a plain load, with no guard to be tested on the fast path.
-inline thread_local constinit cache_table this_thread_caches{};
-
-/// Effects: arranges that `retire` of all living pools is called when the calling thread exits.
-/// Returns: false if the thread is past that point (a destructor of a thread-local object that
-/// runs late): then it must not get a cache.
-[[nodiscard]] bool register_thread() noexcept;
+/// Returns: true if the calling thread may have caches.
+[[nodiscard]] bool thread_may_cache() noexcept;
 
 }  // namespace heapwise::detail

@@ -45,9 +45,9 @@ class free_list {
 
   /// Requires: stride_bytes >= sizeof(void*).
   explicit constexpr free_list(std::size_t stride_bytes, Links links = {}) noexcept
-      : links_{links},
-        leaf_capacity_{leaf_capacity(stride_bytes)},
-        node_capacity_{node_capacity(stride_bytes)} {}
+      : leaf_capacity_{leaf_capacity(stride_bytes)},
+        node_capacity_{node_capacity(stride_bytes)},
+        links_{links} {}
 
   /// Effects: adds a block. Returns: true if a node became full by it, that is, if
   /// `full_nodes()` grew.
@@ -119,19 +119,19 @@ class free_list {
 
   /// The number of blocks that a full node stands for, itself included.
   [[nodiscard]] std::size_t blocks_per_node() const noexcept {
-    return 1 + node_capacity_ * (1 + leaf_capacity_);
+    return 1 + std::size_t{node_capacity_} * (1 + leaf_capacity_);
   }
 
  private:
   /// Words used of a leaf and of a node, at most: one cache line of 64 bytes.
   static constexpr std::size_t words_used = cache_line_bytes / sizeof(void*);
 
-  static constexpr std::size_t leaf_capacity(std::size_t stride_bytes) noexcept {
-    const std::size_t words = stride_bytes / sizeof(void*);
-    return Links::unrolled && words >= 2 ? std::min(words, words_used) : 0;
+  static constexpr std::uint32_t leaf_capacity(std::size_t stride_bytes) noexcept {
+    const std::size_t words = std::min(stride_bytes / sizeof(void*), words_used);
+    return Links::unrolled && words >= 2 ? static_cast<std::uint32_t>(words) : 0;
   }
-  static constexpr std::size_t node_capacity(std::size_t stride_bytes) noexcept {
-    const std::size_t leaf = leaf_capacity(stride_bytes);
+  static constexpr std::uint32_t node_capacity(std::size_t stride_bytes) noexcept {
+    const std::uint32_t leaf = leaf_capacity(stride_bytes);
     return leaf == 0 ? 0 : leaf - 1;
   }
 
@@ -186,20 +186,20 @@ class free_list {
     if (node_ == nullptr) return;
     --full_nodes_;
     node_size_ = node_capacity_;
-    for (std::size_t i = node_capacity_; i > 0; --i) HEAPWISE_PREFETCH(node_[i]);
+    for (std::uint32_t i = node_capacity_; i > 0; --i) HEAPWISE_PREFETCH(node_[i]);
     if constexpr (Links::unrolled) HEAPWISE_PREFETCH(node_[0]);
   }
 
   void* hot_ = nullptr;
   void** leaf_ = nullptr;
-  std::size_t leaf_size_ = 0;
   void** node_ = nullptr;
-  std::size_t node_size_ = 0;
+  std::uint32_t leaf_size_ = 0;
+  std::uint32_t leaf_capacity_;
+  std::uint32_t node_size_ = 0;
+  std::uint32_t node_capacity_;
   std::size_t full_nodes_ = 0;
   void* tail_ = nullptr;
   [[no_unique_address]] Links links_;
-  std::size_t leaf_capacity_;
-  std::size_t node_capacity_;
 };
 
 }  // namespace heapwise::detail

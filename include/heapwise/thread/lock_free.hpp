@@ -46,11 +46,18 @@ class lock_free::core {
 
   void* pop() noexcept {
     const unsigned own = shard();
-    if (void* const block = pop_from(shards_[own].head); block != nullptr) return block;
-    return pop_elsewhere(own);
+    void* block = pop_from(shards_[own].head);
+    if (block == nullptr) block = pop_elsewhere(own);
+    if constexpr (Checking::enabled) {
+      if (block != nullptr) check_.acquire(block, chunks_->shape().block_size);
+    }
+    return block;
   }
 
-  void push(void* block, std::size_t index) noexcept {
+  bool push(void* block) noexcept {
+    const std::size_t index = index_of(block);
+    if (index == detail::chunks::no_index) [[unlikely]] return false;
+    if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     std::atomic<std::uint64_t>& head = shards_[shard()].head;
     std::uint64_t seen = head.load(std::memory_order_relaxed);
     std::uint64_t wanted;
@@ -60,13 +67,12 @@ class lock_free::core {
       // Release: whoever pops the block sees its link, and what its last user wrote.
     } while (!head.compare_exchange_weak(seen, wanted, std::memory_order_release,
                                          std::memory_order_relaxed));
+    return true;
   }
 
-  /// Returns: the index of a block that was handed out at least once, or no_index.
-  [[nodiscard]] std::size_t index_of(const void* address) const noexcept {
-    const std::size_t index = chunks_->index_of(address);
-    // Relaxed: the caller got the block from somebody who carved it, so the count includes it.
-    return index < carved_.load(std::memory_order_relaxed) ? index : detail::chunks::no_index;
+  /// Returns: true for a block that was handed out at least once.
+  [[nodiscard]] bool owns(const void* address) const noexcept {
+    return index_of(address) != detail::chunks::no_index;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
@@ -84,6 +90,12 @@ class lock_free::core {
   struct alignas(detail::cache_line_bytes) aligned_head {
     std::atomic<std::uint64_t> head{0};
   };
+
+  [[nodiscard]] std::size_t index_of(const void* address) const noexcept {
+    const std::size_t index = chunks_->index_of(address);
+    // Relaxed: the caller got the block from somebody who carved it, so the count includes it.
+    return index < carved_.load(std::memory_order_relaxed) ? index : detail::chunks::no_index;
+  }
 
   static unsigned shard() noexcept { return detail::thread_ordinal() % shard_count; }
 

@@ -29,14 +29,14 @@ class mutex::core {
     return inner_.pop();
   }
 
-  void push(void* block, std::size_t index) noexcept {
+  bool push(void* block) noexcept {
     const std::scoped_lock lock{mutex_};
-    inner_.push(block, index);
+    return inner_.push(block);
   }
 
-  [[nodiscard]] std::size_t index_of(const void* address) const noexcept {
+  [[nodiscard]] bool owns(const void* address) const noexcept {
     const std::scoped_lock lock{mutex_};
-    return inner_.index_of(address);
+    return inner_.owns(address);
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }

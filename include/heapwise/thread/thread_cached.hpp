@@ -41,13 +41,17 @@ class thread_cached::core final : public detail::cached_pool {
   /// One thread's share. Only its owner touches anything but `owner` and `next`.
   struct alignas(detail::cache_line_bytes) cache {
     explicit cache(const core& pool) noexcept
-        : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()} {}
+        : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()},
+          divider{pool.chunks_->shape().divider} {}
 
     list loaded;
-    typename list::nodes spare{};
+    std::byte* known = nullptr;      ///< the newest chunk that this thread has met,
+    std::size_t known_blocks = 0;    ///< as much of it as was cut then
+    detail::stride_divider divider;
     std::byte* fresh = nullptr;      ///< blocks cut for this thread, not handed out yet
     std::byte* fresh_end = nullptr;
-    const void* owner = nullptr;     ///< guarded by the depot's lock
+    typename list::nodes spare{};
+    detail::cache_table* owner = nullptr;  ///< guarded by the depot's lock
     cache* next = nullptr;
   };
 
@@ -57,7 +61,7 @@ class thread_cached::core final : public detail::cached_pool {
    public:
     handle(core& pool, cache& mine) noexcept : pool_{&pool}, mine_{&mine} {}
     HEAPWISE_ALWAYS_INLINE void* pop() noexcept { return pool_->pop_from(*mine_); }
-    HEAPWISE_ALWAYS_INLINE void push(void* block) noexcept { pool_->push_to(*mine_, block); }
+    HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept { return pool_->push_to(*mine_, block); }
 
    private:
     core* pool_;
@@ -86,20 +90,15 @@ class thread_cached::core final : public detail::cached_pool {
     return pop_first();
   }
 
-  HEAPWISE_ALWAYS_INLINE void push(void* block, std::size_t) noexcept {
+  HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
     if (cache* const mine = find(); mine != nullptr) [[likely]] return push_to(*mine, block);
-    push_first(block);
+    return push_first(block);
   }
 
-  /// Returns: the index of a block that was cut for some thread, or no_index.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::size_t index_of(const void* address) const noexcept {
-    const detail::geometry& shape = chunks_->shape();
-    const detail::chunk* const newest = chunks_->newest();
-    const std::size_t index = newest->index_of(address, shape.divider);
+  /// Returns: true for a block that was cut for some thread.
+  [[nodiscard]] bool owns(const void* address) const noexcept {
     // Relaxed: the caller got the block from whoever cut it, so the count includes it.
-    const std::size_t carved = carved_.load(std::memory_order_relaxed) - newest->first_index;
-    if (index < carved) [[likely]] return index + newest->first_index;
-    return chunks_->index_of(address, carved);
+    return chunks_->index_of(address) < carved_.load(std::memory_order_relaxed);
   }
 
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
@@ -123,7 +122,7 @@ class thread_cached::core final : public detail::cached_pool {
   void reset() noexcept {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
-      const void* const owner = each->owner;
+      detail::cache_table* const owner = each->owner;
       cache* const next = each->next;
       each->~cache();
       ::new (each) cache{*this};
@@ -145,21 +144,46 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_ALWAYS_INLINE cache* find() const noexcept {
-    const auto& entry = detail::this_thread_caches.entry_of(id());
-    return entry.pool_id == id() ? static_cast<cache*>(entry.cache) : nullptr;
+    return static_cast<cache*>(detail::this_thread_caches.at(slot()));
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
-    if (void* const block = mine.loaded.pop(); block != nullptr) [[likely]] return block;
-    return pop_fresh(mine);
+    void* block = mine.loaded.pop();
+    if (block == nullptr) [[unlikely]] block = pop_fresh(mine);
+    if constexpr (Checking::enabled) {
+      if (block != nullptr) check_.acquire(block, chunks_->shape().block_size);
+    }
+    return block;
   }
 
-  HEAPWISE_ALWAYS_INLINE void push_to(cache& mine, void* block) noexcept {
+  HEAPWISE_ALWAYS_INLINE bool push_to(cache& mine, void* block) noexcept {
+    const std::size_t index = mine.divider.quotient(reinterpret_cast<std::uintptr_t>(block) -
+                                                    reinterpret_cast<std::uintptr_t>(mine.known));
+    if (index >= mine.known_blocks) [[unlikely]] {
+      if (!meet(mine, block)) return false;
+    }
+    if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     if (mine.loaded.push(block)) [[unlikely]] unload(mine);
+    return true;
+  }
+
+  /// Returns: owns(block). Effects: the cache learns of what was cut since it looked last.
+  HEAPWISE_COLD bool meet(cache& mine, const void* block) noexcept {
+    const detail::chunk* const newest = chunks_->newest();
+    const std::size_t carved = carved_.load(std::memory_order_relaxed);
+    if (carved > newest->first_index) {
+      mine.known = newest->base;
+      mine.known_blocks = std::min(carved - newest->first_index, newest->blocks);
+    }
+    return owns(block);
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {
     if (mine.fresh == mine.fresh_end) [[unlikely]] return refill(mine);
+    return cut_from(mine);
+  }
+
+  HEAPWISE_ALWAYS_INLINE void* cut_from(cache& mine) noexcept {
     void* const block = mine.fresh;
     mine.fresh += stride_bytes_;
     check_.carved(block, chunks_->shape().block_size);
@@ -189,8 +213,7 @@ class thread_cached::core final : public detail::cached_pool {
       return mine.loaded.pop();
     }
     if (void* const block = depot_.pop(); block != nullptr) return block;
-    if (!cut_run(mine)) return nullptr;
-    return pop_fresh(mine);
+    return cut_run(mine) ? cut_from(mine) : nullptr;
   }
 
   /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
@@ -221,37 +244,43 @@ class thread_cached::core final : public detail::cached_pool {
 
   HEAPWISE_COLD void* pop_first() noexcept {
     if (cache* const mine = adopt(); mine != nullptr) return pop_from(*mine);
-    const std::scoped_lock lock{mutex_};
-    if (void* const block = depot_.pop(); block != nullptr) return block;
     cache one_off{*this};
-    if (!cut_run(one_off)) return nullptr;
-    void* const block = pop_fresh(one_off);
-    return_fresh(one_off);
+    void* const block = pop_from(one_off);
+    const std::scoped_lock lock{mutex_};
+    give_back(one_off);
     return block;
   }
 
-  HEAPWISE_COLD void push_first(void* block) noexcept {
+  HEAPWISE_COLD bool push_first(void* block) noexcept {
     if (cache* const mine = adopt(); mine != nullptr) return push_to(*mine, block);
+    cache one_off{*this};
+    if (!push_to(one_off, block)) return false;
     const std::scoped_lock lock{mutex_};
-    depot_.push(block);
+    give_back(one_off);
+    return true;
   }
 
   /// Returns: this thread's cache, one that a thread left behind, or a new one; nullptr if the
   /// thread is about to end or there is no memory.
   HEAPWISE_COLD cache* adopt() noexcept {
-    if (!detail::register_thread()) return nullptr;
-    detail::cache_table& table = detail::this_thread_caches;
-    const std::scoped_lock lock{mutex_};
-    cache* mine = cache_of(&table);
-    if (mine == nullptr) mine = cache_of(nullptr);
-    if (mine == nullptr) mine = make_caches();
+    if (!detail::thread_may_cache()) return nullptr;
+    cache* const mine = claim();
     if (mine == nullptr) return nullptr;
-    mine->owner = &table;
-    table.entry_of(id()) = {id(), mine};
+    if (detail::enter_cache(slot(), mine)) return mine;
+    const std::scoped_lock lock{mutex_};
+    mine->owner = nullptr;
+    return nullptr;
+  }
+
+  cache* claim() noexcept {
+    const std::scoped_lock lock{mutex_};
+    cache* mine = cache_of(nullptr);
+    if (mine == nullptr) mine = make_caches();
+    if (mine != nullptr) mine->owner = &detail::this_thread_caches;
     return mine;
   }
 
-  [[nodiscard]] cache* cache_of(const void* owner) const noexcept {
+  [[nodiscard]] cache* cache_of(const detail::cache_table* owner) const noexcept {
     cache* each = caches_;
     while (each != nullptr && each->owner != owner) each = each->next;
     return each;
@@ -270,20 +299,27 @@ class thread_cached::core final : public detail::cached_pool {
     return caches_;
   }
 
-  void retire(const void* thread) noexcept override {
+  void retire(const detail::cache_table* thread) noexcept override {
     const std::scoped_lock lock{mutex_};
     cache* const left = cache_of(thread);
     if (left == nullptr) return;
-    depot_.attach_full_nodes(left->spare);
-    left->spare = {};
-    while (void* const block = left->loaded.pop()) depot_.push(block);
-    return_fresh(*left);
+    give_back(*left);
     left->owner = nullptr;
   }
 
-  /// Requires: the lock. Effects: what was cut for a cache and not handed out goes to the depot.
-  void return_fresh(cache& from) noexcept {
-    while (from.fresh != from.fresh_end) depot_.push(pop_fresh(from));
+  void forget_all() noexcept override {
+    const std::scoped_lock lock{mutex_};
+    for (cache* each = caches_; each != nullptr; each = each->next) {
+      if (each->owner != nullptr) each->owner->caches[slot()] = nullptr;
+    }
+  }
+
+  /// Requires: the lock. Effects: all that the cache holds goes to the depot.
+  void give_back(cache& from) noexcept {
+    depot_.attach_full_nodes(from.spare);
+    from.spare = {};
+    while (void* const block = from.loaded.pop()) depot_.push(block);
+    while (from.fresh != from.fresh_end) depot_.push(cut_from(from));
   }
 
   detail::chunks* chunks_;

@@ -34,18 +34,27 @@ class unsynchronized::core {
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
-    if (void* const block = list_.pop(); block != nullptr) [[likely]] return block;
-    return carve();
+    void* block = list_.pop();
+    if (block == nullptr) [[unlikely]] block = carve();
+    if constexpr (Checking::enabled) {
+      if (block != nullptr) check_.acquire(block, chunks_->shape().block_size);
+    }
+    return block;
   }
 
-  HEAPWISE_ALWAYS_INLINE void push(void* block, std::size_t) noexcept { list_.push(block); }
+  HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
+    if (!owns(block)) [[unlikely]] return false;
+    if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
+    list_.push(block);
+    return true;
+  }
 
-  /// Returns: the index of a block that was handed out at least once, or no_index.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::size_t index_of(const void* address) const noexcept {
+  /// Returns: true for a block that was handed out at least once.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool owns(const void* address) const noexcept {
     const std::size_t index = divider_.quotient(reinterpret_cast<std::uintptr_t>(address) -
                                                 reinterpret_cast<std::uintptr_t>(base_));
-    if (index < carved_) [[likely]] return index;
-    return chunks_->index_of(address, carved_);
+    if (index < carved_) [[likely]] return true;
+    return chunks_->index_of(address, carved_) != detail::chunks::no_index;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
