@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import tempfile
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -13,7 +14,7 @@ from pathlib import Path
 
 from docs.tree import TextFile, line_of
 
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^( *)```(\w*)\n(.*?)^\1```[ \t]*$", re.MULTILINE | re.DOTALL)
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 COMPILERS = {"cpp": ["g++", "-std=c++20"], "c": ["gcc", "-std=c99"]}
 RUN_TIME_LIMIT_S = 60
@@ -32,7 +33,7 @@ class Block:
 def blocks(text: str) -> Iterator[Block]:
     """Every fenced block of a document."""
     for match in FENCE.finditer(text):
-        yield Block(match[1], match[2], line_of(text, match.start()))
+        yield Block(match[2], textwrap.dedent(match[3]), line_of(text, match.start()))
 
 
 @cache
@@ -67,7 +68,10 @@ def trouble_with_program(root: Path, block: Block) -> str:
 def help_of(root: Path, verb: str) -> str | None:
     """What `heapwise VERB --help` prints; None when there is no such verb."""
     command = [str(root / ".venv/bin/heapwise"), *verb.split(), "--help"]
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True)
+    except OSError:
+        return None
     return done.stdout if done.returncode == 0 else None
 
 

@@ -10,7 +10,7 @@ from docs.tree import TextFile, line_of
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)")
 SOURCE = re.compile(r"<(?:img|source)[^>]*\b(?:src|srcset)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+\s+(.+?)\s*#*$", re.MULTILINE)
-CODE = re.compile(r"^(`{3,})[^\n]*\n.*?^\1[ \t]*$|^(?: {4}|\t)[^\n]*$|`[^`\n]*`", re.M | re.S)
+CODE = re.compile(r"^ *(`{3,})[^\n]*\n.*?^ *\1[ \t]*$|^(?: {4}|\t)[^\n]*$|`[^`\n]*`", re.M | re.S)
 
 
 def slug(heading: str) -> str:

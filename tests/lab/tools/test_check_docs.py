@@ -70,6 +70,7 @@ def joined(*pieces: str) -> str:
         (joined("run it in /ro", "ot/heapwise\n"), "names the path"),
         (joined("RESULT", "-HERE\n"), "still waits for a result"),
         ("```sh\nmake setup\nmake coffee\n```\n", "make has no target coffee"),
+        ("1. do\n\n   ```sh\n   make tea\n   ```\n", "make has no target tea"),
         ("```cpp\nint main() { return 3; }\n```\n", "ends with 3"),
         ("```cpp\nint main() { return no; }\n```\n", "does not compile"),
         ("```c\nint main(void) { // too new?\n int x; return 0; }\n```\n", "does not compile"),
