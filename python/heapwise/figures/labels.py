@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from heapwise.figures.svg import text_width
 
@@ -72,7 +73,7 @@ def spread(places: list[float], gap: float, low: float, high: float) -> list[flo
     """The places moved apart to at least ``gap``, in order, within low ... high where possible."""
     order = sorted(range(len(places)), key=lambda i: places[i])
     moved = list(places)
-    for before, after in zip(order, order[1:], strict=False):
+    for before, after in pairwise(order):
         moved[after] = max(moved[after], moved[before] + gap)
     surplus = moved[order[-1]] - high if order else 0.0
     if surplus > 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from typing import Any
 
 FALLBACKS = {
     "ink": "#1c1b1a", "soft": "#6f6a63", "line": "#d9d4cc", "accent": "#0b6e4f", "band": "#e9e2d2",
@@ -30,14 +31,14 @@ def text_width(words: str, size: float) -> float:
 
 
 class Drawing:
-    """An SVG that grows element by element; ``title`` and ``description`` are for screen readers."""
+    """An SVG that grows by elements; ``title`` and ``description`` are for screen readers."""
 
     def __init__(self, width: float, height: float, title: str, description: str = "") -> None:
         self.width, self.height = width, height
         self._title, self._description = title, description
         self._parts: list[str] = []
 
-    def add(self, tag: str, content: str = "", hint: str = "", **attributes: object) -> None:
+    def add(self, tag: str, content: str = "", hint: str = "", **attributes: Any) -> None:
         """``hint`` becomes a tooltip; ``class_`` and ``stroke_width`` lose their underscores."""
         written = " ".join(
             f'{name.rstrip("_").replace("_", "-")}="{escape(_short(value))}"'
@@ -47,21 +48,21 @@ class Drawing:
         self._parts.append(f"<{tag} {written}>{inner}</{tag}>" if inner else f"<{tag} {written}/>")
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str = "line",
-             width: float = 1, **more: object) -> None:
+             width: float = 1, **more: Any) -> None:
         self.add("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke=_paint(stroke), stroke_width=width,
                  **more)
 
     def text(self, x: float, y: float, words: str, *, size: float = 12, anchor: str = "start",
-             fill: str = "soft", **more: object) -> None:
+             fill: str = "soft", **more: Any) -> None:
         self.add("text", escape(words), x=x, y=y, font_size=size, text_anchor=anchor,
                  fill=_paint(fill), **more)
 
     def dot(self, x: float, y: float, radius: float, fill: str, hint: str = "",
-            **more: object) -> None:
+            **more: Any) -> None:
         self.add("circle", "", hint, cx=x, cy=y, r=radius, fill=_paint(fill), **more)
 
     def box(self, x: float, y: float, width: float, height: float, fill: str,
-            **more: object) -> None:
+            **more: Any) -> None:
         self.add("rect", x=x, y=y, width=max(0.0, width), height=max(0.0, height),
                  fill=_paint(fill), **more)
 

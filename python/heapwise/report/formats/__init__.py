@@ -1,0 +1,5 @@
+"""One file per export format: NAME, SUFFIX, MIME, ABOUT and ``write(stored, result)``, text out."""
+
+from heapwise.report.formats.found import find_formats
+
+__all__ = ["find_formats"]

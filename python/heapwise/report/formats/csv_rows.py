@@ -1,0 +1,34 @@
+"""CSV: one line per row with all its figures, the kept samples in the last column."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from heapwise.model import Result, Row
+from heapwise.store import StoredRun
+
+NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
+ABOUT = "one line per subject, cell and quantity; samples in the last column"
+
+FIGURES = ("n", "min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio",
+           "ratio_low", "ratio_high", "baseline", "verdict", "status", "note", "seed_value")
+
+
+def write(stored: StoredRun, result: Result) -> str:
+    parameters = list(dict.fromkeys(
+        name for row in result.rows for name in row.parameters if name != "quantity"))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["run", "experiment", "subject", *parameters, "quantity", "unit", "better",
+                     *FIGURES, "values"])
+    for row in result.rows:
+        writer.writerow([stored.run.id, *_cells(row, parameters)])
+    return text.getvalue()
+
+
+def _cells(row: Row, parameters: list[str]) -> list[object]:
+    figures = ["" if (value := getattr(row, name)) is None else value for name in FIGURES]
+    return [row.experiment, row.subject, *(row.parameters.get(name, "") for name in parameters),
+            row.parameters["quantity"], row.unit, row.better, *figures,
+            " ".join(repr(value) for value in row.values)]

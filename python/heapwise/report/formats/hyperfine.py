@@ -1,0 +1,70 @@
+"""hyperfine's ``--export-json``: an object with ``results``, times in seconds."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from heapwise.model import Process, Result, Row
+from heapwise.report.view import Group, View
+from heapwise.store import StoredRun
+from heapwise.trust.kept import sieve
+
+NAME, SUFFIX, MIME = "hyperfine", "json", "application/json"
+ABOUT = "the results schema of hyperfine --export-json"
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ns/op": 1e-9}
+
+
+def write(stored: StoredRun, result: Result) -> str:
+    view = View(stored, result)
+    groups = [g for g in view.groups if g.unit in SECONDS]
+    if view.is_compare:
+        groups = [g for g in groups if g.quantity == "wall_time"]
+    results = [_entry(view, group, row) for group in groups for row in group.rows
+               if row.median is not None]
+    return json.dumps({"results": results}, indent=2) + "\n"
+
+
+def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
+    factor = SECONDS[row.unit]
+    processes = _processes(view, row)
+    entry: dict[str, Any] = {
+        "command": _command(view, row),
+        "mean": _scaled(row.mean, factor), "stddev": _scaled(row.stddev, factor),
+        "median": _scaled(row.median, factor),
+        "user": _mean(processes, "user_s"), "system": _mean(processes, "system_s"),
+        "min": _scaled(row.min, factor), "max": _scaled(row.max, factor),
+        "times": [value * factor for value in row.values],
+        "exit_codes": [p.facts.get("exit_code", 0) for p in processes],
+        "parameters": {k: str(v) for k, v in {"subject": row.subject, **row.parameters}.items()},
+    }
+    peaks = [p.facts.get("peak_rss_bytes") for p in processes]
+    if view.is_compare and all(peaks):
+        entry["memory_usage_byte"] = [int(peak) for peak in peaks if peak]
+    return entry
+
+
+def _command(view: View, row: Row) -> str:
+    """hyperfine tells results apart by this, so it names the subject."""
+    program = shlex.join(view.stored.run.plan.command) if view.is_compare else row.experiment
+    cell = " ".join(f"{k}={v}" for k, v in row.parameters.items()
+                    if k != "quantity" or not view.is_compare)
+    return f"{program} [{row.subject}]{f' {cell}' if cell else ''}"
+
+
+def _processes(view: View, row: Row) -> list[Process]:
+    numbers = {s.process for s in sieve(view.stored).kept}
+    cell = {k: v for k, v in row.parameters.items() if k != "quantity"}
+    return [p for p in view.stored.processes if p.number in numbers and p.subject == row.subject
+            and p.experiment == row.experiment and p.parameters == cell]
+
+
+def _mean(processes: list[Process], fact: str) -> float:
+    values = [float(p.facts.get(fact) or 0.0) for p in processes]
+    return sum(values) / len(values) if values else 0.0
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else value * factor

@@ -1,0 +1,47 @@
+"""Markdown: a table per experiment and quantity, for a ticket or a README."""
+
+from __future__ import annotations
+
+from heapwise.analysis.units import scale_for
+from heapwise.model import Result
+from heapwise.report.cells import Cell, cells
+from heapwise.report.view import Group, View
+from heapwise.report.words import quantity_name
+from heapwise.store import StoredRun
+from heapwise.trust.words import counted
+
+NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
+ABOUT = "tables for a ticket or a README"
+
+
+def write(stored: StoredRun, result: Result) -> str:
+    view = View(stored, result)
+    warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
+    lines = [f"# Heapwise run {stored.run.id}", "", result.advice, "",
+             f"Trust: **{result.trust.verdict}** ({counted(len(warned), 'objection')})."]
+    lines += [f"- {c.id} {c.verdict}: {c.detail}" for c in warned]
+    lines += ["", *(f"- {line}" for line in result.headlines)]
+    for group in view.groups:
+        if any(row.max for row in group.rows) or any(row.median is None for row in group.rows):
+            lines += ["", *_table(group)]
+    return "\n".join(lines) + "\n"
+
+
+def _table(group: Group) -> list[str]:
+    scale = scale_for([row.min for row in group.rows], group.unit)
+    cell = ", ".join(f"{name} {value}" for name, value in group.cell.items())
+    title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
+    unit = f" ({scale.label})" if scale.label else ""
+    return [
+        f"## {title}{f', {cell}' if cell else ''}", "",
+        f"| subject | n | min | median{unit} | mean | max | sd | 95 % of median | "
+        f"vs {group.experiment.baseline} | 95 % |",
+        "|---|--:|--:|--:|--:|--:|--:|---|---|---|",
+        *(_line(c) for c in cells(group, scale, with_strip=False).values()),
+    ]
+
+
+def _line(cell: Cell) -> str:
+    figures = [cell.figures[name] for name in ("min", "median", "mean", "max", "stddev")]
+    words = [cell.row.subject, str(cell.row.n), *figures, cell.ends, cell.relation, cell.interval]
+    return f"| {' | '.join(word.replace('|', chr(92) + '|') for word in words)} |"

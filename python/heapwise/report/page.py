@@ -1,0 +1,70 @@
+"""One self-contained HTML file from any number of runs."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+import heapwise.report.sections
+from heapwise.figures.svg import PALETTE
+from heapwise.report.view import View
+
+
+@dataclass(frozen=True)
+class Block:
+    """A section as it stands in the page: its template has been filled already."""
+
+    id: str
+    title: str
+    html: Markup
+
+
+def section_modules() -> list[ModuleType]:
+    """Files of ``sections``, by their ORDER. Each has TITLE, ORDER and ``build(view)``."""
+    path = heapwise.report.sections.__path__
+    found = [importlib.import_module(f"heapwise.report.sections.{module.name}")
+             for module in pkgutil.iter_modules(path)]
+    return sorted(found, key=lambda module: module.ORDER)
+
+
+def environment() -> jinja2.Environment:
+    """Everything is escaped; SVG of ours comes marked as safe."""
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("heapwise.report"), autoescape=True, trim_blocks=True,
+        lstrip_blocks=True, undefined=jinja2.StrictUndefined,
+    )
+
+
+def build_page(views: list[View]) -> str:
+    """The whole file. Raises ValueError for no run."""
+    if not views:
+        raise ValueError("a report needs at least one run")
+    templates = environment()
+    runs = [{"view": view, "blocks": _blocks(templates, view)} for view in views]
+    return templates.get_template("page.html").render(
+        runs=runs, views=views, style=_asset(templates, "style.css"),
+        script=_asset(templates, "script.js"), palette=PALETTE,
+        version=views[0].stored.run.version,
+    )
+
+
+def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
+    found = []
+    for module in section_modules():
+        content: dict[str, Any] | None = module.build(view)
+        if content is not None:
+            name = module.__name__.rpartition(".")[2]
+            html = templates.get_template(f"sections/{name}.html").render(view=view, **content)
+            found.append(Block(f"{name}-{view.stored.run.id}", module.TITLE, Markup(html)))
+    return found
+
+
+def _asset(templates: jinja2.Environment, name: str) -> Markup:
+    assert templates.loader is not None
+    return Markup(templates.loader.get_source(templates, name)[0])

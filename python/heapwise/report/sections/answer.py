@@ -1,0 +1,43 @@
+"""The first thing one sees: the sentence, whether to trust it, and the picture."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise.figures import forest, tradeoff
+from heapwise.report.view import View
+from heapwise.report.words import quantity_name
+
+TITLE, ORDER = "", 10
+
+
+def build(view: View) -> dict[str, Any] | None:
+    picture, caption = _picture(view)
+    checks = view.result.trust.checks
+    return {
+        "reasons": [c for c in checks if c.verdict in ("fail", "warn")] or
+                   [c for c in checks if c.id in ("V1", "V5", "V8", "V9")],
+        "counts": {v: sum(c.verdict == v for c in checks)
+                   for v in ("pass", "warn", "fail", "unavailable")},
+        "picture": Markup(picture), "caption": caption,
+    }
+
+
+def _picture(view: View) -> tuple[str, str]:
+    quick, small = view.group("wall_time"), view.group("peak_memory")
+    if quick and small:
+        points = tradeoff.points_of(quick.rows, small.rows, view.controls)
+        if len(points) > 1:
+            return (tradeoff.draw(points, view.floor(quick), view.floor(small)),
+                    "Each cross is an allocator with its 95 % intervals; the ring is the baseline. "
+                    "Down and left is better. Inside the shade nothing can be told from noise; the "
+                    "grey cross is the baseline measured a second time.")
+    for group in view.groups:
+        if any(row.ratio for row in group.rows):
+            name = f"{group.experiment.id} {quantity_name(group.quantity)}"
+            return (forest.draw(group.rows, name, view.floor(group)),
+                    f"{name}, relative to {group.experiment.baseline}: ratio with 95 % interval. "
+                    f"{'Left' if group.rows[0].better == 'lower' else 'Right'} is better.")
+    return "", ""

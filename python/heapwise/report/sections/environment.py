@@ -1,0 +1,42 @@
+"""What was run, on what, with which builds."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from heapwise.analysis.units import show
+from heapwise.report.view import View
+from heapwise.trust.kept import measured, recorded
+
+TITLE, ORDER = "What was run", 25
+
+
+def build(view: View) -> dict[str, Any] | None:
+    run = view.stored.run
+    machine = run.machine
+    return {
+        "run": run, "command": shlex.join(run.command_line or ["heapwise", run.plan.kind]),
+        "program": shlex.join(run.plan.command),
+        "facts": _facts(view), "memory": show(machine.memory_bytes, "bytes"),
+        "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
+        "machine_facts": [(k, v if isinstance(v, str) else json.dumps(v))
+                          for k, v in sorted(machine.facts.items())],
+        "rounds": len({(p.experiment, p.round) for p in measured(view.stored)}),
+    }
+
+
+def _facts(view: View) -> list[tuple[str, str]]:
+    machine = view.stored.run.machine
+    builds = sorted({f"{recorded(p, 'compiler')} {recorded(p, 'flags') or ''}".strip()
+                     for p in view.stored.processes if recorded(p, "compiler")})
+    caches = ", ".join(f"{name} {show(size, 'bytes')}" for name, size in machine.caches.items())
+    found = [
+        ("Processor", f"{machine.cpu}, {machine.cores} cores"), ("Caches", caches),
+        ("Memory", f"{show(machine.memory_bytes, 'bytes')}, pages of "
+                   f"{show(machine.page_bytes, 'bytes')}"),
+        ("System", f"{machine.distribution}, Linux {machine.kernel}, {machine.libc}"),
+        ("Host", f"{machine.user}@{machine.host}"), ("Compiler", "; ".join(builds)),
+    ]
+    return [(name, value) for name, value in found if value]

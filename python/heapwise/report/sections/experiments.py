@@ -1,0 +1,71 @@
+"""A run of experiments: for each its question, its figures, its rows."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise.analysis.units import scale_for, show
+from heapwise.figures import forest, scaling
+from heapwise.figures.latency import quantile_of
+from heapwise.model import Experiment
+from heapwise.report.cells import cells
+from heapwise.report.view import Group, View
+from heapwise.report.words import quantity_name
+
+TITLE, ORDER = "Experiments", 30
+
+
+def build(view: View) -> dict[str, Any] | None:
+    if view.is_compare:
+        return None
+    parts = [_part(view, e) for e in view.stored.run.experiments if view.of(e)]
+    return {"parts": parts} if parts else None
+
+
+def _part(view: View, experiment: Experiment) -> dict[str, Any]:
+    groups, varying = view.of(experiment), view.varying(experiment)
+    fixed = {k: v for k, v in groups[0].cell.items() if k not in varying}
+    return {
+        "experiment": experiment, "fixed": fixed, "varying": varying,
+        "figures": [*_scaling(groups, varying), *_forests(view, groups, varying)],
+        "tables": [_table(group, varying) for group in groups],
+    }
+
+
+def _name(group: Group, varying: list[str]) -> str:
+    words = [f"{name} {group.cell[name]}" for name in varying if name in group.cell]
+    return ", ".join([quantity_name(group.quantity), *words])
+
+
+def _table(group: Group, varying: list[str]) -> dict[str, Any]:
+    scale = scale_for([row.min for row in group.rows], group.unit)
+    return {"name": _name(group, varying), "unit": scale.label,
+            "cells": list(cells(group, scale, with_strip=True).values()),
+            "seeds": any(row.seed_value is not None for row in group.rows)}
+
+
+def _scaling(groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
+    """One figure for each quantity over each number that varies alone."""
+    found = []
+    numbers = [g.cell.get(varying[0]) for g in groups] if len(varying) == 1 else []
+    if not numbers or not all(isinstance(number, int | float) for number in numbers):
+        return []
+    for quantity in dict.fromkeys(g.quantity for g in groups):
+        rows = [row for g in groups if g.quantity == quantity for row in g.rows if row.median]
+        if rows and quantile_of(quantity) is None:
+            name = f"{quantity_name(quantity)} over {varying[0]}"
+            drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit))
+            found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
+                          Markup(drawn)))
+    return found
+
+
+def _forests(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
+    if varying:
+        return []
+    return [(f"{_name(g, varying)}, relative to {g.experiment.baseline}.",
+             Markup(forest.draw(g.rows, _name(g, varying), view.floor(g))))
+            for g in groups if quantile_of(g.quantity) is None and any(r.ratio for r in g.rows)]

@@ -1,0 +1,42 @@
+"""Latency: where the slow operations are."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise.analysis.units import show
+from heapwise.figures import latency
+from heapwise.figures.latency import quantile_of
+from heapwise.model import Row
+from heapwise.report.view import View
+from heapwise.trust.series import parameters_key
+
+TITLE, ORDER = "Latency", 50
+
+
+def build(view: View) -> dict[str, Any] | None:
+    figures = []
+    for experiment in view.stored.run.experiments:
+        families: dict[str, list[Row]] = {}
+        for group in view.of(experiment):
+            quantile = quantile_of(group.quantity)
+            if quantile:
+                stem = group.quantity.replace(quantile, "").strip("_ ")
+                families.setdefault(f"{stem}|{parameters_key(group.cell)}", []).extend(group.rows)
+        for key, rows in families.items():
+            measured = [row for row in rows if row.median and row.subject not in view.controls]
+            if len({row.parameters["quantity"] for row in measured}) > 1:
+                title = _title(experiment.id, key, rows[0])
+                unit = measured[0].unit
+                drawn = latency.draw(measured, title, partial(show, unit=unit))
+                figures.append((title, Markup(drawn)))
+    return {"figures": figures} if figures else None
+
+
+def _title(experiment: str, key: str, row: Row) -> str:
+    cell = ", ".join(f"{k} {v}" for k, v in row.parameters.items() if k != "quantity")
+    words = [experiment, key.partition("|")[0].replace("_", " ")]
+    return " ".join(w for w in words if w) + (f" ({cell})" if cell else "")

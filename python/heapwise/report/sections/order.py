@@ -1,0 +1,41 @@
+"""Run order: if the machine drifted, one sees it here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from heapwise.figures import order
+from heapwise.figures.order import Moment
+from heapwise.report.view import View
+from heapwise.trust.series import Series, tabulate
+
+TITLE, ORDER = "Run order", 60
+
+
+def build(view: View) -> dict[str, Any] | None:
+    table = tabulate(view.stored)
+    figures = []
+    for experiment in view.stored.run.experiments:
+        first = experiment.quantities[0].name
+        moments = [moment for cell, row in table.items()
+                   if (cell.experiment, cell.quantity) == (experiment.id, first)
+                   for series in row.values() for moment in _moments(series)]
+        if len(moments) > 3:
+            title = f"{experiment.id}: {first.replace('_', ' ')}, relative to its own median"
+            figures.append((title, Markup(order.draw(moments, title))))
+    check = next((c for c in view.result.trust.checks if c.id == "V9"), None)
+    return {"figures": figures, "check": check} if figures else None
+
+
+def _moments(series: Series) -> list[Moment]:
+    by_process: dict[int, list[float]] = {}
+    for number, value in zip(series.order, series.values, strict=True):
+        by_process.setdefault(number, []).append(value)
+    centre = float(np.median(series.values))
+    if centre <= 0:
+        return []
+    return [Moment(number, series.subject, float(np.median(values)) / centre)
+            for number, values in by_process.items()]

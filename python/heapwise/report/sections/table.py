@@ -1,0 +1,44 @@
+"""The table of a comparison: time and memory, absolute and relative, every sample as a dot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heapwise.model import Row
+from heapwise.report.cells import column
+from heapwise.report.view import View
+
+TITLE, ORDER = "Result", 20
+
+FIRST = ("wall_time", "peak_memory")
+
+
+def build(view: View) -> dict[str, Any] | None:
+    if not view.is_compare or not view.groups:
+        return None
+    first = [g for name in FIRST if (g := view.group(name))]
+    rest = [g for g in view.groups if g.quantity not in FIRST and _tells(g.rows)]
+    subjects = list(dict.fromkeys(row.subject for g in first or view.groups for row in g.rows))
+    versions = {s.name: s.peer.version for s in view.stored.run.plan.subjects if s.peer}
+    return {
+        "subjects": subjects, "versions": versions,
+        "columns": [column(g, with_strip=True) for g in first],
+        "more": [column(g, with_strip=False) for g in rest],
+        "missing": view.stored.run.missing_peers,
+        "noted": _noted(first),
+    }
+
+
+def _tells(rows: list[Row]) -> bool:
+    """A quantity that is zero everywhere tells nothing."""
+    return any(row.max for row in rows)
+
+
+def _noted(groups: list[Any]) -> dict[str, str]:
+    """Subject -> why it has no figure, or how its figures are weak."""
+    found: dict[str, str] = {}
+    for group in groups:
+        for row in group.rows:
+            if row.note and row.subject not in found:
+                found[row.subject] = row.note
+    return found

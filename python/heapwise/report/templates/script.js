@@ -1,0 +1,104 @@
+"use strict";
+(function () {
+  const root = document.documentElement;
+  const status = document.getElementById("status");
+
+  function say(words) {
+    status.textContent = words;
+    setTimeout(function () { status.textContent = ""; }, 2500);
+  }
+
+  // Theme: the reader's choice, else the system's.
+  const button = document.getElementById("theme");
+  function stored() {
+    try { return localStorage.getItem("heapwise-theme"); } catch (error) { return null; }
+  }
+  function paint(theme) {
+    root.dataset.theme = theme;
+    button.textContent = theme === "dark" ? "Light" : "Dark";
+    button.setAttribute("aria-pressed", String(theme === "dark"));
+  }
+  const system = matchMedia("(prefers-color-scheme: dark)");
+  paint(stored() || (system.matches ? "dark" : "light"));
+  system.addEventListener("change", function (event) {
+    if (!stored()) paint(event.matches ? "dark" : "light");
+  });
+  button.hidden = false;
+  button.addEventListener("click", function () {
+    const theme = root.dataset.theme === "dark" ? "light" : "dark";
+    try { localStorage.setItem("heapwise-theme", theme); } catch (error) { /* not kept */ }
+    paint(theme);
+  });
+
+  // Tables: rows without a value stay at the end, whichever way one sorts.
+  function value(row, column) {
+    const cell = row.cells[column];
+    const text = cell.dataset.value !== undefined ? cell.dataset.value : cell.textContent.trim();
+    const number = text === "" ? NaN : Number(text.replace(/,/g, ""));
+    return { text: text, number: number };
+  }
+  function compare(a, b) {
+    if (!isNaN(a.number) && !isNaN(b.number)) return a.number - b.number;
+    return a.text.localeCompare(b.text);
+  }
+  function sort(table, header) {
+    const column = header.cellIndex;
+    const ascending = header.getAttribute("aria-sort") !== "ascending";
+    const body = table.tBodies[0];
+    const rows = Array.from(body.rows).map(function (row) {
+      return { row: row, key: value(row, column) };
+    });
+    rows.sort(function (a, b) {
+      if ((a.key.text === "") !== (b.key.text === "")) return a.key.text === "" ? 1 : -1;
+      return ascending ? compare(a.key, b.key) : compare(b.key, a.key);
+    });
+    rows.forEach(function (entry) { body.append(entry.row); });
+    table.querySelectorAll("th[aria-sort]").forEach(function (other) {
+      other.removeAttribute("aria-sort");
+    });
+    header.setAttribute("aria-sort", ascending ? "ascending" : "descending");
+  }
+  document.querySelectorAll("table.sortable").forEach(function (table) {
+    table.querySelectorAll("thead button").forEach(function (inner) {
+      inner.addEventListener("click", function () { sort(table, inner.closest("th")); });
+    });
+  });
+
+  // Copying works from disk too, where the clipboard may be refused.
+  function copyBySelecting(element) {
+    const range = document.createRange();
+    range.selectNodeContents(element);
+    const selection = getSelection();
+    selection.removeAllRanges();
+    selection.addRange(range);
+    say(document.execCommand("copy") ? "Copied" : "Selected: copy it with your keyboard");
+  }
+  document.querySelectorAll("button[data-copy]").forEach(function (copier) {
+    copier.addEventListener("click", function () {
+      const element = document.getElementById(copier.dataset.copy);
+      if (!navigator.clipboard) return copyBySelecting(element);
+      navigator.clipboard.writeText(element.textContent).then(
+        function () { say("Copied"); }, function () { copyBySelecting(element); });
+    });
+  });
+
+  // Data: the files are in this page, as JSON strings.
+  document.querySelectorAll("button[data-file]").forEach(function (saver) {
+    saver.addEventListener("click", function () {
+      const text = JSON.parse(document.getElementById(saver.dataset.source).textContent);
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([text], { type: saver.dataset.type }));
+      link.download = saver.dataset.file;
+      document.body.append(link);
+      link.click();
+      link.remove();
+      setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+      say("Saved " + saver.dataset.file);
+    });
+  });
+
+  // On paper nothing can be opened: open it before.
+  addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (part) { part.open = true; });
+  });
+})();
