@@ -1,0 +1,132 @@
+"""``heapwise compare``: the user's program under every allocator that is installed."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from typing import Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.duration import cost, parse_duration
+from heapwise.cli.frame.options import (
+    DebugOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+)
+from heapwise.errors import Problem
+
+
+def register(app: typer.Typer) -> None:
+    app.command("compare", context_settings={"allow_interspersed_args": False})(compare)
+
+
+def compare(
+    program: Annotated[
+        list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Exactly so many rounds.")] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="End after so long: 90s, 10m. [3m]")
+    ] = None,
+    allocators: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these (see heapwise peers list).")
+    ] = None,
+    allocator: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=/PATH.so", help="One more; repeatable.")
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Compare with this one. [as it is]")
+    ] = None,
+    warmup: Annotated[int, typer.Option(min=0, help="Rounds that do not count.")] = 1,
+    input: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after so long.")
+    ] = None,
+    precision: Annotated[
+        float, typer.Option(help="Go on until intervals are within this, in percent.")
+    ] = 1.0,
+    seed: Annotated[int | None, typer.Option(help="Of the random order.")] = None,
+    cpus: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Go on against all advice.")] = False,
+    keep_env: Annotated[
+        bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
+    ] = False,
+    ignore_output: Annotated[
+        bool, typer.Option("--ignore-output", help="The output may differ.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    dry_run: DryRunOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Run a program under every allocator and say what each of them buys.
+
+    \b
+    heapwise compare -- ./server --bench
+    heapwise compare --time 10m --allocators jemalloc,mimalloc -- make -j8
+    heapwise compare --input data.sql --json -- sqlite3 :memory: > result.json
+
+    The baseline is the program as you run it today. Rounds go on in random order until every
+    95 % interval is within the precision, or the time is up.
+    """
+    from heapwise.cli.frame.announce import announce
+    from heapwise.runner import CompareRequest, prepare_compare
+
+    if not program:
+        raise Problem("E003", "no program was given", do="heapwise compare -- PROGRAM [ARGS]...")
+    request = CompareRequest(
+        command=program, allocators=[w for w in (allocators or "").split(",") if w],
+        adhoc=allocator or [], baseline=baseline or "", runs=runs,
+        time_s=parse_duration(time, "--time") if time else None, precision=precision / 100,
+        warm_up=warmup, input_path=input,
+        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
+        cpus=parse_cpus(cpus), force=force, keep_environment=keep_env, ignore_output=ignore_output,
+    )
+    console = Console(quiet, json)
+    if not quiet:
+        console.say(f"Checking {shlex.join(program[:1])} ...")
+    prepared = prepare_compare(request, os.environ)
+    announce(prepared, console)
+    if dry_run:
+        if json:
+            console.json(prepared.plan)
+        return 0
+    return _measure(prepared, store, console)
+
+
+def _measure(prepared: object, store: str | None, console: Console) -> int:
+    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.campaign import conduct
+    from heapwise.runner import Prepared, start
+    from heapwise.store import check_writable, find_store
+
+    assert isinstance(prepared, Prepared)
+    store_path = find_store(store)
+    check_writable(store_path)
+    watcher = progress.choose(console.quiet)
+    return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
+
+
+def parse_cpus(text: str | None) -> list[int]:
+    from heapwise.machine import cpu_list
+
+    if not text:
+        return []
+    try:
+        return cpu_list(text)
+    except ValueError as error:
+        raise Problem("E003", f"--cpus {text} is no list of processors", do="write 0-3,6") \
+            from error
+
+
+__all__ = ["compare", "cost", "parse_cpus", "register"]

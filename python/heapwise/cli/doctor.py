@@ -1,0 +1,117 @@
+"""``heapwise doctor``: what this machine offers, and what would spoil a measurement on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.errors import Exit, Problem
+from heapwise.model import Machine
+
+State = Literal["good", "note", "missing"]
+Finding = tuple[State, str, str]
+"""State, subject, and what to know or to do about it."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("doctor")(doctor)
+
+
+def doctor(
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Look at everything that a measurement needs, and say what is missing and how to get it.
+
+    \b
+    heapwise doctor
+    heapwise doctor --json
+    heapwise doctor --store /mnt/results
+    """
+    from heapwise.machine import read_machine
+
+    console = Console(quiet, json)
+    machine = read_machine()
+    findings = [*_parts(), *_peers(), *_store(store), *_machine(machine)]
+    for state, what, detail in findings:
+        if state != "good" or not quiet:
+            console.result(f"{state.ljust(8)} {what.ljust(20)} {detail}")
+    if json:
+        console.json({
+            "machine": machine,
+            "findings": [{"state": s, "what": w, "detail": d} for s, w, d in findings],
+        })
+    missing = any(state == "missing" for state, _, _ in findings)
+    return int(Exit.MISSING_TOOL if missing else Exit.DONE)
+
+
+def _parts() -> Iterator[Finding]:
+    from heapwise.catalog import (
+        COUNTER,
+        LAUNCHER,
+        PROBE,
+        broken_experiments,
+        find_experiments,
+        native_part,
+    )
+
+    for name in (LAUNCHER, PROBE, COUNTER):
+        try:
+            yield "good", name, str(native_part(name))
+        except Problem as problem:
+            yield "missing", name, f"{problem.what}. do: {problem.do}"
+    try:
+        number = len(find_experiments())
+        broken = broken_experiments()
+    except Problem:
+        return
+    yield "good" if number else "missing", "experiments", f"{number} found"
+    for found in broken:
+        yield "note", "experiments", f"{found.path}: {found.reason}"
+
+
+def _peers() -> Iterator[Finding]:
+    from heapwise.catalog import find_peers
+
+    for peer in find_peers():
+        if peer.path is None:
+            yield "note", peer.name, f"not installed. do: {peer.get}"
+        elif peer.debug_build:
+            yield "note", peer.name, f"{peer.version}, a debug build: left out. {peer.path}"
+        else:
+            yield "good", peer.name, f"{peer.version}  {peer.path or 'the C library'}"
+
+
+def _store(store: str | None) -> Iterator[Finding]:
+    from heapwise.store import check_writable, find_store, run_ids
+
+    path = find_store(store)
+    try:
+        check_writable(path)
+        yield "good", "store", f"{path}, {len(run_ids(path))} runs"
+    except Problem as problem:
+        yield "missing", "store", f"{problem.what}. do: {problem.do}"
+
+
+def _machine(machine: Machine) -> Iterator[Finding]:
+    from heapwise.cli.frame.announce import machine_line
+
+    yield "good", "machine", machine_line(machine)
+    for facility, reason in machine.unavailable.items():
+        yield "note", facility, reason
+    load = (machine.facts.get("quiet", {}).get("load") or [0.0])[0]
+    if load > machine.cores / 2:
+        yield "note", "load", f"{load}: others are working here; wait, or trust intervals only"
+    governors = machine.facts.get("cpufreq_governors") or []
+    if governors and governors != ["performance"]:
+        yield "note", "governor", f"{', '.join(governors)}; performance is steadier"
+    if machine.facts.get("turbo"):
+        yield "note", "turbo", "on: the clock depends on the temperature; the spin check watches it"
+    if machine.facts.get("smt_siblings"):
+        yield "note", "SMT", "cores are shared by two threads each; --cpus can pick one of them"

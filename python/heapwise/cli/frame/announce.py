@@ -1,0 +1,98 @@
+"""What will be measured and in what circumstances, before it is."""
+
+from __future__ import annotations
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.duration import cost
+from heapwise.machine import read_machine
+from heapwise.model import Machine, Peer
+from heapwise.runner import Prepared, cells, subjects_of
+
+SECONDS_PER_REPEAT = 0.1
+"""For the estimate of a plan only: what a repeat of an experiment takes, give or take ten times."""
+
+
+def announce(prepared: Prepared, console: Console) -> None:
+    """The lines Checking, Allocators, Machine and Plan."""
+    if prepared.preflight:
+        console.say(f"             {prepared.preflight.sentence}")
+    allocators(prepared, console)
+    console.say(f"Machine      {machine_line(read_machine())}")
+    if prepared.removed:
+        console.say(f"Environment  left out: {', '.join(prepared.removed)}  (--keep-env keeps them)")
+    console.say(f"Plan         {plan_line(prepared)}")
+
+
+def allocators(prepared: Prepared, console: Console) -> None:
+    names = []
+    for subject in prepared.plan.subjects:
+        if subject.control or prepared.plan.kind == "run" and subject.peer is None:
+            continue
+        version = subject.peer.version if subject.peer else ""
+        mark = " (baseline)" if subject.baseline else ""
+        names.append(f"{subject.name} {version}".strip() + mark)
+    if names:
+        console.say(f"Allocators   {' . '.join(names)}")
+    for peer in prepared.missing:
+        console.say(f"             missing: {peer.name}  ->  {peer.get}")
+    for peer in prepared.excluded:
+        console.say(f"             left out: {peer.name}, a debug build ({peer.path})")
+
+
+def machine_line(machine: Machine) -> str:
+    quiet = machine.facts.get("quiet", {})
+    load = quiet.get("load") or ["?"]
+    cores = f"{machine.cores} core{'s' if machine.cores != 1 else ''}"
+    frequency = "no cpufreq" if "cpufreq" in machine.unavailable else str(
+        ", ".join(machine.facts.get("cpufreq_governors") or ["cpufreq"])
+    )
+    counters = ", no hardware counters" if "hardware_counters" in machine.unavailable else ""
+    return f"{machine.cpu}, {cores}, {frequency}, load {load[0]}{counters}"
+
+
+def plan_line(prepared: Prepared) -> str:
+    plan = prepared.plan
+    if plan.kind == "run":
+        return _run_plan(prepared)
+    runs = len(plan.subjects)
+    warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
+    if plan.max_rounds:
+        return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
+    until = f"until every interval is under ±{plan.precision:.2g}" if plan.precision >= 1 else \
+        f"until every interval is under ±{plan.precision * 100:g} % or {cost(plan.time_s)} are over"
+    return f"{warm}rounds of {runs} runs in random order, {until}, seed {plan.seed}"
+
+
+def processes_of(prepared: Prepared) -> int:
+    """Processes of all rounds of ``run``."""
+    plan = prepared.plan
+    each = sum(
+        len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
+        for experiment in prepared.experiments
+    )
+    return each * plan.max_rounds
+
+
+def estimate_s(prepared: Prepared) -> float:
+    """Seconds, roughly: nobody knows before it was measured."""
+    plan = prepared.plan
+    total = 0.0
+    for experiment in prepared.experiments:
+        repeats = 2 if plan.smoke else plan.options.get("repeats") or experiment.repeats
+        each = 0.05 + repeats * (0.01 if plan.smoke else SECONDS_PER_REPEAT)
+        total += each * len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
+    return total * plan.max_rounds
+
+
+def _run_plan(prepared: Prepared) -> str:
+    plan = prepared.plan
+    number = len(prepared.experiments)
+    return (
+        f"{number} experiment{'s' if number != 1 else ''}, {plan.max_rounds} rounds, "
+        f"{processes_of(prepared)} processes in random order, very roughly "
+        f"{cost(estimate_s(prepared)).removeprefix('about ')}, seed {plan.seed}"
+    )
+
+
+def missing_line(peer: Peer) -> str:
+    return f"missing: {peer.name}  ->  {peer.get}"

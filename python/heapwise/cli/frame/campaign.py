@@ -1,0 +1,140 @@
+"""Runs a campaign under the eyes of the user, and says how it ended."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+from heapwise.cli.frame import progress
+from heapwise.cli.frame.console import Console, error_line
+from heapwise.errors import Exit, Problem
+from heapwise.model import Process, Result
+from heapwise.runner import Campaign
+from heapwise.store import read_run
+
+PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
+
+
+def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> int:
+    """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md."""
+    try:
+        run = campaign.go()
+    except Problem as problem:
+        watcher.end()
+        campaign.writer.close()
+        if campaign.processes:
+            error_line(f"{len(campaign.processes)} runs kept (run {campaign.run.id}).")
+        raise problem
+    finally:
+        watcher.end()
+        campaign.writer.close()
+    if run.state == "interrupted":
+        return _stopped(campaign, console)
+    return show(campaign.writer.folder, console)
+
+
+def show(folder: Path, console: Console, *, saved: bool = True) -> int:
+    """Analyses the stored run and prints it; the worst thing in it makes the exit code."""
+    from heapwise.analysis import analyse, to_json
+
+    stored = read_run(folder.parent.parent, folder.name)
+    if stored.damaged_lines:
+        console.warn("W002", f"{stored.damaged_lines} damaged sample lines were skipped.")
+    result = analyse(stored)
+    _print_result(result, console)
+    if saved:
+        _print_saved(result, console)
+    if console.as_json:
+        console.json(to_json(result))
+    return _exit_code(result, stored.processes)
+
+
+def _print_result(result: Result, console: Console) -> None:
+    from heapwise.cli.frame.table import compare_table, experiment_tables
+
+    compare = result.run.plan.kind == "compare"
+    console.say()
+    console.result(compare_table(result) if compare else experiment_tables(result))
+    console.result("")
+    for headline in [] if compare else result.headlines:
+        console.result(f"         {headline}")
+    console.result(f"Advice   {result.advice}")
+    console.result(f"Trust    {trust_line(result)}")
+
+
+def trust_line(result: Result) -> str:
+    """The verdict, and first of all what speaks against it."""
+    trust = result.trust
+    against = [c for c in trust.checks if c.verdict == "fail"] or [
+        c for c in trust.checks if c.verdict == "warn"
+    ]
+    if against:
+        return f"{trust.verdict}: " + "; ".join(f"{c.id} {c.detail.rstrip('.')}" for c in against)
+    passed = sum(check.verdict == "pass" for check in trust.checks)
+    rounds = len({s for r in result.rows for s in [r.n]} and [0]) and max(
+        (row.n for row in result.rows), default=0
+    )
+    words = [f"{rounds} paired rounds"] if result.run.plan.kind == "compare" else []
+    floor = result.noise_floor
+    if floor is not None:
+        words.append(f"noise floor ±{floor:.1%} (A/A)")
+    words.append(f"{passed} checks passed")
+    return f"{trust.verdict}: " + ", ".join(words)
+
+
+def _print_saved(result: Result, console: Console) -> None:
+    run = result.run
+    parts = [f"run {run.id}", f"heapwise report {run.id}"]
+    best = best_peer(result)
+    if best:
+        command = shlex.join(run.plan.options.get("as_typed") or run.plan.command)
+        parts.append(f"use it: LD_PRELOAD=$(heapwise peers path {best}) {command}")
+    console.result("Saved    " + "  .  ".join(parts))
+
+
+def best_peer(result: Result) -> str:
+    """The subject that is proven fastest, if it can be preloaded."""
+    peers = {s.name: s.peer for s in result.run.plan.subjects}
+    better = [
+        row for row in result.rows
+        if row.parameters.get("quantity") == "wall_time" and row.verdict == "better"
+        and row.ratio is not None
+    ]
+    if result.run.plan.kind != "compare" or not better:
+        return ""
+    name = min(better, key=lambda row: row.ratio or 1.0).subject
+    peer: Any = peers.get(name)
+    return name if peer is not None and peer.path and peer.notes != "given by path" else ""
+
+
+def _exit_code(result: Result, processes: list[Process]) -> int:
+    if any(process.status in PROGRAM_FAILED for process in processes):
+        for subject, process in {p.subject: p for p in processes
+                                 if p.status in PROGRAM_FAILED}.items():
+            times = sum(p.subject == subject and p.status == process.status for p in processes)
+            tried = sum(p.subject == subject for p in processes)
+            error_line(f"{subject}: {process.reason} {times} of {tried}")
+            if words := str(process.facts.get("stderr_tail") or "").strip():
+                error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
+        return int(Exit.PROGRAM_FAILED)
+    if result.trust.verdict == "not trustworthy":
+        return int(Exit.NOT_TRUSTWORTHY)
+    return int(Exit.DONE)
+
+
+def _stopped(campaign: Campaign, console: Console) -> int:
+    """What was kept, and how to go on with it."""
+    run = campaign.run
+    warm = run.plan.warm_up_rounds
+    measured = {p.round for p in campaign.processes if not p.warm_up}
+    of = f" of {run.plan.max_rounds}" if run.plan.max_rounds else ""
+    kept = len(campaign.processes)
+    done = max(measured) - warm + 1 if measured else 0
+    error_line(
+        f"stopped by you after {done}{of} rounds. {kept} runs kept (run {run.id}).   "
+        f"go on: heapwise resume {run.id}"
+    )
+    if console.as_json:
+        console.json({"run": run, "state": run.state, "kept": kept})
+    return int(Exit.INTERRUPTED)

@@ -1,0 +1,37 @@
+"""Durations as people write and read them."""
+
+from __future__ import annotations
+
+import re
+
+from heapwise.errors import Problem
+
+UNITS_S = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+
+
+def parse_duration(text: str, option: str) -> float:
+    """``90``, ``90s``, ``1.5m``, ``2h`` and ``1m30s`` in seconds. Problem E003 for anything else."""
+    parts = re.findall(r"([\d.]+)\s*(ms|min|s|m|h|)", text.strip())
+    whole = "".join(f"{number}{unit}" for number, unit in parts)
+    try:
+        seconds = sum(float(number) * UNITS_S[unit] for number, unit in parts)
+    except ValueError:
+        seconds = -1.0
+    if not parts or whole != text.replace(" ", "") or seconds <= 0:
+        raise Problem("E003", f"{option} {text} is no duration", do="write 90s, 3m or 1h30m")
+    return seconds
+
+
+def show_duration(seconds: float) -> str:
+    """``0:52``, ``12:05`` or ``1:00:00``."""
+    whole = max(0, round(seconds))
+    hours, rest = divmod(whole, 3600)
+    minutes, left = divmod(rest, 60)
+    return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
+
+
+def cost(seconds: float) -> str:
+    """``about 3 min``: for a plan, where more figures would be a pretence."""
+    if seconds < 90:
+        return f"about {max(1, round(seconds))} s"
+    return f"about {round(seconds / 60)} min" if seconds < 5400 else f"about {seconds / 3600:.1f} h"

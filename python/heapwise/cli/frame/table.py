@@ -1,0 +1,133 @@
+"""The rows of a result as text, in columns of one unit each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.model import Result, Row
+
+Line = list[str]
+
+
+def compare_table(result: Result) -> str:
+    """Time and peak memory, absolute and against the baseline."""
+    control = {s.name for s in result.run.plan.subjects if s.control}
+    rows = [row for row in result.rows if row.subject not in control]
+    times = {row.subject: row for row in rows if row.parameters["quantity"] == "wall_time"}
+    memories = {row.subject: row for row in rows if row.parameters["quantity"] == "peak_memory"}
+    baseline = next((row.subject for row in rows if row.baseline), "baseline")
+    head = ["", "time", f"vs {baseline}", "(95 % CI)", "peak memory", f"vs {baseline}", "(95 % CI)"]
+    time_scale = scale_for([row.median for row in times.values()], "s")
+    memory_scale = scale_for([row.median for row in memories.values()], "bytes")
+    lines = [head]
+    for name in sorted(times, key=lambda subject: _rank(times[subject])):
+        lines.append([
+            name, *_cells(times[name], time_scale, ("faster", "slower")),
+            *_cells(memories.get(name), memory_scale, ("less", "more")),
+        ])
+    return align(lines)
+
+
+def experiment_tables(result: Result) -> str:
+    """A table for each experiment, cell and quantity: the five figures and the ratio."""
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in result.rows:
+        key = row.experiment, json.dumps(row.parameters, sort_keys=True)
+        groups.setdefault(key, []).append(row)
+    return "\n\n".join(_experiment_table(rows) for rows in groups.values())
+
+
+def _experiment_table(rows: Sequence[Row]) -> str:
+    first = rows[0]
+    quantity = first.parameters.get("quantity", "")
+    settings = "  ".join(
+        f"{name}={value}" for name, value in first.parameters.items() if name != "quantity"
+    )
+    title = f"{first.experiment}  {quantity}  {settings}".rstrip()
+    scale = scale_for([row.median for row in rows], first.unit)
+    lines: list[Line] = [[
+        "", f"median {scale.label}".rstrip(), "min", "mean", "max", "stddev", "vs baseline",
+        "(95 % CI)",
+    ]]
+    for row in rows:
+        figures = [row.median, row.min, row.mean, row.max, row.stddev]
+        words = [scale.number(value) if value is not None else "-" for value in figures]
+        if row.median is None:
+            lines.append([row.subject, _missing(row), "", "", "", "", "", ""])
+        else:
+            lines.append([row.subject, *words, *_ratio_cells(row)])
+    return f"{title}\n{align(lines)}"
+
+
+def _ratio_cells(row: Row) -> Line:
+    if row.baseline:
+        return ["baseline", ""]
+    if row.ratio is None:
+        return ["-", row.note]
+    interval = _interval(row.ratio_low, row.ratio_high)
+    return [f"{significant(row.ratio)}x", f"{interval}  {row.verdict}".strip()]
+
+
+def _cells(row: Row | None, scale: Scale, words: tuple[str, str]) -> Line:
+    if row is None or row.median is None:
+        return [_missing(row), "", ""]
+    return [scale.text(row.median), *_difference(row, words)]
+
+
+def _missing(row: Row | None) -> str:
+    if row is None:
+        return "not measured"
+    return row.note or row.status.replace("_", " ")
+
+
+def _difference(row: Row, words: tuple[str, str]) -> Line:
+    """In percent of the baseline; words before signs, and no number where there is no difference."""
+    if row.baseline:
+        return ["-", ""]
+    if row.ratio is None or row.verdict == "cannot tell":
+        return ["cannot tell", _percent_interval(row)]
+    if row.verdict == "no difference":
+        return ["no difference", _percent_interval(row)]
+    better, worse = words
+    word = better if row.ratio < 1 else worse
+    ends = sorted(
+        abs(1 - bound) * 100 for bound in (row.ratio_low, row.ratio_high) if bound is not None
+    )
+    interval = f"{ends[0]:.1f}..{ends[1]:.1f}" if len(ends) == 2 else ""
+    return [f"{abs(1 - row.ratio) * 100:.1f} % {word}", interval]
+
+
+def _percent_interval(row: Row) -> str:
+    if row.ratio_low is None or row.ratio_high is None:
+        return ""
+    return f"{(row.ratio_low - 1) * 100:+.1f}..{(row.ratio_high - 1) * 100:+.1f} %"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{significant(low)}..{significant(high)}"
+
+
+def _rank(row: Row) -> tuple[Any, ...]:
+    return (not row.baseline, row.median is None, row.median or 0.0)
+
+
+def align(lines: Sequence[Line]) -> str:
+    """Columns as wide as their widest cell, left-aligned, two spaces between."""
+    columns = max(len(line) for line in lines)
+    widths = [
+        max((len(line[column]) for line in lines if column < len(line) and _counts(line, column)),
+            default=0)
+        for column in range(columns)
+    ]
+    return "\n".join(
+        "  ".join(cell.ljust(widths[column]) for column, cell in enumerate(line)).rstrip()
+        for line in lines
+    )
+
+
+def _counts(line: Line, column: int) -> bool:
+    """A sentence in the last filled cell may run on without widening its column."""
+    return any(line[column + 1:]) or len(line[column]) < 30

@@ -1,0 +1,79 @@
+"""``heapwise resume``: goes on with a run that was stopped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.duration import parse_duration
+from heapwise.cli.frame.options import (
+    DebugOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+)
+
+if TYPE_CHECKING:
+    from heapwise.model import Plan
+
+
+def register(app: typer.Typer) -> None:
+    app.command("resume")(resume)
+
+
+def resume(
+    id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id. [the last]")] = "last",
+    runs: Annotated[int | None, typer.Option(min=1, help="So many rounds in all.")] = None,
+    time: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="So much time in all: 10m.")
+    ] = None,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    dry_run: DryRunOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Go on with a run where it stopped, or add rounds to one that is complete.
+
+    \b
+    heapwise resume 7f3a
+    heapwise resume
+    heapwise resume 7f3a --time 10m
+    """
+    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.campaign import conduct, show
+    from heapwise.runner import resume as go_on
+    from heapwise.store import check_writable, find_store, read_run
+
+    store_path = find_store(store)
+    stored = read_run(store_path, id)
+    console = Console(quiet, json)
+    plan = extended(stored.run.plan, runs, time)
+    kept = sum(process.status != "interrupted" for process in stored.processes)
+    console.say(f"Run {stored.run.id} ({stored.run.state}) has {kept} runs.")
+    if dry_run:
+        if json:
+            console.json(plan)
+        return 0
+    if stored.run.state == "complete" and plan == stored.run.plan:
+        console.say("It is complete: nothing is left to do. --time or --runs add to it.")
+        return show(stored.path, console)
+    check_writable(stored.path.parent.parent)
+    watcher = progress.choose(quiet)
+    return conduct(go_on(stored, plan, watcher), watcher, console)
+
+
+def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
+    """The plan with more to do; everything else must stay, or the rounds would not be alike."""
+    if runs is not None:
+        plan = replace(plan, min_rounds=runs, max_rounds=runs)
+    if time is not None:
+        plan = replace(
+            plan, time_s=parse_duration(time, "--time"),
+            options={**plan.options, "time_given": True},
+        )
+    return plan

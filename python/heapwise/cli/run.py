@@ -1,0 +1,90 @@
+"""``heapwise run``: experiments, each subject in processes of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.duration import parse_duration
+from heapwise.cli.frame.options import (
+    DebugOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command("run")(run)
+
+
+def run(
+    ids: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID]...", help="Ids or patterns; all if none.")
+    ] = None,
+    smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes: does it work?")] = False,
+    set: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=V1,V2", help="Parameter values.")
+    ] = None,
+    subjects: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these, and the baseline; patterns.")
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in each process.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Rounds of processes. [3, smoke 1]")
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after so long.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Of order and data.")] = None,
+    cpus: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
+    ] = None,
+    keep_env: Annotated[
+        bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    dry_run: DryRunOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Run experiments and save every sample.
+
+    \b
+    heapwise run pool/bulk
+    heapwise run 'pool/*' --smoke --json
+    heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --rounds 6
+    """
+    from heapwise.cli.compare import parse_cpus
+    from heapwise.cli.frame import progress
+    from heapwise.cli.frame.announce import announce, estimate_s, processes_of
+    from heapwise.cli.frame.campaign import conduct
+    from heapwise.runner import RunRequest, prepare_run, start
+    from heapwise.store import check_writable, find_store
+
+    request = RunRequest(
+        patterns=ids or [], settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
+        subjects=[word for word in (subjects or "").split(",") if word],
+        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
+        cpus=parse_cpus(cpus), keep_environment=keep_env,
+    )
+    prepared = prepare_run(request, os.environ)
+    console = Console(quiet, json)
+    announce(prepared, console)
+    if dry_run:
+        if json:
+            console.json({
+                "plan": prepared.plan, "processes": processes_of(prepared),
+                "estimated_s": estimate_s(prepared),
+            })
+        return 0
+    store_path = find_store(store)
+    check_writable(store_path)
+    watcher = progress.choose(quiet)
+    return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
