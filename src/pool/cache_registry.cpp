@@ -63,16 +63,13 @@ void cached_pool::unlist() noexcept {
   if (next_ != nullptr) next_->link_ = link_;
 }
 
-void retire_thread(const cache_table* thread) noexcept {
-  const std::scoped_lock lock{registry_mutex};
-  for (cached_pool* each = first_pool; each != nullptr; each = each->next_) each->retire(thread);
-}
-
 namespace {
 
 thread_exit::~thread_exit() {
   if (table == nullptr) return;
-  retire_thread(table);  // from here on no pool's destructor reaches for the table
+  const std::scoped_lock lock{registry_mutex};
+  for (cached_pool* each = first_pool; each != nullptr; each = each->next()) each->retire(table);
+  // From here on no pool's destructor reaches for the table.
   if (table->size != 0) os::unmap(table->caches, table_bytes(table->size));
   *table = cache_table{.caches = nullptr, .size = 0, .thread_state = cache_table::state::retired};
 }

@@ -131,16 +131,12 @@ chunk* chunks::grow(chunk* seen) noexcept {
   return seen;
 }
 
-std::size_t chunks::index_of(const void* address, std::size_t newest_blocks) const noexcept {
-  const chunk* piece = newest();
-  std::size_t blocks = std::min(newest_blocks, piece->blocks);
-  for (;;) {
+std::size_t chunks::index_of(const void* address) const noexcept {
+  for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) {
     const std::size_t index = piece->index_of(address, shape_.divider);
-    if (index < blocks) return piece->first_index + index;
-    piece = piece->older;
-    if (piece == nullptr) return no_index;
-    blocks = piece->blocks;
+    if (index < piece->blocks) return piece->first_index + index;
   }
+  return no_index;
 }
 
 chunk* chunks::holding(std::size_t index) const noexcept {
@@ -148,6 +144,11 @@ chunk* chunks::holding(std::size_t index) const noexcept {
   if (index >= piece->first_index + piece->blocks) return nullptr;
   while (index < piece->first_index) piece = piece->older;
   return piece;
+}
+
+chunk* chunks::holding_or_grow(std::size_t index) noexcept {
+  chunk* const last = newest();
+  return index < last->first_index + last->blocks ? holding(index) : grow(last);
 }
 
 std::size_t chunks::count() const noexcept {

@@ -35,6 +35,9 @@ class cached_pool {
   /// This pool's place in every thread's table; no other living pool has it.
   [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
 
+  /// The pool listed after this one. Requires: the registry's lock.
+  [[nodiscard]] cached_pool* next() const noexcept { return next_; }
+
  protected:
   cached_pool() noexcept;
   cached_pool(const cached_pool&) = delete;
@@ -47,7 +50,6 @@ class cached_pool {
   void unlist() noexcept;
 
  private:
-  friend void retire_thread(const cache_table* thread) noexcept;
   std::size_t slot_;
   cached_pool* next_ = nullptr;
   cached_pool** link_ = nullptr;

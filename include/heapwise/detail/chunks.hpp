@@ -66,13 +66,16 @@ class chunks {
   }
 
   /// Returns: the index of a block among all blocks of the pool, or `no_index` if `address` is not
-  /// the first byte of a block. Only the first `newest_blocks` of the newest chunk count.
+  /// the first byte of a block.
   /// Complexity: O(chunks), half of all blocks being in the first that is looked at.
-  [[nodiscard]] std::size_t index_of(const void* address,
-                                     std::size_t newest_blocks = no_index) const noexcept;
+  [[nodiscard]] std::size_t index_of(const void* address) const noexcept;
 
   /// Returns: the chunk that holds the block with that index, nullptr if none does yet.
   [[nodiscard]] chunk* holding(std::size_t index) const noexcept;
+
+  /// Returns: as holding, but adds a chunk if the block lies just behind the newest; nullptr if
+  /// that cannot be.
+  [[nodiscard]] chunk* holding_or_grow(std::size_t index) noexcept;
 
   /// Requires: index < capacity(). Returns: the address of the block with that index.
   [[nodiscard]] void* address_of(std::size_t index) const noexcept {

@@ -219,12 +219,11 @@ class thread_cached::core final : public detail::cached_pool {
   /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
   bool cut_run(cache& mine) noexcept {
     std::size_t carved = carved_.load(std::memory_order_relaxed);
-    if (carving_ == nullptr) carving_ = oldest_with(carved);
+    if (carving_ == nullptr) carving_ = chunks_->holding(carved);
     if (carved == carving_->first_index + carving_->blocks) {
-      detail::chunk* const next = oldest_with(carved);
-      detail::chunk* const grown = next != nullptr ? next : chunks_->grow(chunks_->newest());
-      if (grown == nullptr) return false;
-      carving_ = grown;
+      detail::chunk* const next = chunks_->holding_or_grow(carved);
+      if (next == nullptr) return false;
+      carving_ = next;
     }
     const std::size_t offset = carved - carving_->first_index;
     const std::size_t blocks = std::min(run_blocks_, carving_->blocks - offset);
@@ -232,14 +231,6 @@ class thread_cached::core final : public detail::cached_pool {
     mine.fresh_end = mine.fresh + blocks * stride_bytes_;
     carved_.store(carved + blocks, std::memory_order_relaxed);
     return true;
-  }
-
-  /// Returns: the chunk that holds the block with that index, nullptr if none does yet.
-  [[nodiscard]] detail::chunk* oldest_with(std::size_t index) const noexcept {
-    detail::chunk* piece = chunks_->newest();
-    if (index >= piece->first_index + piece->blocks) return nullptr;
-    while (index < piece->first_index) piece = piece->older;
-    return piece;
   }
 
   HEAPWISE_COLD void* pop_first() noexcept {

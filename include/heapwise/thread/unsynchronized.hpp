@@ -54,18 +54,19 @@ class unsynchronized::core {
     const std::size_t index = divider_.quotient(reinterpret_cast<std::uintptr_t>(address) -
                                                 reinterpret_cast<std::uintptr_t>(base_));
     if (index < carved_) [[likely]] return true;
-    return chunks_->index_of(address, carved_) != detail::chunks::no_index;
+    return chunks_->index_of(address) < first_index_ + carved_;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
 
   void reset() noexcept {
-    core fresh{chunks_, check_};
-    *this = fresh;
+    list_ = detail::free_list{stride_bytes_, check_.make_links()};
+    carve_from(chunks_->holding(0));
   }
 
  private:
   void carve_from(const detail::chunk* piece) noexcept {
+    first_index_ = piece->first_index;
     base_ = piece->base;
     fresh_ = piece->base;
     blocks_ = piece->blocks;
@@ -74,7 +75,7 @@ class unsynchronized::core {
 
   HEAPWISE_ALWAYS_INLINE void* carve() noexcept {
     if (carved_ == blocks_) [[unlikely]] {
-      const detail::chunk* const piece = chunks_->grow(chunks_->newest());
+      const detail::chunk* const piece = chunks_->holding_or_grow(first_index_ + blocks_);
       if (piece == nullptr) return nullptr;
       carve_from(piece);
     }
@@ -90,6 +91,7 @@ class unsynchronized::core {
   detail::free_list<typename Checking::links> list_;
   std::byte* base_ = nullptr;
   std::byte* fresh_ = nullptr;
+  std::size_t first_index_ = 0;
   std::size_t carved_ = 0;
   std::size_t blocks_ = 0;
   std::size_t stride_bytes_;
