@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 from heapwise.figures.axis import Axis, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
@@ -11,7 +13,8 @@ COLOURS = {"better": "accent", "worse": "worse"}
 
 
 def draw(rows: list[Row], title: str, floor: float | None = None) -> str:
-    """Rows of one cell and quantity, baseline among them; those without a ratio say why."""
+    """Rows of one cell and quantity, baseline among them, by ratio; those without say why."""
+    rows = sorted(rows, key=lambda row: row.ratio or (1.0 if row.baseline else inf))
     left = 24 + max(text_width(row.subject, 13) for row in rows)
     left = min(left, 240)
     ratios = [v for r in rows for v in (r.ratio, r.ratio_low, r.ratio_high) if v]

@@ -9,8 +9,8 @@ from heapwise.figures.labels import Rectangle, place_labels
 from heapwise.figures.svg import Drawing, colour
 from heapwise.model import Row
 
-WIDTH, HEIGHT = 720.0, 430.0
-FRAME = Rectangle(64, 16, 704, 372)
+WIDTH, HEIGHT = 760.0, 390.0
+FRAME = Rectangle(92, 12, 748, 336)
 
 
 @dataclass(frozen=True)
@@ -94,11 +94,11 @@ def _grid(drawing: Drawing, across: Axis, up: Axis) -> None:
         drawing.text(FRAME.left - 8, y + 4, ratio_label(tick, up.high / up.low >= 2.5),
                      anchor="end")
     middle = (FRAME.left + FRAME.right) / 2
-    drawing.text(middle, HEIGHT - 8, "← faster      time      slower →", anchor="middle",
+    drawing.text(middle, HEIGHT - 8, "← faster · time · slower →", anchor="middle",
                  fill="ink")
-    drawing.text(14, (FRAME.top + FRAME.bottom) / 2, "← smaller      peak memory      larger →",
+    drawing.text(16, (FRAME.top + FRAME.bottom) / 2, "← smaller · peak memory · larger →",
                  anchor="middle", fill="ink",
-                 transform=f"rotate(-90 14 {(FRAME.top + FRAME.bottom) / 2:.0f})")
+                 transform=f"rotate(-90 16 {(FRAME.top + FRAME.bottom) / 2:.0f})")
 
 
 def _cross(drawing: Drawing, across: Axis, up: Axis, point: Point) -> list[Rectangle]:

@@ -23,8 +23,17 @@ def build(view: View) -> dict[str, Any] | None:
         "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
         "machine_facts": [(k, v if isinstance(v, str) else json.dumps(v))
                           for k, v in sorted(machine.facts.items())],
+        "when": _when(run.created, run.finished),
         "rounds": len({(p.experiment, p.round) for p in measured(view.stored)}),
     }
+
+
+def _when(start: str, end: str) -> str:
+    """``2026-01-02 03:04 to 03:09``: ISO 8601 as people write it."""
+    day, clock = start[:10], start[11:16]
+    if not end:
+        return f"{day} {clock}"
+    return f"{day} {clock} to {end[11:16] if end[:10] == day else f'{end[:10]} {end[11:16]}'}"
 
 
 def _facts(view: View) -> list[tuple[str, str]]:

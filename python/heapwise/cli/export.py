@@ -1,0 +1,67 @@
+"""``heapwise export``: a run in the form that another tool reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, TextIO
+
+import typer
+
+from heapwise.cli.frame.options import DebugOption, StoreOption
+from heapwise.errors import Problem
+
+
+def register(app: typer.Typer) -> None:
+    app.command("export")(export)
+
+
+def export(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Its id, or last.")] = "last",
+    format: Annotated[
+        str, typer.Option("--format", "-f", metavar="FORMAT",
+                          help="csv, json, markdown, seed-tsv, hyperfine or google-benchmark.")
+    ] = "csv",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else stdout.")
+    ] = None,
+    redact: Annotated[bool, typer.Option("--redact", help="Without host, user and paths.")] = False,
+    store: StoreOption = None,
+    debug: DebugOption = False,
+) -> int:
+    """Write a run's figures in the form that another tool reads.
+
+    \b
+    heapwise export last --format csv -o result.csv    one line per row, samples included
+    heapwise export 7f3a --format markdown             tables for a ticket
+    heapwise export 7f3a --format hyperfine            what hyperfine --export-json writes
+    """
+    from heapwise.analysis import analyse
+    from heapwise.report import redact as without_names
+    from heapwise.report.formats import find_formats
+    from heapwise.store import find_store, read_run
+
+    formats = find_formats()
+    if format not in formats:
+        raise Problem("E003", f"no format '{format}'; there are {', '.join(formats)}",
+                      do="heapwise export --help")
+    stored = read_run(find_store(store), run)
+    file = _open(output) if output else None
+    if redact:
+        stored = without_names(stored)
+    text: str = formats[format].write(stored, analyse(stored))
+    if file is None:
+        typer.echo(text, nl=False)
+    else:
+        with file:
+            file.write(text)
+        typer.echo(f"Saved {output}", err=True)
+    return 0
+
+
+def _open(path: Path) -> TextIO:
+    """Before the work, so that a folder that cannot be written is found at once."""
+    try:
+        return path.open("w", encoding="utf-8")
+    except OSError as error:
+        raise Problem("E050", f"{path} cannot be written: {error.strerror}",
+                      do="--output FILE in a folder that you may write") from error

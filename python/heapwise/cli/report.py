@@ -1,0 +1,124 @@
+"""``heapwise report``: one HTML file that shows one run or several."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.errors import Problem
+
+if TYPE_CHECKING:
+    from heapwise.store import StoredRun
+
+
+def register(app: typer.Typer) -> None:
+    app.command("report")(report)
+
+
+def report(
+    runs: Annotated[
+        list[str] | None, typer.Argument(metavar="[RUN]...", help="Ids; the last run else.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="All runs of the store.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="PATH",
+                                  help="Where to write; else beside the run.")
+    ] = None,
+    open_: Annotated[
+        str, typer.Option("--open", metavar="yes|no|auto",
+                          help="Show it in a browser; auto does where there is a desktop.")
+    ] = "auto",
+    redact: Annotated[bool, typer.Option("--redact", help="Without host, user and paths.")] = False,
+    list_: Annotated[bool, typer.Option("--list", help="List the runs of the store.")] = False,
+    store: StoreOption = None,
+    as_json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Write one HTML file that opens from disk and asks nothing of the network.
+
+    \b
+    heapwise report                          the last run
+    heapwise report 7f3a 81c0 -o both.html   two runs in one file
+    heapwise report 7f3a --redact            to give away: without host, user and paths
+    """
+    from heapwise.store import find_store, read_run, run_ids
+
+    if open_ not in ("yes", "no", "auto"):
+        raise Problem("E003", f"--open {open_}: it is yes, no or auto", do="heapwise report --help")
+    place, console = find_store(store), Console(quiet=quiet, as_json=as_json)
+    ids = run_ids(place)
+    if list_:
+        return _list(console, [read_run(place, run) for run in ids])
+    if every and not ids:
+        raise Problem("E004", f"the store {place} is empty", do="heapwise compare -- PROGRAM")
+    wanted = [read_run(place, run) for run in (ids if every else runs or ["last"])]
+    path = _prepare(output, place, wanted)
+    _write(path, _page(wanted, redact))
+    if as_json:
+        console.json({"report": str(path), "runs": [stored.run.id for stored in wanted]})
+    _show(path, open_)
+    console.result(f"Report: {path}")
+    return 0
+
+
+def _page(wanted: list[StoredRun], hide: bool) -> str:
+    from heapwise.report import View, build_page, redact
+
+    return build_page([View(redact(stored) if hide else stored) for stored in wanted])
+
+
+def _list(console: Console, found: list[StoredRun]) -> int:
+    if console.as_json:
+        console.json([{"id": s.run.id, "created": s.run.created, "kind": s.run.plan.kind,
+                       "state": s.run.state, "command_line": s.run.command_line,
+                       "path": str(s.path)} for s in found])
+        return 0
+    for stored in found:
+        run = stored.run
+        what = " ".join(run.plan.command) or " ".join(run.plan.experiments)
+        console.result(f"{run.id}  {run.created[:16].replace('T', ' ')}  {run.plan.kind:8}"
+                       f"{run.state:12}{what[:60]}")
+    if not found:
+        console.result("The store is empty.")
+    return 0
+
+
+def _prepare(output: Path | None, store: Path, wanted: list[StoredRun]) -> Path:
+    """The absolute path of the report; Problem E050 before any work when it cannot be written."""
+    if output is not None:
+        path = output
+    elif len(wanted) == 1:
+        path = wanted[0].path / "report.html"
+    else:
+        path = store / "report.html"
+    path = path.absolute()
+    try:
+        path.open("a", encoding="utf-8").close()
+    except OSError as error:
+        raise Problem("E050", f"{path} cannot be written: {error.strerror}",
+                      do="--output PATH in a folder that you may write") from error
+    return path
+
+
+def _write(path: Path, page: str) -> None:
+    """Beside it first, then renamed: an older report stays whole if this fails."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(page, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise Problem("E050", f"{path} cannot be written: {error.strerror}") from error
+
+
+def _show(path: Path, wish: str) -> None:
+    desktop = bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
+    if wish == "yes" or (wish == "auto" and desktop and os.isatty(1)):
+        webbrowser.open(path.as_uri())
