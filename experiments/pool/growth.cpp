@@ -59,7 +59,7 @@ const experiment question{
     .parameters = {{"iterations", "blocks taken, all out at once", {1'000'000}, {4'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
                    {"growth", "fixed: all blocks in advance; geometric: starts small",
-                    {"fixed", "geometric"}, {"fixed", "geometric"}},
+                    {"geometric", "fixed"}, {"geometric", "fixed"}},
                    {"first_count", "blocks at the start of a growing pool", {1024}, {256}}},
     .quantities = {{"alloc", "ns/op", better::lower, "one allocation and one byte written"},
                    {"free", "ns/op", better::lower, "one free"}},

@@ -1,0 +1,180 @@
+"""Every experiment, every subject: what it declares and what it prints at smoke size."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from heapwise.model import Experiment
+
+ROOT = Path(__file__).resolve().parents[3]
+MARGIN = 2000  # calls of malloc that the harness itself may make
+
+
+def _native_folder() -> Path | None:
+    named = os.environ.get("HEAPWISE_NATIVE")
+    built = [p.parent for p in ROOT.glob("build/*/native/heapwise-launch")]
+    newest = max(built, key=lambda p: (p / "heapwise-launch").stat().st_mtime, default=None)
+    return Path(named) if named else newest
+
+
+def _binaries() -> list[Path]:
+    folder = _native_folder()
+    found = sorted((folder / "experiments").glob("*/*")) if folder else []
+    return [p for p in found if p.is_file() and os.access(p, os.X_OK)]
+
+
+def describe(binary: Path) -> Experiment:
+    done = subprocess.run([str(binary), "--describe"], capture_output=True, timeout=20, check=True)
+    return msgspec.json.decode(done.stdout, type=Experiment)
+
+
+DESCRIBED = [(b, describe(b)) for b in _binaries()]
+SUBJECTS = [pytest.param(b, e, s.name, id=f"{e.id}:{s.name}")
+            for b, e in DESCRIBED for s in e.subjects]
+EVERY = [pytest.param(b, e, id=e.id) for b, e in DESCRIBED]
+
+
+def run(binary: Path, *arguments: str, environment: dict[str, str] | None = None
+        ) -> list[dict[str, Any]]:
+    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, **(environment or {})})
+    assert done.returncode == 0, done.stderr + done.stdout
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_source_folder_and_the_built_experiments_agree(native: Path) -> None:
+    sources = {f"{p.parent.name}/{p.stem}" for p in ROOT.glob("experiments/*/*.cpp")}
+    assert {experiment.id for _, experiment in DESCRIBED} == sources
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
+    assert experiment.id == f"{binary.parent.name}/{binary.name}"
+    assert experiment.family == binary.parent.name
+    for text in (experiment.question, experiment.isolates, experiment.not_shown):
+        assert len(text) > 20
+    names = [s.name for s in experiment.subjects]
+    assert len(set(names)) == len(names)
+    assert experiment.baseline.partition("@")[0] in names
+    assert all(p.default and p.smoke and p.meaning for p in experiment.parameters)
+    assert experiment.repeats > experiment.dropped_repeats >= 0
+    for figure in experiment.seed_figures:
+        assert figure.quantity in {q.name for q in experiment.quantities}
+        assert set(figure.parameters) <= {p.name for p in experiment.parameters}
+    assert all(s.available or s.reason for s in experiment.subjects)
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_list_subjects_is_the_description(binary: Path, experiment: Experiment) -> None:
+    done = subprocess.run([str(binary), "--list-subjects"], capture_output=True, text=True,
+                          timeout=20, check=True)
+    assert done.stdout.split() == [s.name for s in experiment.subjects]
+
+
+@pytest.mark.parametrize(("binary", "experiment", "subject"), SUBJECTS)
+def test_smoke_prints_the_promised_lines(
+        binary: Path, experiment: Experiment, subject: str) -> None:
+    for setting in _cells(experiment):
+        lines = run(binary, "--subject", subject, "--smoke", *setting)
+        kinds = [line["kind"] for line in lines]
+        assert kinds[0] == "start"
+        _check_start(lines[0], experiment, subject)
+        if "refused" in kinds:
+            assert kinds == ["start", "refused"] and lines[1]["reason"]
+            continue
+        assert kinds[-1] == "end" and set(kinds[1:-1]) == {"sample", "check"}
+        assert kinds == sorted(kinds, key=["start", "sample", "check", "end"].index)
+        for number, sample in enumerate(line for line in lines if line["kind"] == "sample"):
+            _check_sample(sample, experiment, number)
+        checks = {line["id"]: line for line in lines if line["kind"] == "check"}
+        assert {"work", "affinity", "quantities"} <= set(checks)
+        assert all(check["ok"] for check in checks.values())
+
+
+def _cells(experiment: Experiment) -> list[list[str]]:
+    """Each smoke value of each parameter once, the others at their first."""
+    cells: list[list[str]] = [[]]
+    for parameter in experiment.parameters:
+        cells += [["--set", f"{parameter.name}={v}"] for v in parameter.smoke[1:]]
+    return cells
+
+
+def _check_start(start: dict[str, Any], experiment: Experiment, subject: str) -> None:
+    assert (start["experiment"], start["subject"]) == (experiment.id, subject)
+    assert set(start["parameters"]) == {p.name for p in experiment.parameters}
+    assert start["affinity"] == sorted(os.sched_getaffinity(0))
+    assert start["clock"]["resolution_ns"] > 0 and start["clock"]["overhead_ns"] > 0
+    assert start["malloc"]["path"].startswith("/") and start["malloc"]["build_id"]
+    assert start["compiler"].startswith(("gcc ", "clang "))
+    assert "-O" in start["flags"]
+
+
+def _check_sample(sample: dict[str, Any], experiment: Experiment, number: int) -> None:
+    assert sample["repeat"] == number
+    assert set(sample["values"]) == {q.name for q in experiment.quantities}
+    assert all(v > 0 for v in sample["values"].values())
+    facts = sample["facts"]
+    assert facts["elapsed_ns"] >= facts["shortest_region_ns"] > 0
+    assert facts["operations"] > 0 and facts["threads"] >= 1
+    assert facts["spin_ns"] == min(facts["spin_before_ns"], facts["spin_after_ns"]) > 0
+    assert set(facts["cpus"]) <= os.sched_getaffinity(0) and facts["cpus"]
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_no_call_of_malloc_is_optimised_away(
+        binary: Path, experiment: Experiment, native: Path, tmp_path: Path) -> None:
+    """V4: what the subject expects is what a counting probe sees, give or take the harness."""
+    for name in [s.name for s in experiment.subjects if s.kind == "malloc"]:
+        out = tmp_path / name
+        lines = run(binary, "--subject", name, "--smoke", environment={
+            "LD_PRELOAD": str(native / "libheapwise-count.so"), "HEAPWISE_COUNT_OUT": str(out)})
+        expected = lines[-1]["expected_calls"]
+        seen = json.loads(out.read_text())["calls"]["malloc"]
+        assert expected > 0
+        assert expected <= seen <= expected + MARGIN
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_timed_regions_of_other_subjects_do_not_call_malloc_per_block(
+        binary: Path, experiment: Experiment, native: Path, tmp_path: Path) -> None:
+    ours = ("unsynchronized", "mutex", "lock_free", "thread_cached", "thread_cached_handle")
+    for name in [s.name for s in experiment.subjects if s.name in ours]:
+        out = tmp_path / name
+        run(binary, "--subject", name, "--smoke", environment={
+            "LD_PRELOAD": str(native / "libheapwise-count.so"), "HEAPWISE_COUNT_OUT": str(out)})
+        assert json.loads(out.read_text())["calls"]["malloc"] <= MARGIN
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+@pytest.mark.parametrize("arguments", [
+    [], ["--subject", "nobody"], ["--subject"], ["--set", "colour=red", "--describe"],
+    ["--repeats", "0", "--describe"], ["--unknown", "x"], ["extra"],
+])
+def test_bad_usage_says_what_why_next(
+        binary: Path, experiment: Experiment, arguments: list[str]) -> None:
+    done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=20)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.startswith("error E003: ") and "\n  do: " in done.stderr
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_reader_that_goes_away_is_not_waited_for(binary: Path, experiment: Experiment) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([str(binary), "--describe"], stdout=full, stderr=subprocess.PIPE,
+                              text=True, timeout=20)
+    assert done.returncode == 70 and "E070" in done.stderr
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_the_same_seed_repeats_the_same_cell(binary: Path, experiment: Experiment) -> None:
+    name = experiment.subjects[0].name
+    starts = [run(binary, "--subject", name, "--smoke", "--seed", "7")[0] for _ in range(2)]
+    assert starts[0]["seed"] == starts[1]["seed"] == 7
+    assert starts[0]["parameters"] == starts[1]["parameters"]

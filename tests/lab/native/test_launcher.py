@@ -1,0 +1,268 @@
+"""The launcher against programs that behave in every way a program can."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+MIB = 1 << 20
+KEYS = {
+    "schema", "wall_s", "user_s", "system_s", "peak_rss_bytes", "minor_faults", "major_faults",
+    "voluntary_switches", "involuntary_switches", "exit_code", "signal", "signal_name",
+    "timed_out", "output_bytes", "output_hash", "error_bytes", "affinity", "spin_before_ns",
+    "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes", "start_error",
+    "lingering", "stopped_by",
+}
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def gone(pid: int) -> bool:
+    """Whether it ends within ten seconds."""
+    for _ in range(200):
+        if not alive(pid):
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_result_has_every_key(launch: Any, toy: str) -> None:
+    assert set(launch(toy, "exit", "0")) == KEYS
+
+
+def test_exit_code_is_the_programs(launch: Any, toy: str) -> None:
+    result = launch(toy, "exit", "3")
+    assert (result["exit_code"], result["signal"], result["timed_out"]) == (3, None, False)
+
+
+def test_crash_is_named(launch: Any, toy: str) -> None:
+    result = launch(toy, "crash")
+    assert (result["exit_code"], result["signal"], result["signal_name"]) == (None, 11, "SIGSEGV")
+
+
+def test_missing_program_is_an_error_not_an_exit_code(launch: Any) -> None:
+    result = launch("/nonexistent/program")
+    assert result["start_error"] == "No such file or directory"
+    assert result["exit_code"] is None and result["signal"] is None
+
+
+def test_file_that_may_not_be_executed(launch: Any, tmp_path: Path) -> None:
+    (tmp_path / "data").write_text("no program")
+    assert launch(str(tmp_path / "data"))["start_error"] == "Permission denied"
+
+
+def test_folder_that_does_not_exist(launch: Any, toy: str) -> None:
+    result = launch(toy, "exit", "0", options=["--directory", "/nonexistent"])
+    assert result["start_error"] == "No such file or directory"
+
+
+def test_directory_is_entered(launch: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    launch("/bin/pwd", options=["--directory", "/usr", "--stdout", str(out)])
+    assert out.read_text() == "/usr\n"
+
+
+def test_timeout_ends_a_program_that_hangs(launch: Any, toy: str) -> None:
+    result = launch(toy, "hang", options=["--timeout", "0.2"])
+    assert result["timed_out"] and result["signal_name"] == "SIGTERM"
+    assert result["wall_s"] >= 0.2
+
+
+def test_timeout_ends_a_program_that_ignores_sigterm(launch: Any, toy: str) -> None:
+    result = launch(toy, "ignore-term", options=["--timeout", "0.2"])
+    assert result["timed_out"] and result["signal_name"] == "SIGKILL"
+    assert result["wall_s"] >= 2.2
+
+
+@pytest.mark.parametrize("how", ["linger", "linger-apart"])
+def test_what_a_program_leaves_behind_is_killed(launch: Any, toy: str, how: str) -> None:
+    result = launch(toy, how)
+    assert result["exit_code"] == 0 and result["lingering"] == 1
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _command(p) == [toy, how]]
+    assert left == []
+
+
+def _command(path: Path) -> list[str]:
+    try:
+        return path.read_bytes().decode().split("\0")[:-1]
+    except OSError:
+        return []
+
+
+def test_gigabyte_of_output_is_counted_hashed_and_not_kept(
+        launch: Any, toy: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    first = launch(toy, "print", "1024", options=["--stdout", str(out)])
+    assert first["output_bytes"] == 1024 * MIB and first["exit_code"] == 0
+    text = out.read_bytes()
+    assert 128 * 1024 < len(text) < 129 * 1024
+    assert f"[... {1024 * MIB - 128 * 1024} bytes left out ...]".encode() in text
+    assert first["launcher_rss_bytes"] < 8 * MIB
+    assert launch(toy, "print", "1024")["output_hash"] == first["output_hash"]
+    assert launch(toy, "print", "1023")["output_hash"] != first["output_hash"]
+
+
+@pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 131071, 131072, 131073, 400_000])
+def test_both_ends_of_the_output_are_kept(launch: Any, toy: str, tmp_path: Path, size: int) -> None:
+    given, out = tmp_path / "given", tmp_path / "out"
+    content = b"".join(b"%07d\n" % i for i in range(size // 8 + 1))[:size]
+    given.write_bytes(content)
+    result = launch(toy, "copy", options=["--stdin", str(given), "--stdout", str(out)])
+    assert result["output_bytes"] == size
+    kept = out.read_bytes()
+    if size <= 131072:
+        assert kept == content
+    else:
+        assert kept.startswith(content[:65536] + b"\n[... ")
+        assert kept.endswith(b" left out ...]\n" + content[-65536:])
+
+
+def test_stdin_is_empty_unless_given(launch: Any, toy: str) -> None:
+    result = launch(toy, "copy")
+    assert result["exit_code"] == 0 and result["output_bytes"] == 0
+
+
+def test_stderr_is_kept_apart(launch: Any, tmp_path: Path) -> None:
+    err = tmp_path / "err"
+    result = launch("/bin/sh", "-c", "echo out; echo oops >&2", options=["--stderr", str(err)])
+    assert (result["output_bytes"], result["error_bytes"]) == (4, 5)
+    assert err.read_text() == "oops\n"
+
+
+def test_affinity_is_applied_and_read_back(launch: Any, toy: str) -> None:
+    allowed = sorted(os.sched_getaffinity(0))
+    assert launch(toy, "exit", "0")["affinity"] == allowed
+    pinned = launch(toy, "exit", "0", options=["--cpus", str(allowed[-1])])
+    assert pinned["affinity"] == [allowed[-1]]
+
+
+def test_processor_that_does_not_exist_is_refused(launch: Any, toy: str) -> None:
+    result = launch(toy, "exit", "0", options=["--cpus", "1000"])
+    assert result["start_error"] == "Invalid argument" and result["exit_code"] is None
+
+
+def test_environment_is_inherited_extended_or_clean(launch: Any, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    keep = ["--stdout", str(out)]
+    launch("/usr/bin/env", options=[*keep, "--env", "A=1", "--env", "A=2", "--env", "PATH=/x"])
+    seen = out.read_text().splitlines()
+    assert "A=2" in seen and "A=1" not in seen and "PATH=/x" in seen and len(seen) > 2
+    launch("/usr/bin/env", options=["--env", "A=x=y", "--clean-env", *keep])
+    assert out.read_text() == "A=x=y\n"
+
+
+def test_preload_for_the_program_stays_out_of_the_launcher(
+        launch: Any, native: Path, toy: str, tmp_path: Path) -> None:
+    """The probe writes one line for each process it is loaded into: exactly one, the program's."""
+    seen = tmp_path / "seen"
+    launch(toy, "exit", "0", options=[
+        "--env", f"LD_PRELOAD={native / 'libheapwise-probe.so'}",
+        "--env", f"HEAPWISE_PROBE_OUT={seen}"])
+    lines = [json.loads(line) for line in seen.read_text().splitlines()]
+    assert [line["exe"] for line in lines] == [toy]
+
+
+def test_memory_is_the_programs_own_even_below_a_fat_parent(launch: Any, toy: str) -> None:
+    """V7: what a fat parent hands down through exec must not be in the child's figure."""
+    fat = bytearray(500 * MIB)
+    fat[::4096] = b"x" * len(fat[::4096])
+    small, big = (launch(toy, "touch", n)["peak_rss_bytes"] for n in ("1", "101"))
+    assert small < 16 * MIB
+    assert abs((big - small) - 100 * MIB) <= 2 * MIB
+    del fat
+
+
+def test_memory_of_the_largest_descendant_counts(launch: Any, toy: str) -> None:
+    result = launch("/bin/sh", "-c", f"{toy} touch 100; true")
+    assert result["peak_rss_bytes"] > 100 * MIB
+
+
+def test_processor_time_is_the_programs(launch: Any, toy: str) -> None:
+    """Time on the processor never exceeds the wall time of one thread, but for the kernel's tick."""
+    result = launch(toy, "spin", "200")
+    used = result["user_s"] + result["system_s"]
+    assert result["wall_s"] >= 0.2
+    assert 0 < used <= result["wall_s"] + 0.02
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_launcher_told_to_stop_kills_and_still_reports(
+        native: Path, toy: str, tmp_path: Path, number: signal.Signals) -> None:
+    result, out = tmp_path / "result", tmp_path / "out"
+    command = [str(native / "heapwise-launch"), "--result", str(result), "--", "/bin/sh", "-c",
+               f"echo $$ > {out}; {toy} ignore-term"]
+    with subprocess.Popen(command) as launcher:
+        pid = _first_line(out)
+        launcher.send_signal(number)
+        assert launcher.wait(timeout=20) == 0
+    assert json.loads(result.read_text())["stopped_by"] == number.name
+    assert gone(pid)
+
+
+def test_program_does_not_outlive_the_launchers_parent(
+        native: Path, toy: str, tmp_path: Path) -> None:
+    result, out = tmp_path / "result", tmp_path / "out"
+    command = (f"{native / 'heapwise-launch'} --result {result} -- /bin/sh -c "
+               f"'echo $$ > {out}; exec {toy} hang' & wait")
+    with subprocess.Popen(["/bin/sh", "-c", command]) as parent:
+        pid = _first_line(out)
+        parent.kill()
+        parent.wait()
+    assert gone(pid)
+    assert json.loads(_when_written(result))["stopped_by"] == "parent"
+
+
+def test_program_does_not_outlive_a_launcher_that_is_killed(
+        native: Path, toy: str, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    command = [str(native / "heapwise-launch"), "--result", str(tmp_path / "result"), "--",
+               "/bin/sh", "-c", f"echo $$ > {out}; exec {toy} hang"]
+    with subprocess.Popen(command) as launcher:
+        pid = _first_line(out)
+        launcher.kill()
+        launcher.wait()
+    assert gone(pid)
+
+
+def _first_line(path: Path) -> int:
+    return int(_when_written(path))
+
+
+def _when_written(path: Path) -> str:
+    for _ in range(200):
+        if path.exists() and path.read_text().endswith("\n"):
+            return path.read_text()
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was not written")
+
+
+@pytest.mark.parametrize("arguments", [
+    [], ["--"], ["--timeout", "0", "--", "true"], ["--timeout", "soon", "--", "true"],
+    ["--timeout", "nan", "--", "true"], ["--cpus", "x", "--", "true"], ["--env", "A", "--", "true"],
+    ["--env", "=1", "--", "true"], ["--loud", "1", "--", "true"], ["--stdout"], ["true"],
+])
+def test_bad_usage_says_what_why_next(native: Path, arguments: list[str]) -> None:
+    done = subprocess.run([str(native / "heapwise-launch"), *arguments],
+                          capture_output=True, text=True, timeout=20)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error E003: ") and "\n  do: " in done.stderr
+
+
+def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None:
+    for option in ("--result", "--stdout"):
+        done = subprocess.run(
+            [str(native / "heapwise-launch"), option, "/nonexistent/file", "--", toy, "exit", "0"],
+            capture_output=True, text=True, timeout=20)
+        assert done.returncode == 5 and done.stderr.startswith("error E050")

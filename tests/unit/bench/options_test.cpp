@@ -1,0 +1,91 @@
+#include "harness/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <initializer_list>
+#include <vector>
+
+using namespace heapwise::bench;
+
+namespace {
+
+const experiment question{
+    .id = "family/name",
+    .question = "?",
+    .isolates = "",
+    .not_shown = "",
+    .parameters = {{"count", "how many", {100, 200}, {5}},
+                   {"size", "bytes", {64}, {}, "bytes", 8},
+                   {"rate", "per second", {0.5}, {0.25}, "", 0},
+                   {"order", "of blocks", {"address"}, {"address", "random"}}},
+    .quantities = {{"q", "ns/op"}},
+    .subjects = {{"one", "One", [](cell&) {}}, {"two", "Two", nullptr, "not here"}},
+    .baseline = "one",
+    .repeats = 7,
+};
+
+options read(std::initializer_list<const char*> arguments) {
+  std::vector<char*> argv{const_cast<char*>("program")};
+  for (const char* argument : arguments) argv.push_back(const_cast<char*>(argument));
+  return read_options(question, static_cast<int>(argv.size()), argv.data());
+}
+
+}  // namespace
+
+TEST_CASE("without settings a cell takes the first default of each parameter") {
+  const options chosen = read({"--subject", "one"});
+  CHECK(chosen.subject->name == "one");
+  CHECK(chosen.repeats == 7);
+  REQUIRE(chosen.settings.size() == 4);
+  CHECK(chosen.settings[0] == value{100});
+  CHECK(chosen.settings[2] == value{0.5});
+  CHECK(chosen.settings[3] == value{"address"});
+}
+
+TEST_CASE("smoke takes the smoke values where there are any, and fewer repeats") {
+  const options chosen = read({"--subject", "one", "--smoke"});
+  CHECK(chosen.settings[0] == value{5});
+  CHECK(chosen.settings[1] == value{64});
+  CHECK(chosen.repeats == 2);
+}
+
+TEST_CASE("settings keep the type of their parameter, in any order of the options") {
+  const options chosen = read({"--set", "count=9", "--set", "rate=2", "--set", "order=random",
+                               "--repeats", "3", "--seed", "18446744073709551615", "--smoke",
+                               "--subject", "two"});
+  CHECK(chosen.settings[0] == value{9});
+  CHECK(chosen.settings[2] == value{2.0});
+  CHECK(chosen.settings[3] == value{"random"});
+  CHECK(chosen.repeats == 3);
+  CHECK(chosen.seed == UINT64_MAX);
+  CHECK(chosen.subject->name == "two");
+}
+
+TEST_CASE("questions about the experiment need no subject") {
+  CHECK(read({"--describe"}).verb == options::verb::describe);
+  CHECK(read({"--list-subjects"}).verb == options::verb::list_subjects);
+}
+
+TEST_CASE("what cannot be understood is refused") {
+  const std::initializer_list<std::initializer_list<const char*>> wrong{
+      {},
+      {"--subject"},
+      {"--subject", "three"},
+      {"--subject", "one", "--set", "count"},
+      {"--subject", "one", "--set", "count="},
+      {"--subject", "one", "--set", "count=0"},
+      {"--subject", "one", "--set", "count=1.5"},
+      {"--subject", "one", "--set", "count=9x"},
+      {"--subject", "one", "--set", "count=99999999999999999999"},
+      {"--subject", "one", "--set", "size=7"},
+      {"--subject", "one", "--set", "rate=-1"},
+      {"--subject", "one", "--set", "rate=nan"},
+      {"--subject", "one", "--set", "order=sideways"},
+      {"--subject", "one", "--set", "colour=red"},
+      {"--subject", "one", "--repeats", "0"},
+      {"--subject", "one", "--seed", "-1"},
+      {"--subject", "one", "--loud", "yes"},
+      {"--subject", "one", "extra"},
+  };
+  for (const auto& arguments : wrong) CHECK_THROWS_AS(read(arguments), usage_error);
+}
