@@ -9,11 +9,12 @@ from typing import Any
 
 ALLOCATOR_SYMBOLS = (
     "malloc", "je_malloc", "_rjem_malloc", "mi_malloc", "tc_malloc", "sn_malloc", "rpmalloc",
-    "scudo_malloc", "hoard_malloc", "TCMallocInternalMalloc", "scalable_malloc", "_mi_malloc_generic",
-    "_rjem_je_malloc", "je_arena_malloc_hard",
+    "scudo_malloc", "hoard_malloc", "TCMallocInternalMalloc", "scalable_malloc",
+    "_mi_malloc_generic", "je_arena_malloc_hard",
 )
 SANITIZER_SYMBOLS = (
-    "__asan_init", "__msan_init", "__tsan_init", "__hwasan_init", "__lsan_init", "__lsan_do_leak_check",
+    "__asan_init", "__msan_init", "__tsan_init", "__hwasan_init", "__lsan_init",
+    "__lsan_do_leak_check",
 )
 GO_SECTIONS = (".go.buildinfo", ".gopclntab", ".note.go.buildid")
 READ = ALLOCATOR_SYMBOLS + SANITIZER_SYMBOLS
@@ -44,7 +45,7 @@ def read_elf(path: Path | str) -> ElfFacts | None:
 
 @lru_cache(maxsize=64)
 def _read(path: str, mtime_ns: int, size: int) -> ElfFacts | None:
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         if file.read(4) != b"\x7fELF":
             return None
         from elftools.common.exceptions import ELFError

@@ -102,7 +102,7 @@ def _folders(declaration: Declaration) -> list[Path]:
     triplet = f"{platform.machine()}-linux-gnu"
     names = [
         f"/usr/local/lib/{triplet}", "/usr/local/lib", f"/usr/lib/{triplet}", f"/lib/{triplet}",
-        "/usr/lib64", "/usr/lib", os.path.join(sys.prefix, "lib"),
+        "/usr/lib64", "/usr/lib", f"{sys.prefix}/lib",
     ]
     folders = [Path(name) for name in names]
     for pattern in declaration.folders:

@@ -9,7 +9,7 @@ from heapwise.machine.files import read_text
 
 
 def neighbours() -> dict[str, Any]:
-    """Load averages, stolen ticks since boot (1/USER_HZ s), and pressure (µs stalled since boot)."""
+    """Load, stolen ticks since boot (1/USER_HZ s), and pressure (µs stalled since boot)."""
     try:
         load: list[float] | None = [round(value, 2) for value in os.getloadavg()]
     except OSError:

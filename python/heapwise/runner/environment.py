@@ -13,7 +13,7 @@ OURS = ("HEAPWISE_",)
 SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|API_?KEY|AUTH", re.IGNORECASE)
 HIDDEN = "(not stored)"
 PADDING_BYTES = 4096
-"""Up to a page: moves the child's stack by up to as much, so that no layout is always lucky (V10)."""
+"""Moves the child's stack by up to a page, so that no layout is always lucky (V10)."""
 
 
 def cleaned(

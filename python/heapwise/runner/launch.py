@@ -34,7 +34,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Outcome:
-    """``facts`` are the launcher's result; ``identity`` the probe's lines; None: we were stopped."""
+    """``facts`` are the launcher's result, ``identity`` and ``counts`` the probes' lines."""
 
     facts: dict[str, Any]
     identity: list[dict[str, Any]] = field(default_factory=list)

@@ -94,8 +94,9 @@ class ExperimentExecutor:
     def _environment(self, step: Step, number: int, probe_file: Path) -> dict[str, str]:
         peer = step.subject.peer
         library = peer.path if peer and peer.path else ""
+        users = self.environment.get("LD_PRELOAD", "")
         return self.environment | {
-            "LD_PRELOAD": preload(library, self._probe, also=self.environment.get("LD_PRELOAD", "")),
+            "LD_PRELOAD": preload(library, self._probe, also=users),
             "HEAPWISE_PROBE_OUT": str(probe_file),
             "HEAPWISE_PAD": padding(self.plan.seed, number),
         }

@@ -33,7 +33,7 @@ class Preflight:
 
 
 def preflight(name: str, *, force: bool = False) -> Preflight:
-    """Problems E010 and E02x, the latter only without ``force``; with it they become a failed V2."""
+    """Problems E010 and E02x; with ``force`` the latter become a failed V2 instead."""
     program = find_program(name)
     chain = interpreter_chain(program)
     image = chain[-1]

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -116,14 +116,10 @@ def _give(line: bytes, take: Callable[[Line], None]) -> bool:
 
 def _end(child: subprocess.Popen[bytes], grace_s: float) -> None:
     """Waits a moment for a child that has closed its output, then kills its group."""
-    try:
+    with suppress(subprocess.TimeoutExpired):
         child.wait(timeout=grace_s)
-    except subprocess.TimeoutExpired:
-        pass
-    try:
+    with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     child.wait()
     if child.stdout is not None:
         child.stdout.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -98,10 +99,8 @@ class RunWriter:
         self.close()
 
     def _cut(self, end: int) -> None:
-        try:
+        with suppress(OSError):  # the reader skips a torn line anyway
             os.ftruncate(self._samples, end)
-        except OSError:
-            pass  # the reader skips a torn line anyway
 
     def _close_torn_line(self) -> None:
         path = self.folder / SAMPLES_FILE

@@ -9,7 +9,7 @@ from heapwise.model import Machine, Peer
 from heapwise.runner import Prepared, cells, subjects_of
 
 SECONDS_PER_REPEAT = 0.1
-"""For the estimate of a plan only: what a repeat of an experiment takes, give or take ten times."""
+"""For the estimate of a plan only: what a repeat takes, give or take ten times."""
 
 
 def announce(prepared: Prepared, console: Console) -> None:
@@ -19,14 +19,15 @@ def announce(prepared: Prepared, console: Console) -> None:
     allocators(prepared, console)
     console.say(f"Machine      {machine_line(read_machine())}")
     if prepared.removed:
-        console.say(f"Environment  left out: {', '.join(prepared.removed)}  (--keep-env keeps them)")
+        names = ", ".join(prepared.removed)
+        console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
     console.say(f"Plan         {plan_line(prepared)}")
 
 
 def allocators(prepared: Prepared, console: Console) -> None:
     names = []
     for subject in prepared.plan.subjects:
-        if subject.control or prepared.plan.kind == "run" and subject.peer is None:
+        if subject.control or (prepared.plan.kind == "run" and subject.peer is None):
             continue
         version = subject.peer.version if subject.peer else ""
         mark = " (baseline)" if subject.baseline else ""

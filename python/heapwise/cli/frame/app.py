@@ -54,7 +54,7 @@ def _root(
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Never returns, never shows a traceback without ``--debug``."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
     try:
         code = run(words)
     except BrokenPipeError:

@@ -10,7 +10,7 @@ UNITS_S = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def parse_duration(text: str, option: str) -> float:
-    """``90``, ``90s``, ``1.5m``, ``2h`` and ``1m30s`` in seconds. Problem E003 for anything else."""
+    """``90``, ``90s``, ``1.5m``, ``2h`` and ``1m30s`` in seconds. Problem E003 otherwise."""
     parts = re.findall(r"([\d.]+)\s*(ms|min|s|m|h|)", text.strip())
     whole = "".join(f"{number}{unit}" for number, unit in parts)
     try:

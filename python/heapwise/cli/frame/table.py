@@ -84,7 +84,7 @@ def _missing(row: Row | None) -> str:
 
 
 def _difference(row: Row, words: tuple[str, str]) -> Line:
-    """In percent of the baseline; words before signs, and no number where there is no difference."""
+    """In percent of the baseline; words before signs, no number without a difference."""
     if row.baseline:
         return ["-", ""]
     if row.ratio is None or row.verdict == "cannot tell":

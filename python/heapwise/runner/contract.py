@@ -1,0 +1,71 @@
+"""Does a peer, loaded into a process, keep malloc's promises there?"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from heapwise.catalog import PROBE, native_part
+from heapwise.model import Peer
+from heapwise.runner.environment import preload
+from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
+
+CHILD = Path(__file__).with_name("contract_child.py")
+TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``trouble`` is "" for a peer that was really loaded and keeps every promise."""
+
+    peer: str
+    trouble: str
+    library: str = ""
+    build_id: str = ""
+    promises: dict[str, str] = field(default_factory=dict)
+    """Name of each promise to what was wrong with it; "" when it was kept."""
+
+
+def check_peer(peer: Peer) -> Answer:
+    """Starts a process with the peer preloaded. Problem E052 without the probe.
+
+    The peer must be installed. Where malloc comes from is what the probe found inside: the
+    process itself cannot tell when its program is not position independent.
+    """
+    with tempfile.TemporaryDirectory(prefix="heapwise-") as folder:
+        seen = Path(folder) / "probe"
+        environment = {
+            "PATH": "/usr/bin:/bin", "PYTHONMALLOC": "malloc", "HEAPWISE_PROBE_OUT": str(seen),
+            "LD_PRELOAD": preload(peer.path or "", str(native_part(PROBE))),
+        }
+        try:
+            answer = subprocess.run(
+                [sys.executable, "-I", "-S", str(CHILD)], env=environment, capture_output=True,
+                timeout=TIMEOUT_S, check=False, stdin=subprocess.DEVNULL,
+            )
+        except subprocess.TimeoutExpired:
+            return Answer(peer.name, f"no answer after {TIMEOUT_S:.0f} s")
+        return _judge(peer, answer, read_lines(seen))
+
+
+def _judge(
+    peer: Peer, answer: subprocess.CompletedProcess[bytes], seen: list[dict[str, Any]]
+) -> Answer:
+    library = (seen[0].get("malloc") or {}) if seen else {}
+    where = str(library.get("path", "")), str(library.get("build_id", ""))
+    if refusal := loader_refusal(answer.stderr):
+        return Answer(peer.name, refusal, *where)
+    if wrong := wrong_library(seen, peer, set()):
+        return Answer(peer.name, wrong, *where)
+    if answer.returncode != 0:
+        words = answer.stderr.decode(errors="replace").strip().splitlines()
+        said = f": {words[-1]}" if words else ""
+        return Answer(peer.name, f"the process ended with {answer.returncode}{said}", *where)
+    promises: dict[str, str] = msgspec.json.decode(answer.stdout)
+    return Answer(peer.name, "; ".join(filter(None, promises.values())), *where, promises)
