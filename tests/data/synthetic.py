@@ -35,8 +35,9 @@ MIB = 2**20
 def machine() -> Machine:
     return Machine(
         host="synthetic", user="nobody", cpu="Synthetic CPU", cores=2, memory_bytes=8 * 2**30,
-        caches={"L1d": 32768}, kernel="6.1.0", distribution="Synthetic 12", libc="glibc 2.36",
-        page_bytes=4096, facts={"transparent_hugepage": "madvise", "overcommit_memory": "0"},
+        caches={"L1d": 32768}, kernel="Linux 6.1.0", distribution="Synthetic 12", libc="glibc 2.36",
+        page_bytes=4096,
+        facts={"settings": {"thp": "madvise", "overcommit_memory": 0}, "quiet": {"load": 0.1}},
         unavailable={"perf_counters": "perf_event_open is refused"},
     )
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.rows import Bench
-from heapwise.analysis.seed_figures import seed_value
+from heapwise.analysis.seed_figures import seed_ratio
 from heapwise.analysis.units import TIME_UNITS, significant, times
 from heapwise.model import Experiment
 from heapwise.stats.paired import PairedRatio
@@ -66,7 +67,7 @@ def headlines(bench: Bench) -> list[str]:
 def _timing(experiment: Experiment, cell: Cell) -> bool:
     """Mean times per operation; the quantiles of a latency experiment have a figure instead."""
     unit = next((q.unit for q in experiment.quantities if q.name == cell.quantity), "")
-    return unit in TIME_UNITS and not cell.quantity.startswith(("p50", "p9", "max"))
+    return unit in TIME_UNITS and not split_quantile(cell.quantity)
 
 
 def _of_cell(bench: Bench, experiment: Experiment, cell: Cell, row: dict[str, Series]) -> list[str]:
@@ -118,9 +119,8 @@ def _figures(ratio: PairedRatio) -> str:
 
 def _seed(experiment: Experiment, cell: Cell, above: str, below: str) -> str:
     parameters = {**json.loads(cell.parameters), "quantity": cell.quantity}
-    over = seed_value(experiment, above, parameters)
-    under = seed_value(experiment, below, parameters)
-    return f" (seed: {over / under:.2f}x)" if over and under else ""
+    ratio = seed_ratio(experiment, above, below, parameters)
+    return f" (seed: {ratio:.2f}x)" if ratio else ""
 
 
 def _goal(cell: Cell, threads: int | None, above: str, below: str, ratio: PairedRatio) -> str:

@@ -148,11 +148,10 @@ def outcome(processes: list[Process]) -> tuple[str, str]:
         return processes[-1].status, processes[-1].reason or "no process came to its end"
     status, number = counts.most_common(1)[0]
     example = next(p for p in ended if p.status == status)
+    if status == "crashed" and example.reason.startswith("crashed ("):
+        return status, f"{example.reason} {number} of {len(ended)}"
     words = status.replace("_", " ")
-    signal = example.facts.get("signal_name") or example.facts.get("signal")
-    if signal and status == "crashed":
-        words += f" ({signal})"
-    reason = "" if status == "crashed" or not example.reason else f": {example.reason}"
+    reason = f": {example.reason}" if example.reason else ""
     return status, f"{words} {number} of {len(ended)}{reason}"
 
 

@@ -8,16 +8,33 @@ from typing import Any
 from heapwise.model import Experiment, SeedFigure
 
 
+def seed_figures(
+    experiment: Experiment, subject: str, parameters: Mapping[str, Any]
+) -> list[SeedFigure]:
+    """Figures of the seeds for this row, which has ``quantity`` among its parameters."""
+    return [figure for figure in experiment.seed_figures
+            if figure.quantity == parameters.get("quantity") and _subject(figure, subject)
+            and _fits(figure, parameters)]
+
+
 def seed_value(experiment: Experiment, subject: str, parameters: Mapping[str, Any]) -> float | None:
-    """In the row's unit. ``malloc`` of a seed stands beside the system's malloc only."""
-    for figure in experiment.seed_figures:
-        if (figure.quantity == parameters.get("quantity") and _subject(figure, subject)
-                and _fits(figure, parameters)):
-            return figure.value
+    """The first of them, in the row's unit."""
+    return next((f.value for f in seed_figures(experiment, subject, parameters)), None)
+
+
+def seed_ratio(
+    experiment: Experiment, above: str, below: str, parameters: Mapping[str, Any]
+) -> float | None:
+    """above / below as the first seed that has both measured them, on one machine."""
+    under = {f.machine: f.value for f in seed_figures(experiment, below, parameters)}
+    for figure in seed_figures(experiment, above, parameters):
+        if under.get(figure.machine):
+            return figure.value / under[figure.machine]
     return None
 
 
 def _subject(figure: SeedFigure, subject: str) -> bool:
+    """``malloc`` of a seed stands beside the system's malloc only."""
     return figure.subject == subject or (
         figure.subject == "malloc" and subject in ("malloc@glibc", "malloc@system"))
 

@@ -20,8 +20,8 @@ from heapwise.store import StoredRun
 from heapwise.trust.kept import sieve
 
 ROUNDS_NEEDED = pairs_needed(0.95)
-REPEATS_NOTE = ("interval over repeats inside one process, which are not independent of each "
-                "other: read it as the spread of this process, not of the next one")
+REPEATS_NOTE = ("fewer than 6 rounds: the interval is over repeats, which share a process and are "
+                "not independent; another process may lie outside it")
 
 
 class Cell(NamedTuple):

@@ -10,12 +10,6 @@ from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V19", "The kernel's settings stayed"
 
-SETTINGS = ("thp", "transparent", "hugepage", "overcommit", "max_map_count", "swap", "numa",
-            "cgroup", "memory_max", "governor", "turbo", "randomize", "aslr", "cpu_max", "sysctl")
-"""Words by which a recorded fact is a setting; load, free memory and the like may change."""
-
-READINGS = ("free", "used", "usage", "current", "load", "available", "pressure")
-
 
 def check(stored: StoredRun) -> Check:
     after = stored.run.machine_after
@@ -36,19 +30,8 @@ def check(stored: StoredRun) -> Check:
 
 
 def _settings(machine: Machine) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    if machine.kernel:
-        found = {"kernel": machine.kernel, "memory_bytes": machine.memory_bytes}
-    for name, value in _flat("", machine.facts):
-        lowered = name.lower()
-        if any(w in lowered for w in SETTINGS) and not any(w in lowered for w in READINGS):
-            found[name] = value
-    return found
-
-
-def _flat(prefix: str, facts: dict[str, Any]) -> list[tuple[str, Any]]:
-    found: list[tuple[str, Any]] = []
-    for key, value in facts.items():
-        name = f"{prefix}{key}"
-        found += _flat(f"{name}.", value) if isinstance(value, dict) else [(name, value)]
-    return found
+    """What ``machine`` records as settings, beside readings such as load and free memory."""
+    settings = machine.facts.get("settings")
+    if not isinstance(settings, dict) or not settings:
+        return {}
+    return {"kernel": machine.kernel, "memory_bytes": machine.memory_bytes, **settings}

@@ -26,7 +26,7 @@ def check(stored: StoredRun) -> Check:
     fallen = [c for c in found if c.differs and not c.survives]
     tied = [c for c in found if c.unit == "round" and abs(c.lag_one or 0) > CORRELATED]
     figures: dict[str, Any] = {
-        "comparisons": len(found), "too_few": len(few), "within_one_process": len(inside),
+        "comparisons": len(found), "too_few": len(few), "over_repeats": len(inside),
         "fall_to_holm": [_name(c) for c in fallen], "damaged_lines": stored.damaged_lines,
         "correlated": [_name(c) for c in tied],
     }
@@ -46,8 +46,8 @@ def _troubles(
         found.append(f"{counted(len(few), 'comparison')} with fewer than {ROUNDS_NEEDED} pairs "
                      f"({listed(_name(c) for c in few)}): no interval")
     if inside:
-        found.append(f"{counted(len(inside), 'interval')} over repeats inside one process each, "
-                     f"which are not independent; {ROUNDS_NEEDED} rounds would mend it")
+        found.append(f"{counted(len(inside), 'interval')} over repeats, which share a process and "
+                     f"are not independent; {ROUNDS_NEEDED} rounds would mend it")
     if fallen:
         most = max(c.comparisons for c in fallen)
         found.append(f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "

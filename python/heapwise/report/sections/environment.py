@@ -45,7 +45,7 @@ def _facts(view: View) -> list[tuple[str, str]]:
         ("Processor", f"{machine.cpu}, {machine.cores} cores"), ("Caches", caches),
         ("Memory", f"{show(machine.memory_bytes, 'bytes')}, pages of "
                    f"{show(machine.page_bytes, 'bytes')}"),
-        ("System", f"{machine.distribution}, Linux {machine.kernel}, {machine.libc}"),
+        ("System", f"{machine.distribution}, {machine.kernel}, {machine.libc}"),
         ("Host", f"{machine.user}@{machine.host}"), ("Compiler", "; ".join(builds)),
     ]
     return [(name, value) for name, value in found if value]

@@ -7,9 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.units import scale_for, show
 from heapwise.figures import forest, scaling
-from heapwise.figures.latency import quantile_of
 from heapwise.model import Experiment
 from heapwise.report.cells import cells
 from heapwise.report.view import Group, View
@@ -55,7 +55,7 @@ def _scaling(groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]
         return []
     for quantity in dict.fromkeys(g.quantity for g in groups):
         rows = [row for g in groups if g.quantity == quantity for row in g.rows if row.median]
-        if rows and quantile_of(quantity) is None:
+        if rows and split_quantile(quantity) is None:
             name = f"{quantity_name(quantity)} over {varying[0]}"
             drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit))
             found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
@@ -68,4 +68,4 @@ def _forests(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
         return []
     return [(f"{_name(g, varying)}, relative to {g.experiment.baseline}.",
              Markup(forest.draw(g.rows, _name(g, varying), view.floor(g))))
-            for g in groups if quantile_of(g.quantity) is None and any(r.ratio for r in g.rows)]
+            for g in groups if split_quantile(g.quantity) is None and any(r.ratio for r in g.rows)]

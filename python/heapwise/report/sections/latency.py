@@ -7,9 +7,9 @@ from typing import Any
 
 from markupsafe import Markup
 
+from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.units import show
 from heapwise.figures import latency
-from heapwise.figures.latency import quantile_of
 from heapwise.model import Row
 from heapwise.report.view import View
 from heapwise.trust.series import parameters_key
@@ -22,10 +22,9 @@ def build(view: View) -> dict[str, Any] | None:
     for experiment in view.stored.run.experiments:
         families: dict[str, list[Row]] = {}
         for group in view.of(experiment):
-            quantile = quantile_of(group.quantity)
-            if quantile:
-                stem = group.quantity.replace(quantile, "").strip("_ ")
-                families.setdefault(f"{stem}|{parameters_key(group.cell)}", []).extend(group.rows)
+            if split := split_quantile(group.quantity):
+                key = f"{split[0]}|{parameters_key(group.cell)}"
+                families.setdefault(key, []).extend(group.rows)
         for key, rows in families.items():
             measured = [row for row in rows if row.median and row.subject not in view.controls]
             if len({row.parameters["quantity"] for row in measured}) > 1:
