@@ -43,9 +43,8 @@ bool enlarge(cache_table& table, std::size_t slot) noexcept {
 
 }  // namespace
 
-cached_pool::cached_pool() noexcept {
+void cached_pool::list() noexcept {
   const std::scoped_lock lock{registry_mutex};
-  slot_ = 0;
   link_ = &first_pool;
   while (*link_ != nullptr && (*link_)->slot_ == slot_) {
     link_ = &(*link_)->next_;

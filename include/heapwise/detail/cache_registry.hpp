@@ -39,10 +39,14 @@ class cached_pool {
   [[nodiscard]] cached_pool* next() const noexcept { return next_; }
 
  protected:
-  cached_pool() noexcept;
+  cached_pool() noexcept = default;
   cached_pool(const cached_pool&) = delete;
   cached_pool& operator=(const cached_pool&) = delete;
   ~cached_pool() = default;
+
+  /// Effects: puts the pool on the list and gives it a slot. The constructor of the most derived
+  /// class must call it last: from then on a thread that exits calls retire.
+  void list() noexcept;
 
   /// Effects: takes the pool off the list and out of all tables; after it no thread will call
   /// retire, and the slot may serve another pool. The destructor of the most derived class must
@@ -50,7 +54,7 @@ class cached_pool {
   void unlist() noexcept;
 
  private:
-  std::size_t slot_;
+  std::size_t slot_ = 0;
   cached_pool* next_ = nullptr;
   cached_pool** link_ = nullptr;
 };

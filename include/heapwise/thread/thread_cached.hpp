@@ -36,7 +36,7 @@ struct thread_cached {
 
 template <class Checking>
 class thread_cached::core final : public detail::cached_pool {
-  using list = detail::free_list<typename Checking::links>;
+  using free_list = detail::free_list<typename Checking::links>;
 
   /// One thread's share. Only its owner touches anything but `owner` and `next`.
   struct alignas(detail::cache_line_bytes) cache {
@@ -44,13 +44,13 @@ class thread_cached::core final : public detail::cached_pool {
         : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()},
           divider{pool.chunks_->shape().divider} {}
 
-    list loaded;
+    free_list loaded;
     std::byte* known = nullptr;      ///< the newest chunk that this thread has met,
     std::size_t known_blocks = 0;    ///< as much of it as was cut then
     detail::stride_divider divider;
     std::byte* fresh = nullptr;      ///< blocks cut for this thread, not handed out yet
     std::byte* fresh_end = nullptr;
-    typename list::nodes spare{};
+    typename free_list::nodes spare{};
     detail::cache_table* owner = nullptr;  ///< guarded by the depot's lock
     cache* next = nullptr;
   };
@@ -74,7 +74,9 @@ class thread_cached::core final : public detail::cached_pool {
         stride_bytes_{chunks->shape().stride_bytes},
         depot_{stride_bytes_, check.make_links()},
         run_blocks_{std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, batch_blocks)},
-        batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {}
+        batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {
+    list();
+  }
 
   ~core() {
     unlist();
@@ -129,7 +131,7 @@ class thread_cached::core final : public detail::cached_pool {
       each->owner = owner;
       each->next = next;
     }
-    depot_ = list{stride_bytes_, check_.make_links()};
+    depot_ = free_list{stride_bytes_, check_.make_links()};
     carved_.store(0, std::memory_order_relaxed);
     carving_ = nullptr;
   }
@@ -194,7 +196,7 @@ class thread_cached::core final : public detail::cached_pool {
   /// run to the depot at each step; give the rest away.
   HEAPWISE_NOINLINE void unload(cache& mine) noexcept {
     if (mine.loaded.full_nodes() < batch_nodes_) return;
-    const typename list::nodes given = mine.spare;
+    const typename free_list::nodes given = mine.spare;
     mine.spare = mine.loaded.detach_full_nodes();
     if (given.count == 0) return;
     const std::scoped_lock lock{mutex_};
@@ -319,7 +321,7 @@ class thread_cached::core final : public detail::cached_pool {
   std::atomic<std::size_t> carved_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_;  // guards all that follows
-  list depot_;
+  free_list depot_;
   detail::chunk* carving_ = nullptr;
   cache* caches_ = nullptr;
   slab* slabs_ = nullptr;
