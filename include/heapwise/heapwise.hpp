@@ -1,9 +1,14 @@
 // Table of contents.
 #pragma once
 
+#include <heapwise/adapt/deleter.hpp>
+#include <heapwise/adapt/memory_resource.hpp>
+#include <heapwise/adapt/std_allocator.hpp>
 #include <heapwise/block_source.hpp>
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/observe/instrumented.hpp>
+#include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
 #include <heapwise/thread/lock_free.hpp>

@@ -1,0 +1,60 @@
+// A std::pmr::memory_resource over a pool.
+#pragma once
+
+#include <cstddef>
+#include <memory_resource>
+
+#include <heapwise/concepts.hpp>
+
+namespace heapwise {
+
+/// Serves requests that fit in a block of the pool, by size and by alignment, from the pool, and
+/// all others from the upstream resource.
+///
+/// Equal to itself and to resources of the same type over the same pool and an equal upstream:
+/// memory of one may be given back to the other.
+///
+/// Requires: pool and upstream outlive the resource, and it outlives what was allocated from it.
+/// Thread safety: as the pool and the upstream resource.
+template <block_pool Pool>
+class pool_resource final : public std::pmr::memory_resource {
+ public:
+  explicit pool_resource(
+      Pool& pool, std::pmr::memory_resource* upstream = std::pmr::get_default_resource()) noexcept
+      : pool_{&pool}, upstream_{upstream} {}
+
+  [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
+  [[nodiscard]] std::pmr::memory_resource* upstream_resource() const noexcept { return upstream_; }
+
+  /// Returns: true if such a request is served from the pool.
+  [[nodiscard]] bool uses_pool(std::size_t size_bytes, std::size_t alignment) const noexcept {
+    return size_bytes <= pool_->block_size() && alignment <= pool_->alignment();
+  }
+
+ private:
+  /// Throws: std::bad_alloc if the pool is exhausted, and what the upstream resource throws.
+  void* do_allocate(std::size_t size_bytes, std::size_t alignment) override {
+    if (uses_pool(size_bytes, alignment)) return pool_->allocate();
+    return upstream_->allocate(size_bytes, alignment);
+  }
+
+  void do_deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) override {
+    if (uses_pool(size_bytes, alignment)) {
+      pool_->deallocate(memory);
+    } else {
+      upstream_->deallocate(memory, size_bytes, alignment);
+    }
+  }
+
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    if (this == &other) return true;
+    const auto* const same_type = dynamic_cast<const pool_resource*>(&other);
+    return same_type != nullptr && same_type->pool_ == pool_ &&
+           same_type->upstream_->is_equal(*upstream_);
+  }
+
+  Pool* pool_;
+  std::pmr::memory_resource* upstream_;
+};
+
+}  // namespace heapwise

@@ -1,0 +1,104 @@
+// The standard allocator over a pool: for containers whose nodes are allocated one by one.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <new>
+#include <type_traits>
+
+#include <heapwise/concepts.hpp>
+
+namespace heapwise {
+
+/// Returns: a block size that holds one node of a std::list, map, set, unordered_map or
+/// unordered_set of `Value` (for maps: their value_type): the value, four words for the links and
+/// what a container keeps with them, rounded to the alignment. The standard does not say how large
+/// nodes are; this bound covers libstdc++, libc++ and Microsoft's.
+template <class Value>
+[[nodiscard]] constexpr std::size_t node_size_bytes() noexcept {
+  constexpr std::size_t alignment =
+      alignof(Value) > alignof(void*) ? alignof(Value) : alignof(void*);
+  constexpr std::size_t links = 4 * sizeof(void*);
+  return (sizeof(Value) + links + 2 * alignment - 2) / alignment * alignment;
+}
+
+/// Allocates single objects from a pool if they fit in a block, by size and by alignment;
+/// everything else (arrays, larger objects) with operator new.
+///
+/// A container rebinds its allocator to its node type, so give the pool blocks of
+/// `node_size_bytes<value_type>()`. If the blocks are too small, everything works, from operator
+/// new; `uses_pool()` tells.
+///
+/// Two are equal if they use the same pool. A container that is moved or swapped takes its
+/// allocator along; one that is copied to keeps its own.
+///
+/// Requires: the pool outlives the container. Thread safety: as the pool.
+template <class T, block_pool Pool>
+class std_allocator {
+ public:
+  using value_type = T;
+  using propagate_on_container_copy_assignment = std::false_type;
+  using propagate_on_container_move_assignment = std::true_type;
+  using propagate_on_container_swap = std::true_type;
+  using is_always_equal = std::false_type;
+
+  // Said in full, as the pool is a second parameter that rebinding must not touch.
+  template <class Other>
+  struct rebind {
+    using other = std_allocator<Other, Pool>;
+  };
+
+  std_allocator(Pool& pool) noexcept : pool_{&pool} {}  // implicit: `std::list<T, A> l{pool};`
+  template <class Other>
+  std_allocator(const std_allocator<Other, Pool>& other) noexcept : pool_{&other.pool()} {}
+
+  /// Returns: memory for `count` objects.
+  /// Throws: std::bad_alloc if the pool is exhausted or operator new fails,
+  /// std::bad_array_new_length if `count` objects are more than SIZE_MAX bytes.
+  [[nodiscard]] T* allocate(std::size_t count) {
+    if (from_pool(count)) return static_cast<T*>(pool_->allocate());
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+      throw std::bad_array_new_length{};
+    }
+    if constexpr (over_aligned) {
+      return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{alignof(T)}));
+    } else {
+      return static_cast<T*>(::operator new(count * sizeof(T)));
+    }
+  }
+
+  /// Requires: `memory` came from an equal allocator's allocate(count).
+  void deallocate(T* memory, std::size_t count) noexcept {
+    if (from_pool(count)) {
+      pool_->deallocate(memory);
+    } else if constexpr (over_aligned) {
+      ::operator delete(memory, count * sizeof(T), std::align_val_t{alignof(T)});
+    } else {
+      ::operator delete(memory, count * sizeof(T));
+    }
+  }
+
+  /// Returns: true if single objects of this type come from the pool.
+  [[nodiscard]] bool uses_pool() const noexcept {
+    return sizeof(T) <= pool_->block_size() && alignof(T) <= pool_->alignment();
+  }
+
+  [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
+
+  template <class Other>
+  [[nodiscard]] bool operator==(const std_allocator<Other, Pool>& other) const noexcept {
+    return pool_ == &other.pool();
+  }
+
+ private:
+  static constexpr bool over_aligned = alignof(T) > __STDCPP_DEFAULT_NEW_ALIGNMENT__;
+
+  // A pool's shape never changes, so both ways give the same answer for the same memory.
+  [[nodiscard]] bool from_pool(std::size_t count) const noexcept {
+    return count == 1 && uses_pool();
+  }
+
+  Pool* pool_;
+};
+
+}  // namespace heapwise

@@ -1,0 +1,48 @@
+// A number that one thread counts, or all.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace heapwise::detail {
+
+/// Counts without synchronization. Thread safety: none.
+template <bool Shared>
+class counter {
+ public:
+  /// Returns: the value after it.
+  std::uint64_t add() noexcept { return ++value_; }
+  void subtract() noexcept { --value_; }
+  void raise_to(std::uint64_t least) noexcept {
+    if (value_ < least) value_ = least;
+  }
+  void set(std::uint64_t value) noexcept { value_ = value; }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+/// Counts for all threads. Relaxed throughout: nothing is published with these numbers, and what
+/// they count is ordered by the pool.
+template <>
+class counter<true> {
+ public:
+  std::uint64_t add() noexcept { return value_.fetch_add(1, std::memory_order_relaxed) + 1; }
+  void subtract() noexcept { value_.fetch_sub(1, std::memory_order_relaxed); }
+  void raise_to(std::uint64_t least) noexcept {
+    std::uint64_t seen = value_.load(std::memory_order_relaxed);
+    while (seen < least &&
+           !value_.compare_exchange_weak(seen, least, std::memory_order_relaxed)) {
+    }
+  }
+  void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t value() const noexcept {
+    return value_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint64_t> value_{0};
+};
+
+}  // namespace heapwise::detail

@@ -1,0 +1,146 @@
+// A pool that counts, and tells an observer what happens. A decorator: a plain pool pays nothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+
+#include <heapwise/block_source.hpp>
+#include <heapwise/observe/counter.hpp>
+#include <heapwise/observe/observed_blocks.hpp>
+#include <heapwise/pool_options.hpp>
+
+namespace heapwise {
+
+/// What an instrumented pool counted since it was created.
+struct pool_counts {
+  std::uint64_t allocations = 0;         ///< blocks handed out
+  std::uint64_t frees = 0;               ///< blocks taken back
+  std::uint64_t refused_frees = 0;       ///< pointers that are no block of the pool; null is none
+  std::uint64_t failed_allocations = 0;  ///< requests that found the pool exhausted
+  std::uint64_t live = 0;                ///< blocks that are out now
+  std::uint64_t peak = 0;                ///< the largest `live` so far
+};
+
+/// Hears nothing.
+struct silent {};
+
+/// A pool with counters and an observer.
+///
+/// Observer: any type; of these members it may have any, all noexcept:
+///   on_exhausted()                  a request found no block
+///   on_growth(size_bytes)           the pool obtained a further piece from its source: a chunk, or
+///                                   with thread_cached, room for the caches of more threads
+///   on_growth_refused(size_bytes)   the source had no such piece
+///   on_given_back(size_bytes)       a piece went back to the source (at destruction, all)
+///   on_destroyed(const pool_counts&)  the pool is about to give all memory back
+/// The growth hooks are called where it happens, in the middle of an operation, by the thread that
+/// caused it and under the pool's lock if it has one: they must not use the pool.
+///
+/// Thread safety: as the pool, and nothing else is needed: counters are atomic if the policy is
+/// thread-safe, plain numbers if not. An observer of a thread-safe pool hears several threads at
+/// once. `live` and `peak` are exact: a block is counted after it was taken and before it is given
+/// back, so `peak` never exceeds the capacity.
+/// Cost: a few additions; with a thread-safe policy, to cache lines that all threads share.
+template <class Pool, class Observer = silent>
+class instrumented {
+ public:
+  using policy = typename Pool::policy;
+  using checking = typename Pool::checking;
+
+  /// Effects: as the pool's constructor. The first chunk is no growth.
+  /// Throws: as the pool's constructor.
+  explicit instrumented(const pool_options& options, block_source& source = os_blocks(),
+                        Observer observer = {})
+      : observer_{std::move(observer)}, source_{source, observer_}, pool_{options, source_} {
+    source_.begin_to_notify();
+  }
+
+  instrumented(const instrumented&) = delete;
+  instrumented& operator=(const instrumented&) = delete;
+
+  ~instrumented() {
+    if constexpr (requires { observer_.on_destroyed(pool_counts{}); }) {
+      observer_.on_destroyed(counts());
+    }
+  }
+
+  /// As pool::allocate.
+  [[nodiscard]] void* allocate() {
+    void* const block = try_allocate();
+    if (block == nullptr) throw std::bad_alloc{};
+    return block;
+  }
+
+  /// As pool::try_allocate.
+  [[nodiscard]] void* try_allocate() noexcept {
+    void* const block = pool_.try_allocate();
+    if (block == nullptr) {
+      failed_allocations_.add();
+      if constexpr (requires { observer_.on_exhausted(); }) observer_.on_exhausted();
+      return nullptr;
+    }
+    allocations_.add();
+    peak_.raise_to(live_.add());
+    return block;
+  }
+
+  /// As pool::deallocate.
+  bool deallocate(void* block) noexcept {
+    if (!pool_.owns(block)) {
+      if (block != nullptr) refused_frees_.add();
+      return block == nullptr;
+    }
+    frees_.add();
+    live_.subtract();  // before the block is given back: the next owner must not be counted on top
+    return pool_.deallocate(block);
+  }
+
+  /// As pool::reset; no block counts as live then. The other counts go on.
+  void reset() noexcept {
+    pool_.reset();
+    live_.set(0);
+  }
+
+  /// Returns: what was counted. While other threads use the pool, each number is right but they
+  /// are not of one moment.
+  [[nodiscard]] pool_counts counts() const noexcept {
+    return {.allocations = allocations_.value(),
+            .frees = frees_.value(),
+            .refused_frees = refused_frees_.value(),
+            .failed_allocations = failed_allocations_.value(),
+            .live = live_.value(),
+            .peak = peak_.value()};
+  }
+
+  [[nodiscard]] Observer& observer() noexcept { return observer_; }
+  [[nodiscard]] const Observer& observer() const noexcept { return observer_; }
+
+  [[nodiscard]] bool owns(const void* address) const noexcept { return pool_.owns(address); }
+  [[nodiscard]] std::size_t block_size() const noexcept { return pool_.block_size(); }
+  [[nodiscard]] std::size_t stride_bytes() const noexcept { return pool_.stride_bytes(); }
+  [[nodiscard]] std::size_t alignment() const noexcept { return pool_.alignment(); }
+  [[nodiscard]] std::size_t capacity() const noexcept { return pool_.capacity(); }
+  [[nodiscard]] std::size_t chunk_count() const noexcept { return pool_.chunk_count(); }
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return pool_.reserved_bytes(); }
+  /// As pool::budget_bytes, with the counters and the observer.
+  [[nodiscard]] std::size_t budget_bytes() const noexcept {
+    return pool_.budget_bytes() + sizeof(*this) - sizeof(Pool);
+  }
+
+ private:
+  using counter = detail::counter<policy::thread_safe>;
+
+  [[no_unique_address]] Observer observer_;
+  observed_blocks<Observer> source_;  // before the pool: it is used until the pool is gone
+  Pool pool_;
+  counter allocations_;
+  counter frees_;
+  counter refused_frees_;
+  counter failed_allocations_;
+  counter live_;
+  counter peak_;
+};
+
+}  // namespace heapwise

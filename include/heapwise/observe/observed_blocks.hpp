@@ -1,0 +1,55 @@
+// A block source that tells an observer what passes through it.
+#pragma once
+
+#include <cstddef>
+
+#include <heapwise/block_source.hpp>
+
+namespace heapwise {
+
+/// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained,
+/// on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a piece
+/// goes back. The observer may lack any of them.
+///
+/// Silent until `begin_to_notify`, so that what is obtained while its user is being built is not
+/// taken for growth. Requires: source and observer outlive it. Thread safety: as source and
+/// observer, but begin_to_notify comes first.
+template <class Observer>
+class observed_blocks final : public block_source {
+ public:
+  observed_blocks(block_source& upstream, Observer& observer) noexcept
+      : upstream_{&upstream}, observer_{&observer} {}
+
+  void begin_to_notify() noexcept { notifies_ = true; }
+
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
+    void* const memory = upstream_->allocate(size_bytes, alignment);
+    if (!notifies_) return memory;
+    if (memory != nullptr) {
+      if constexpr (requires { observer_->on_growth(size_bytes); }) {
+        observer_->on_growth(size_bytes);
+      }
+    } else if constexpr (requires { observer_->on_growth_refused(size_bytes); }) {
+      observer_->on_growth_refused(size_bytes);
+    }
+    return memory;
+  }
+
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override {
+    if constexpr (requires { observer_->on_given_back(size_bytes); }) {
+      if (notifies_) observer_->on_given_back(size_bytes);
+    }
+    upstream_->deallocate(memory, size_bytes, alignment);
+  }
+
+  [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
+    return upstream_->granularity_bytes();
+  }
+
+ private:
+  block_source* upstream_;
+  Observer* observer_;
+  bool notifies_ = false;
+};
+
+}  // namespace heapwise

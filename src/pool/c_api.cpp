@@ -1,0 +1,239 @@
+#include <heapwise/pool.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include <heapwise/observe/instrumented.hpp>
+#include <heapwise/pool.hpp>
+#include <heapwise/thread/lock_free.hpp>
+#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/thread_cached.hpp>
+#include <heapwise/thread/unsynchronized.hpp>
+
+/// What C sees as one type: any policy, checked or not, counted or not.
+struct heapwise_pool {
+  heapwise_pool() = default;
+  heapwise_pool(const heapwise_pool&) = delete;
+  heapwise_pool& operator=(const heapwise_pool&) = delete;
+  virtual ~heapwise_pool() = default;
+  virtual void* allocate() noexcept = 0;
+  virtual bool deallocate(void* block) noexcept = 0;
+  [[nodiscard]] virtual bool owns(const void* address) const noexcept = 0;
+  virtual void reset() noexcept = 0;
+  [[nodiscard]] virtual heapwise_pool_stats stats() const noexcept = 0;
+};
+
+namespace {
+
+using namespace heapwise;
+
+template <class Pool>
+concept counting = requires(const Pool& blocks) { blocks.counts(); };
+
+void add_counts(heapwise_pool_stats& to, const pool_counts& counts) noexcept {
+  to.allocations = counts.allocations;
+  to.frees = counts.frees;
+  to.refused_frees = counts.refused_frees;
+  to.failed_allocations = counts.failed_allocations;
+  to.live = counts.live;
+  to.peak = counts.peak;
+}
+
+template <class Pool>
+class pool_of final : public heapwise_pool {
+ public:
+  explicit pool_of(const pool_options& options) : blocks_{options} {}
+
+  void* allocate() noexcept override { return blocks_.try_allocate(); }
+  bool deallocate(void* block) noexcept override { return blocks_.deallocate(block); }
+  [[nodiscard]] bool owns(const void* address) const noexcept override {
+    return blocks_.owns(address);
+  }
+  void reset() noexcept override { blocks_.reset(); }
+
+  [[nodiscard]] heapwise_pool_stats stats() const noexcept override {
+    heapwise_pool_stats all{};
+    all.block_size = blocks_.block_size();
+    all.stride_bytes = blocks_.stride_bytes();
+    all.alignment = blocks_.alignment();
+    all.capacity = blocks_.capacity();
+    all.chunk_count = blocks_.chunk_count();
+    all.reserved_bytes = blocks_.reserved_bytes();
+    all.budget_bytes = blocks_.budget_bytes() + sizeof(*this) - sizeof(blocks_);
+    if constexpr (counting<Pool>) add_counts(all, blocks_.counts());
+    return all;
+  }
+
+ private:
+  Pool blocks_;
+};
+
+using maker = heapwise_pool* (*)(const pool_options&);
+
+template <class Pool>
+heapwise_pool* make(const pool_options& options) {
+  return new pool_of<Pool>{options};
+}
+
+/// The four pools of a policy: the index is checked + 2 * counted.
+template <class Policy>
+constexpr std::array<maker, 4> makers{make<pool<Policy, unchecked>>, make<pool<Policy, checked>>,
+                                      make<instrumented<pool<Policy, unchecked>>>,
+                                      make<instrumented<pool<Policy, checked>>>};
+
+struct policy_entry {
+  const char* name;
+  const std::array<maker, 4>* makers;
+};
+
+/// In the order of heapwise_policy.
+constexpr std::array<policy_entry, 4> policies{{{unsynchronized::name, &makers<unsynchronized>},
+                                                {heapwise::mutex::name, &makers<heapwise::mutex>},
+                                                {lock_free::name, &makers<lock_free>},
+                                                {thread_cached::name, &makers<thread_cached>}}};
+
+const policy_entry* entry_of(int policy) noexcept {
+  const auto index = static_cast<std::size_t>(policy);
+  return index < policies.size() ? &policies[index] : nullptr;
+}
+
+/// Of this thread's last create.
+struct last_error {
+  heapwise_error code;
+  std::array<char, 96> text;
+};
+thread_local constinit last_error last{};
+
+void remember(heapwise_error code, const char* text) noexcept {
+  last.code = code;
+  const std::size_t length = std::min(std::strlen(text), last.text.size() - 1);
+  std::memcpy(last.text.data(), text, length);
+  last.text[length] = '\0';
+}
+
+heapwise_pool* fail(heapwise_error code, int error_number, const char* text) noexcept {
+  remember(code, text);
+  errno = error_number;
+  return nullptr;
+}
+
+heapwise_pool* invalid(const char* text) noexcept {
+  return fail(HEAPWISE_ERROR_INVALID, EINVAL, text);
+}
+
+pool_options options_of(const heapwise_pool_options& from) noexcept {
+  return {.block_size = from.block_size,
+          .block_count = from.block_count,
+          .alignment = from.alignment,
+          .growth = from.growth == HEAPWISE_GROWTH_GEOMETRIC ? growth::geometric : growth::fixed,
+          .max_block_count = from.max_block_count};
+}
+
+}  // namespace
+
+heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int policy) {
+  if (options == nullptr) return invalid("pool: options is NULL");
+  const policy_entry* const entry = entry_of(policy);
+  if (entry == nullptr) return invalid("pool: unknown policy");
+  if (options->growth != HEAPWISE_GROWTH_FIXED && options->growth != HEAPWISE_GROWTH_GEOMETRIC) {
+    return invalid("pool: unknown growth");
+  }
+  const unsigned kind = (options->checked != 0 ? 1u : 0u) + (options->counted != 0 ? 2u : 0u);
+  try {
+    heapwise_pool* const made = (*entry->makers)[kind](options_of(*options));
+    remember(HEAPWISE_OK, "");
+    return made;
+  } catch (const std::invalid_argument& error) {
+    return invalid(error.what());
+  } catch (const std::length_error& error) {
+    return fail(HEAPWISE_ERROR_TOO_LARGE, EOVERFLOW, error.what());
+  } catch (...) {
+    return fail(HEAPWISE_ERROR_NO_MEMORY, ENOMEM, "pool: no memory for the first chunk");
+  }
+}
+
+void heapwise_pool_destroy(heapwise_pool* pool) { delete pool; }
+
+void* heapwise_pool_allocate(heapwise_pool* pool) {
+  if (pool == nullptr) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  void* const block = pool->allocate();
+  if (block == nullptr) errno = ENOMEM;
+  return block;
+}
+
+int heapwise_pool_deallocate(heapwise_pool* pool, void* block) {
+  if (pool == nullptr) return HEAPWISE_ERROR_INVALID;
+  return pool->deallocate(block) ? HEAPWISE_OK : HEAPWISE_ERROR_FOREIGN;
+}
+
+int heapwise_pool_owns(const heapwise_pool* pool, const void* address) {
+  return pool != nullptr && pool->owns(address) ? 1 : 0;
+}
+
+void heapwise_pool_reset(heapwise_pool* pool) {
+  if (pool != nullptr) pool->reset();
+}
+
+int heapwise_pool_get_stats(const heapwise_pool* pool, heapwise_pool_stats* stats) {
+  if (pool == nullptr || stats == nullptr) return HEAPWISE_ERROR_INVALID;
+  *stats = pool->stats();
+  return HEAPWISE_OK;
+}
+
+namespace {
+
+std::size_t stat_of(const heapwise_pool* pool, std::size_t heapwise_pool_stats::* which) noexcept {
+  return pool == nullptr ? 0 : pool->stats().*which;
+}
+
+}  // namespace
+
+size_t heapwise_pool_block_size(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::block_size);
+}
+size_t heapwise_pool_stride_bytes(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::stride_bytes);
+}
+size_t heapwise_pool_alignment(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::alignment);
+}
+size_t heapwise_pool_capacity(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::capacity);
+}
+size_t heapwise_pool_chunk_count(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::chunk_count);
+}
+size_t heapwise_pool_reserved_bytes(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::reserved_bytes);
+}
+size_t heapwise_pool_budget_bytes(const heapwise_pool* pool) {
+  return stat_of(pool, &heapwise_pool_stats::budget_bytes);
+}
+
+heapwise_error heapwise_last_error(void) { return last.code; }
+
+const char* heapwise_last_error_message(void) { return last.text.data(); }
+
+const char* heapwise_error_message(int error) {
+  switch (error) {
+    case HEAPWISE_OK: return "no error";
+    case HEAPWISE_ERROR_INVALID: return "an argument makes no sense";
+    case HEAPWISE_ERROR_TOO_LARGE: return "the sizes are too large";
+    case HEAPWISE_ERROR_NO_MEMORY: return "no memory";
+    case HEAPWISE_ERROR_FOREIGN: return "the pointer is no block of this pool";
+    default: return "unknown error";
+  }
+}
+
+const char* heapwise_policy_name(int policy) {
+  const policy_entry* const entry = entry_of(policy);
+  return entry == nullptr ? "unknown" : entry->name;
+}
