@@ -80,7 +80,8 @@ def _price(row: Row | None, what: str) -> str:
 def _no_winner(rows: list[Row], base: str, word: str) -> str:
     unsure = [r.subject for r in rows if r.verdict == "cannot tell"]
     if unsure:
-        return f"Cannot tell yet whether {', '.join(unsure)} is {word} than {base}: {MORE_TIME}."
+        who = f"{' or '.join(unsure)} is" if len(unsure) < 3 else "any of them is"
+        return f"Cannot tell yet whether {who} {word} than {base}: {MORE_TIME}."
     if any(r.verdict == "worse" for r in rows):
         return f"None is {word} than {base}."
     return f"No difference from {base} that is {word}."
@@ -107,6 +108,8 @@ def _level_with(bench: Bench, rows: list[Row], winner: Row) -> list[str]:
 
 def _run(bench: Bench, usable: list[Row]) -> str:
     """How often each was fastest, over the first quantity of each experiment's cells."""
+    if bench.stored.run.plan.smoke:
+        return "A smoke run: it shows that everything works, and is too short to rank anything."
     firsts = {e.id: e.quantities[0].name for e in bench.stored.run.experiments}
     groups: dict[Cell, list[Row]] = {}
     for row in usable:

@@ -18,7 +18,7 @@ from heapwise.model import Experiment
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.series import Cell, Series, ratio_of
 
-POLICIES = ("unsynchronized", "mutex", "lock_free", "thread_cached")
+POLICIES = ("unsynchronized", "mutex", "lock_free", "thread_cached", "thread_cached_handle")
 """Our pool's policies, by the names of their subjects."""
 
 
@@ -35,17 +35,21 @@ class Goal:
     factor: float
     quantities: tuple[str, ...] = ()
     threads: tuple[int, ...] | None = None
+    touch: str = ""
 
-    def covers(self, cell: Cell, threads: int | None) -> bool:
+    def covers(self, cell: Cell) -> bool:
+        parameters = json.loads(cell.parameters)
         return (cell.experiment == self.experiment
                 and (not self.quantities or cell.quantity in self.quantities)
-                and (self.threads is None or threads in self.threads))
+                and (self.threads is None or parameters.get("threads") in self.threads)
+                and parameters.get("touch", self.touch) == self.touch)
 
 
 GOALS = (
     Goal("pool/interleaved", "best malloc", "unsynchronized", 4.0),
     Goal("pool/interleaved", "fastest other pool", "unsynchronized", 0.97),
-    Goal("pool/bulk", "fastest other pool", "unsynchronized", 1.5, ("free", "alloc_reused")),
+    Goal("pool/bulk", "fastest other pool", "unsynchronized", 1.5, ("free", "alloc_reused"),
+         touch="none"),
     Goal("pool/concurrent", "best malloc", "thread_cached", 2.0, threads=(4,)),
     Goal("pool/concurrent", "unsynchronized", "thread_cached", 0.5, threads=(1,)),
     Goal("pool/concurrent", "mutex", "lock_free", 1.0, threads=(2, 4, 8)),
@@ -74,7 +78,7 @@ def _of_cell(bench: Bench, experiment: Experiment, cell: Cell, row: dict[str, Se
     threads = json.loads(cell.parameters).get("threads")
     below = "thread_cached" if threads and threads > 1 else "unsynchronized"
     wanted = [(above, below) for above in ("malloc@glibc", "best malloc", "fastest other pool")]
-    wanted += [(g.above, g.below) for g in GOALS if g.covers(cell, threads)]
+    wanted += [(g.above, g.below) for g in GOALS if g.covers(cell)]
     lines = []
     for above, under in dict.fromkeys(wanted):
         name = resolve(bench, row, above)
@@ -82,9 +86,9 @@ def _of_cell(bench: Bench, experiment: Experiment, cell: Cell, row: dict[str, Se
             continue
         ratio, _ = ratio_of(row[name], row[under])
         if ratio is not None:
+            goal = "" if bench.stored.run.plan.smoke else _goal(cell, above, under, ratio)
             lines.append(f"{label(bench, cell)}: {_who(above, name)} / {under} = {_figures(ratio)}"
-                         f"{_seed(experiment, cell, name, under)}"
-                         f"{_goal(cell, threads, above, under, ratio)}")
+                         f"{_seed(experiment, cell, name, under)}{goal}")
     return lines
 
 
@@ -123,9 +127,9 @@ def _seed(experiment: Experiment, cell: Cell, above: str, below: str) -> str:
     return f" (seed: {ratio:.2f}x)" if ratio else ""
 
 
-def _goal(cell: Cell, threads: int | None, above: str, below: str, ratio: PairedRatio) -> str:
+def _goal(cell: Cell, above: str, below: str, ratio: PairedRatio) -> str:
     for goal in GOALS:
-        if goal.covers(cell, threads) and (goal.above, goal.below) == (above, below):
+        if goal.covers(cell) and (goal.above, goal.below) == (above, below):
             met = "met" if ratio.ratio >= goal.factor else "missed"
             return f" [goal {significant(goal.factor, 2)}x: {met}]"
     return ""

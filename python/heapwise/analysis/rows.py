@@ -34,6 +34,7 @@ CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
 FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio", "ratio_low",
            "ratio_high")
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
+LOST = "no sample was kept: V12 and V13 say how many were discarded, and why"
 NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
 
 
@@ -91,6 +92,7 @@ def _row(bench: Bench, experiment: Experiment, quantity: Quantity, cell: Cell, s
     base = baseline_of(bench.stored, experiment)
     seed = seed_value(experiment, subject, parameters)
     if series is None:
+        trouble = trouble or LOST
         return Row(subject=subject, experiment=cell.experiment, parameters=parameters,
                    unit=quantity.unit, better=quantity.better, n=0, **NOTHING,
                    baseline=subject == base, status=status, note=trouble, seed_value=seed)

@@ -55,10 +55,13 @@ def report(
     place, console = find_store(store), Console(quiet=quiet, as_json=as_json)
     ids = run_ids(place)
     if list_:
-        return _list(console, [read_run(place, run) for run in ids])
+        return _list(console, _readable(console, place, ids))
     if every and not ids:
         raise Problem("E004", f"the store {place} is empty", do="heapwise compare -- PROGRAM")
-    wanted = [read_run(place, run) for run in (ids if every else runs or ["last"])]
+    wanted = (_readable(console, place, ids) if every
+              else [read_run(place, run) for run in runs or ["last"]])
+    if not wanted:
+        raise Problem("E061", f"no run of {place} can be read")
     path = _prepare(output, place, wanted)
     _write(path, _page(wanted, redact))
     if as_json:
@@ -66,6 +69,19 @@ def report(
     _show(path, open_)
     console.result(f"Report: {path}")
     return 0
+
+
+def _readable(console: Console, store: Path, ids: list[str]) -> list[StoredRun]:
+    """A damaged run among many is said, and does not hide the others."""
+    from heapwise.store import read_run
+
+    found = []
+    for run in ids:
+        try:
+            found.append(read_run(store, run))
+        except Problem as problem:
+            console.say(f"left out: {problem.what}")
+    return found
 
 
 def _page(wanted: list[StoredRun], hide: bool) -> str:

@@ -17,7 +17,7 @@ def counted(n: int, noun: str, plural: str = "") -> str:
     return f"{n} {noun if n == 1 else plural or noun + 's'}"
 
 
-def listed(names: Iterable[str], at_most: int = 4) -> str:
+def listed(names: Iterable[str], at_most: int = 3) -> str:
     """``a, b, c and 3 more``."""
     every: Sequence[str] = list(dict.fromkeys(names))
     if len(every) <= at_most:

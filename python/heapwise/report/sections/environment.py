@@ -17,7 +17,7 @@ def build(view: View) -> dict[str, Any] | None:
     run = view.stored.run
     machine = run.machine
     return {
-        "run": run, "command": shlex.join(run.command_line or ["heapwise", run.plan.kind]),
+        "run": run, "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
         "program": shlex.join(run.plan.command),
         "facts": _facts(view), "memory": show(machine.memory_bytes, "bytes"),
         "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],

@@ -30,8 +30,8 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     fixed = {k: v for k, v in groups[0].cell.items() if k not in varying}
     return {
         "experiment": experiment, "fixed": fixed, "varying": varying,
-        "figures": [*_scaling(groups, varying), *_forests(view, groups, varying)],
-        "tables": [_table(group, varying) for group in groups],
+        "figures": _scaling(view, groups, varying),
+        "tables": [_table(view, group, varying) for group in groups],
     }
 
 
@@ -40,32 +40,29 @@ def _name(group: Group, varying: list[str]) -> str:
     return ", ".join([quantity_name(group.quantity), *words])
 
 
-def _table(group: Group, varying: list[str]) -> dict[str, Any]:
+def _table(view: View, group: Group, varying: list[str]) -> dict[str, Any]:
     scale = scale_for([row.min for row in group.rows], group.unit)
-    return {"name": _name(group, varying), "unit": scale.label,
+    name, drawn = _name(group, varying), ""
+    if any(row.ratio for row in group.rows) and split_quantile(group.quantity) is None:
+        drawn = forest.draw(group.rows, name, view.floor(group))
+    return {"name": name, "unit": scale.label, "forest": Markup(drawn),
+            "better": group.rows[0].better,
             "cells": list(cells(group, scale, with_strip=True).values()),
             "seeds": any(row.seed_value is not None for row in group.rows)}
 
 
-def _scaling(groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
+def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
     """One figure for each quantity over each number that varies alone."""
     found = []
     numbers = [g.cell.get(varying[0]) for g in groups] if len(varying) == 1 else []
     if not numbers or not all(isinstance(number, int | float) for number in numbers):
         return []
     for quantity in dict.fromkeys(g.quantity for g in groups):
-        rows = [row for g in groups if g.quantity == quantity for row in g.rows if row.median]
+        rows = [row for g in groups if g.quantity == quantity for row in g.rows
+                if row.median and row.subject not in view.controls]
         if rows and split_quantile(quantity) is None:
             name = f"{quantity_name(quantity)} over {varying[0]}"
             drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit))
             found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
                           Markup(drawn)))
     return found
-
-
-def _forests(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
-    if varying:
-        return []
-    return [(f"{_name(g, varying)}, relative to {g.experiment.baseline}.",
-             Markup(forest.draw(g.rows, _name(g, varying), view.floor(g))))
-            for g in groups if split_quantile(g.quantity) is None and any(r.ratio for r in g.rows)]
