@@ -117,6 +117,8 @@ class Peer:
     environment_prefixes: list[str] = field(default_factory=list)
     notes: str = ""
     debug_build: bool = False
+    known_faults: list[str] = field(default_factory=list)
+    """Promises of malloc that this version is known to break: said, and no surprise."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     environment_prefixes: list[str] = []
     debug_names: list[str] = msgspec.field(default_factory=lambda: ["*debug*", "*-dbg*"])
     notes: str = ""
+    known_faults: list[str] = []
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,7 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
         version=version, build_id=build_id, get=declaration.get, licence=declaration.licence,
         environment_prefixes=list(declaration.environment_prefixes), notes=declaration.notes,
         debug_build=_is_debug(path or "", declaration.debug_names),
+        known_faults=list(declaration.known_faults),
     )
 
 

@@ -113,7 +113,8 @@ def check(
     for answer in answers:
         if answer.trouble or not quiet:
             kept = sum(not text for text in answer.promises.values())
-            words = answer.trouble or f"loaded, {kept} promises kept"
+            known = f", known fault: {answer.known}" if answer.known else ""
+            words = answer.trouble or f"loaded, {kept} promises kept{known}"
             console.result(f"{answer.peer:<10} {'FAILED  ' if answer.trouble else ''}{words}")
     if json:
         console.json(answers)

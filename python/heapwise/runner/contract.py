@@ -31,6 +31,9 @@ class Answer:
     promises: dict[str, str] = field(default_factory=dict)
     """Name of each promise to what was wrong with it; "" when it was kept."""
 
+    known: str = ""
+    """What was wrong and was known of this peer."""
+
 
 def check_peer(peer: Peer) -> Answer:
     """Starts a process with the peer preloaded. Problem E052 without the probe.
@@ -68,4 +71,6 @@ def _judge(
         said = f": {words[-1]}" if words else ""
         return Answer(peer.name, f"the process ended with {answer.returncode}{said}", *where)
     promises: dict[str, str] = msgspec.json.decode(answer.stdout)
-    return Answer(peer.name, "; ".join(filter(None, promises.values())), *where, promises)
+    news = [text for name, text in promises.items() if text and name not in peer.known_faults]
+    known = [text for name, text in promises.items() if text and name in peer.known_faults]
+    return Answer(peer.name, "; ".join(news), *where, promises, "; ".join(known))

@@ -1,7 +1,7 @@
 """Runs in a process into which an allocator was preloaded, and asks it what malloc promises.
 
 A script of its own: imports nothing of ours, prints one JSON object: each promise and what was wrong
-with it, "" when it was kept. The promises are
+with it; "" when it was kept. They are
 those of ISO C (malloc, calloc, realloc, aligned_alloc), POSIX (posix_memalign) and glibc
 (malloc_usable_size).
 """
