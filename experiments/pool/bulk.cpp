@@ -38,7 +38,7 @@ void use_blocks(const mapped_array<void*>& blocks, bool shuffled, random_numbers
 template <bool touching, class Source>
 void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks) {
   const std::size_t count = blocks.size();
-  Source source{{.block_size = given.size("block_size"), .block_count = count}};
+  Source source{{.block_size = given.size("block_size"), .block_count = count, .resident = true}};
   escape(&source);
   yields.time("alloc_fresh", count, [&] { allocate_all<touching>(source, blocks); });
   use_blocks(blocks, given.text("free_order") == "random", given.random());
@@ -80,13 +80,12 @@ const experiment question{
     .isolates = "The allocator's own work on one thread: the pool is made outside the clock, and the "
                 "blocks have been written to before they are freed.",
     .not_shown =
-        "What the user does with a block. With touch=none, page faults of fresh blocks fall on "
-        "whoever writes to a page first: an allocator that does so while it allocates pays for it in "
-        "alloc_fresh, one that does not leaves it to the user, untimed; minor_faults of the samples "
-        "tells which. touch=write is the seeds' method: one byte is written to each block in the "
-        "timed regions, of freeing too, and costs more than some pools do; their figures belong to "
-        "it. malloc's blocks are fresh only in the first repeat, which is dropped; later it reuses "
-        "what it kept. foonathan's functions and boost's chunks are as their libraries ship them.",
+        "What the user does with a block, and the page faults of first use (pool/growth has them): "
+        "our pools get pages that were written to, boost and foonathan cut all blocks before the "
+        "clock starts, malloc keeps from the first repeat, which is dropped, what it uses in the "
+        "others; only the pmr pools fetch memory inside the clock: minor_faults of the samples tells. "
+        "touch=write is the seeds' method: one byte is written to each block inside the clock, when "
+        "freeing too, which costs more than some pools do; the seeds' figures belong to it.",
     .parameters = {{"iterations", "blocks taken in each region", {1'000'000}, {2'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
                    {"touch", "none, or write: one byte of each block inside the clock",

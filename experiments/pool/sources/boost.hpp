@@ -11,8 +11,10 @@ namespace pools {
 
 class boost_blocks {
  public:
-  /// Boost obtains and cuts its first chunk at the first allocation, not here.
-  explicit boost_blocks(const demand& wanted) : pool_{wanted.block_size, wanted.at_start()} {}
+  /// Boost obtains and cuts its first chunk at the first allocation.
+  explicit boost_blocks(const demand& wanted) : pool_{wanted.block_size, wanted.at_start()} {
+    if (wanted.resident) pool_.free(pool_.malloc());
+  }
 
   void* allocate() { return pool_.malloc(); }
   void deallocate(void* block) { pool_.free(block); }

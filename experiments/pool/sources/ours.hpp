@@ -1,8 +1,10 @@
 // Heapwise's pool under each of its policies.
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
+#include <heapwise/block_source.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/thread/lock_free.hpp>
 #include <heapwise/thread/mutex.hpp>
@@ -13,13 +15,40 @@
 
 namespace pools {
 
+/// The operating system's pages, each written to before anyone gets them: their faults are over
+/// when the clock starts, as they are for a pool that cuts all its blocks when it is created.
+class resident_blocks final : public heapwise::block_source {
+ public:
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
+    constexpr std::size_t page_bytes = 4096;
+    auto* memory = static_cast<volatile char*>(system_.allocate(size_bytes, alignment));
+    for (std::size_t at = 0; memory != nullptr && at < size_bytes; at += page_bytes) memory[at] = 0;
+    return const_cast<char*>(memory);
+  }
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override {
+    system_.deallocate(memory, size_bytes, alignment);
+  }
+  [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
+    return system_.granularity_bytes();
+  }
+
+ private:
+  heapwise::block_source& system_ = heapwise::os_blocks();
+};
+
+inline heapwise::block_source& pages(bool resident) {
+  static resident_blocks written;
+  return resident ? written : heapwise::os_blocks();
+}
+
 template <class Policy>
 class ours {
  public:
   explicit ours(const demand& wanted)
       : pool_{{.block_size = wanted.block_size,
                .block_count = wanted.at_start(),
-               .growth = wanted.growing ? heapwise::growth::geometric : heapwise::growth::fixed}} {}
+               .growth = wanted.growing ? heapwise::growth::geometric : heapwise::growth::fixed},
+              pages(wanted.resident)} {}
 
   void* allocate() { return pool_.try_allocate(); }
   void deallocate(void* block) { pool_.deallocate(block); }
