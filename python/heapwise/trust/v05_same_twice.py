@@ -12,7 +12,10 @@ from heapwise.trust.words import counted, listed, percent
 ID, TITLE = "V5", "The baseline against itself (A/A)"
 
 SURE = 0.01
-SUSPECT = 0.05
+"""After Holm's adjustment over all quantities: one clean campaign in a hundred is accused."""
+
+MATTERS = 0.01
+"""A certain difference of less than 1 % widens the noise floor, which covers it: a warning."""
 
 
 def check(stored: StoredRun) -> Check:
@@ -23,13 +26,13 @@ def check(stored: StoredRun) -> Check:
     cells = list(floors)
     adjusted = dict(zip(cells, holm([floors[c].ratio.p_value for c in cells]), strict=True))
     figures = {"floors": [_figure(c, floors[c], adjusted[c]) for c in cells]}
-    sure = [c for c in cells if adjusted[c] < SURE]
-    suspect = [c for c in cells if adjusted[c] < SUSPECT]
-    if suspect:
-        words = [f"{c.quantity} differs by {percent(abs(floors[c].ratio.ratio - 1))}"
-                 for c in suspect]
-        return Check(ID, TITLE, "fail" if sure else "warn", "The same thing under two labels does "
-                     f"not come out the same: {listed(words)}.", figures)
+    certain = [c for c in cells if adjusted[c] < SURE]
+    if certain:
+        gaps = {c: abs(floors[c].ratio.ratio - 1) for c in certain}
+        words = [f"{c.quantity} differs by {percent(gap)}" for c, gap in gaps.items()]
+        return Check(ID, TITLE, "fail" if max(gaps.values()) > MATTERS else "warn",
+                     "The same thing under two labels does not come out the same: "
+                     f"{listed(words)}.", figures)
     return Check(ID, TITLE, *_verdict(floors), figures)
 
 
@@ -41,8 +44,10 @@ def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
         words += f"; a difference of {percent(first.detectable)} would be found 4 times in 5"
     few = [f for f in floors.values() if f.note]
     if few:
-        return "warn", f"{words}. {few[0].note}."
-    return "pass", f"{words[0].upper()}{words[1:]}. It contains 1 everywhere."
+        return "warn", f"{words[0].upper()}{words[1:]}. {few[0].note}."
+    outside = sum(f.biased for f in floors.values())
+    return "pass", (f"{words[0].upper()}{words[1:]}. "
+                    f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1.")
 
 
 def noise_floors(stored: StoredRun) -> dict[Cell, NoiseFloor]:

@@ -67,7 +67,7 @@ def _ratio_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
 
 
 def _level_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
-    """All subjects together: log(value / own median) in the order of the processes."""
+    """All subjects together: log(value / own median), round by round."""
     firsts = {e.id: e.quantities[0].name for e in stored.run.experiments}
     found = []
     for cell, row in table.items():
@@ -77,16 +77,14 @@ def _level_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
 
 
 def _residuals(series: list[Series]) -> list[float]:
-    points: list[tuple[int, float]] = []
+    """One number a round, the median over subjects: what is in a round shares its weather."""
+    by_round: dict[int, list[float]] = {}
     for one in series:
-        by_process: dict[int, list[float]] = {}
-        for number, value in zip(one.order, one.values, strict=True):
-            by_process.setdefault(number, []).append(value)
         centre = float(np.median(one.values))
-        if centre > 0:
-            points += [(number, float(np.median(values)) / centre)
-                       for number, values in by_process.items()]
-    return [float(np.log(ratio)) for _, ratio in sorted(points) if ratio > 0]
+        for number, value in one.rounds.items():
+            if centre > 0 and value > 0:
+                by_round.setdefault(number, []).append(float(np.log(value / centre)))
+    return [float(np.median(logs)) for _, logs in sorted(by_round.items())]
 
 
 def _test(cell: Cell, what: str, logs: list[float]) -> list[dict[str, Any]]:

@@ -1,0 +1,260 @@
+"""Each check is silent on clean data, fires on a planted fault, and never passes without facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from synthetic import Script, compare_run, peer, pool_run
+
+from heapwise.model import Check, Process, Sample
+from heapwise.store import StoredRun
+from heapwise.trust import check_run
+from heapwise.trust.judge import check_modules, overall
+
+Plant = Callable[[], StoredRun]
+
+
+def verdict_of(stored: StoredRun, id: str) -> Check:
+    return next(check for check in check_run(stored).checks if check.id == id)
+
+
+def with_facts(stored: StoredRun, change: Callable[[Process], dict[str, Any]]) -> StoredRun:
+    """Counting processes are left alone."""
+    return replace(stored, processes=[
+        p if p.facts.get("counting") else replace(p, facts={**p.facts, **change(p)})
+        for p in stored.processes])
+
+
+def without_facts(stored: StoredRun, *names: str) -> StoredRun:
+    return replace(
+        stored,
+        processes=[replace(p, facts={k: v for k, v in p.facts.items() if k not in names})
+                   for p in stored.processes],
+        samples=[replace(s, facts={k: v for k, v in s.facts.items() if k not in names})
+                 for s in stored.samples])
+
+
+def with_plan(stored: StoredRun, **changes: Any) -> StoredRun:
+    return replace(stored, run=replace(stored.run, plan=replace(stored.run.plan, **changes)))
+
+
+def with_machine_after(stored: StoredRun, **settings: Any) -> StoredRun:
+    after = stored.run.machine_after
+    assert after is not None
+    facts = {**after.facts, "settings": {**after.facts["settings"], **settings}}
+    return replace(stored, run=replace(stored.run, machine_after=replace(after, facts=facts)))
+
+
+def in_the_wrong_library(process: Process) -> Process:
+    if process.subject != "jemalloc" or process.number % 2:
+        return process
+    other = [{"pid": 1, "malloc": {"path": "/lib/libc.so.6", "build_id": "id-glibc"}}]
+    return replace(process, identity=other)
+
+
+def silent(process: Process) -> Process:
+    return replace(process, identity=[]) if process.subject == "mimalloc" else process
+
+
+def other_output(process: Process) -> Process:
+    if process.subject != "scudo":
+        return process
+    return replace(process, facts={**process.facts, "output_hash": "xxh3:2"})
+
+
+def crashing(process: Process) -> Process:
+    if process.subject != "scudo":
+        return process
+    return replace(process, status="crashed", reason="crashed (SIGSEGV)")
+
+
+def baseline_fails(process: Process) -> Process:
+    return replace(process, status="failed") if process.subject == "glibc" else process
+
+
+def label_matters(subject: str, round_: int, value: float) -> float:
+    return value * 1.05 if subject == "glibc-control" else value
+
+
+def ratio_drifts(subject: str, round_: int, value: float) -> float:
+    return value * (1 + 0.01 * round_) if subject == "mimalloc" else value
+
+
+def machine_drifts(subject: str, round_: int, value: float) -> float:
+    return value * (1 + 0.02 * round_)
+
+
+def few_calls(stored: StoredRun) -> StoredRun:
+    rare = {"malloc": 1000, "free": 1000}
+    return replace(stored, processes=[
+        replace(p, facts={**p.facts, "calls": rare}) if p.facts.get("counting") else p
+        for p in stored.processes])
+
+
+def counted(stored: StoredRun, seen: int) -> StoredRun:
+    extra = Process(
+        number=len(stored.processes), experiment="pool/bulk", subject="malloc@glibc",
+        parameters={}, round=-1, status="ok", warm_up=True,
+        facts={"counting": True, "end": {"expected_calls": 1_000_000}, "calls": {"malloc": seen}})
+    return replace(stored, processes=[*stored.processes, extra])
+
+
+def with_samples(stored: StoredRun, change: Callable[[Sample], dict[str, Any]]) -> StoredRun:
+    return replace(stored, samples=[
+        replace(s, facts={**s.facts, **change(s)}) for s in stored.samples])
+
+
+def debug_peer(stored: StoredRun) -> StoredRun:
+    subjects = [replace(s, peer=replace(s.peer, debug_build=True))
+                if s.peer and s.name == "jemalloc" else s for s in stored.run.plan.subjects]
+    return with_plan(stored, subjects=subjects)
+
+
+def nameless_peer(stored: StoredRun) -> StoredRun:
+    subjects = [replace(s, peer=replace(peer("x"), version="", build_id=""))
+                if s.name == "jemalloc" else s for s in stored.run.plan.subjects]
+    return with_plan(stored, subjects=subjects)
+
+
+def no_control(stored: StoredRun) -> StoredRun:
+    keep = [s for s in stored.run.plan.subjects if not s.control]
+    return replace(with_plan(stored, subjects=keep),
+                   samples=[s for s in stored.samples if not s.subject.endswith("-control")])
+
+
+def compare() -> StoredRun:
+    return compare_run()
+
+
+FAULTS: list[tuple[str, str, Plant]] = [
+    ("V1", "fail", lambda: compare_run(Script(edit=in_the_wrong_library))),
+    ("V1", "fail", lambda: compare_run(Script(edit=silent))),
+    ("V2", "warn", lambda: replace(compare(), run=replace(
+        compare().run, preflight=[Check("V2", "", "warn", "forced: its own allocator inside")]))),
+    ("V3", "warn", lambda: few_calls(compare())),
+    ("V4", "fail", lambda: counted(pool_run(), 12)),
+    ("V5", "fail", lambda: compare_run(Script(bend=label_matters))),
+    ("V5", "warn", lambda: compare_run(Script(rounds=4))),
+    ("V7", "fail", lambda: with_facts(compare(), lambda p: {"launcher_rss_bytes": 100 * 2**20})),
+    ("V7", "fail", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 4096})),
+    ("V7", "fail", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 2**50})),
+    ("V7", "warn", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 3 * 2**20})),
+    ("V8", "fail", lambda: compare_run(Script(edit=other_output))),
+    ("V8", "warn", lambda: compare_run(Script(edit=crashing))),
+    ("V8", "fail", lambda: compare_run(Script(edit=baseline_fails))),
+    ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
+        "checks": [{"id": "work", "ok": p.number != 3, "detail": "999 of 1000 blocks"}]})),
+    ("V8", "warn", lambda: with_plan(compare_run(Script(edit=other_output)),
+                                     options={"ignore_output": True})),
+    ("V9", "fail", lambda: compare_run(Script(bend=ratio_drifts, rounds=20))),
+    ("V9", "warn", lambda: compare_run(Script(bend=machine_drifts, rounds=20))),
+    ("V9", "warn", lambda: compare_run(Script(shuffle=False))),
+    ("V11", "fail", lambda: with_facts(compare(), lambda p: {"affinity": [p.number % 2]})),
+    ("V11", "fail", lambda: with_plan(compare(), options={"cpus": [1]})),
+    ("V11", "fail", lambda: with_samples(pool_run(), lambda s: {"cpus": [5]})),
+    ("V12", "warn", lambda: with_facts(compare(), lambda p: {
+        "spin_after_ns": 1_100_000 if p.number % 2 else 1_000_000})),
+    ("V13", "warn", lambda: with_facts(compare(), lambda p: {"steal_ticks": 50})),
+    ("V13", "warn", lambda: with_facts(compare(), lambda p: {"psi_cpu_us": 2_000_000})),
+    ("V13", "warn", lambda: with_facts(compare(), lambda p: {"involuntary_switches": 5000})),
+    ("V14", "fail", lambda: with_facts(compare(), lambda p: {"counters_running_share": 0.5})),
+    ("V17", "warn", lambda: with_facts(compare(), lambda p: {"wall_s": 0.001})),
+    ("V17", "warn", lambda: with_samples(pool_run(), lambda s: {"elapsed_ns": 20_000})),
+    ("V18", "fail", lambda: debug_peer(compare())),
+    ("V18", "fail", lambda: with_facts(pool_run(), lambda p: {"flags": "-O2 -O0"})),
+    ("V18", "warn", lambda: with_facts(pool_run(), lambda p: {"ndebug": False})),
+    ("V18", "warn", lambda: nameless_peer(compare())),
+    ("V19", "fail", lambda: with_machine_after(compare(), thp="always")),
+    ("V20", "warn", lambda: with_plan(compare(), environment={"MALLOC_ARENA_MAX": "1"})),
+    ("V23", "warn", lambda: pool_run(rounds=1)),
+    ("V23", "warn", lambda: compare_run(Script(rounds=5))),
+    ("V23", "warn", lambda: compare_run(Script(rounds=6))),
+    ("V23", "warn", lambda: replace(compare(), damaged_lines=2)),
+]
+
+ABSENT: list[tuple[str, Plant]] = [
+    ("V1", lambda: replace(compare(), processes=[replace(p, identity=[])
+                                                 for p in compare().processes])),
+    ("V2", lambda: replace(compare(), run=replace(compare().run, preflight=[]))),
+    ("V3", lambda: replace(compare(), processes=compare().processes[1:])),
+    ("V4", pool_run),
+    ("V5", lambda: no_control(compare())),
+    ("V7", lambda: without_facts(compare(), "peak_rss_bytes")),
+    ("V7", lambda: without_facts(compare(), "launcher_rss_bytes")),
+    ("V8", lambda: without_facts(compare(), "output_hash")),
+    ("V9", lambda: compare_run(Script(rounds=1, time={"glibc": 1.0, "mimalloc": 0.9}))),
+    ("V11", lambda: replace(without_facts(compare(), "affinity"), processes=[
+        replace(p, identity=[]) for p in without_facts(compare(), "affinity").processes])),
+    ("V12", lambda: without_facts(compare(), "spin_before_ns", "spin_after_ns")),
+    ("V13", lambda: without_facts(compare(), "steal_ticks", "psi_cpu_us", "involuntary_switches")),
+    ("V14", compare),
+    ("V17", lambda: without_facts(compare(), "wall_s")),
+    ("V17", lambda: without_facts(pool_run(), "clock")),
+    ("V18", lambda: with_plan(without_facts(pool_run(), "compiler"), subjects=[])),
+    ("V19", lambda: replace(compare(), run=replace(compare().run, machine_after=None))),
+    ("V20", lambda: with_plan(compare(), environment={})),
+    ("V23", lambda: replace(compare(), samples=[])),
+]
+
+
+@pytest.mark.parametrize(("id", "verdict", "plant"), FAULTS,
+                         ids=[f"{f[0]}-{i}" for i, f in enumerate(FAULTS)])
+def test_fires_on_a_planted_fault(id: str, verdict: str, plant: Plant) -> None:
+    found = verdict_of(plant(), id)
+    assert found.verdict == verdict, found.detail
+    assert found.detail.endswith(".") or id == "V2"
+
+
+@pytest.mark.parametrize(("id", "plant"), ABSENT,
+                         ids=[f"{a[0]}-{i}" for i, a in enumerate(ABSENT)])
+def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
+    assert verdict_of(plant(), id).verdict == "unavailable"
+
+
+def test_clean_comparison_is_good() -> None:
+    trust = check_run(compare())
+    assert trust.verdict == "good"
+    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14"}
+
+
+def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
+    stored = counted(pool_run(rounds=8), 1_000_000)
+    verdicts = {c.id: c.verdict for c in check_run(stored).checks}
+    missing = {id for id, verdict in verdicts.items() if verdict != "pass"}
+    assert missing == {"V2", "V3", "V5", "V14"}
+    assert all(verdicts[id] == "unavailable" for id in missing)
+
+
+def test_every_check_fires_and_is_missed_somewhere() -> None:
+    ids = {module.ID for module in check_modules()}
+    assert ids == {id for id, _, _ in FAULTS} == {id for id, _ in ABSENT}
+
+
+def test_false_alarms_are_rare() -> None:
+    alarms = sum(check_run(compare_run(Script(seed=seed))).verdict != "good" for seed in range(40))
+    assert alarms <= 4
+
+
+def test_every_check_explains_itself_and_has_its_number() -> None:
+    for module in check_modules():
+        assert module.__doc__
+        assert module.__doc__.strip().endswith(("?", ".", "had."))
+        assert re.fullmatch(r"V\d+", module.ID)
+        assert module.__name__.rpartition(".")[2].startswith(f"v{int(module.ID[1:]):02d}_")
+
+
+@pytest.mark.parametrize(("verdicts", "expected"), [
+    (["pass", "pass"], "good"), (["pass", "unavailable"], "good"), (["pass", "warn"], "limited"),
+    (["warn", "fail"], "not trustworthy"),
+])
+def test_the_worst_decides(verdicts: list[Any], expected: str) -> None:
+    checks = [Check(f"V{90 + i}", "", verdict, "") for i, verdict in enumerate(verdicts)]
+    assert overall(checks, {"V1"}) == expected
+
+
+def test_an_essential_check_that_is_unavailable_limits() -> None:
+    assert overall([Check("V5", "", "unavailable", "")], {"V5"}) == "limited"
