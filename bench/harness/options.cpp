@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
 namespace heapwise::bench {
@@ -32,7 +33,7 @@ value read_value(const parameter& each, std::string_view text) {
   }
   if (std::holds_alternative<double>(each.defaults.front())) {
     const auto number = read_number<double>(text);
-    if (!number || *number < static_cast<double>(each.least)) {
+    if (!number || !std::isfinite(*number) || *number < static_cast<double>(each.least)) {
       throw usage_error{"no number in the range of its parameter:", text, each.meaning};
     }
     return *number;

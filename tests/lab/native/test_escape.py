@@ -18,7 +18,9 @@ SOURCE = """
 using namespace heapwise::bench;
 void unguarded_pair() { std::free(std::malloc(64)); }
 void guarded_pair() { void* block = std::malloc(64); escape(block); std::free(block); }
-void touched_pair() { void* block = std::malloc(64); touch(block); escape(block); std::free(block); }
+void touched_pair() {
+  void* block = std::malloc(64); touch(block); escape(block); std::free(block);
+}
 void unkept_sum(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i; }
 void kept_sum(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i; keep(sum); }
 int cell;
@@ -37,8 +39,8 @@ def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
         [request.param, "-std=c++20", "-O2", "-S", "-fno-asynchronous-unwind-tables", "-I",
          str(ROOT / "bench"), "guards.cpp", "-o", "guards.s"], cwd=folder, check=True)
     text = (folder / "guards.s").read_text()
-    return {name: body for name, body in re.findall(
-        r"^_Z\d+([a-z_]+?)[vi]:[^\n]*\n(.*?)^\s*\.size", text, flags=re.M | re.S)}
+    return dict(re.findall(
+        r"^_Z\d+([a-z_]+?)[vi]:[^\n]*\n(.*?)^\s*\.size", text, flags=re.M | re.S))
 
 
 def stores(body: str, what: str) -> int:
@@ -47,7 +49,8 @@ def stores(body: str, what: str) -> int:
 
 def test_guarded_calls_stay(assembly: dict[str, str]) -> None:
     for name in ("guarded_pair", "touched_pair"):
-        assert "malloc" in assembly[name] and "free" in assembly[name]
+        assert "malloc" in assembly[name]
+        assert "free" in assembly[name]
 
 
 def test_compilers_do_remove_what_is_not_guarded(assembly: dict[str, str]) -> None:

@@ -87,9 +87,11 @@ def test_smoke_prints_the_promised_lines(
         assert kinds[0] == "start"
         _check_start(lines[0], experiment, subject)
         if "refused" in kinds:
-            assert kinds == ["start", "refused"] and lines[1]["reason"]
+            assert kinds == ["start", "refused"]
+            assert lines[1]["reason"]
             continue
-        assert kinds[-1] == "end" and set(kinds[1:-1]) == {"sample", "check"}
+        assert kinds[-1] == "end"
+        assert set(kinds[1:-1]) == {"sample", "check"}
         assert kinds == sorted(kinds, key=["start", "sample", "check", "end"].index)
         for number, sample in enumerate(line for line in lines if line["kind"] == "sample"):
             _check_sample(sample, experiment, number)
@@ -110,8 +112,10 @@ def _check_start(start: dict[str, Any], experiment: Experiment, subject: str) ->
     assert (start["experiment"], start["subject"]) == (experiment.id, subject)
     assert set(start["parameters"]) == {p.name for p in experiment.parameters}
     assert start["affinity"] == sorted(os.sched_getaffinity(0))
-    assert start["clock"]["resolution_ns"] > 0 and start["clock"]["overhead_ns"] > 0
-    assert start["malloc"]["path"].startswith("/") and start["malloc"]["build_id"]
+    assert start["clock"]["resolution_ns"] > 0
+    assert start["clock"]["overhead_ns"] > 0
+    assert start["malloc"]["path"].startswith("/")
+    assert start["malloc"]["build_id"]
     assert start["compiler"].startswith(("gcc ", "clang "))
     assert "-O" in start["flags"]
 
@@ -122,9 +126,11 @@ def _check_sample(sample: dict[str, Any], experiment: Experiment, number: int) -
     assert all(v > 0 for v in sample["values"].values())
     facts = sample["facts"]
     assert facts["elapsed_ns"] >= facts["shortest_region_ns"] > 0
-    assert facts["operations"] > 0 and facts["threads"] >= 1
+    assert facts["operations"] > 0
+    assert facts["threads"] >= 1
     assert facts["spin_ns"] == min(facts["spin_before_ns"], facts["spin_after_ns"]) > 0
-    assert set(facts["cpus"]) <= os.sched_getaffinity(0) and facts["cpus"]
+    assert set(facts["cpus"]) <= os.sched_getaffinity(0)
+    assert facts["cpus"]
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
@@ -160,16 +166,19 @@ def test_timed_regions_of_other_subjects_do_not_call_malloc_per_block(
 def test_bad_usage_says_what_why_next(
         binary: Path, experiment: Experiment, arguments: list[str]) -> None:
     done = subprocess.run([str(binary), *arguments], capture_output=True, text=True, timeout=20)
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.startswith("error E003: ") and "\n  do: " in done.stderr
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("error E003: ")
+    assert "\n  do: " in done.stderr
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_reader_that_goes_away_is_not_waited_for(binary: Path, experiment: Experiment) -> None:
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run([str(binary), "--describe"], stdout=full, stderr=subprocess.PIPE,
                               text=True, timeout=20)
-    assert done.returncode == 70 and "E070" in done.stderr
+    assert done.returncode == 70
+    assert "E070" in done.stderr
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)

@@ -55,7 +55,8 @@ def test_crash_is_named(launch: Any, toy: str) -> None:
 def test_missing_program_is_an_error_not_an_exit_code(launch: Any) -> None:
     result = launch("/nonexistent/program")
     assert result["start_error"] == "No such file or directory"
-    assert result["exit_code"] is None and result["signal"] is None
+    assert result["exit_code"] is None
+    assert result["signal"] is None
 
 
 def test_file_that_may_not_be_executed(launch: Any, tmp_path: Path) -> None:
@@ -76,20 +77,23 @@ def test_directory_is_entered(launch: Any, tmp_path: Path) -> None:
 
 def test_timeout_ends_a_program_that_hangs(launch: Any, toy: str) -> None:
     result = launch(toy, "hang", options=["--timeout", "0.2"])
-    assert result["timed_out"] and result["signal_name"] == "SIGTERM"
+    assert result["timed_out"]
+    assert result["signal_name"] == "SIGTERM"
     assert result["wall_s"] >= 0.2
 
 
 def test_timeout_ends_a_program_that_ignores_sigterm(launch: Any, toy: str) -> None:
     result = launch(toy, "ignore-term", options=["--timeout", "0.2"])
-    assert result["timed_out"] and result["signal_name"] == "SIGKILL"
+    assert result["timed_out"]
+    assert result["signal_name"] == "SIGKILL"
     assert result["wall_s"] >= 2.2
 
 
 @pytest.mark.parametrize("how", ["linger", "linger-apart"])
 def test_what_a_program_leaves_behind_is_killed(launch: Any, toy: str, how: str) -> None:
     result = launch(toy, how)
-    assert result["exit_code"] == 0 and result["lingering"] == 1
+    assert result["exit_code"] == 0
+    assert result["lingering"] == 1
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _command(p) == [toy, how]]
     assert left == []
 
@@ -105,7 +109,8 @@ def test_gigabyte_of_output_is_counted_hashed_and_not_kept(
         launch: Any, toy: str, tmp_path: Path) -> None:
     out = tmp_path / "out"
     first = launch(toy, "print", "1024", options=["--stdout", str(out)])
-    assert first["output_bytes"] == 1024 * MIB and first["exit_code"] == 0
+    assert first["output_bytes"] == 1024 * MIB
+    assert first["exit_code"] == 0
     text = out.read_bytes()
     assert 128 * 1024 < len(text) < 129 * 1024
     assert f"[... {1024 * MIB - 128 * 1024} bytes left out ...]".encode() in text
@@ -131,7 +136,8 @@ def test_both_ends_of_the_output_are_kept(launch: Any, toy: str, tmp_path: Path,
 
 def test_stdin_is_empty_unless_given(launch: Any, toy: str) -> None:
     result = launch(toy, "copy")
-    assert result["exit_code"] == 0 and result["output_bytes"] == 0
+    assert result["exit_code"] == 0
+    assert result["output_bytes"] == 0
 
 
 def test_stderr_is_kept_apart(launch: Any, tmp_path: Path) -> None:
@@ -150,7 +156,8 @@ def test_affinity_is_applied_and_read_back(launch: Any, toy: str) -> None:
 
 def test_processor_that_does_not_exist_is_refused(launch: Any, toy: str) -> None:
     result = launch(toy, "exit", "0", options=["--cpus", "1000"])
-    assert result["start_error"] == "Invalid argument" and result["exit_code"] is None
+    assert result["start_error"] == "Invalid argument"
+    assert result["exit_code"] is None
 
 
 def test_environment_is_inherited_extended_or_clean(launch: Any, tmp_path: Path) -> None:
@@ -158,7 +165,10 @@ def test_environment_is_inherited_extended_or_clean(launch: Any, tmp_path: Path)
     keep = ["--stdout", str(out)]
     launch("/usr/bin/env", options=[*keep, "--env", "A=1", "--env", "A=2", "--env", "PATH=/x"])
     seen = out.read_text().splitlines()
-    assert "A=2" in seen and "A=1" not in seen and "PATH=/x" in seen and len(seen) > 2
+    assert "A=2" in seen
+    assert "A=1" not in seen
+    assert "PATH=/x" in seen
+    assert len(seen) > 2
     launch("/usr/bin/env", options=["--env", "A=x=y", "--clean-env", *keep])
     assert out.read_text() == "A=x=y\n"
 
@@ -190,7 +200,7 @@ def test_memory_of_the_largest_descendant_counts(launch: Any, toy: str) -> None:
 
 
 def test_processor_time_is_the_programs(launch: Any, toy: str) -> None:
-    """Time on the processor never exceeds the wall time of one thread, but for the kernel's tick."""
+    """Time on the processor never exceeds one thread's wall time, but for the kernel's tick."""
     result = launch(toy, "spin", "200")
     used = result["user_s"] + result["system_s"]
     assert result["wall_s"] >= 0.2
@@ -257,7 +267,8 @@ def test_bad_usage_says_what_why_next(native: Path, arguments: list[str]) -> Non
     done = subprocess.run([str(native / "heapwise-launch"), *arguments],
                           capture_output=True, text=True, timeout=20)
     assert done.returncode == 2
-    assert done.stderr.startswith("error E003: ") and "\n  do: " in done.stderr
+    assert done.stderr.startswith("error E003: ")
+    assert "\n  do: " in done.stderr
 
 
 def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None:
@@ -265,4 +276,5 @@ def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None
         done = subprocess.run(
             [str(native / "heapwise-launch"), option, "/nonexistent/file", "--", toy, "exit", "0"],
             capture_output=True, text=True, timeout=20)
-        assert done.returncode == 5 and done.stderr.startswith("error E050")
+        assert done.returncode == 5
+        assert done.stderr.startswith("error E050")

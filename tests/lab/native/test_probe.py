@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import shutil
@@ -11,27 +10,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
+from elftools.elf.segments import NoteSegment
 
 PEERS = {
-    "jemalloc": "/usr/lib/*/libjemalloc.so.2",
-    "mimalloc": "/usr/lib/*/libmimalloc.so.2*",
-    "tcmalloc": "/usr/lib/*/libtcmalloc_minimal.so.4",
-    "tbbmalloc": "/usr/lib/*/libtbbmalloc_proxy.so.2",
-    "scudo": "/usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.scudo_standalone-x86_64.so",
+    "jemalloc": "usr/lib/*/libjemalloc.so.2",
+    "mimalloc": "usr/lib/*/libmimalloc.so.2*",
+    "tcmalloc": "usr/lib/*/libtcmalloc_minimal.so.4",
+    "tbbmalloc": "usr/lib/*/libtbbmalloc_proxy.so.2",
+    "scudo": "usr/lib/llvm-*/lib/clang/*/lib/linux/libclang_rt.scudo_standalone-x86_64.so",
 }
 
 
 def library(name: str) -> str:
-    found = sorted(glob.glob(PEERS[name]))
+    found = sorted(Path("/").glob(PEERS[name]))
     if not found:
         pytest.skip(f"{name} is not installed")
-    return found[0]
+    return str(found[0])
 
 
 def build_id(path: str) -> str:
-    with open(path, "rb") as file:
+    with Path(path).open("rb") as file:
         for segment in ELFFile(file).iter_segments("PT_NOTE"):
+            assert isinstance(segment, NoteSegment)
             for note in segment.iter_notes():
                 if note["n_type"] == "NT_GNU_BUILD_ID":
                     return str(note["n_desc"])
@@ -139,7 +141,8 @@ def test_counts_are_the_known_ones(
 
 def test_forked_processes_count_their_own(count: Path, toy: str, tmp_path: Path) -> None:
     lines = run_with(count, tmp_path / "out", [toy, "fork-calls", "5000"])
-    assert len(lines) == 2 and len({line["pid"] for line in lines}) == 2
+    assert len(lines) == 2
+    assert len({line["pid"] for line in lines}) == 2
     for line in lines:
         assert 5000 <= line["calls"]["malloc"] <= 5050
 
@@ -171,9 +174,9 @@ def test_real_programs_survive_being_counted(
 
 def test_probes_need_no_cpp_runtime(identity: Path, count: Path) -> None:
     for probe in (identity, count):
-        with open(probe, "rb") as file:
+        with probe.open("rb") as file:
             section = ELFFile(file).get_section_by_name(".dynamic")
-            assert section is not None
-            needed = [tag.needed for tag in section.iter_tags("DT_NEEDED")]
+            assert isinstance(section, DynamicSection)
+            needed = [vars(tag)["needed"] for tag in section.iter_tags("DT_NEEDED")]
         assert all(name.startswith(("libc.so", "ld-linux", "libgcc_s")) for name in needed)
         assert not any(name.startswith("libstdc++") for name in needed)

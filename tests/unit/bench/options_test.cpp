@@ -80,6 +80,7 @@ TEST_CASE("what cannot be understood is refused") {
       {"--subject", "one", "--set", "size=7"},
       {"--subject", "one", "--set", "rate=-1"},
       {"--subject", "one", "--set", "rate=nan"},
+      {"--subject", "one", "--set", "rate=inf"},
       {"--subject", "one", "--set", "order=sideways"},
       {"--subject", "one", "--set", "colour=red"},
       {"--subject", "one", "--repeats", "0"},
