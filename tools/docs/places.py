@@ -22,7 +22,7 @@ URL = re.compile(r"https?://([\w.-]+)")
 
 HOMES = "|".join(("root", "work", "home", "Users"))
 MACHINE_PATH = re.compile(rf"(?<![\w.$}})/-])/(?:{HOMES})/\w[\w./-]*")
-INVENTED_USERS = ("nobody", "you", "someone", "alice", "bob")
+INVENTED_USERS = ("me", "nobody", "you", "someone", "alice", "bob")
 
 
 def is_invented(path: str) -> bool:
