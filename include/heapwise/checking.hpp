@@ -18,7 +18,12 @@ struct unchecked {
   void carved(void*, std::size_t) const noexcept {}
   void acquire(void*, std::size_t) const noexcept {}
   void release(void*, std::size_t) const noexcept {}
-  [[nodiscard]] constexpr std::uint32_t index_mask(const void*) const noexcept { return 0; }
+  [[nodiscard]] constexpr std::uint64_t seal(const void*, std::uint64_t word) const noexcept {
+    return word;
+  }
+  [[nodiscard]] constexpr std::uint64_t unseal(const void*, std::uint64_t word) const noexcept {
+    return word;
+  }
 };
 
 /// What a checked pool found. `message()` is what is printed before the program is aborted.
@@ -32,12 +37,23 @@ enum class violation : unsigned char {
 namespace detail {
 
 /// Prints one line to standard error without allocating, then aborts.
-/// `block` is the address, `block_size` the pool's.
+/// `block` is the address, `block_size` the pool's, or 0 if that is not known here.
 [[noreturn]] void report_violation(violation what, const void* block,
                                    std::size_t block_size) noexcept;
 
-/// Links xor-ed with a key of the process and their own address, so that a stray write cannot
-/// choose what is handed out next. One word per block: the rest is poisoned and must stay so.
+/// A word for a free block, mixed with a key of the process and the block's address: a stray write
+/// cannot choose what it decodes to, and whichever byte it hits, the high bits come out changed.
+[[nodiscard]] constexpr std::uint64_t sealed(std::uint64_t word, std::uint64_t key,
+                                             std::uintptr_t place) noexcept {
+  return (word ^ key ^ place) * 0x9E37'79B9'7F4A'7C15u;
+}
+[[nodiscard]] constexpr std::uint64_t unsealed(std::uint64_t word, std::uint64_t key,
+                                               std::uintptr_t place) noexcept {
+  return (word * 0xF1DE'83E1'9937'733Du) ^ key ^ place;  // the inverse modulo 2^64
+}
+static_assert(unsealed(sealed(12345, 678, 90), 678, 90) == 12345);
+
+/// Links that are sealed. One word per block: the rest is poisoned and must stay so.
 class encoded_links {
  public:
   static constexpr bool unrolled = false;
@@ -75,9 +91,11 @@ class checked {
   void acquire(void* block, std::size_t block_size) const noexcept;
   /// A block comes back from the user.
   void release(void* block, std::size_t block_size) const noexcept;
-  /// What a 32-bit link in `block` is xor-ed with.
-  [[nodiscard]] std::uint32_t index_mask(const void* block) const noexcept {
-    return static_cast<std::uint32_t>((key_ ^ reinterpret_cast<std::uintptr_t>(block)) >> 4);
+  [[nodiscard]] std::uint64_t seal(const void* block, std::uint64_t word) const noexcept {
+    return detail::sealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
+  }
+  [[nodiscard]] std::uint64_t unseal(const void* block, std::uint64_t word) const noexcept {
+    return detail::unsealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
   }
 
  private:

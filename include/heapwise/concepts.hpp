@@ -8,17 +8,20 @@
 namespace heapwise {
 
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
-/// cut from fresh memory, before it is handed out, and when it comes back.
+/// cut from fresh memory, before it is handed out, and when it comes back; `seal` and `unseal` are how a
+/// word that is no pointer is written into a free block.
 template <class Checking>
 concept checking_policy = std::default_initializable<Checking> && std::copyable<Checking> &&
-                          requires(const Checking check, void* block, std::size_t size) {
+                          requires(const Checking check, void* block, std::size_t size,
+                                   std::uint64_t word) {
                             { Checking::enabled } -> std::convertible_to<bool>;
                             { Checking::guard_bytes } -> std::convertible_to<std::size_t>;
                             { check.make_links() } -> std::same_as<typename Checking::links>;
                             { check.carved(block, size) } noexcept;
                             { check.acquire(block, size) } noexcept;
                             { check.release(block, size) } noexcept;
-                            { check.index_mask(block) } noexcept -> std::same_as<std::uint32_t>;
+                            { check.seal(block, word) } noexcept -> std::same_as<std::uint64_t>;
+                            { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
                           };
 
 /// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.

@@ -80,8 +80,9 @@ namespace detail {
 void report_violation(violation what, const void* block, std::size_t block_size) noexcept {
   line text;
   text << "heapwise: pool: " << message(what) << ": block 0x";
-  text.number(reinterpret_cast<std::uintptr_t>(block), 16) << " of ";
-  text.number(block_size, 10) << " bytes\n";
+  text.number(reinterpret_cast<std::uintptr_t>(block), 16);
+  if (block_size != 0) (text << " of ").number(block_size, 10) << " bytes";
+  text << "\n";
   text.print();
   std::abort();
 }
@@ -91,22 +92,20 @@ std::uintptr_t process_key() noexcept {
   return key;
 }
 
-// A link is xor-ed with the key and its own address, shifted so that the bits that are zero in
-// every pointer (three below, sixteen above) hold no address bits and act as a seal.
 void encoded_links::store(void* block, void* next) const noexcept {
-  const auto place = reinterpret_cast<std::uintptr_t>(block);
-  const auto word = reinterpret_cast<std::uintptr_t>(next) ^ key_ ^ (place << 16) ^ (place >> 3);
+  const std::uint64_t word = sealed(reinterpret_cast<std::uintptr_t>(next), key_,
+                                    reinterpret_cast<std::uintptr_t>(block));
   std::memcpy(block, &word, sizeof word);
 }
 
+// The bits that are zero in every pointer to a block (three below, sixteen above) are the seal.
 void* encoded_links::load(const void* block) const noexcept {
-  std::uintptr_t word;
+  std::uint64_t word;
   std::memcpy(&word, block, sizeof word);
-  const auto place = reinterpret_cast<std::uintptr_t>(block);
-  word ^= key_ ^ (place << 16) ^ (place >> 3);
-  constexpr std::uintptr_t seal = ~((std::uintptr_t{1} << 48) - 1) | (alignof(void*) - 1);
+  word = unsealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
+  constexpr std::uint64_t seal = ~((std::uint64_t{1} << 48) - 1) | (alignof(void*) - 1);
   if ((word & seal) != 0) report_violation(violation::link_corrupted, block, 0);
-  return reinterpret_cast<void*>(word);
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(word));
 }
 
 }  // namespace detail

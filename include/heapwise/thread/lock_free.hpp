@@ -26,7 +26,7 @@ namespace heapwise {
 struct lock_free {
   static constexpr const char* name = "lock_free";
   static constexpr bool thread_safe = true;
-  static constexpr std::size_t min_stride_bytes = sizeof(void*);
+  static constexpr std::size_t min_stride_bytes = sizeof(std::uint64_t);
   static constexpr std::size_t max_blocks = 0xFFFF'FFFEu;
 
   template <class Checking>
@@ -111,7 +111,14 @@ class lock_free::core {
     std::uint64_t seen = head.load(std::memory_order_acquire);
     while (const std::uint64_t top = top_of(seen)) {
       void* const block = chunks_->address_of(top - 1);
-      const std::uint64_t wanted = next_head(seen, load_link(block));
+      const std::uint64_t link = load_link(block);
+      if constexpr (Checking::enabled) {
+        if (link > carved_.load(std::memory_order_relaxed)) [[unlikely]] {
+          judge_link(head, seen, block);
+          continue;
+        }
+      }
+      const std::uint64_t wanted = next_head(seen, top_of(link));
       if (head.compare_exchange_weak(seen, wanted, std::memory_order_acquire,
                                      std::memory_order_acquire)) {
         return block;
@@ -160,17 +167,26 @@ class lock_free::core {
     return block;
   }
 
+  /// A link that leads nowhere is either garbage that we read too late, or corrupted: the second, if
+  /// the head did not change meanwhile. A read-modify-write, so that the link was read before it.
+  HEAPWISE_COLD void judge_link(std::atomic<std::uint64_t>& head, std::uint64_t& seen,
+                                const void* block) const noexcept {
+    if (head.compare_exchange_strong(seen, seen, std::memory_order_acq_rel,
+                                     std::memory_order_acquire)) {
+      detail::report_violation(violation::link_corrupted, block, chunks_->shape().block_size);
+    }
+  }
+
   void store_link(void* block, std::uint64_t top) const noexcept {
-    const auto word = static_cast<std::uint32_t>(top) ^ check_.index_mask(block);
-    std::atomic_ref{*static_cast<std::uint32_t*>(block)}.store(word, std::memory_order_relaxed);
+    std::atomic_ref{*static_cast<std::uint64_t*>(block)}.store(check_.seal(block, top),
+                                                               std::memory_order_relaxed);
   }
 
   /// Racy by design: another thread may have popped the block meanwhile and its user may be writing
   /// to it. The value is then garbage, but so is our view of the head: its count has moved on, the
   /// compare-and-swap fails and the garbage is dropped. Blocks stay mapped until destruction.
   [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(const void* block) const noexcept {
-    const std::uint32_t word = *static_cast<const volatile std::uint32_t*>(block);
-    return (word ^ check_.index_mask(block)) & ((std::uint64_t{1} << index_bits_) - 1);
+    return check_.unseal(block, *static_cast<const volatile std::uint64_t*>(block));
   }
 
   detail::chunks* chunks_;
