@@ -34,7 +34,7 @@ def scale_for(values: Iterable[float | None], unit: str) -> Scale:
     """The scale in which the smallest positive value is at least 1, if there is one."""
     steps = SCALES.get(unit, [(1.0, unit)])
     present = [abs(v) for v in values if v]
-    least = min(present, default=steps[-1][0])
+    least = min(present, default=1.0)
     factor, label = max((step for step in steps if step[0] <= least * 1.0000001),
                         default=steps[0])
     return Scale(factor, label)

@@ -94,6 +94,7 @@ def test_what_a_program_leaves_behind_is_killed(launch: Any, toy: str, how: str)
     result = launch(toy, how)
     assert result["exit_code"] == 0
     assert result["lingering"] == 1
+    assert launch(toy, "exit", "0")["lingering"] == 0
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _command(p) == [toy, how]]
     assert left == []
 
@@ -191,6 +192,17 @@ def test_memory_is_the_programs_own_even_below_a_fat_parent(launch: Any, toy: st
     small, big = (launch(toy, "touch", n)["peak_rss_bytes"] for n in ("1", "101"))
     assert small < 16 * MIB
     assert abs((big - small) - 100 * MIB) <= 2 * MIB
+    del fat
+
+
+def test_without_the_launcher_the_fat_parent_is_what_one_reads(toy: str) -> None:
+    """What the test above guards against: Python's own wait4 of the same program."""
+    fat = bytearray(500 * MIB)
+    fat[::4096] = b"x" * len(fat[::4096])
+    with subprocess.Popen([toy, "touch", "1"]) as child:
+        usage = os.wait4(child.pid, 0)[2]
+        child.returncode = 0
+    assert usage.ru_maxrss * 1024 > 500 * MIB
     del fat
 
 

@@ -1,0 +1,142 @@
+"""Every figure is well-formed SVG that escapes, names itself and shows what it was given."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
+
+import pytest
+from synthetic import compare_run, pool_run
+
+from heapwise.analysis import analyse
+from heapwise.analysis.units import show
+from heapwise.figures import forest, latency, order, scaling, strip, tradeoff
+from heapwise.figures.axis import even_ticks, linear, logarithmic, ratio_label, ratio_ticks
+from heapwise.figures.labels import Rectangle, place_labels, spread
+from heapwise.figures.order import Moment
+from heapwise.figures.svg import Drawing
+from heapwise.model import Row
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def parse(text: str) -> ElementTree.Element:
+    """Well-formed, named for screen readers, and without a fixed colour for ink or paper."""
+    root = ElementTree.fromstring(text)
+    assert root.tag == f"{SVG}svg"
+    assert root.get("role") == "img"
+    assert root.get("aria-label")
+    assert "nan" not in text.lower().replace("nanmalloc", "")
+    return root
+
+
+def rows(quantity: str) -> list[Row]:
+    return [r for r in analyse(compare_run()).rows if r.parameters["quantity"] == quantity]
+
+
+def texts(root: ElementTree.Element) -> list[str]:
+    return [element.text or "" for element in root.iter(f"{SVG}text")]
+
+
+def test_tradeoff_shows_every_subject_and_the_floor() -> None:
+    points = tradeoff.points_of(rows("wall_time"), rows("peak_memory"), {"glibc-control"})
+    root = parse(tradeoff.draw(points, 0.01, 0.005))
+    assert {"glibc", "mimalloc", "jemalloc", "scudo"} <= set(texts(root))
+    assert "glibc-control" not in texts(root)
+    bands = [e for e in root.iter(f"{SVG}rect") if "band" in (e.get("fill") or "")]
+    assert len(bands) == 2
+    crosses = [e for e in root.iter(f"{SVG}line") if e.get("stroke-linecap") == "round"]
+    assert len(crosses) == 2 * (len(points) - 1)
+
+
+def test_tradeoff_puts_the_faster_to_the_left_and_the_smaller_below() -> None:
+    points = tradeoff.points_of(rows("wall_time"), rows("peak_memory"), set())
+    root = parse(tradeoff.draw(points))
+    dots = {(e[0].text or "").partition(":")[0]: (float(e.get("cx", 0)), float(e.get("cy", 0)))
+            for e in root.iter(f"{SVG}circle") if len(e)}
+    assert dots["mimalloc"][0] < dots["glibc"][0] < dots["scudo"][0]
+    assert dots["jemalloc"][1] > dots["glibc"][1] > dots["scudo"][1]
+
+
+def test_strip_has_a_dot_for_every_sample() -> None:
+    row = rows("wall_time")[0]
+    axis = strip.shared_axis([row.values])
+    assert axis is not None
+    root = parse(strip.draw(row.values, row.median or 0, axis, "x", lambda v: show(v, "s")))
+    assert len(list(root.iter(f"{SVG}circle"))) == len(row.values) == 14
+    assert strip.shared_axis([[], []]) is None
+
+
+def test_forest_has_a_line_per_row_even_without_figures() -> None:
+    found = rows("wall_time")
+    found[2] = replace(found[2], ratio=None, ratio_low=None, ratio_high=None, note="crashed 3 of 3")
+    root = parse(forest.draw(found, "time", 0.01))
+    assert {row.subject for row in found} <= set(texts(root))
+    assert "crashed 3 of 3" in texts(root)
+
+
+def test_scaling_has_every_raw_point() -> None:
+    found = [r for r in analyse(pool_run(6, threads=[1, 4])).rows
+             if r.experiment == "pool/concurrent"]
+    root = parse(scaling.draw(found, "threads", "threads", lambda v: show(v, "ns/op")))
+    assert len(list(root.iter(f"{SVG}circle"))) == sum(r.n + 1 for r in found)
+
+
+def test_latency_goes_from_the_median_to_the_maximum() -> None:
+    base = rows("wall_time")[0]
+    found = [replace(base, subject=s, median=float(m * n), parameters={"quantity": f"alloc_{q}"})
+             for s, m in (("a", 20), ("b", 30))
+             for n, q in enumerate(("p50", "p99", "p99_9", "max"), 1)]
+    words = texts(parse(latency.draw(found, "latency", lambda v: show(v, "ns"))))
+    assert [w for w in words if w.startswith("p") or w == "max"] == ["p50", "p99", "p99.9", "max"]
+
+
+def test_order_has_a_dot_for_every_process() -> None:
+    moments = [Moment(i, "ab"[i % 2], 1 + i / 100) for i in range(20)]
+    assert len(list(parse(order.draw(moments, "order")).iter(f"{SVG}circle"))) == 20
+
+
+@pytest.mark.parametrize("value", ["<script>", "a & b", '"quoted"'])
+def test_names_are_escaped(value: str) -> None:
+    found = [replace(row, subject=value) for row in rows("wall_time")]
+    drawn = forest.draw(found, value)
+    assert "<script>" not in drawn
+    assert value in texts(parse(drawn))
+
+
+def test_colours_are_the_pages_own() -> None:
+    drawing = Drawing(10, 10, "t")
+    drawing.line(0, 0, 1, 1, "ink")
+    assert re.search(r'stroke="var\(--ink, #[0-9a-f]{6}\)"', drawing.render())
+
+
+def test_labels_of_points_on_one_spot_do_not_lie_on_each_other() -> None:
+    frame = Rectangle(0, 0, 700, 400)
+    points = [(350.0 + i, 200.0 + i, name) for i, name in enumerate(
+        ["jemalloc", "mimalloc", "tbbmalloc", "tcmalloc"])]
+    labels = place_labels(points, frame, [])
+    boxes = []
+    for label in labels:
+        width = len(label.words) * 12 * 0.56
+        left = label.x - {"start": 0, "middle": width / 2, "end": width}[label.anchor]
+        boxes.append(Rectangle(left, label.y - 9, left + width, label.y + 2))
+    assert all(a.overlap(b) == 0 for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+def test_spread_keeps_order_and_gaps() -> None:
+    moved = spread([100.0, 101.0, 99.0, 300.0], 15, 0, 310)
+    ordered = sorted(moved)
+    assert all(b - a >= 15 - 1e-9 for a, b in itertools.pairwise(ordered))
+    assert sorted(range(4), key=lambda i: moved[i]) == [2, 0, 1, 3]
+
+
+def test_axes() -> None:
+    axis = logarithmic([1, 100], 0, 100, margin=0)
+    assert axis.place(10) == pytest.approx(50)
+    assert linear([5, 5], 0, 10).place(5) == pytest.approx(5)
+    assert even_ticks(0.93, 1.12, 4) == [0.95, 1.0, 1.05, 1.1]
+    assert 1.0 in ratio_ticks(logarithmic([0.9, 1.2], 0, 1))
+    assert [ratio_label(0.9, False), ratio_label(1.0, True), ratio_label(2.0, True)] == [
+        "−10 %", "same", "2×"]

@@ -1,0 +1,197 @@
+"""The page: self-contained, escaped, complete; the formats: as their readers expect them."""
+
+from __future__ import annotations
+
+import csv
+import html.parser
+import io
+import json
+import re
+from dataclasses import replace
+
+import pytest
+from synthetic import Script, compare_run, pool_run
+
+from heapwise.analysis import analyse
+from heapwise.report import View, build_page, redact
+from heapwise.report.formats import find_formats
+from heapwise.report.page import section_modules
+from heapwise.store import StoredRun
+
+RUNS = {"compare": compare_run(), "pool": pool_run(), "threads": pool_run(6, threads=[1, 4])}
+VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class Balanced(html.parser.HTMLParser):
+    """Every element that is opened is closed; remembers ids and addresses."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if given.get("id"):
+            self.ids.append(str(given["id"]))
+        self.links += [str(given[a]) for a in ("href", "src") if given.get(a)]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def parse(page: str) -> Balanced:
+    parser = Balanced()
+    parser.feed(page)
+    assert parser.open == []
+    return parser
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_page_is_well_formed_and_asks_nothing_of_the_network(name: str) -> None:
+    page = build_page([View(RUNS[name])])
+    parsed = parse(page)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    assert all(link.startswith(("#", "data:")) for link in parsed.links)
+    assert all(link[1:] in parsed.ids for link in parsed.links if link.startswith("#"))
+    assert not re.search(r"@import|url\(|fetch\(|XMLHttpRequest|https?://(?!www\.w3\.org)", page)
+
+
+def test_the_first_screen_answers() -> None:
+    page = build_page([View(RUNS["compare"])])
+    head = page[:page.index('class="figure tradeoff"')]
+    assert "Fastest: mimalloc, 10.0 % less time than glibc" in head
+    assert "Trust: good" in head
+
+
+def test_everything_foreign_is_escaped() -> None:
+    bad = "<script>alert(1)</script>"
+    stored = compare_run(Script(time={"glibc": 1.0, "glibc-control": 1.0, bad: 0.9},
+                                memory={"glibc": 1.0, "glibc-control": 1.0, bad: 0.9}))
+    plan = replace(stored.run.plan, command=["x", bad], environment={"A": bad})
+    stored = replace(stored, run=replace(stored.run, plan=plan, command_line=["heapwise", bad]))
+    page = build_page([View(stored)])
+    parse(page)
+    assert bad not in page
+
+
+def test_several_runs_in_one_page() -> None:
+    first = RUNS["compare"]
+    second = replace(RUNS["pool"], run=replace(RUNS["pool"].run, id="beef"))
+    parsed = parse(build_page([View(first), View(second)]))
+    assert {"run-5a11", "run-beef"} <= set(parsed.ids)
+    assert len(parsed.ids) == len(set(parsed.ids))
+    with pytest.raises(ValueError, match="at least one run"):
+        build_page([])
+
+
+def test_the_data_inside_is_the_result() -> None:
+    stored = RUNS["compare"]
+    page = build_page([View(stored)])
+    texts = re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', page, re.DOTALL)
+    as_csv, as_json, as_markdown = (json.loads(text) for text in texts)
+    assert json.loads(as_json)["advice"] == analyse(stored).advice
+    assert len(list(csv.DictReader(io.StringIO(as_csv)))) == len(analyse(stored).rows)
+    assert as_markdown.startswith("# Heapwise run 5a11")
+
+
+def test_an_interrupted_run_with_a_crash_has_a_page_too() -> None:
+    stored = compare_run(Script(edit=lambda p: replace(p, status="crashed", reason="crashed (X)")
+                                if p.subject == "scudo" else p))
+    stored = replace(stored, run=replace(stored.run, state="interrupted"), damaged_lines=3)
+    page = build_page([View(stored)])
+    parse(page)
+    assert "crashed (X) 14 of 14" in page
+    assert "This run was interrupted" in page
+    assert "3 damaged lines" in page
+    parse(build_page([View(replace(stored, processes=[], samples=[]))]))
+
+
+def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
+    stored = RUNS["compare"]
+    machine = replace(stored.run.machine, host="secrethost", user="alice")
+    plan = replace(stored.run.plan, environment={"HOME": "/home/alice", "TOKEN": "abc123"},
+                   command=["/home/alice/bin/server", "--config=/etc/secret/x.conf"])
+    run = replace(stored.run, machine=machine, machine_after=machine, plan=plan,
+                  command_line=["heapwise", "compare", "--", *plan.command])
+    page = build_page([View(redact(replace(stored, run=run)))])
+    for secret in ("secrethost", "alice", "/home", "/etc/secret", "abc123", "/home/nobody"):
+        assert secret not in page
+    assert "…/server" in page
+    assert analyse(redact(stored)).advice == analyse(stored).advice
+
+
+def test_sections_have_a_place_and_a_template() -> None:
+    orders = [module.ORDER for module in section_modules()]
+    assert orders == sorted(set(orders))
+    assert all(module.__doc__ for module in section_modules())
+
+
+def written(name: str, stored: StoredRun) -> str:
+    text: str = find_formats()[name].write(stored, analyse(stored))
+    assert text.endswith("\n")
+    return text
+
+
+def test_there_are_the_formats_that_are_promised() -> None:
+    assert set(find_formats()) == {
+        "csv", "json", "markdown", "seed-tsv", "hyperfine", "google-benchmark"}
+
+
+def test_csv_has_every_sample() -> None:
+    lines = list(csv.DictReader(io.StringIO(written("csv", RUNS["threads"]))))
+    result = analyse(RUNS["threads"])
+    assert len(lines) == len(result.rows)
+    assert [float(v) for v in lines[0]["values"].split()] == result.rows[0].values
+    assert {"threads", "block_size", "ratio_low"} <= lines[0].keys()
+
+
+def test_seed_form_is_the_seeds() -> None:
+    lines = written("seed-tsv", RUNS["pool"]).splitlines()
+    table = [line.split("\t") for line in lines if not line.startswith("#")]
+    assert table[0] == ["scenario", "allocator", "region", "min_ns/op", "median_ns/op",
+                        "mean_ns/op", "max_ns/op", "stddev_ns/op"]
+    assert all(len(line) == 8 for line in table)
+    assert any(line.startswith("# headline: bulk alloc_fresh: malloc@glibc /") for line in lines)
+    assert any(line.startswith("# config: block_size=64 repeats=10") for line in lines)
+
+
+def test_hyperfine_form() -> None:
+    results = json.loads(written("hyperfine", RUNS["compare"]))["results"]
+    assert len(results) == 5
+    for entry in results:
+        assert {"command", "mean", "stddev", "median", "user", "system", "min", "max", "times",
+                "exit_codes"} <= entry.keys()
+        assert len(entry["times"]) == len(entry["exit_codes"]) == 14
+        assert entry["min"] == min(entry["times"])
+        assert entry["user"] > 0
+    assert len({entry["command"] for entry in results}) == 5
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_google_benchmark_form(name: str) -> None:
+    document = json.loads(written("google-benchmark", RUNS[name]))
+    assert document["context"]["num_cpus"] == 2
+    aggregates = [b for b in document["benchmarks"] if b["run_type"] == "aggregate"]
+    singles = [b for b in document["benchmarks"] if b["run_type"] == "iteration"]
+    assert {b["aggregate_name"] for b in aggregates} == {"mean", "median", "stddev"}
+    for entry in [*aggregates, *singles]:
+        assert entry["time_unit"] == "ns"
+        assert entry["real_time"] >= 0
+    medians = [b for b in aggregates if b["aggregate_name"] == "median"]
+    first = medians[0]["run_name"]
+    values = sorted(b["real_time"] for b in singles if b["run_name"] == first)
+    assert values[0] <= medians[0]["real_time"] <= values[-1]
+
+
+def test_markdown_has_a_table_per_quantity() -> None:
+    text = written("markdown", RUNS["compare"])
+    assert text.count("\n## ") == 4
+    assert "| mimalloc | 14 |" in text
+    assert "Trust: **good**" in text
