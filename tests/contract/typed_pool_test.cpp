@@ -1,0 +1,78 @@
+// Objects instead of blocks.
+#include <array>
+#include <new>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "policies.hpp"
+
+namespace {
+
+/// Counts its objects; throws from its constructor when told to.
+struct witness {
+  static inline int alive = 0;
+  explicit witness(int given, bool throws = false) : value{given} {
+    if (throws) throw std::runtime_error{"witness"};
+    ++alive;
+  }
+  ~witness() { --alive; }
+  witness(const witness&) = delete;
+  witness& operator=(const witness&) = delete;
+  int value;
+};
+
+struct alignas(256) wide {
+  std::array<char, 300> bytes;
+};
+
+TEST_CASE_TEMPLATE("objects are made and destroyed in their blocks", S, CONTRACT_SETTINGS) {
+  heapwise::typed_pool<witness, typename S::policy, typename S::checking> objects{50};
+  std::vector<witness*> mine;
+  for (int i = 0; i < 50; ++i) mine.push_back(objects.construct(i));
+  CHECK(witness::alive == 50);
+  CHECK(objects.try_construct(1) == nullptr);
+  CHECK_THROWS_AS(static_cast<void>(objects.construct(1)), std::bad_alloc);
+  CHECK(witness::alive == 50);
+  for (int i = 0; i < 50; ++i) CHECK(mine[static_cast<std::size_t>(i)]->value == i);
+  for (witness* const each : mine) CHECK(objects.destroy(each));
+  CHECK(witness::alive == 0);
+}
+
+TEST_CASE_TEMPLATE("a constructor that throws gives its block back", S, CONTRACT_SETTINGS) {
+  heapwise::typed_pool<witness, typename S::policy, typename S::checking> objects{1};
+  for (int i = 0; i < 100; ++i) {
+    CHECK_THROWS_AS(static_cast<void>(objects.construct(1, true)), std::runtime_error);
+    CHECK_THROWS_AS(static_cast<void>(objects.try_construct(1, true)), std::runtime_error);
+  }
+  CHECK(witness::alive == 0);
+  witness* const last = objects.construct(7);
+  CHECK(last->value == 7);
+  CHECK(objects.destroy(last));
+}
+
+TEST_CASE_TEMPLATE("what is no object of the pool is refused and not destroyed", S,
+                   CONTRACT_SETTINGS) {
+  heapwise::typed_pool<witness, typename S::policy, typename S::checking> objects{4};
+  witness elsewhere{1};
+  CHECK_FALSE(objects.destroy(&elsewhere));
+  CHECK(witness::alive == 1);
+  CHECK(objects.destroy(nullptr));
+}
+
+TEST_CASE_TEMPLATE("over-aligned and owning types", S, CONTRACT_SETTINGS) {
+  heapwise::typed_pool<wide, typename S::policy, typename S::checking> aligned{
+      8, heapwise::growth::geometric};
+  for (int i = 0; i < 20; ++i) {
+    CHECK(reinterpret_cast<std::uintptr_t>(aligned.construct()) % 256 == 0);
+  }
+  heapwise::typed_pool<std::string, typename S::policy, typename S::checking> texts{8};
+  std::string* const text = texts.construct(1000, 'x');
+  CHECK(text->size() == 1000);
+  CHECK(texts.destroy(text));  // the sanitizer would see the leak
+}
+
+}  // namespace
