@@ -19,12 +19,13 @@ Type setting(const experiment& question, const options& chosen, std::string_view
     if (question.parameters[i].name != name) continue;
     if (const auto* held = std::get_if<Type>(&chosen.settings[i])) return *held;
   }
-  std::fprintf(stderr, "error E070: the experiment asks for a parameter it does not declare: %.*s\n",
+  std::fprintf(stderr,
+               "error E070: the experiment asks for a parameter it does not declare: %.*s\n",
                static_cast<int>(name.size()), name.data());
   std::abort();
 }
 
-}  // namespace
+} // namespace
 
 cell::cell(const experiment& question, const options& chosen)
     : question_{&question},
@@ -45,8 +46,7 @@ std::string_view cell::text(std::string_view name) const {
   return setting<std::string_view>(*question_, *options_, name);
 }
 
-void cell::finish(const sample& yields, std::uint64_t spin_before_ns,
-                  std::uint64_t spin_after_ns) {
+void cell::finish(const sample& yields, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns) {
   emit_line([&](json_line& line) { yields.write(line, spin_before_ns, spin_after_ns); });
   check("quantities", yields.complete(), "repeat %d sets every declared quantity", yields.repeat());
   check("affinity", yields.kept_to(allowed_), "repeat %d ran where it may", yields.repeat());
@@ -84,4 +84,4 @@ int cell::end() const {
   return all_ok ? 0 : exit_check_failed;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

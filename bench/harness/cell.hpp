@@ -67,7 +67,7 @@ class cell {
   int end() const;
 
  private:
-  static constexpr int spins = 8;  // of about 80 microseconds: under 1 ms on each side of a repeat
+  static constexpr int spins = 8; // of about 80 microseconds: under 1 ms on each side of a repeat
   static constexpr std::size_t most_checks = 8;
 
   struct checked {
@@ -88,4 +88,4 @@ class cell {
   std::size_t check_count_ = 0;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

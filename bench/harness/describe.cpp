@@ -94,7 +94,7 @@ void write_process(json_line& line) {
   malloc_provider.write(line.key("malloc"));
 }
 
-}  // namespace
+} // namespace
 
 void write_description(json_line& line, const experiment& question) {
   line.open('{').field("schema", schema_version).field("id", question.id);
@@ -124,4 +124,4 @@ void write_start(json_line& line, const experiment& question, const options& cho
   line.close('}').end_of_line();
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -14,4 +14,4 @@ void write_description(json_line& line, const experiment& question);
 /// The first line of a measurement: subject, parameters, process, build, clock, malloc.
 void write_start(json_line& line, const experiment& question, const options& chosen);
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -20,4 +20,4 @@ inline std::size_t count_distinct(std::span<void* const> blocks) {
   return distinct != 0 && copy[0] == nullptr ? distinct - 1 : distinct;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -17,7 +17,7 @@ constexpr int exit_our_bug = 70;
   std::_Exit(exit_our_bug);
 }
 
-}  // namespace
+} // namespace
 
 char* line_buffer() noexcept {
   static char buffer[longest_line];
@@ -35,4 +35,4 @@ void emit(const json_line& line) noexcept {
   }
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -24,4 +24,4 @@ void emit_line(Write&& write) {
   emit(line);
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

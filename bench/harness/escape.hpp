@@ -24,4 +24,4 @@ template <class Type>
   *static_cast<volatile unsigned char*>(block) = 1;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -20,11 +20,11 @@ using value = std::variant<std::int64_t, double, std::string_view>;
 struct parameter {
   std::string_view name;
   std::string_view meaning;
-  std::vector<value> defaults;  ///< the runner crosses these; a cell that sets none takes the first
-  std::vector<value> smoke;     ///< the same under --smoke
+  std::vector<value> defaults; ///< the runner crosses these; a cell that sets none takes the first
+  std::vector<value> smoke;    ///< the same under --smoke
   std::string_view unit = "";
-  std::int64_t least = 1;  ///< of a number that --set may give
-  std::vector<std::string_view> choices = {};  ///< of a text; empty: those of defaults and smoke
+  std::int64_t least = 1;                     ///< of a number that --set may give
+  std::vector<std::string_view> choices = {}; ///< of a text; empty: those of defaults and smoke
 };
 
 enum class better { lower, higher };
@@ -42,8 +42,8 @@ enum class subject_kind { inlined, malloc };
 struct subject {
   std::string_view name;
   std::string_view title;
-  void (*run)(cell&) = nullptr;  ///< null: not available in this build
-  std::string_view reason = "";  ///< then: how to get it
+  void (*run)(cell&) = nullptr; ///< null: not available in this build
+  std::string_view reason = ""; ///< then: how to get it
   subject_kind kind = subject_kind::inlined;
 };
 
@@ -57,17 +57,17 @@ struct seed_figure {
 };
 
 struct experiment {
-  std::string_view id;  ///< family/name, as the file
+  std::string_view id; ///< family/name, as the file
   std::string_view question;
   std::string_view isolates;
   std::string_view not_shown;
   std::vector<parameter> parameters;
-  std::vector<quantity> quantities;  ///< at most sample::most_quantities
+  std::vector<quantity> quantities; ///< at most sample::most_quantities
   std::vector<subject> subjects;
   std::string_view baseline;
   int repeats = 10;
   int dropped_repeats = 1;
-  std::string_view seed = "";  ///< the document it comes from, if any
+  std::string_view seed = ""; ///< the document it comes from, if any
   std::vector<bench::seed_figure> seed_figures = {};
 };
 
@@ -75,4 +75,4 @@ struct experiment {
 /// 0 done or refused, 2 bad usage, 3 a check of the work failed.
 int run(const experiment& question, int argc, char** argv);
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -72,4 +72,4 @@ class histogram {
   std::uint64_t max_ = 0;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

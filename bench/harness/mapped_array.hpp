@@ -46,4 +46,4 @@ class mapped_array {
   std::size_t count_;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -83,7 +83,7 @@ void take_value(const experiment& question, std::string_view name, std::string_v
   }
 }
 
-}  // namespace
+} // namespace
 
 options read_options(const experiment& question, int argc, char** argv) {
   constexpr int smoke_repeats = 2;
@@ -113,4 +113,4 @@ options read_options(const experiment& question, int argc, char** argv) {
   return chosen;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

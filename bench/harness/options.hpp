@@ -14,7 +14,7 @@ struct options {
 
   options::verb verb = verb::measure;
   const bench::subject* subject = nullptr;
-  std::vector<value> settings;  ///< one for each parameter of the experiment, in its order
+  std::vector<value> settings; ///< one for each parameter of the experiment, in its order
   int repeats = 0;
   std::uint64_t seed = 1;
   bool smoke = false;
@@ -30,4 +30,4 @@ struct usage_error {
 /// Throws usage_error. The arguments must outlive the result.
 options read_options(const experiment& question, int argc, char** argv);
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

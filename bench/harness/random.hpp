@@ -61,4 +61,4 @@ class random_numbers {
   std::uint64_t state_[4] = {};
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -58,7 +58,7 @@ void print_help(const experiment& question, const char* program) {
               static_cast<int>(question.question.size()), question.question.data(), program, usage);
 }
 
-}  // namespace
+} // namespace
 
 int run(const experiment& question, int argc, char** argv) {
   const char* program = argc > 0 ? argv[0] : "experiment";
@@ -84,4 +84,4 @@ int run(const experiment& question, int argc, char** argv) {
   }
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

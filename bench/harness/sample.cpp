@@ -25,17 +25,18 @@ void sample::add_region(std::uint64_t elapsed_ns, std::uint64_t operations,
   shortest_region_ns_ = std::min(shortest_region_ns_, elapsed_ns);
 }
 
-void sample::set(std::string_view quantity, double value) noexcept {
+void sample::set(std::string_view quantity, double figure) noexcept {
   const auto found = std::ranges::find(question_->quantities, quantity, &quantity::name);
   const auto index = static_cast<std::size_t>(found - question_->quantities.begin());
   // A quantity that is not declared is a mistake in the experiment, seen by its first smoke run.
   if (found == question_->quantities.end() || index >= most_quantities) std::abort();
-  values_[index] = value;
+  values_[index] = figure;
   known_[index] = true;
 }
 
 bool sample::complete() const noexcept {
-  return std::all_of(known_, known_ + question_->quantities.size(), [](bool known) { return known; });
+  return std::all_of(known_, known_ + question_->quantities.size(),
+                     [](bool known) { return known; });
 }
 
 bool sample::kept_to(const cpu_list& allowed) const noexcept { return cpus_.within(allowed); }
@@ -61,4 +62,4 @@ void sample::write_facts(json_line& line) const {
   line.field("involuntary_switches", counted_.involuntary_switches).field("threads", threads_);
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

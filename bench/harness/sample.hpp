@@ -66,7 +66,7 @@ class sample {
   }
 
   /// Sets a quantity's value in the unit that the experiment declares for it.
-  void set(std::string_view quantity, double value) noexcept;
+  void set(std::string_view quantity, double figure) noexcept;
 
   /// Writes the sample's line; `spin_*_ns` are what surrounds the repeat.
   void write(json_line& line, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns) const;
@@ -98,4 +98,4 @@ class sample {
   cpu_list cpus_;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -61,8 +61,8 @@ class team_member {
 };
 
 struct team_time {
-  std::uint64_t wall_ns = 0;  ///< from the first start to the last stop
-  cpu_list cpus;              ///< where the threads were seen
+  std::uint64_t wall_ns = 0; ///< from the first start to the last stop
+  cpu_list cpus;             ///< where the threads were seen
 };
 
 /// Runs `body(team_member&)` on `threads` new threads; every body must call start and stop once.
@@ -86,4 +86,4 @@ team_time run_team(int threads, Body&& body) {
   return time;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -18,8 +18,8 @@ inline constexpr clockid_t measuring_clock = CLOCK_MONOTONIC;
 }
 
 struct clock_quality {
-  double resolution_ns;  ///< the smallest step ever seen, at least what the kernel claims
-  double overhead_ns;    ///< one reading, the least of several batches
+  double resolution_ns; ///< the smallest step ever seen, at least what the kernel claims
+  double overhead_ns;   ///< one reading, the least of several batches
 };
 
 [[nodiscard]] inline clock_quality measure_clock() noexcept {
@@ -47,4 +47,4 @@ struct clock_quality {
           static_cast<double>(cheapest) / readings};
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -74,4 +74,4 @@ class cpu_list {
   cpu_set_t set_;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -8,7 +8,8 @@
 
 namespace heapwise::bench {
 
-/// Nanoseconds of one chain: `steps` rounds of xorshift (Marsaglia 2003), each waiting for the last.
+/// Nanoseconds of one chain: `steps` rounds of xorshift (Marsaglia 2003), each waiting for the
+/// last.
 [[nodiscard]] inline std::uint64_t spin_once_ns(int steps) noexcept {
   std::uint64_t state = 0x9e3779b97f4a7c15U;
   const std::uint64_t start = now_ns();
@@ -21,9 +22,10 @@ namespace heapwise::bench {
   return now_ns() - start;
 }
 
-/// The least of several short spins: an interrupt or a stolen slice lengthens some, a lower clock all.
+/// The least of several short spins: an interrupt or a stolen slice lengthens some, a lower clock
+/// all.
 [[nodiscard]] inline std::uint64_t calibrated_spin_ns(int spins) noexcept {
-  constexpr int steps = 40'000;  // 6 cycles each: about 80 microseconds at 3 GHz
+  constexpr int steps = 40'000; // 6 cycles each: about 80 microseconds at 3 GHz
   std::uint64_t least = UINT64_MAX;
   for (int spin = 0; spin < spins; ++spin) {
     const std::uint64_t took = spin_once_ns(steps);
@@ -32,4 +34,4 @@ namespace heapwise::bench {
   return least;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -10,7 +10,7 @@
 namespace heapwise::bench {
 namespace {
 
-constexpr int pipe_bytes = 1 << 20;  // the default limit of /proc/sys/fs/pipe-max-size
+constexpr int pipe_bytes = 1 << 20; // the default limit of /proc/sys/fs/pipe-max-size
 
 struct child_ends {
   int in = -1;
@@ -42,13 +42,13 @@ bool open_pipe(int& reading, int& writing) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return false;
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  fcntl(ends[0], F_SETPIPE_SZ, pipe_bytes);  // a hint: the child then waits less for the launcher
+  fcntl(ends[0], F_SETPIPE_SZ, pipe_bytes); // a hint: the child then waits less for the launcher
   reading = ends[0];
   writing = ends[1];
   return true;
 }
 
-}  // namespace
+} // namespace
 
 started_child start_child(const launch_options& options) {
   // Static: what the child writes through shared memory must not live in a register here.
@@ -73,4 +73,4 @@ started_child start_child(const launch_options& options) {
   return child;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

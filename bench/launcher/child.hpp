@@ -19,4 +19,4 @@ struct started_child {
 /// child starts at the launcher's size and not at that of whoever started the launcher.
 started_child start_child(const launch_options& options);
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

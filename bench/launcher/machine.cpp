@@ -31,10 +31,10 @@ class small_file {
   char text_[4096] = {};
 };
 
-}  // namespace
+} // namespace
 
 std::int64_t read_steal_ticks() {
-  constexpr int fields_before = 7;  // user nice system idle iowait irq softirq, see proc(5)
+  constexpr int fields_before = 7; // user nice system idle iowait irq softirq, see proc(5)
   const small_file stat{"/proc/stat"};
   if (std::strncmp(stat.text(), "cpu ", 4) != 0) return -1;
   char* at = const_cast<char*>(stat.text()) + 4;
@@ -49,4 +49,4 @@ std::int64_t read_own_peak_bytes() {
   return kibibytes < 0 ? -1 : kibibytes * 1024;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -19,7 +19,7 @@ namespace {
 
 constexpr int exit_bad_usage = 2;
 constexpr int exit_not_written = 5;
-constexpr int spins = 24;  // of about 80 microseconds: 2 ms in all
+constexpr int spins = 24; // of about 80 microseconds: 2 ms in all
 
 output_stream out;
 output_stream err;
@@ -77,8 +77,7 @@ void write_ending(json_line& line, const measured& result) {
   const int status = result.end.status;
   const bool started = result.child.error == 0;
   const bool signalled = started && WIFSIGNALED(status);
-  write_number_or_null(line, "exit_code",
-                       started && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+  write_number_or_null(line, "exit_code", started && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
   write_number_or_null(line, "signal", signalled ? WTERMSIG(status) : -1);
   char name[16] = "SIG";
   const char* short_name = signalled ? sigabbrev_np(WTERMSIG(status)) : nullptr;
@@ -123,8 +122,8 @@ std::string_view describe(const measured& result) {
 }
 
 bool write_result(const char* path, std::string_view text) {
-  const int file = path == nullptr ? STDOUT_FILENO
-                                   : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int file =
+      path == nullptr ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (file < 0) return false;
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   return (path == nullptr || close(file) == 0) && whole;
@@ -144,8 +143,8 @@ int launch(int argc, char** argv, char** environment) {
   return exit_not_written;
 }
 
-}  // namespace
-}  // namespace heapwise::bench
+} // namespace
+} // namespace heapwise::bench
 
 int main(int argc, char** argv, char** environment) {
   return heapwise::bench::launch(argc, argv, environment);

@@ -54,7 +54,7 @@ class environment_builder {
   [[nodiscard]] char** entries() const { return entries_; }
 
  private:
-  char** entries_;  // lives until the launcher ends
+  char** entries_; // lives until the launcher ends
   std::size_t count_ = 0;
 };
 
@@ -76,8 +76,7 @@ bool take_value(const char* name, char* value, launch_options& options,
     return options.pinned || complain("--cpus cannot be", value, "It needs a list like 0,2-3.");
   }
   if (is("--env")) {
-    return environment.set(value) ||
-           complain("--env cannot be", value, "It needs NAME=VALUE.");
+    return environment.set(value) || complain("--env cannot be", value, "It needs NAME=VALUE.");
   }
   const char** path = is("--stdin")       ? &options.stdin_path
                       : is("--stdout")    ? &options.stdout_path
@@ -90,7 +89,7 @@ bool take_value(const char* name, char* value, launch_options& options,
   return true;
 }
 
-}  // namespace
+} // namespace
 
 bool read_launch_options(int argc, char** argv, char** inherited, launch_options& options) {
   environment_builder environment{inherited, argc};
@@ -111,4 +110,4 @@ bool read_launch_options(int argc, char** argv, char** inherited, launch_options
   return true;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

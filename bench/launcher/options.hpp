@@ -6,20 +6,20 @@
 namespace heapwise::bench {
 
 struct launch_options {
-  double timeout_s = 0;  ///< 0: no timeout
+  double timeout_s = 0; ///< 0: no timeout
   const char* stdin_path = "/dev/null";
   const char* stdout_path = nullptr;
   const char* stderr_path = nullptr;
   const char* directory = nullptr;
-  const char* result_path = nullptr;  ///< null: the launcher's own stdout
+  const char* result_path = nullptr; ///< null: the launcher's own stdout
   bool pinned = false;
   cpu_list cpus;
-  char** program = nullptr;      ///< null-terminated, the program first
-  char** environment = nullptr;  ///< null-terminated; what the program gets
+  char** program = nullptr;     ///< null-terminated, the program first
+  char** environment = nullptr; ///< null-terminated; what the program gets
 };
 
 /// Reads the command line; on a mistake says what, why and what next on stderr and returns false.
 /// `argv` and `inherited` must outlive `options`.
 bool read_launch_options(int argc, char** argv, char** inherited, launch_options& options);
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

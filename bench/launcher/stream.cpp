@@ -22,7 +22,7 @@ bool write_all(int file, const char* data, std::size_t size) noexcept {
   return true;
 }
 
-}  // namespace
+} // namespace
 
 bool output_stream::drain(int file) noexcept {
   static char chunk[256 * 1024];
@@ -47,7 +47,7 @@ void output_stream::take(const char* data, std::size_t size) noexcept {
     data += part;
     size -= part;
   }
-  if (size > kept_bytes) {  // what would be overwritten at once
+  if (size > kept_bytes) { // what would be overwritten at once
     bytes_ += size - kept_bytes;
     data += size - kept_bytes;
     size = kept_bytes;
@@ -80,4 +80,4 @@ bool output_stream::save(const char* path) const noexcept {
   return close(file) == 0 && ok;
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

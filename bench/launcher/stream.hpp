@@ -30,7 +30,7 @@ class output_stream {
   XXH3_state_t hash_;
   std::uint64_t bytes_ = 0;
   char head_[kept_bytes];
-  char tail_[kept_bytes];  ///< a ring: byte number n after the head is at n % kept_bytes
+  char tail_[kept_bytes]; ///< a ring: byte number n after the head is at n % kept_bytes
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

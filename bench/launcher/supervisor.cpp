@@ -20,16 +20,21 @@ namespace heapwise::bench {
 namespace {
 
 constexpr std::uint64_t second_ns = 1'000'000'000;
-constexpr std::uint64_t patience_ns = 2 * second_ns;     // between SIGTERM and SIGKILL
-constexpr std::uint64_t leftover_ns = second_ns / 5;     // for what outlives the program
+constexpr std::uint64_t patience_ns = 2 * second_ns; // between SIGTERM and SIGKILL
+constexpr std::uint64_t leftover_ns = second_ns / 5; // for what outlives the program
+constexpr int most_kills = 250;                      // 20 ms apart: 5 s
 constexpr int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 const char* ending_signal_name(int signal) {
   switch (signal) {
-    case SIGINT: return "SIGINT";
-    case SIGTERM: return "SIGTERM";
-    case SIGHUP: return "SIGHUP";
-    default: return "SIGQUIT";
+    case SIGINT:
+      return "SIGINT";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGHUP:
+      return "SIGHUP";
+    default:
+      return "SIGQUIT";
   }
 }
 
@@ -42,22 +47,19 @@ int watch_parent() {
 }
 
 /// Kills every child that the launcher has now; as subreaper it inherits those that were left.
-int kill_children() {
+void kill_children() {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/self/task/%d/children", static_cast<int>(getpid()));
   const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
+  if (file < 0) return;
   char text[4096];
   const ssize_t got = read(file, text, sizeof text - 1);
   close(file);
   text[got < 0 ? 0 : got] = '\0';
-  int killed = 0;
-  for (char* at = text;;) {
-    char* end = nullptr;
+  for (char *at = text, *end = nullptr;; at = end) {
     const long pid = std::strtol(at, &end, 10);
-    if (end == at) return killed;
-    if (pid > 0 && kill(static_cast<pid_t>(pid), SIGKILL) == 0) ++killed;
-    at = end;
+    if (end == at) return;
+    if (pid > 0) kill(static_cast<pid_t>(pid), SIGKILL);
   }
 }
 
@@ -65,7 +67,7 @@ double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
-}  // namespace
+} // namespace
 
 supervisor::supervisor() {
   sigset_t set;
@@ -83,7 +85,8 @@ outcome supervisor::watch(const started_child& child, double timeout_s, output_s
                           output_stream& err) {
   child_ = child;
   if (timeout_s > 0) {
-    deadline_ns_ = now_ns() + static_cast<std::uint64_t>(timeout_s * static_cast<double>(second_ns));
+    deadline_ns_ =
+        now_ns() + static_cast<std::uint64_t>(timeout_s * static_cast<double>(second_ns));
   }
   while (!over()) poll_once(out, err);
   return outcome_;
@@ -139,12 +142,12 @@ void supervisor::reap() {
     const pid_t pid = wait4(-1, &status, WNOHANG, &usage);
     if (pid == 0) break;
     if (pid < 0) {
-      tree_gone_ = true;  // ECHILD
+      tree_gone_ = true; // ECHILD
       break;
     }
     add(usage);
+    if (kills_ != 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++outcome_.lingering;
     if (pid != child_.pid) continue;
-    ended_ = true;
     outcome_.end_ns = now_ns();
     outcome_.status = status;
     // Processes that it left may still be writing: a moment for them, then they are killed.
@@ -193,16 +196,20 @@ void supervisor::on_deadline() {
 }
 
 void supervisor::kill_leftovers() {
-  outcome_.lingering += kill_children();
+  ++kills_;
+  kill(-child_.pid, SIGKILL);
+  kill_children();
   reap();
-  // Killed children hand their own children to us, so this goes on until none is left. A process
-  // that is no descendant but got hold of a pipe must not keep us here.
+  // Killed children hand their own children to us, so this goes on until none is left; but what
+  // cannot be found or killed (no /proc, a process stuck in the kernel) must not keep us here, nor
+  // may one that is no descendant but got hold of a pipe.
   enter(phase::leftovers, leftover_ns / 10);
-  if (!tree_gone_) return;
+  if (!tree_gone_ && kills_ < most_kills) return;
+  tree_gone_ = true;
   for (int* pipe : {&child_.stdout_pipe, &child_.stderr_pipe}) {
     if (*pipe >= 0) close(*pipe);
     *pipe = -1;
   }
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

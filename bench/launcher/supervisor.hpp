@@ -12,10 +12,10 @@ namespace heapwise::bench {
 
 struct outcome {
   std::uint64_t end_ns = 0;
-  int status = 0;  ///< of waitpid
+  int status = 0; ///< of waitpid
   bool timed_out = false;
-  int lingering = 0;                 ///< processes killed after the program had ended
-  const char* stopped_by = nullptr;  ///< a signal's name, or "parent"
+  int lingering = 0;                ///< processes killed after the program had ended
+  const char* stopped_by = nullptr; ///< a signal's name, or "parent"
   std::int64_t peak_rss_bytes = 0;
   double user_s = 0;
   double system_s = 0;
@@ -51,10 +51,10 @@ class supervisor {
   outcome outcome_;
   phase phase_ = phase::running;
   std::uint64_t deadline_ns_ = UINT64_MAX;
-  bool ended_ = false;      ///< the program itself
-  bool tree_gone_ = false;  ///< it and all its descendants
+  int kills_ = 0;          ///< rounds of killing what the program left
+  bool tree_gone_ = false; ///< it and all its descendants
   int signals_ = -1;
   int parent_ = -1;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -147,7 +147,7 @@ class json_line {
     const auto byte = static_cast<unsigned char>(text[0]);
     const std::size_t length = utf8_length(text);
     if (length == 0) {
-      put_raw("\xef\xbf\xbd");  // U+FFFD: a path may hold any bytes, a line of JSON may not
+      put_raw("\xef\xbf\xbd"); // U+FFFD: a path may hold any bytes, a line of JSON may not
       return 1;
     }
     if (byte == '"' || byte == '\\') {
@@ -171,4 +171,4 @@ class json_line {
   bool cut_ = false;
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -49,7 +49,7 @@ void append(const char* path, std::string_view text) noexcept {
   close(file);
 }
 
-}  // namespace
+} // namespace
 
 void report_counts() noexcept {
   const char* path = std::getenv("HEAPWISE_COUNT_OUT");
@@ -93,8 +93,8 @@ __attribute__((constructor)) void begin_process() noexcept {
 
 __attribute__((destructor)) void end_process() noexcept { report_counts(); }
 
-}  // namespace
-}  // namespace heapwise::bench
+} // namespace
+} // namespace heapwise::bench
 
 extern "C" {
 

@@ -10,4 +10,4 @@ extern tally counted;
 /// Writes the line of this process, once; does nothing in a child of vfork.
 void report_counts() noexcept;
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -35,7 +35,7 @@ void* move_out_of_early(void* block, std::size_t size) noexcept {
   return moved;
 }
 
-}  // namespace
+} // namespace
 
 extern "C" {
 

@@ -30,7 +30,7 @@ void counted_delete(next_function<Function>& next, void* block, Arguments... arg
   if (block != nullptr && counted.here(call::free) == before) counted.count(call::free);
 }
 
-}  // namespace
+} // namespace
 
 extern "C" {
 

@@ -53,5 +53,5 @@ __attribute__((constructor)) void report_identity() noexcept {
   errno = saved_errno;
 }
 
-}  // namespace
-}  // namespace heapwise::bench
+} // namespace
+} // namespace heapwise::bench

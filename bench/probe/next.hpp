@@ -67,4 +67,4 @@ class next_function {
   std::atomic<void*> found_{nullptr};
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -22,7 +22,7 @@ namespace heapwise::bench {
 struct provider {
   bool found = false;
   char path[PATH_MAX] = {};
-  char build_id[129] = {};  ///< lower-case hexadecimal, empty if the object carries none
+  char build_id[129] = {}; ///< lower-case hexadecimal, empty if the object carries none
 
   void write(json_line& line) const noexcept {
     if (!found) {
@@ -42,7 +42,7 @@ namespace detail {
 
 /// The tables of one loaded object that a symbol search needs.
 struct symbol_tables {
-  const ElfW(Sym)* symbols = nullptr;
+  const ElfW(Sym) * symbols = nullptr;
   const char* names = nullptr;
   const std::uint32_t* gnu_hash = nullptr;
   const std::uint32_t* sysv_hash = nullptr;
@@ -166,7 +166,7 @@ inline int visit_object(dl_phdr_info* object, std::size_t, void* argument) noexc
   return 1;
 }
 
-}  // namespace detail
+} // namespace detail
 
 /// The first loaded object that defines `name`, in the order in which the loader searches them.
 inline void find_provider(const char* name, provider& into) noexcept {
@@ -174,4 +174,4 @@ inline void find_provider(const char* name, provider& into) noexcept {
   dl_iterate_phdr(detail::visit_object, &wanted);
 }
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

@@ -16,7 +16,7 @@ struct totals {
   std::uint64_t free = 0;
   std::uint64_t aligned = 0;
   std::uint64_t bytes_requested = 0;
-  std::uint64_t sizes[size_buckets] = {};  ///< [k]: requests of (2^(k-1), 2^k] bytes
+  std::uint64_t sizes[size_buckets] = {}; ///< [k]: requests of (2^(k-1), 2^k] bytes
 };
 
 /// Bucket of a request: 0 for 0 or 1 byte, else the least k with 2^k >= size.
@@ -97,4 +97,4 @@ class tally {
   std::atomic<unsigned> next_{0};
 };
 
-}  // namespace heapwise::bench
+} // namespace heapwise::bench

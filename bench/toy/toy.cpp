@@ -31,7 +31,6 @@ int touch(long amount_mib) {
   return 0;
 }
 
-
 void wait_ns(long nanoseconds) {
   const auto until = heapwise::bench::now_ns() + static_cast<std::uint64_t>(nanoseconds);
   while (heapwise::bench::now_ns() < until) {
@@ -172,7 +171,7 @@ int usage(std::FILE* stream, int code) {
   return code;
 }
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) {
   if (argc == 2 && std::strcmp(argv[1], "--help") == 0) return usage(stdout, 0);

@@ -65,10 +65,15 @@ struct measure {
 };
 
 seed_figure of_seed(const char* subject, const char* quantity, double figure, const char* when) {
-  return {subject, quantity,
-          {{"block_size", 64}, {"iterations", 1'000'000}, {"touch", "write"},
+  return {subject,
+          quantity,
+          {{"block_size", 64},
+           {"iterations", 1'000'000},
+           {"touch", "write"},
            {"free_order", "address"}},
-          figure, "ns/op", when};
+          figure,
+          "ns/op",
+          when};
 }
 
 constexpr const char* seed_000 = "i5-6600K, Windows 10, MSVC 19.51 (seed 000)";
@@ -76,22 +81,30 @@ constexpr const char* seed_001 = "i5-6600K, Windows 10, MSVC 19.51 (seed 001, me
 
 const experiment question{
     .id = "pool/bulk",
-    .question = "What does a block cost when many are taken, then all given back, then taken again?",
-    .isolates = "The allocator's own work on one thread: the pool is made outside the clock, and the "
-                "blocks have been written to before they are freed.",
+    .question =
+        "What does a block cost when many are taken, then all given back, then taken again?",
+    .isolates =
+        "The allocator's own work on one thread: the pool is made outside the clock, and the "
+        "blocks have been written to before they are freed.",
     .not_shown =
         "What the user does with a block, and the page faults of first use (pool/growth has them): "
         "our pools get pages that were written to, boost and foonathan cut all blocks before the "
         "clock starts, malloc keeps from the first repeat, which is dropped, what it uses in the "
-        "others; only the pmr pools fetch memory inside the clock: minor_faults of the samples tells. "
-        "touch=write is the seeds' method: one byte is written to each block inside the clock, when "
+        "others; only the pmr pools fetch memory inside the clock: minor_faults of the samples "
+        "tells. "
+        "touch=write is the seeds' method: one byte is written to each block inside the clock, "
+        "when "
         "freeing too, which costs more than some pools do; the seeds' figures belong to it.",
     .parameters = {{"iterations", "blocks taken in each region", {1'000'000}, {2'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
-                   {"touch", "none, or write: one byte of each block inside the clock",
-                    {"none", "write"}, {"none", "write"}},
-                   {"free_order", "address or random: the order in which blocks are freed",
-                    {"address"}, {"address", "random"}}},
+                   {"touch",
+                    "none, or write: one byte of each block inside the clock",
+                    {"none", "write"},
+                    {"none", "write"}},
+                   {"free_order",
+                    "address or random: the order in which blocks are freed",
+                    {"address"},
+                    {"address", "random"}}},
     .quantities = {{"alloc_fresh", "ns/op", better::lower, "one allocation from a new pool"},
                    {"free", "ns/op", better::lower, "one free"},
                    {"alloc_reused", "ns/op", better::lower,
@@ -113,6 +126,6 @@ const experiment question{
                      of_seed("malloc", "free", 41, seed_000)},
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -63,23 +63,25 @@ struct measure_local {
 };
 
 seed_figure of_seed(const char* subject, int threads, double figure, const char* build) {
-  return {subject, "alloc_free",
-          {{"block_size", 64}, {"iterations", 1'000'000}, {"threads", threads}},
-          figure, "ns/op", build};
+  return {
+      subject, "alloc_free", {{"block_size", 64}, {"iterations", 1'000'000}, {"threads", threads}},
+      figure,  "ns/op",      build};
 }
 
 constexpr const char* none_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, NONE build)";
 constexpr const char* mutex_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, MUTEX build)";
-constexpr const char* lock_free_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, LOCKFREE build)";
+constexpr const char* lock_free_build =
+    "i5-6600K, Windows 10, MSVC 19.51 (seed 000, LOCKFREE build)";
 
 const experiment question{
     .id = "pool/concurrent",
     .question = "What does a pair of allocation and free cost when several threads share one pool?",
     .isolates = "Contention inside the allocator: every thread runs the loop of pool/interleaved.",
-    .not_shown = "Blocks that one thread allocates and another frees. With more threads than "
-                 "processors the figure also holds the scheduler. The figure is wall time over the "
-                 "pairs of all threads, as in the seeds: perfect scaling on P processors divides it "
-                 "by P. The seeds' machine had 4 processors.",
+    .not_shown =
+        "Blocks that one thread allocates and another frees. With more threads than "
+        "processors the figure also holds the scheduler. The figure is wall time over the "
+        "pairs of all threads, as in the seeds: perfect scaling on P processors divides it "
+        "by P. The seeds' machine had 4 processors.",
     .parameters = {{"iterations", "pairs of each thread", {1'000'000}, {2'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
                    {"threads", "threads at once", {1, 2, 4, 8}, {1, 2}}},
@@ -96,6 +98,6 @@ const experiment question{
                      of_seed("malloc", 4, 23.80, lock_free_build)},
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) { return run(question, argc, argv); }

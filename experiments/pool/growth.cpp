@@ -50,16 +50,21 @@ struct measure {
 
 const experiment question{
     .id = "pool/growth",
-    .question = "What does it cost to let a pool grow instead of giving it all blocks at the start?",
-    .isolates = "Growth: the same allocations from a pool of the full size and from one that starts "
-                "with first_count blocks and grows by chunks.",
-    .not_shown = "The worst single allocation (pool/latency). One byte of each block is written inside "
-                 "the clock, so both sides pay the page faults of first use. malloc and the pmr pools "
-                 "cannot be given their blocks in advance: growth=fixed is refused for them.",
+    .question =
+        "What does it cost to let a pool grow instead of giving it all blocks at the start?",
+    .isolates =
+        "Growth: the same allocations from a pool of the full size and from one that starts "
+        "with first_count blocks and grows by chunks.",
+    .not_shown =
+        "The worst single allocation (pool/latency). One byte of each block is written inside "
+        "the clock, so both sides pay the page faults of first use. malloc and the pmr pools "
+        "cannot be given their blocks in advance: growth=fixed is refused for them.",
     .parameters = {{"iterations", "blocks taken, all out at once", {1'000'000}, {4'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
-                   {"growth", "fixed: all blocks in advance; geometric: starts small",
-                    {"geometric", "fixed"}, {"geometric", "fixed"}},
+                   {"growth",
+                    "fixed: all blocks in advance; geometric: starts small",
+                    {"geometric", "fixed"},
+                    {"geometric", "fixed"}},
                    {"first_count", "blocks at the start of a growing pool", {1024}, {256}}},
     .quantities = {{"alloc", "ns/op", better::lower, "one allocation and one byte written"},
                    {"free", "ns/op", better::lower, "one free"}},
@@ -68,6 +73,6 @@ const experiment question{
     .seed = "000_2e06d77cf9740409.txt",
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -14,7 +14,7 @@ struct measure {
     given.each_repeat([&](sample& yields) {
       Source source{{.block_size = given.size("block_size"), .block_count = blocks_at_start}};
       escape(&source);
-      source.deallocate(source.allocate());  // boost cuts its first chunk only now
+      source.deallocate(source.allocate()); // boost cuts its first chunk only now
       std::size_t served = 0;
       yields.time("alloc_free", count, [&] {
         for (std::size_t i = 0; i < count; ++i) {
@@ -34,7 +34,7 @@ struct measure {
 
 seed_figure of_seed(const char* subject, double figure, const char* when) {
   return {subject, "alloc_free", {{"block_size", 64}, {"iterations", 1'000'000}},
-          figure, "ns/op", when};
+          figure,  "ns/op",      when};
 }
 
 constexpr const char* seed_000 = "i5-6600K, Windows 10, MSVC 19.51 (seed 000)";
@@ -42,13 +42,16 @@ constexpr const char* seed_001 = "i5-6600K, Windows 10, MSVC 19.51 (seed 001, me
 
 const experiment question{
     .id = "pool/interleaved",
-    .question = "What does a pair of allocation and free cost when the same block comes back each time?",
+    .question =
+        "What does a pair of allocation and free cost when the same block comes back each time?",
     .isolates = "The shortest path of an allocator on one thread, everything in the nearest cache.",
-    .not_shown = "Many blocks at once (pool/bulk), other threads (pool/concurrent), cache misses. One "
-                 "op is one pair. One byte of the block is written in each pair, as in the seeds. "
-                 "What allocators do "
-                 "once, at their first allocation, is done before. What is a template is inlined into the loop, what comes from a library is called: "
-                 "that is part of the answer.",
+    .not_shown =
+        "Many blocks at once (pool/bulk), other threads (pool/concurrent), cache misses. One "
+        "op is one pair. One byte of the block is written in each pair, as in the seeds. "
+        "What allocators do "
+        "once, at their first allocation, is done before. What is a template is inlined into the "
+        "loop, what comes from a library is called: "
+        "that is part of the answer.",
     .parameters = {{"iterations", "pairs in the timed region", {1'000'000}, {2'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8}},
     .quantities = {{"alloc_free", "ns/op", better::lower,
@@ -56,11 +59,12 @@ const experiment question{
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
     .seed = "001_0d1181eeaecb854e.txt",
-    .seed_figures = {of_seed("unsynchronized", 11.210, seed_001), of_seed("malloc", 49.916, seed_001),
-                     of_seed("unsynchronized", 9.32, seed_000), of_seed("mutex", 47.19, seed_000),
-                     of_seed("lock_free", 31.74, seed_000), of_seed("malloc", 47, seed_000)},
+    .seed_figures = {of_seed("unsynchronized", 11.210, seed_001),
+                     of_seed("malloc", 49.916, seed_001), of_seed("unsynchronized", 9.32, seed_000),
+                     of_seed("mutex", 47.19, seed_000), of_seed("lock_free", 31.74, seed_000),
+                     of_seed("malloc", 47, seed_000)},
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -14,7 +14,8 @@ using durations = histogram<8>;
 
 /// Times `operation(block)` alone, for each block; `after(block)` is not timed.
 template <class Operation, class After>
-void time_each(const mapped_array<void*>& blocks, durations& into, Operation operation, After after) {
+void time_each(const mapped_array<void*>& blocks, durations& into, Operation operation,
+               After after) {
   for (void*& block : blocks) {
     const std::uint64_t start_ns = now_ns();
     operation(block);
@@ -74,16 +75,20 @@ struct measure {
 const experiment question{
     .id = "pool/latency",
     .question = "How long can a single allocation or free take, and does growth show?",
-    .isolates = "The spread of single operations on one thread: all blocks are taken, then all freed.",
-    .not_shown = "Waiting of requests behind a slow one (this is a closed loop, no service). Every "
-                 "figure holds the reading of the clock (overhead_ns of the first line), which is not "
-                 "subtracted; durations are kept with an error of at most 1 in 128. The maximum of a "
-                 "million operations is mostly what the system did in between: compare it with that "
-                 "of the other subjects. The user's own first write to a block is not timed.",
+    .isolates =
+        "The spread of single operations on one thread: all blocks are taken, then all freed.",
+    .not_shown =
+        "Waiting of requests behind a slow one (this is a closed loop, no service). Every "
+        "figure holds the reading of the clock (overhead_ns of the first line), which is not "
+        "subtracted; durations are kept with an error of at most 1 in 128. The maximum of a "
+        "million operations is mostly what the system did in between: compare it with that "
+        "of the other subjects. The user's own first write to a block is not timed.",
     .parameters = {{"iterations", "operations of each kind", {1'000'000}, {4'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
-                   {"growth", "fixed: all blocks in advance; geometric: starts small",
-                    {"geometric", "fixed"}, {"geometric", "fixed"}},
+                   {"growth",
+                    "fixed: all blocks in advance; geometric: starts small",
+                    {"geometric", "fixed"},
+                    {"geometric", "fixed"}},
                    {"first_count", "blocks at the start of a growing pool", {1024}, {256}}},
     .quantities = {{"alloc_p50", "ns", better::lower, "half of the allocations took at most this"},
                    {"alloc_p90", "ns", better::lower, "9 of 10"},
@@ -100,6 +105,6 @@ const experiment question{
     .seed = "000_2e06d77cf9740409.txt",
 };
 
-}  // namespace
+} // namespace
 
 int main(int argc, char** argv) { return run(question, argc, argv); }

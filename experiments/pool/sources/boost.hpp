@@ -23,7 +23,7 @@ class boost_blocks {
   boost::pool<> pool_;
 };
 
-}  // namespace pools
+} // namespace pools
 #else
 #define HEAPWISE_HAS_BOOST_POOL 0
 #endif

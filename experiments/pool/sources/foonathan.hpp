@@ -4,8 +4,8 @@
 #include "sources/demand.hpp"
 
 #if defined(HEAPWISE_HAS_FOONATHAN)
-#include <foonathan/memory/memory_pool.hpp>
 #include <foonathan/memory/allocator_storage.hpp>
+#include <foonathan/memory/memory_pool.hpp>
 #include <utility>
 
 namespace pools {
@@ -42,5 +42,5 @@ class foonathan_locked {
   foonathan::memory::thread_safe_allocator<pool> pool_;
 };
 
-}  // namespace pools
+} // namespace pools
 #endif

@@ -26,4 +26,4 @@ class locked {
   Source source_;
 };
 
-}  // namespace pools
+} // namespace pools

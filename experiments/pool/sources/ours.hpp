@@ -71,4 +71,4 @@ class ours {
   heapwise::pool<Policy> pool_;
 };
 
-}  // namespace pools
+} // namespace pools

@@ -29,4 +29,4 @@ class pmr_blocks {
 using pmr_unsynchronized = pmr_blocks<std::pmr::unsynchronized_pool_resource>;
 using pmr_synchronized = pmr_blocks<std::pmr::synchronized_pool_resource>;
 
-}  // namespace pools
+} // namespace pools

@@ -69,17 +69,17 @@ std::vector<subject> for_many_threads() {
       {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
   };
 #if HEAPWISE_HAS_BOOST_POOL
-  subjects.push_back({"boost_pool", "boost::pool + std::mutex",
-                      Measure<locked<boost_blocks>>::run});
+  subjects.push_back(
+      {"boost_pool", "boost::pool + std::mutex", Measure<locked<boost_blocks>>::run});
 #else
   subjects.push_back({"boost_pool", "boost::pool + std::mutex", nullptr, get_boost});
 #endif
 #if defined(HEAPWISE_HAS_FOONATHAN)
-  subjects.push_back({"foonathan_pool", "foonathan memory_pool + std::mutex",
-                      Measure<foonathan_locked>::run});
+  subjects.push_back(
+      {"foonathan_pool", "foonathan memory_pool + std::mutex", Measure<foonathan_locked>::run});
 #else
-  subjects.push_back({"foonathan_pool", "foonathan memory_pool + std::mutex", nullptr,
-                      get_foonathan});
+  subjects.push_back(
+      {"foonathan_pool", "foonathan memory_pool + std::mutex", nullptr, get_foonathan});
 #endif
   return subjects;
 }
@@ -94,4 +94,4 @@ inline constexpr bool grows_always =
     calls_malloc<Source> || std::is_same_v<Source, pmr_unsynchronized> ||
     std::is_same_v<Source, pmr_synchronized>;
 
-}  // namespace pools
+} // namespace pools

@@ -18,4 +18,4 @@ class system_malloc {
   std::size_t block_size_;
 };
 
-}  // namespace pools
+} // namespace pools

@@ -16,7 +16,7 @@ std::string written(const cpu_list& list) {
   return std::string{line.text()};
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("lists and ranges are read") {
   cpu_list list;

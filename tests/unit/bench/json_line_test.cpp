@@ -24,7 +24,7 @@ json written(Write write) {
   return json::parse(line.text());
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("objects and arrays nest, commas come where they belong") {
   const json read = written([](json_line& line) {
@@ -64,9 +64,8 @@ TEST_CASE("every finite number reads back as itself, others are null") {
 
 TEST_CASE("any bytes make valid JSON, and valid text comes through unchanged") {
   const std::string text = "tab\t quote\" back\\ nul" + std::string(1, '\0') + " ä € 𝄞";
-  const json read = written([&](json_line& line) {
-    line.open('[').value(std::string_view{text}).close(']');
-  });
+  const json read =
+      written([&](json_line& line) { line.open('[').value(std::string_view{text}).close(']'); });
   CHECK(read[0].get<std::string>() == text);
   heapwise::bench::random_numbers random{6};
   for (int i = 0; i < 2'000; ++i) {

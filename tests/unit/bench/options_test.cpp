@@ -30,7 +30,7 @@ options read(std::initializer_list<const char*> arguments) {
   return read_options(question, static_cast<int>(argv.size()), argv.data());
 }
 
-}  // namespace
+} // namespace
 
 TEST_CASE("without settings a cell takes the first default of each parameter") {
   const options chosen = read({"--subject", "one"});
@@ -50,9 +50,9 @@ TEST_CASE("smoke takes the smoke values where there are any, and fewer repeats")
 }
 
 TEST_CASE("settings keep the type of their parameter, in any order of the options") {
-  const options chosen = read({"--set", "count=9", "--set", "rate=2", "--set", "order=random",
-                               "--repeats", "3", "--seed", "18446744073709551615", "--smoke",
-                               "--subject", "two"});
+  const options chosen =
+      read({"--set", "count=9", "--set", "rate=2", "--set", "order=random", "--repeats", "3",
+            "--seed", "18446744073709551615", "--smoke", "--subject", "two"});
   CHECK(chosen.settings[0] == value{9});
   CHECK(chosen.settings[2] == value{2.0});
   CHECK(chosen.settings[3] == value{"random"});

@@ -34,7 +34,7 @@ TEST_CASE("numbers below a bound are uniform") {
   for (int i = 0; i < rolls; ++i) ++seen.at(numbers.below(6));
   double chi_square = 0;
   for (const int count : seen) chi_square += (count - 10'000.0) * (count - 10'000.0) / 10'000.0;
-  CHECK(chi_square < 20.5);  // 99.9 % of chi-square with 5 degrees of freedom
+  CHECK(chi_square < 20.5); // 99.9 % of chi-square with 5 degrees of freedom
   CHECK(numbers.below(1) == 0);
 }
 

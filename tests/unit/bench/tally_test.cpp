@@ -21,7 +21,7 @@ TEST_CASE("sizes fall into powers of two, the power itself included") {
 
 TEST_CASE("no call is lost between many threads") {
   static tally counts;
-  constexpr int threads = 40;  // more than there are shards
+  constexpr int threads = 40; // more than there are shards
   constexpr int each = 10'000;
   std::vector<std::thread> running;
   for (int i = 0; i < threads; ++i) {
