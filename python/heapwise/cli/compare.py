@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shlex
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.duration import cost, parse_duration
+from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
     DryRunOption,
@@ -19,6 +18,9 @@ from heapwise.cli.frame.options import (
     StoreOption,
 )
 from heapwise.errors import Problem
+
+if TYPE_CHECKING:
+    from heapwise.runner import Prepared
 
 
 def register(app: typer.Typer) -> None:
@@ -93,24 +95,22 @@ def compare(
         cpus=parse_cpus(cpus), force=force, keep_environment=keep_env, ignore_output=ignore_output,
     )
     console = Console(quiet, json)
-    if not quiet:
-        console.say(f"Checking {shlex.join(program[:1])} ...")
     prepared = prepare_compare(request, os.environ)
     announce(prepared, console)
     if dry_run:
         if json:
             console.json(prepared.plan)
         return 0
-    return _measure(prepared, store, console)
+    return measure(prepared, store, console)
 
 
-def _measure(prepared: object, store: str | None, console: Console) -> int:
+def measure(prepared: Prepared, store: str | None, console: Console) -> int:
+    """Starts the run in a store that was tried before anything is measured."""
     from heapwise.cli.frame import progress
     from heapwise.cli.frame.campaign import conduct
-    from heapwise.runner import Prepared, start
+    from heapwise.runner import start
     from heapwise.store import check_writable, find_store
 
-    assert isinstance(prepared, Prepared)
     store_path = find_store(store)
     check_writable(store_path)
     watcher = progress.choose(console.quiet)
@@ -127,6 +127,3 @@ def parse_cpus(text: str | None) -> list[int]:
     except ValueError as error:
         raise Problem("E003", f"--cpus {text} is no list of processors", do="write 0-3,6") \
             from error
-
-
-__all__ = ["compare", "cost", "parse_cpus", "register"]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from heapwise.cli.frame.console import Console, error_line
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
+from heapwise.model import Experiment
 
 
 def register(app: typer.Typer) -> None:
@@ -29,10 +30,10 @@ def list_experiments(
     heapwise list 'pool/*'
     heapwise list --json
     """
-    from heapwise.catalog import broken_experiments, choose_experiments
+    from heapwise.catalog import broken_experiments, choose_experiments, find_experiments
 
     console = Console(quiet, json)
-    experiments = choose_experiments(ids or []) if ids else _all()
+    experiments = choose_experiments(ids) if ids else find_experiments()
     if json:
         console.json([_document(experiment) for experiment in experiments])
     else:
@@ -44,15 +45,9 @@ def list_experiments(
     return 0
 
 
-def _all() -> list:  # type: ignore[type-arg]
-    from heapwise.catalog import find_experiments
-
-    return list(find_experiments())
-
-
-def _document(experiment: object) -> dict[str, object]:
+def _document(experiment: Experiment) -> dict[str, Any]:
+    """With the unit of the first quantity at the top, where scripts look for it."""
     import msgspec
 
-    document: dict[str, object] = msgspec.to_builtins(experiment)
-    first = document["quantities"][0]  # type: ignore[index]
-    return {**document, "unit": first["unit"], "better": first["better"]}
+    document: dict[str, Any] = msgspec.to_builtins(experiment)
+    return {**document, "unit": experiment.unit, "better": experiment.better}

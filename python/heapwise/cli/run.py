@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Annotated
 
 import typer
@@ -61,12 +60,9 @@ def run(
     heapwise run 'pool/*' --smoke --json
     heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --rounds 6
     """
-    from heapwise.cli.compare import parse_cpus
-    from heapwise.cli.frame import progress
+    from heapwise.cli.compare import measure, parse_cpus
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
-    from heapwise.cli.frame.campaign import conduct
-    from heapwise.runner import RunRequest, prepare_run, start
-    from heapwise.store import check_writable, find_store
+    from heapwise.runner import RunRequest, prepare_run
 
     request = RunRequest(
         patterns=ids or [], settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
@@ -84,7 +80,4 @@ def run(
                 "estimated_s": estimate_s(prepared),
             })
         return 0
-    store_path = find_store(store)
-    check_writable(store_path)
-    watcher = progress.choose(quiet)
-    return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
+    return measure(prepared, store, console)

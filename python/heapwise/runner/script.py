@@ -21,11 +21,10 @@ def find_program(name: str) -> Path:
     path = Path(name)
     if path.is_dir():
         raise Problem("E010", f"{name} is a folder")
+    if "/" not in name and path.is_file() and os.access(path, os.X_OK):
+        raise Problem("E010", f"{name} is not on PATH", do=f"give its path: ./{name}")
     if path.exists():
         raise Problem("E010", f"{name} is not executable", do=f"chmod +x {shlex.quote(name)}")
-    here = Path.cwd() / name
-    if "/" not in name and os.access(here, os.X_OK) and here.is_file():
-        raise Problem("E010", f"{name} is not on PATH", do=f"give its path: ./{name}")
     raise Problem("E010", f"there is no program {name}")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.duration import cost
 from heapwise.machine import read_machine
-from heapwise.model import Machine, Peer
+from heapwise.model import Machine
 from heapwise.runner import Prepared, cells, subjects_of
 
 SECONDS_PER_REPEAT = 0.1
@@ -15,7 +15,8 @@ SECONDS_PER_REPEAT = 0.1
 def announce(prepared: Prepared, console: Console) -> None:
     """The lines Checking, Allocators, Machine and Plan."""
     if prepared.preflight:
-        console.say(f"             {prepared.preflight.sentence}")
+        name = prepared.plan.options["as_typed"][0]
+        console.say(f"Checking     {name} ... {prepared.preflight.sentence}")
     allocators(prepared, console)
     console.say(f"Machine      {machine_line(read_machine())}")
     if prepared.removed:
@@ -59,8 +60,8 @@ def plan_line(prepared: Prepared) -> str:
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     if plan.max_rounds:
         return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
-    until = f"until every interval is under ±{plan.precision:.2g}" if plan.precision >= 1 else \
-        f"until every interval is under ±{plan.precision * 100:g} % or {cost(plan.time_s)} are over"
+    until = (f"until every interval is under ±{plan.precision * 100:g} % "
+             f"or {cost(plan.time_s)} are over")
     return f"{warm}rounds of {runs} runs in random order, {until}, seed {plan.seed}"
 
 
@@ -93,7 +94,3 @@ def _run_plan(prepared: Prepared) -> str:
         f"{processes_of(prepared)} processes in random order, very roughly "
         f"{cost(estimate_s(prepared)).removeprefix('about ')}, seed {plan.seed}"
     )
-
-
-def missing_line(peer: Peer) -> str:
-    return f"missing: {peer.name}  ->  {peer.get}"

@@ -72,9 +72,7 @@ def trust_line(result: Result) -> str:
     if against:
         return f"{trust.verdict}: " + "; ".join(f"{c.id} {c.detail.rstrip('.')}" for c in against)
     passed = sum(check.verdict == "pass" for check in trust.checks)
-    rounds = len({s for r in result.rows for s in [r.n]} and [0]) and max(
-        (row.n for row in result.rows), default=0
-    )
+    rounds = max((row.n for row in result.rows), default=0)
     words = [f"{rounds} paired rounds"] if result.run.plan.kind == "compare" else []
     floor = result.noise_floor
     if floor is not None:

@@ -1,0 +1,63 @@
+"""What every test of the commands needs: the command itself, a store, native parts, fakes."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+FAKES = Path(__file__).parent / "data" / "fakes"
+TIMEOUT_S = 120
+
+Heapwise = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Of a user who has set nothing, with a store of their own."""
+    kept = {
+        name: os.environ[name] for name in ("PATH", "HOME", "LANG", "HEAPWISE_NATIVE", "PYTHONPATH")
+        if name in os.environ
+    }
+    return kept | {"HEAPWISE_STORE": str(tmp_path / "store"), "TERM": "dumb"}
+
+
+@pytest.fixture
+def heapwise(tmp_path: Path, environment: dict[str, str]) -> Heapwise:
+    """Runs the command as a user types it; keyword ``env`` adds variables."""
+
+    def call(*words: str, env: dict[str, str] | None = None, **options: object) -> object:
+        return subprocess.run(
+            [sys.executable, "-m", "heapwise", *words], env=environment | (env or {}),
+            cwd=tmp_path, capture_output=True, text=True, timeout=TIMEOUT_S, check=False,
+            stdin=subprocess.DEVNULL, **options,  # type: ignore[call-overload]
+        )
+
+    return call  # type: ignore[return-value]
+
+
+@pytest.fixture
+def built_native() -> Path:
+    """The real launcher and probes. A checkout that was not built fails here, and says so."""
+    from heapwise.catalog import PROBE, native_part
+
+    return native_part(PROBE).parent
+
+
+@pytest.fixture
+def fake_native(tmp_path: Path) -> Path:
+    """A native folder with one experiment that behaves as its subjects are called."""
+    family = tmp_path / "native" / "experiments" / "fake"
+    family.mkdir(parents=True)
+    for name in ("subjects", "single"):
+        binary = family / name
+        text = (FAKES / "experiment.py").read_text()
+        binary.write_text(f"#!{sys.executable}\n{text}")
+        binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
+    return tmp_path / "native"

@@ -1,0 +1,200 @@
+"""Every verb, given what it cannot use: what, why, what next, the documented code, nothing lost."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.store import run_ids
+
+SUBJECTS = ("--subjects", "good", "--rounds", "1", "--set", "size=8")
+
+TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
+    (("compare",), 2, "E003", "no program was given"),
+    (("compare", "--", "/no/such/program"), 2, "E010", "/no/such/program"),
+    (("compare", "--", "."), 2, "E010", "folder"),
+    (("compare", "--", "./data"), 2, "E010", "not executable"),
+    (("compare", "--", "job"), 2, "E010", "not on PATH"),
+    (("compare", "--runs", "0", "--", "true"), 2, "E003", "--runs"),
+    (("compare", "--runs", "many", "--", "true"), 2, "E003", "integer"),
+    (("compare", "--time", "soon", "--", "true"), 2, "E003", "soon is no duration"),
+    (("compare", "--time", "-3", "--", "true"), 2, "E003", "duration"),
+    (("compare", "--timeout", "0", "--", "true"), 2, "E003", "--timeout"),
+    (("compare", "--cpus", "9-", "--", "true"), 2, "E003", "--cpus"),
+    (("compare", "--cpus", "8191", "--", "true"), 2, "E003", "8191"),
+    (("compare", "--input", "/no/such/file", "--", "true"), 2, "E003", "--input"),
+    (("compare", "--allocators", "jemaloc", "--", "true"), 2, "E002", "did you mean jemalloc"),
+    (("compare", "--baseline", "zzz", "--", "true"), 2, "E002", "zzz"),
+    (("compare", "--allocator", "x", "--", "true"), 2, "E003", "name=/path"),
+    (("compare", "--allocator", "x=/no.so", "--", "true"), 5, "E053", "/no.so"),
+    (("compare", "--allocators", "glibc", "--", "true"), 5, "E053", "no allocator to compare"),
+    (("compare", "--nonsense", "--", "true"), 2, "E003", "--nonsense"),
+    (("compare", "--", "./empty"), 2, "E026", "no ELF"),
+    (("compare", "--", "./loop"), 2, "E026", "interpreters"),
+    (("compare", "--", "./orphan"), 2, "E010", "/no/interpreter"),
+    (("run", "fake/subject"), 2, "E001", "did you mean fake/subjects"),
+    (("run", "nothing/*"), 2, "E001", "nothing/*"),
+    (("run", "--set", "size"), 2, "E003", "NAME=VALUE"),
+    (("run", "--set", "siez=1"), 2, "E003", "did you mean size"),
+    (("run", "--set", "size=big"), 2, "E003", "big"),
+    (("run", "--subjects", "godo"), 2, "E003", "did you mean good"),
+    (("run", "--rounds", "0"), 2, "E003", "--rounds"),
+    (("resume", "zzzz"), 2, "E004", "zzzz"),
+    (("list", "nothing"), 2, "E001", "nothing"),
+    (("peers", "path", "mimaloc"), 2, "E002", "did you mean mimalloc"),
+    (("peers", "check", "nobody"), 2, "E002", "nobody"),
+    (("explain", "E999"), 2, "E003", "E999"),
+    (("explain", "pool/blk"), 2, "E003", "pool/blk"),
+    (("compar",), 2, "E003", "compare"),
+    (("doctor", "--wat"), 2, "E003", "--wat"),
+]
+
+
+@pytest.fixture
+def place(tmp_path: Path, fake_native: Path, environment: dict[str, str]) -> Path:
+    """A working directory with odd files, and fakes beside the real launcher where there is one."""
+    (tmp_path / "data").write_text("words")
+    for name, text in (("job", "#!/bin/sh\n"), ("empty", ""), ("loop", f"#!{tmp_path}/loop\n"),
+                       ("orphan", "#!/no/interpreter\n")):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    return tmp_path
+
+
+@pytest.mark.parametrize(("words", "code", "id", "part"), TABLE, ids=lambda v: str(v)[:40])
+def test_what_why_next_and_code(
+    heapwise: Any, place: Path, words: tuple[str, ...], code: int, id: str, part: str
+) -> None:
+    done = heapwise(*words)
+    assert done.returncode == code, done.stderr
+    assert f"error {id}:" in done.stderr
+    flat = " ".join(done.stderr.split())
+    assert part in flat
+    assert "  do: " in done.stderr
+    assert f"more: heapwise explain {id}" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == "" or "Checking" in done.stdout
+    assert run_ids(place / "store") == []
+
+
+def test_debug_shows_the_traceback(heapwise: Any) -> None:
+    assert "Traceback" in heapwise("explain", "E999", "--debug").stderr
+    assert "Traceback" not in heapwise("compare", "--", "/no/such", "--debug").stderr
+
+
+def test_our_own_mistake_is_70(heapwise: Any, place: Path) -> None:
+    """A peer folder full of nonsense is a Problem; a native folder that is a trap is not foreseen."""
+    (place / "sitecustomize.py").write_text(
+        "import heapwise.catalog.experiments as e\n"
+        "def explode(*_): raise RuntimeError('boom')\n"
+        "e.choose_experiments = explode\n"
+        "import heapwise.catalog as c\nc.choose_experiments = explode\n")
+    import os
+
+    path = f"{place}:{os.environ.get('PYTHONPATH', '')}"
+    done = heapwise("list", "x", env={"PYTHONPATH": path})
+    assert done.returncode == 70, done.stderr
+    assert "error E070: RuntimeError: boom" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("file", "part"), [
+    ("tiem = '3m'", "did you mean 'time'"),
+    ("[compare]\nrunz = 3", "did you mean 'runs'"),
+    ("[compair]\nruns = 3", "did you mean 'compare'"),
+    ("time = ", "cannot be read"),
+])
+def test_unknown_settings_are_errors(heapwise: Any, place: Path, file: str, part: str) -> None:
+    (place / "heapwise.toml").write_text(file)
+    done = heapwise("list")
+    assert done.returncode == 2
+    assert part in " ".join(done.stderr.split())
+
+
+def test_file_then_environment_then_flag(heapwise: Any, place: Path) -> None:
+    (place / "heapwise.toml").write_text("rounds = 7\n[run]\nseed = 3\n")
+
+    def plan(*words: str, **env: str) -> Any:
+        done = heapwise("run", "--dry-run", "--json", *words, env=env)
+        return json.loads(done.stdout)["plan"]
+
+    assert (plan()["max_rounds"], plan()["seed"]) == (7, 3)
+    assert plan(HEAPWISE_ROUNDS="8")["max_rounds"] == 8
+    assert plan("--rounds", "9", HEAPWISE_ROUNDS="8")["max_rounds"] == 9
+
+
+def test_no_native_parts(heapwise: Any, tmp_path: Path) -> None:
+    (tmp_path / "hollow").mkdir()
+    env = {"HEAPWISE_NATIVE": str(tmp_path / "hollow")}
+    done = heapwise("compare", "--runs", "1", "--", "true", env=env)
+    assert done.returncode == 5
+    assert "E052" in done.stderr
+    assert heapwise("list", env={"HEAPWISE_NATIVE": "/no/where"}).returncode == 5
+
+
+@pytest.mark.parametrize("store", ["/proc/heapwise", "{place}/data", "{place}/data/below"])
+def test_a_store_that_cannot_be_written(heapwise: Any, place: Path, store: str) -> None:
+    store = store.format(place=place)
+    done = heapwise("run", "fake/subjects", *SUBJECTS, "--store", store)
+    assert done.returncode == 5
+    assert "error E050" in done.stderr
+    assert (place / "data").read_text() == "words"
+
+
+def measured(heapwise: Any, place: Path) -> Path:
+    assert heapwise("run", "fake/subjects", *SUBJECTS, "--quiet").returncode == 0
+    return place / "store" / "runs" / run_ids(place / "store")[0]
+
+
+def test_a_damaged_line_is_counted_and_left(heapwise: Any, place: Path) -> None:
+    folder = measured(heapwise, place)
+    samples = folder / "samples.jsonl"
+    text = samples.read_bytes().split(b"\n")
+    text[1] = b'{"kind":"sam\xff\x00'
+    samples.write_bytes(b"\n".join(text))
+    before = samples.read_bytes()
+    done = heapwise("resume", folder.name)
+    assert done.returncode == 0, done.stderr
+    assert "W002" in done.stderr
+    assert "1 damaged sample line" in done.stderr
+    assert samples.read_bytes() == before
+
+
+@pytest.mark.parametrize(("change", "id", "code"), [
+    ({"schema": 999}, "E060", 2), ({"schema": "one"}, "E061", 2), ({"plan": 5}, "E061", 2),
+    (None, "E061", 2),
+])
+def test_a_damaged_or_newer_run_is_refused_and_left(
+    heapwise: Any, place: Path, change: dict[str, Any] | None, id: str, code: int
+) -> None:
+    folder = measured(heapwise, place)
+    file = folder / "run.json"
+    document = json.loads(file.read_text())
+    file.write_text("{" if change is None else json.dumps(document | change))
+    kept = {path.name: path.read_bytes() for path in folder.iterdir()}
+    done = heapwise("resume", folder.name)
+    assert (done.returncode, f"error {id}" in done.stderr) == (code, True), done.stderr
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == kept
+
+
+def test_an_old_schema_is_migrated(heapwise: Any, place: Path) -> None:
+    folder = measured(heapwise, place)
+    file = folder / "run.json"
+    document = json.loads(file.read_text()) | {"schema": 0}
+    del document["missing_peers"], document["preflight"]
+    file.write_text(json.dumps(document))
+    assert heapwise("resume", folder.name).returncode == 0
+    assert json.loads(file.read_text())["schema"] == 0
+
+
+def test_runs_merge_by_copying(heapwise: Any, place: Path) -> None:
+    folder = measured(heapwise, place)
+    other = place / "other" / "runs"
+    shutil.copytree(folder, other / folder.name)
+    done = heapwise("resume", folder.name, "--store", str(place / "other"))
+    assert done.returncode == 0, done.stderr

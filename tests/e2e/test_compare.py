@@ -1,0 +1,242 @@
+"""``compare`` on real processes: what it proves, and what it does when a program misbehaves."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.catalog import installed_peers
+from heapwise.store import read_run, run_ids
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+UNDER_JEMALLOC = 'case "$LD_PRELOAD" in *jemalloc*) {} ;; *) echo same ;; esac'
+
+
+@pytest.fixture(autouse=True)
+def _needs_jemalloc() -> None:
+    if "jemalloc" not in {peer.name for peer in installed_peers()}:
+        pytest.fail("these tests compare with jemalloc: install libjemalloc2")
+
+
+def stored_run(tmp_path: Path) -> Any:
+    store = tmp_path / "store"
+    return read_run(store, run_ids(store)[-1])
+
+
+def compare(heapwise: Any, *words: str, **options: Any) -> Any:
+    return heapwise("compare", "--allocators", "jemalloc,glibc", *words, **options)
+
+
+def test_result_table_advice_trust_and_hint(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--runs", "6", "--", "/bin/echo", "a b", "--help", "--json")
+    assert done.returncode == 0, done.stderr
+    for word in ("Checking", "Allocators", "Machine", "Plan", "Advice", "Trust", "Saved",
+                 "peak memory", "glibc", "jemalloc"):
+        assert word in done.stdout
+    assert "\033" not in done.stdout + done.stderr
+    stored = stored_run(tmp_path)
+    assert stored.run.plan.command[1:] == ["a b", "--help", "--json"]
+    assert stored.run.state == "complete"
+    assert stored.run.machine_after is not None
+    assert f"run {stored.run.id}" in done.stdout
+
+
+def test_samples_pair_up_and_identity_is_proven(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--runs", "6", "--json", "--", "/bin/echo", "hello")
+    result = json.loads(done.stdout)
+    checks = {c["id"]: c["verdict"] for c in result["trust"]["checks"]}
+    assert checks["V1"] == "pass"
+    assert checks["V2"] == "pass"
+    assert checks["V8"] == "pass"
+    assert checks["V11"] == "pass"
+    assert checks["V14"] in ("pass", "unavailable")
+    assert checks["V20"] == "pass"
+    stored = stored_run(tmp_path)
+    counted = [s for s in stored.samples if not s.warm_up]
+    assert sorted((s.round, s.subject) for s in counted) == sorted(
+        (r, s) for r in range(1, 7) for s in ("glibc", "glibc-control", "jemalloc"))
+    for sample in stored.samples:
+        assert sample.values["wall_time"] > 0
+        assert sample.values["peak_memory"] > 100_000
+    preloaded = [p for p in stored.processes if p.subject == "jemalloc"]
+    assert all("libjemalloc" in p.identity[0]["malloc"]["path"] for p in preloaded)
+    counting = [p for p in stored.processes if p.facts.get("counting")]
+    assert len(counting) == 1
+    assert counting[0].facts["calls"]["malloc"] > 0
+
+
+def test_the_noise_of_a_quiet_stop_rule_ends_by_time(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--time", "1s", "--precision", "0.0001", "--", "/bin/true")
+    assert done.returncode == 0, done.stderr
+    rounds = {p.round for p in stored_run(tmp_path).processes if not p.warm_up}
+    assert len(rounds) >= 1
+
+
+def test_a_peer_that_is_no_library_is_the_wrong_allocator(heapwise: Any, tmp_path: Path) -> None:
+    """V1: the loader ignores it and goes on, which must never become a row of figures."""
+    fake = tmp_path / "libfake.so"
+    fake.write_text("this is no ELF file")
+    done = heapwise("compare", "--runs", "4", "--allocator", f"fake={fake}", "--allocators",
+                    "glibc", "--json", "--", "/bin/echo")
+    stored = stored_run(tmp_path)
+    of_fake = [p for p in stored.processes if p.subject == "fake"]
+    assert [p.status for p in of_fake] == ["wrong_allocator"] * 3
+    assert "cannot be preloaded" in of_fake[0].reason
+    assert done.returncode == 4, done.stderr
+    result = json.loads(done.stdout)
+    checks = {c["id"]: c["verdict"] for c in result["trust"]["checks"]}
+    assert checks["V1"] == "fail"
+    assert all(row["median"] is None for row in result["rows"] if row["subject"] == "fake")
+
+
+def test_a_library_without_malloc_is_the_wrong_allocator(heapwise: Any, tmp_path: Path) -> None:
+    """It can be preloaded, but malloc still comes from the C library."""
+    zlib = next(Path("/usr/lib").glob("*/libz.so.1"))
+    done = heapwise("compare", "--runs", "1", "--allocator", f"zlib={zlib}", "--allocators",
+                    "glibc", "--", "/bin/echo")
+    found = {p.subject: p for p in stored_run(tmp_path).processes}
+    assert found["zlib"].status == "wrong_allocator"
+    assert "libc.so.6" in found["zlib"].reason
+    assert done.returncode == 4
+
+
+def test_a_crash_under_one_allocator_is_its_row_and_exit_3(heapwise: Any, tmp_path: Path) -> None:
+    script = UNDER_JEMALLOC.format("echo alas >&2; kill -SEGV $$")
+    done = compare(heapwise, "--runs", "6", "--", "/bin/sh", "-c", script)
+    assert done.returncode == 3
+    stored = stored_run(tmp_path)
+    of_jemalloc = [p for p in stored.processes if p.subject == "jemalloc"]
+    assert [p.status for p in of_jemalloc] == ["crashed"] * 3
+    assert "alas" in of_jemalloc[0].facts["stderr_tail"]
+    assert sum(p.subject == "glibc" and not p.warm_up for p in stored.processes) == 6
+    assert "crashed (SIGSEGV) 3 of 3" in done.stderr
+    assert "alas" in done.stderr
+
+
+def test_other_output_under_one_allocator_is_exit_3(heapwise: Any, tmp_path: Path) -> None:
+    """V8."""
+    script = UNDER_JEMALLOC.format("echo other")
+    done = compare(heapwise, "--runs", "3", "--json", "--", "/bin/sh", "-c", script)
+    assert done.returncode == 3
+    statuses = {p.status for p in stored_run(tmp_path).processes if p.subject == "jemalloc"}
+    assert statuses == {"output_differs"}
+    rows = [r for r in json.loads(done.stdout)["rows"] if r["subject"] == "jemalloc"]
+    assert all(row["median"] is None for row in rows)
+
+
+def test_other_exit_code_under_one_allocator_is_exit_3(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--runs", "2", "--", "/bin/sh", "-c",
+                   UNDER_JEMALLOC.format("echo same; exit 9"))
+    found = next(p for p in stored_run(tmp_path).processes if p.subject == "jemalloc")
+    assert (found.status, found.reason) == ("failed", "exit code 9 instead of 0")
+    assert done.returncode == 3
+
+
+def test_ignored_output_may_differ(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--runs", "2", "--ignore-output", "--", "/bin/sh", "-c", "echo $$")
+    assert done.returncode == 0, done.stderr
+    assert {p.status for p in stored_run(tmp_path).processes} == {"ok"}
+
+
+def test_input_and_output_of_any_size(heapwise: Any, tmp_path: Path) -> None:
+    """A program that prints 200 MB is hashed, not kept."""
+    data = tmp_path / "data"
+    data.write_bytes(b"0123456789abcdef" * 1024)
+    done = compare(heapwise, "--runs", "1", "--warmup", "0", "--input", str(data), "--", "/bin/sh",
+                   "-c", "cat; head -c 200000000 /dev/zero")
+    assert done.returncode == 0, done.stderr
+    stored = stored_run(tmp_path)
+    sizes = {p.facts["output_bytes"] for p in stored.processes}
+    assert sizes == {200_000_000 + 16 * 1024}
+    assert sum(f.stat().st_size for f in stored.path.iterdir()) < 1_000_000
+
+
+def test_allocators_of_the_environment_are_left_out_and_said(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    """V20."""
+    env = {"MALLOC_ARENA_MAX": "1", "MIMALLOC_VERBOSE": "0", "LD_LIBRARY_PATH": "/nowhere",
+           "MY_TOKEN": "hush"}
+    done = compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c",
+                   'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env)
+    assert "left out: LD_LIBRARY_PATH, MALLOC_ARENA_MAX, MIMALLOC_VERBOSE" in done.stdout
+    stored = stored_run(tmp_path)
+    assert not {"MALLOC_ARENA_MAX", "LD_LIBRARY_PATH"} & set(stored.run.plan.environment)
+    assert "hush" not in (stored.path / "run.json").read_text()
+    hashes = {p.facts["output_hash"] for p in stored.processes if not p.facts.get("counting")}
+    done = compare(heapwise, "--runs", "1", "--keep-env", "--json", "--", "/bin/sh", "-c",
+                   'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env | {"LD_LIBRARY_PATH": ""})
+    kept = stored_run(tmp_path)
+    assert kept.run.plan.environment["MALLOC_ARENA_MAX"] == "1"
+    assert {p.facts["output_hash"] for p in kept.processes
+            if not p.facts.get("counting")} != hashes
+    checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
+    assert checks["V20"] == "warn"
+
+
+def test_every_process_has_its_own_padding(heapwise: Any, tmp_path: Path) -> None:
+    log = tmp_path / "lengths"
+    compare(heapwise, "--runs", "3", "--", "/bin/sh", "-c", f"echo ${{#HEAPWISE_PAD}} >> {log}")
+    lengths = log.read_text().split()
+    assert len(lengths) == 3 * 4 + 1
+    assert len(set(lengths)) > 6
+
+
+def test_a_chosen_processor_is_read_back(heapwise: Any, tmp_path: Path) -> None:
+    """V11."""
+    done = compare(heapwise, "--runs", "1", "--cpus", "0", "--json", "--", "/bin/true")
+    assert {tuple(p.facts["affinity"]) for p in stored_run(tmp_path).processes} == {(0,)}
+    checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
+    assert checks["V11"] == "pass"
+
+
+def test_another_baseline(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--runs", "2", "--baseline", "jemalloc", "--", "/bin/true")
+    assert done.returncode == 0, done.stderr
+    baselines = {s.name for s in stored_run(tmp_path).run.plan.subjects if s.baseline}
+    assert baselines == {"jemalloc"}
+    assert "jemalloc 5" in done.stdout
+    assert "vs jemalloc" in done.stdout
+
+
+def test_a_script_is_followed_to_its_interpreter(heapwise: Any, tmp_path: Path) -> None:
+    script = tmp_path / "job"
+    script.write_text("#!/usr/bin/env sh\necho from a script\n")
+    script.chmod(0o755)
+    done = compare(heapwise, "--runs", "1", "--", "./job")
+    assert done.returncode == 0, done.stderr
+    assert "script run by" in done.stdout
+
+
+def test_children_with_another_allocator_are_found(heapwise: Any, tmp_path: Path) -> None:
+    """V1 looks into every exec'd process: one that drops LD_PRELOAD leaves no line, one that
+    changes it is the wrong allocator."""
+    done = compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c",
+                   'case "$LD_PRELOAD" in *jemalloc*) export LD_PRELOAD="${LD_PRELOAD#*:}";; esac;'
+                   " /bin/echo same")
+    found = {p.subject: p for p in stored_run(tmp_path).processes}
+    assert found["jemalloc"].status == "wrong_allocator"
+    assert "echo" in found["jemalloc"].reason
+    assert found["glibc"].status == "ok"
+    assert done.returncode == 4
+
+
+def test_quiet_and_no_terminal(heapwise: Any) -> None:
+    done = compare(heapwise, "--runs", "1", "--quiet", "--", "/bin/true")
+    assert "Checking" not in done.stdout
+    assert "Advice" in done.stdout
+    assert done.stderr == ""
+    forced = compare(heapwise, "--runs", "1", "--", "/nowhere/at/all", env={"FORCE_COLOR": "1"})
+    assert "\033[31merror" in forced.stderr
+    plain = compare(heapwise, "--", "/nowhere/at/all", env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
+    assert "\033" not in plain.stderr
+
+
+def test_python_startup_is_the_program(heapwise: Any, tmp_path: Path) -> None:
+    done = compare(heapwise, "--runs", "1", "--", sys.executable, "-S", "-c", "print(6 * 7)")
+    assert done.returncode == 0, done.stdout + done.stderr

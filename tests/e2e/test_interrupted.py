@@ -1,0 +1,119 @@
+"""Ctrl-C and SIGTERM at any moment: the child is gone, all is kept, and the run can go on."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.store import read_run, run_ids
+
+PATIENCE_S = 60.0
+
+
+def start(environment: dict[str, str], place: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "heapwise", *words], env=environment, cwd=place, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )
+
+
+def wait_for_lines(store: Path, lines: int) -> None:
+    """Until so many lines are stored; more than that is as good."""
+    deadline = time.monotonic() + PATIENCE_S
+    while time.monotonic() < deadline:
+        files = list(store.glob("runs/*/samples.jsonl"))
+        if files and files[0].read_bytes().count(b"\n") >= lines:
+            return
+        time.sleep(0.01)
+    raise AssertionError(f"{lines} lines were never stored")
+
+
+def running(mark: str) -> list[str]:
+    """Processes with the mark on their command line, but not those that only pass it on."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if words[0].endswith(b"sleep") and mark.encode() in words:
+            found.append(path.parent.name)
+    return found
+
+
+@pytest.mark.parametrize(("number", "lines"), [
+    (signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 12), (signal.SIGTERM, 5),
+])
+def test_compare_keeps_everything_and_goes_on(
+    built_native: Path, heapwise: Any, environment: dict[str, str], tmp_path: Path,
+    number: signal.Signals, lines: int,
+) -> None:
+    mark = f"0.0{os.getpid()}{lines}{int(number)}"
+    store = tmp_path / "store"
+    child = start(environment, tmp_path, "compare", "--runs", "8", "--allocators",
+                  "jemalloc,glibc", "--", "/bin/sh", "-c", f"/bin/sleep {mark}")
+    wait_for_lines(store, lines)
+    os.killpg(child.pid, number)
+    _, said = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130, said
+    found = re.search(r"stopped by you after (\d+) of 8 rounds\. (\d+) runs kept \(run (\w+)\)\."
+                      r"   go on: heapwise resume (\w+)", said)
+    assert found, said
+    assert running(mark) == []
+    stored = read_run(store, found.group(3))
+    assert stored.run.state == "interrupted"
+    assert len([p for p in stored.processes if p.status != "interrupted"]) == int(found.group(2))
+    before = (stored.path / "samples.jsonl").read_bytes()
+    done = heapwise("resume", found.group(4))
+    assert done.returncode == 0, done.stderr
+    after = read_run(store, found.group(3))
+    assert (after.path / "samples.jsonl").read_bytes().startswith(before)
+    assert after.run.state == "complete"
+    times = Counter((s.round, s.subject) for s in after.finished_samples)
+    assert times == Counter({(r, s): 1 for r in range(9)
+                             for s in ("glibc", "glibc-control", "jemalloc")})
+    assert len({p.number for p in after.processes}) == len(after.processes)
+
+
+def test_run_keeps_the_samples_of_a_process_that_was_stopped(
+    heapwise: Any, environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    store = tmp_path / "store"
+    child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "many", "--set",
+                  "size=8", "--rounds", "1", "--seed", "5")
+    wait_for_lines(store, 20)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130, said
+    stored = read_run(store, run_ids(store)[0])
+    stopped = [p for p in stored.processes if p.status == "interrupted"]
+    assert [p.subject for p in stopped] == ["many"]
+    kept = [s for s in stored.samples if s.process == stopped[0].number]
+    assert kept
+    assert not [s for s in stored.finished_samples if s.subject == "many"]
+
+
+def test_a_killed_heapwise_leaves_no_program_behind(
+    built_native: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    mark = f"77.{os.getpid()}"
+    child = start(environment, tmp_path, "compare", "--", "/bin/sh", "-c", f"/bin/sleep {mark}")
+    deadline = time.monotonic() + PATIENCE_S
+    while not running(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert running(mark)
+    child.kill()
+    child.communicate(timeout=PATIENCE_S)
+    while running(mark) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert running(mark) == []

@@ -1,0 +1,157 @@
+"""``run`` with experiments that behave, and with such that do not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.store import read_run, run_ids
+
+
+def stored_run(tmp_path: Path) -> Any:
+    store = tmp_path / "store"
+    return read_run(store, run_ids(store)[-1])
+
+
+def test_every_row_of_the_json_has_the_documented_keys(heapwise: Any, fake_native: Path) -> None:
+    done = heapwise("run", "fake/subjects", "--subjects", "good,slower", "--rounds", "6", "--json",
+                    env={"HEAPWISE_NATIVE": str(fake_native)})
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert set(result) >= {"run", "rows", "trust", "advice"}
+    assert {row["subject"] for row in result["rows"]} >= {"good", "slower"}
+    for row in result["rows"]:
+        assert set(row) >= {"subject", "experiment", "parameters", "unit", "n", "min", "median",
+                            "mean", "max", "stddev", "ci_low", "ci_high", "ratio", "ratio_low",
+                            "ratio_high"}
+    ratios = {row["subject"]: row["ratio"] for row in result["rows"]}
+    assert ratios["slower"] == pytest.approx(20.01 / 10.01, rel=0.01)
+
+
+def test_each_round_has_every_cell_and_the_control(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    heapwise("run", "fake/subjects", "--subjects", "slower", "--rounds", "2", "--quiet",
+             env={"HEAPWISE_NATIVE": str(fake_native)})
+    stored = stored_run(tmp_path)
+    seen = sorted((p.round, p.subject, p.parameters["size"]) for p in stored.processes)
+    assert seen == sorted(
+        (round, subject, size) for round in (0, 1)
+        for subject in ("good", "good-control", "slower") for size in (8, 64)
+    )
+    assert all(s.warm_up == (s.repeat == 0) for s in stored.samples)
+    assert len(stored.samples) == 3 * len(stored.processes)
+
+
+@pytest.mark.parametrize(("subject", "status", "words"), [
+    ("crash", "crashed", "signal 11"),
+    ("hang", "timed_out", "no end after"),
+    ("refuse", "refused", "one processor only"),
+    ("wrong_work", "failed", "7 distinct blocks"),
+    ("exits_5", "failed", "exit code 5"),
+    ("torn", "failed", "without its last line"),
+    ("misspelt", "failed", "cannot be understood"),
+    ("noisy", "ok", ""),
+])
+def test_misbehaviour_has_a_status_and_costs_nobody_else(
+    heapwise: Any, fake_native: Path, tmp_path: Path, subject: str, status: str, words: str
+) -> None:
+    done = heapwise("run", "fake/subjects", "--subjects", subject, "--smoke", "--timeout", "1s",
+                    env={"HEAPWISE_NATIVE": str(fake_native)})
+    stored = stored_run(tmp_path)
+    found = {p.subject: p for p in stored.processes}
+    assert found[subject].status == status
+    assert words in found[subject].reason
+    assert found["good"].status == "ok"
+    assert found["good-control"].status == "ok"
+    assert done.returncode == (0 if status in ("ok", "refused") else 3), done.stderr
+    assert stored.run.state == "complete"
+    if subject == "crash":
+        assert "about to fall" in found[subject].facts["stderr_tail"]
+    if subject == "noisy":
+        assert found[subject].facts["noise_lines"] == 2
+
+
+def test_a_subject_that_fails_three_times_is_left_out(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    done = heapwise("run", "fake/subjects", "--subjects", "crash", "--rounds", "5",
+                    "--set", "size=8", env={"HEAPWISE_NATIVE": str(fake_native)})
+    by_subject = [p.subject for p in stored_run(tmp_path).processes]
+    assert by_subject.count("crash") == 3
+    assert by_subject.count("good") == 5
+    assert "left out" in done.stderr
+    assert done.returncode == 3
+
+
+def test_malloc_is_expanded_and_its_identity_demanded(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    """V1: the fake says that its malloc is glibc's whatever is preloaded, which is not believed."""
+    from heapwise.catalog import installed_peers, system_library
+
+    libc = system_library()
+    done = heapwise("run", "fake/single", "--smoke", "--json",
+                    env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_MALLOC": libc})
+    status = {p.subject: p.status for p in stored_run(tmp_path).processes}
+    others = [f"malloc@{peer.name}" for peer in installed_peers() if peer.path]
+    assert others, "no peer is installed"
+    assert status["malloc@glibc"] == "ok"
+    assert all(status[name] == "wrong_allocator" for name in others)
+    assert done.returncode == 4
+    checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
+    assert checks["V1"] == "fail"
+
+
+def test_settings_and_repeats_reach_the_binary(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    heapwise("run", "fake/subjects", "--subjects", "good", "--set", "size=1,2,3", "--set",
+             "mode=zz", "--repeats", "5", "--rounds", "1", "--quiet",
+             env={"HEAPWISE_NATIVE": str(fake_native)})
+    processes = stored_run(tmp_path).processes
+    assert {(p.parameters["size"], p.parameters["mode"]) for p in processes} == {
+        (1, "zz"), (2, "zz"), (3, "zz")}
+    assert {p.facts["start"]["parameters"]["size"] for p in processes} == {"1", "2", "3"}
+    assert len(stored_run(tmp_path).samples) == 5 * len(processes)
+
+
+def test_a_dry_run_measures_nothing(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
+    done = heapwise("run", "--dry-run", "--json", env={"HEAPWISE_NATIVE": str(fake_native)})
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["processes"] > 0
+    assert run_ids(tmp_path / "store") == []
+
+
+def test_the_seed_decides_the_order(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
+    orders = []
+    for seed in ("1", "1", "2"):
+        heapwise("run", "fake/subjects", "--subjects", "good,slower,noisy", "--rounds", "3",
+                 "--seed", seed, "--quiet", env={"HEAPWISE_NATIVE": str(fake_native)})
+        orders.append([(p.subject, p.parameters["size"]) for p in stored_run(tmp_path).processes])
+    assert orders[0] == orders[1]
+    assert orders[0] != orders[2]
+
+
+def test_list_json(heapwise: Any, fake_native: Path) -> None:
+    done = heapwise("list", "--json", env={"HEAPWISE_NATIVE": str(fake_native)})
+    found = json.loads(done.stdout)
+    assert [e["id"] for e in found] == ["fake/single", "fake/subjects"]
+    for experiment in found:
+        assert set(experiment) >= {"id", "family", "question", "unit", "better", "parameters",
+                                   "seed"}
+
+
+def test_a_binary_that_does_not_describe_itself_is_left_out(
+    heapwise: Any, fake_native: Path
+) -> None:
+    broken = fake_native / "experiments" / "fake" / "broken"
+    broken.write_text("#!/bin/sh\nexit 9\n")
+    broken.chmod(0o755)
+    done = heapwise("list", env={"HEAPWISE_NATIVE": str(fake_native)})
+    assert done.returncode == 0
+    assert "broken is left out: --describe ended with 9" in done.stderr
+    assert "fake/subjects" in done.stdout
