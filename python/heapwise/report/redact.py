@@ -12,7 +12,9 @@ import msgspec
 from heapwise.model import Process, Run, Sample
 from heapwise.store import StoredRun
 
-PATH = re.compile(r"(?<![\w.:/])(?:/[^\s/:\"'=,;]+)+/([^\s/:\"'=,;]*)")
+PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
+"""An absolute path: after a colon too, but not within an address such as https://host/page."""
+
 HIDDEN = "(redacted)"
 
 Record = TypeVar("Record", Run, Process, Sample)
@@ -48,6 +50,6 @@ def _walk(value: Any, secret: re.Pattern[str] | None) -> Any:
     if isinstance(value, list):
         return [_walk(inner, secret) for inner in value]
     if isinstance(value, str):
-        shorter = PATH.sub(lambda found: f"…/{found.group(1)}", value)
+        shorter = PATH.sub(lambda found: f"…/{found.group().rstrip('/').rpartition('/')[2]}", value)
         return secret.sub(HIDDEN, shorter) if secret else shorter
     return value

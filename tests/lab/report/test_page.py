@@ -117,11 +117,12 @@ def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
     stored = RUNS["compare"]
     machine = replace(stored.run.machine, host="secrethost", user="alice")
     plan = replace(stored.run.plan, environment={"HOME": "/home/alice", "TOKEN": "abc123"},
-                   command=["/home/alice/bin/server", "--config=/etc/secret/x.conf"])
+                   command=["/home/alice/bin/server", "--config=/etc/secret/x.conf",
+                            "/opt/one:/opt/two/lib.so", "/home/alice/"])
     run = replace(stored.run, machine=machine, machine_after=machine, plan=plan,
                   command_line=["heapwise", "compare", "--", *plan.command])
     page = build_page([View(redact(replace(stored, run=run)))])
-    for secret in ("secrethost", "alice", "/home", "/etc/secret", "abc123", "/home/nobody"):
+    for secret in ("secrethost", "alice", "/home", "/etc/secret", "abc123", "/home/nobody", "/opt"):
         assert secret not in page
     assert "…/server" in page
     assert analyse(redact(stored)).advice == analyse(stored).advice

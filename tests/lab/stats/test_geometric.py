@@ -20,5 +20,5 @@ def test_a_missing_cell_is_named_not_skipped() -> None:
 
 @pytest.mark.parametrize("ratios", [{}, {"a": 0.0}, {"a": float("nan")}])
 def test_nonsense_is_refused(ratios: dict[str, float | None]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="above zero"):
         geometric_mean(ratios)

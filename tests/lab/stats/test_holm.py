@@ -34,5 +34,5 @@ def test_rounds_needed() -> None:
 
 
 def test_nonsense_is_refused() -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         holm([1.2])

@@ -8,7 +8,8 @@ from heapwise.stats.noise import noise_floor
 
 def pairs(n: int, shift: float, seed: int) -> tuple[list[float], list[float]]:
     random = np.random.default_rng(seed)
-    return (list(np.exp(shift + random.normal(0, 0.01, n))), list(np.exp(random.normal(0, 0.01, n))))
+    first = np.exp(shift + random.normal(0, 0.01, n))
+    return list(first), list(np.exp(random.normal(0, 0.01, n)))
 
 
 def test_floor_shrinks_with_more_pairs() -> None:

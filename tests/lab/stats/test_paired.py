@@ -94,7 +94,7 @@ def test_identical_numbers_are_no_difference() -> None:
     [([], []), ([1.0], [1.0, 2.0]), ([0.0], [1.0]), ([float("nan")], [1.0]), ([-1.0], [1.0])],
 )
 def test_nonsense_is_refused(subject: list[float], baseline: list[float]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match=r"paired_ratio needs|above zero"):
         paired_ratio(subject, baseline)
 
 

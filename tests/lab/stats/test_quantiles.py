@@ -44,7 +44,7 @@ def test_needs_hundreds_for_a_far_tail() -> None:
 
 def test_quantile_is_the_known_one() -> None:
     assert quantile([1.0, 2.0, 3.0, 4.0], 0.5) == 2.5
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="between 0 and 1"):
         quantile([1.0], 1.5)
 
 

@@ -27,5 +27,5 @@ def test_one_value_has_no_deviation() -> None:
 
 @pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
 def test_nonsense_is_refused(values: list[float]) -> None:
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="a summary needs"):
         summarise(values)

@@ -1,0 +1,65 @@
+"""Writes the ``*.schema.json`` beside this file from ``heapwise.model``; a test compares them.
+
+    python schema/generate.py            writes them
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from heapwise.model import Experiment, Peer, Process, Result, Run, Sample
+
+HERE = Path(__file__).resolve().parent
+
+DOCUMENTS: dict[str, Any] = {
+    "experiment": Experiment, "peer": Peer, "run": Run, "sample": Process | Sample,
+    "result": Result,
+}
+"""``sample`` is one line of samples.jsonl, ``result`` what ``--json`` prints."""
+
+
+def schema_of(name: str) -> dict[str, Any]:
+    """JSON Schema 2020-12 of one kind of document. Keys that it does not name are allowed."""
+    kind = DOCUMENTS[name]
+    if name == "sample":
+        (process, sample), parts = msgspec.json.schema_components(
+            [Process, Sample], ref_template="#/$defs/{name}")
+        body: dict[str, Any] = {"oneOf": [process, sample], "$defs": parts}
+    else:
+        body = msgspec.json.schema(kind)
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": f"heapwise {name}", **_plain(_tell_apart(body))}
+
+
+def _tell_apart(body: dict[str, Any]) -> dict[str, Any]:
+    """``kind`` has a default in the model, but is always written: then it decides the branch."""
+    for name in ("Process", "Sample"):
+        part = body.get("$defs", {}).get(name)
+        if part and "kind" in part["properties"]:
+            part["required"] = sorted({*part.get("required", []), "kind"})
+    return body
+
+
+def _plain(value: Any) -> Any:
+    """Docstrings as one line: how Python keeps their indentation depends on its version."""
+    if isinstance(value, dict):
+        return {key: " ".join(inner.split()) if key == "description" and isinstance(inner, str)
+                else _plain(inner) for key, inner in value.items()}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value
+
+
+def text_of(name: str) -> str:
+    return json.dumps(schema_of(name), indent=2, sort_keys=True) + "\n"
+
+
+def main() -> None:
+    for name in DOCUMENTS:
+        (HERE / f"{name}.schema.json").write_text(text_of(name), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
