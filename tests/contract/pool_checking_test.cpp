@@ -6,6 +6,7 @@
 #include <string>
 #include <thread>
 #include <type_traits>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -185,12 +186,12 @@ TEST_CASE_TEMPLATE("data that looks like our marks is no violation", Pool, POOLS
     for (std::size_t i = 0; i < block_size; ++i) at.a[i] = pattern[i % length];
   };
   const std::array marks{std::byte{0xDB}, std::byte{0xC5}};
-  for (const auto& [pattern, length] :
-       {std::pair{marks.data(), std::size_t{1}}, std::pair{marks.data() + 1, std::size_t{1}},
-        std::pair{live_guard, std::size_t{8}}, std::pair{dead_guard, std::size_t{8}},
-        std::pair{static_cast<const std::byte*>(dead.data()), block_size}}) {
-    check_benign(in_child([&, pattern = pattern, length = length] {
-      fill(pattern, length);
+  using pattern = std::pair<const std::byte*, std::size_t>;
+  for (const pattern& each :
+       {pattern{marks.data(), 1}, pattern{marks.data() + 1, 1}, pattern{live_guard, 8},
+        pattern{dead_guard, 8}, pattern{dead.data(), block_size}}) {
+    check_benign(in_child([&] {
+      fill(each.first, each.second);
       at.blocks.deallocate(at.a);
       at.blocks.deallocate(at.blocks.allocate());
     }));

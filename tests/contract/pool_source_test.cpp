@@ -1,6 +1,7 @@
 // What every pool does with the memory that it is given: all of it counted, used and given back.
 #include <algorithm>
 #include <array>
+#include <initializer_list>
 #include <memory>
 #include <new>
 #include <set>
@@ -108,7 +109,7 @@ TEST_CASE_TEMPLATE("the budget is what it says, and blocks do not add to it", S,
                    CONTRACT_SETTINGS) {
   using pool_type = typename S::pool_type;
   std::vector<std::size_t> budgets;
-  for (const std::size_t count : {4000, 40'000, 400'000}) {
+  for (const std::size_t count : std::initializer_list<std::size_t>{4000, 40'000, 400'000}) {
     fake_blocks source;
     auto blocks = std::make_unique<pool_type>(S::options(16, count), source);
     REQUIRE(drain(*blocks).size() == count);

@@ -136,19 +136,14 @@ class free_list {
   }
 
   HEAPWISE_ALWAYS_INLINE bool push_node(void* block) noexcept {
-    if (leaf_capacity_ != 0) {
-      if (leaf_ == nullptr || node_size_ != node_capacity_) {
-        if (leaf_ != nullptr && node_ != nullptr) {
-          node_[++node_size_] = leaf_;
-        } else if (leaf_ != nullptr) {
-          return start_node(block);
-        }
-        leaf_ = static_cast<void**>(block);
-        leaf_size_ = 0;
-        return false;
-      }
+    if (leaf_ != nullptr) node_[++node_size_] = leaf_;
+    leaf_size_ = 0;
+    if (node_ == nullptr || node_size_ == node_capacity_) {
+      leaf_ = nullptr;
+      return start_node(block);
     }
-    return start_node(block);
+    leaf_ = static_cast<void**>(block);
+    return false;
   }
 
   HEAPWISE_ALWAYS_INLINE bool start_node(void* block) noexcept {
@@ -191,7 +186,7 @@ class free_list {
   }
 
   void* hot_ = nullptr;
-  void** leaf_ = nullptr;
+  void** leaf_ = nullptr;  // only beside a node that has room for it
   void** node_ = nullptr;
   std::uint32_t leaf_size_ = 0;
   std::uint32_t leaf_capacity_;
