@@ -16,8 +16,8 @@ class boost_blocks {
     if (wanted.resident) pool_.free(pool_.malloc());
   }
 
-  void* allocate() { return pool_.malloc(); }
-  void deallocate(void* block) { pool_.free(block); }
+  [[gnu::always_inline]] void* allocate() { return pool_.malloc(); }
+  [[gnu::always_inline]] void deallocate(void* block) { pool_.free(block); }
 
  private:
   boost::pool<> pool_;

@@ -1,7 +1,8 @@
 // What a pool experiment asks of whatever it takes blocks from.
 //
 // A source is a class with `explicit source(const demand&)`, `void* allocate()`, which may return
-// null or throw when there is no block, and `void deallocate(void*)`.
+// null or throw when there is no block, and `void deallocate(void*)`. Both are always inlined, so
+// that the wrapper costs nobody anything: what it calls is inlined as its library says.
 #pragma once
 
 #include <cstddef>

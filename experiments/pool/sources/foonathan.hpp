@@ -15,8 +15,8 @@ class foonathan_blocks {
   explicit foonathan_blocks(const demand& wanted)
       : pool_{wanted.block_size, bytes_at_start(wanted)} {}
 
-  void* allocate() { return pool_.allocate_node(); }
-  void deallocate(void* block) { pool_.deallocate_node(block); }
+  [[gnu::always_inline]] void* allocate() { return pool_.allocate_node(); }
+  [[gnu::always_inline]] void deallocate(void* block) { pool_.deallocate_node(block); }
 
   static std::size_t bytes_at_start(const demand& wanted) {
     return pool::min_block_size(wanted.block_size, wanted.at_start());
@@ -33,8 +33,12 @@ class foonathan_locked {
       : block_size_{wanted.block_size},
         pool_{pool{wanted.block_size, foonathan_blocks::bytes_at_start(wanted)}} {}
 
-  void* allocate() { return pool_.allocate_node(block_size_, alignof(void*)); }
-  void deallocate(void* block) { pool_.deallocate_node(block, block_size_, alignof(void*)); }
+  [[gnu::always_inline]] void* allocate() {
+    return pool_.allocate_node(block_size_, alignof(void*));
+  }
+  [[gnu::always_inline]] void deallocate(void* block) {
+    pool_.deallocate_node(block, block_size_, alignof(void*));
+  }
 
  private:
   using pool = foonathan::memory::memory_pool<>;

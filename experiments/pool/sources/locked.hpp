@@ -12,11 +12,11 @@ class locked {
  public:
   explicit locked(const demand& wanted) : source_{wanted} {}
 
-  void* allocate() {
+  [[gnu::always_inline]] void* allocate() {
     const std::scoped_lock hold{mutex_};
     return source_.allocate();
   }
-  void deallocate(void* block) {
+  [[gnu::always_inline]] void deallocate(void* block) {
     const std::scoped_lock hold{mutex_};
     source_.deallocate(block);
   }

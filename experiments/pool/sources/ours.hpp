@@ -50,8 +50,8 @@ class ours {
                .growth = wanted.growing ? heapwise::growth::geometric : heapwise::growth::fixed},
               pages(wanted.resident)} {}
 
-  void* allocate() { return pool_.try_allocate(); }
-  void deallocate(void* block) { pool_.deallocate(block); }
+  [[gnu::always_inline]] void* allocate() { return pool_.try_allocate(); }
+  [[gnu::always_inline]] void deallocate(void* block) { pool_.deallocate(block); }
 
   /// The calling thread's own way in, of the policies that have one.
   auto local_source() { return local{pool_}; }
@@ -61,8 +61,8 @@ class ours {
    public:
     explicit local(heapwise::pool<Policy>& pool) : handle_{pool.local()} {}
 
-    void* allocate() { return handle_.try_allocate(); }
-    void deallocate(void* block) { handle_.deallocate(block); }
+    [[gnu::always_inline]] void* allocate() { return handle_.try_allocate(); }
+    [[gnu::always_inline]] void deallocate(void* block) { handle_.deallocate(block); }
 
    private:
     decltype(std::declval<heapwise::pool<Policy>&>().local()) handle_;

@@ -16,8 +16,10 @@ class pmr_blocks {
                                          .largest_required_pool_block = wanted.block_size}},
         block_size_{wanted.block_size} {}
 
-  void* allocate() { return resource_.allocate(block_size_, alignment); }
-  void deallocate(void* block) { resource_.deallocate(block, block_size_, alignment); }
+  [[gnu::always_inline]] void* allocate() { return resource_.allocate(block_size_, alignment); }
+  [[gnu::always_inline]] void deallocate(void* block) {
+    resource_.deallocate(block, block_size_, alignment);
+  }
 
  private:
   static constexpr std::size_t alignment = alignof(void*);

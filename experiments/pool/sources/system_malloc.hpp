@@ -11,8 +11,8 @@ class system_malloc {
  public:
   explicit system_malloc(const demand& wanted) : block_size_{wanted.block_size} {}
 
-  void* allocate() { return std::malloc(block_size_); }
-  void deallocate(void* block) { std::free(block); }
+  [[gnu::always_inline]] void* allocate() { return std::malloc(block_size_); }
+  [[gnu::always_inline]] void deallocate(void* block) { std::free(block); }
 
  private:
   std::size_t block_size_;
