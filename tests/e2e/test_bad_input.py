@@ -88,7 +88,7 @@ def test_debug_shows_the_traceback(heapwise: Any) -> None:
 
 
 def test_our_own_mistake_is_70(heapwise: Any, place: Path) -> None:
-    """A peer folder full of nonsense is a Problem; a native folder that is a trap is not foreseen."""
+    """A mistake is planted; the user sees an id and no traceback."""
     (place / "sitecustomize.py").write_text(
         "import heapwise.catalog.experiments as e\n"
         "def explode(*_): raise RuntimeError('boom')\n"

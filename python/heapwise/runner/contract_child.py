@@ -1,9 +1,8 @@
 """Runs in a process into which an allocator was preloaded, and asks it what malloc promises.
 
-A script of its own: imports nothing of ours, prints one JSON object: each promise and what was wrong
-with it; "" when it was kept. They are
-those of ISO C (malloc, calloc, realloc, aligned_alloc), POSIX (posix_memalign) and glibc
-(malloc_usable_size).
+A script of its own: imports nothing of ours, prints one JSON object: each promise and what was
+wrong with it; "" when it was kept. They are those of ISO C (malloc, calloc, realloc,
+aligned_alloc), POSIX (posix_memalign) and glibc (malloc_usable_size).
 """
 
 from __future__ import annotations

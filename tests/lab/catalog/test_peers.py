@@ -1,0 +1,139 @@
+"""Peers: declared in folders, found in the file system, named when they are missing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from heapwise.catalog import adhoc_peer, choose_peers, find_peers, read_elf, system_library
+from heapwise.catalog.library_version import package_versions, soname_version, upstream
+from heapwise.catalog.peer_file import peer_folder, read_declarations
+from heapwise.errors import Problem
+
+EXPECTED = {"glibc", "jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "scudo"}
+
+
+def test_the_peers_of_the_first_release_are_declared() -> None:
+    assert {peer.name for peer in find_peers()} >= EXPECTED
+
+
+def test_every_peer_says_how_to_get_it_and_is_known_when_it_is_here() -> None:
+    for peer in find_peers():
+        assert peer.get
+        assert peer.title
+        assert peer.licence
+        assert peer.environment_prefixes
+        if peer.path is not None:
+            assert peer.version
+            assert peer.version != "unknown version"
+            assert len(peer.build_id) == 40
+        if peer.path:
+            assert read_elf(peer.path) is not None
+
+
+def test_the_systems_own_is_first_and_has_no_path() -> None:
+    peers = find_peers()
+    assert (peers[0].name, peers[0].path, peers[0].kind) == ("glibc", "", "system")
+    assert peers[0].version == (os.confstr("CS_GNU_LIBC_VERSION") or "").split()[1]
+    facts = read_elf(system_library())
+    assert facts is not None
+    assert peers[0].build_id == facts.build_id
+
+
+def declare(folder: Path, name: str, text: str) -> None:
+    (folder / name).mkdir(parents=True)
+    (folder / name / "peer.toml").write_text(text)
+
+
+def toml(libraries: str, folders: Path, more: str = "") -> str:
+    return (f'title = "T"\nkind = "preload"\nlibraries = {libraries}\nfolders = ["{folders}"]\n'
+            f'get = "apt install it"\nlicence = "MIT"\n{more}')
+
+
+def test_a_folder_is_all_that_a_new_peer_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = tmp_path / "lib-9", tmp_path / "lib-10"
+    for folder in here:
+        folder.mkdir()
+        shutil.copy(system_library(), folder / "libnew.so.1")
+    peers = tmp_path / "peers"
+    declare(peers, "new", toml('["libnew.so.1"]', tmp_path / "lib-*"))
+    declare(peers, "absent", toml('["libabsent.so.77"]', tmp_path))
+    monkeypatch.setenv("HEAPWISE_PEERS", str(peers))
+    found = {peer.name: peer for peer in find_peers()}
+    assert found["new"].path == str(here[1] / "libnew.so.1"), "the newest version counts"
+    assert found["new"].version == "so.1"
+    assert found["absent"].path is None
+    present, missing = choose_peers([])
+    assert ([p.name for p in present], [p.name for p in missing]) == (["new"], ["absent"])
+
+
+@pytest.mark.parametrize("name", ["libmimalloc-debug.so.2", "libmimalloc-secure.so.2"])
+def test_debug_builds_are_known_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """V18."""
+    shutil.copy(system_library(), tmp_path / name)
+    declare(tmp_path / "peers", "m", toml(
+        f'["{name}"]', tmp_path, 'debug_names = ["*debug*", "*secure*"]'))
+    monkeypatch.setenv("HEAPWISE_PEERS", str(tmp_path / "peers"))
+    assert [peer.debug_build for peer in find_peers()] == [True]
+
+
+def test_a_debug_build_given_by_path_is_known(tmp_path: Path) -> None:
+    file = tmp_path / "libtcmalloc_minimal_debug.so"
+    shutil.copy(system_library(), file)
+    assert adhoc_peer(f"mine={file}").debug_build
+    assert not adhoc_peer(f"mine={system_library()}").debug_build
+
+
+@pytest.mark.parametrize(("text", "id"), [
+    ("jemalloc", "E003"), ("=/x.so", "E003"), ("a b=/x.so", "E003"), ("x=", "E003"),
+    ("x=/no/such.so", "E053"),
+])
+def test_malformed_adhoc_peers(text: str, id: str) -> None:
+    with pytest.raises(Problem) as caught:
+        adhoc_peer(text)
+    assert caught.value.id == id
+
+
+def test_the_loader_takes_no_path_with_a_space(tmp_path: Path) -> None:
+    folder = tmp_path / "my libs"
+    folder.mkdir()
+    (folder / "x.so").write_text("")
+    with pytest.raises(Problem, match="space or colon"):
+        adhoc_peer(f"x={folder}/x.so")
+
+
+@pytest.mark.parametrize("text", ["title = 1", "not toml at all [", 'colour = "red"'])
+def test_a_peer_file_with_mistakes_is_named(tmp_path: Path, text: str) -> None:
+    declare(tmp_path, "bad", text)
+    with pytest.raises(Problem, match=r"bad/peer\.toml"):
+        read_declarations(tmp_path)
+
+
+def test_the_folder_of_the_checkout_is_found() -> None:
+    assert (peer_folder() / "jemalloc" / "peer.toml").exists()
+
+
+@pytest.mark.parametrize(("debian", "theirs"), [
+    ("5.3.0-1", "5.3.0"), ("2.36-9+deb12u10", "2.36"), ("1:16.0.6-15~deb12u1", "16.0.6"),
+    ("2.0.9+ds-2", "2.0.9"),
+])
+def test_upstream_versions(debian: str, theirs: str) -> None:
+    assert upstream(debian) == theirs
+
+
+def test_versions_come_from_the_package(tmp_path: Path) -> None:
+    if not shutil.which("dpkg-query"):
+        pytest.skip("no Debian")
+    said = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", "libc6"], capture_output=True,
+                          text=True, check=True).stdout
+    assert package_versions([system_library()])[system_library()] == upstream(said)
+    assert package_versions([str(tmp_path / "nobody.so")]) == {}
+    assert soname_version("/x/libfoo.so.2.1") == "so.2.1"

@@ -1,0 +1,126 @@
+"""The frame of the command line: speed, help, words, durations, tables."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from heapwise.cli.frame import console
+from heapwise.cli.frame.app import build_app
+from heapwise.cli.frame.duration import cost, parse_duration, show_duration
+from heapwise.cli.frame.progress import describe
+from heapwise.cli.frame.table import align
+from heapwise.errors import CATALOGUE, Exit, Problem
+from heapwise.model import Experiment, Subject
+from heapwise.runner import Progress, Step
+
+ROOT = Path(__file__).resolve().parents[3]
+HEAVY = ("numpy", "scipy", "rich", "jinja2", "msgspec", "elftools")
+
+
+def commands(group: Any, before: str = "") -> list[tuple[str, Any]]:
+    found = []
+    for name, verb in group.commands.items():
+        path = f"{before} {name}".strip()
+        found += [(path, verb)] + (commands(verb, path) if hasattr(verb, "commands") else [])
+    return found
+
+
+VERBS = commands(typer.main.get_command(build_app()))
+
+
+@pytest.mark.parametrize("words", [["--help"], ["compare", "--help"], ["run", "--help"]])
+def test_help_imports_nothing_heavy(words: list[str]) -> None:
+    code = ("import sys\nfrom heapwise.cli.frame.app import run\n"
+            f"code = run({words!r})\nheavy = [m for m in {HEAVY!r} if m in sys.modules]\n"
+            "print('HEAVY', code, heavy)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "HEAVY 0 []"
+
+
+@pytest.mark.parametrize(("path", "verb"), VERBS, ids=[path for path, _ in VERBS])
+def test_every_verb_shows_three_examples_and_speaks_json(path: str, verb: Any) -> None:
+    text = verb.help or ""
+    examples = re.findall(r"^\s*\S*.*heapwise ", text, flags=re.MULTILINE)
+    assert len(examples) >= 3, f"{path}: {text}"
+    names = {parameter.name for parameter in verb.params}
+    if not hasattr(verb, "commands"):
+        assert "debug" in names
+        assert "json" in names or path in ("report", "export")
+
+
+def test_each_verb_is_one_file() -> None:
+    files = {path.stem for path in (ROOT / "python/heapwise/cli").glob("*.py")} - {"__init__"}
+    assert {path for path, _ in VERBS if " " not in path} == files
+
+
+def test_every_exit_code_is_documented() -> None:
+    text = (ROOT / "docs/exit-codes.md").read_text()
+    documented = {int(code) for code in re.findall(r"^\| (\d+) \|", text, flags=re.MULTILINE)}
+    assert documented == {int(code) for code in Exit}
+
+
+def test_every_error_says_why_and_what_to_do() -> None:
+    for id, entry in CATALOGUE.items():
+        assert id == entry.id
+        assert entry.why.endswith("."), id
+        assert entry.do, id
+
+
+@pytest.mark.parametrize(("text", "seconds"), [
+    ("90", 90), ("90s", 90), ("1.5m", 90), ("1m30s", 90), ("2h", 7200), ("500ms", 0.5),
+    ("10 min", 600), ("1h30m", 5400)])
+def test_durations(text: str, seconds: float) -> None:
+    assert parse_duration(text, "--time") == seconds
+
+
+@pytest.mark.parametrize("text", ["", "x", "1d", "m", "-5", "0", "1m x", "1..5s", "s5"])
+def test_no_durations(text: str) -> None:
+    with pytest.raises(Problem) as caught:
+        parse_duration(text, "--time")
+    assert caught.value.id == "E003"
+
+
+def test_shown_durations() -> None:
+    assert [show_duration(s) for s in (0.4, 52, 725, 3600)] == ["0:00", "0:52", "12:05", "1:00:00"]
+    assert [cost(s) for s in (0.2, 60, 600, 7200)] == [
+        "about 1 s", "about 60 s", "about 10 min", "about 2.0 h"]
+
+
+def test_the_progress_line() -> None:
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    step = Step(experiment, Subject("jemalloc", ""), {}, 14)
+    text = describe(step, Progress(14, 31, 0.5, 52.0))
+    assert text == "round 14 of 31  ##########----------  jemalloc   eta 0:52"
+
+
+def test_columns_are_aligned() -> None:
+    assert align([["", "time", "x"], ["glibc", "2 s", ""], ["mi", "10 s", "fast"]]) == (
+        "       time  x\nglibc  2 s\nmi     10 s  fast")
+
+
+@pytest.mark.parametrize(("variables", "terminal", "coloured"), [
+    ({}, True, True), ({}, False, False), ({"NO_COLOR": "1"}, True, False),
+    ({"FORCE_COLOR": "1"}, False, True), ({"TERM": "dumb"}, True, False),
+    ({"NO_COLOR": "1", "FORCE_COLOR": "1"}, True, False),
+])
+def test_colours(
+    monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], terminal: bool, coloured: bool
+) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    class Stream:
+        def isatty(self) -> bool:
+            return terminal
+
+    assert console.colours(Stream()) is coloured  # type: ignore[arg-type]

@@ -1,0 +1,234 @@
+"""The small parts of a campaign: order, environment, identity, judgement, end."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.errors import Problem
+from heapwise.model import Experiment, Parameter, Peer, Plan, Quantity, Sample, Subject, SubjectSpec
+from heapwise.runner import environment
+from heapwise.runner.experiment_plan import parse_settings, resolve
+from heapwise.runner.identity import loader_refusal, own_allocators, read_lines, wrong_library
+from heapwise.runner.judge import Reference, judge
+from heapwise.runner.launch import Outcome
+from heapwise.runner.precision import reason_to_stop, widest_half_width
+from heapwise.runner.program import totals
+from heapwise.runner.steps import cells, steps_of_round
+
+GLIBC = Peer("glibc", "glibc", "system", "", "2.36", "aa", "", "", ["GLIBC_TUNABLES", "MALLOC_"])
+MIMALLOC = Peer("mimalloc", "mimalloc", "preload", "/lib/libmimalloc.so.2", "2", "bb", "", "",
+                ["MIMALLOC_"])
+
+
+def plan_of(**changes: Any) -> Plan:
+    subjects = [
+        Subject("glibc", "", GLIBC, baseline=True),
+        Subject("glibc-control", "", GLIBC, control=True), Subject("mimalloc", "", MIMALLOC),
+    ]
+    plan = Plan("compare", ["true"], ["compare"], {}, subjects, 42, 6, 0, 10.0, 0.01, 1, 0.0)
+    return replace(plan, **changes)
+
+
+def experiment(**changes: Any) -> Experiment:
+    names = ["glibc", "mimalloc"]
+    found = Experiment(
+        1, "compare", "compare", "?", "", "", [], [Quantity("wall_time", "s", "lower")],
+        [SubjectSpec(name, "inline", name) for name in names], "glibc", 1, 0, None)
+    return replace(found, **changes)
+
+
+def test_a_round_has_every_subject_once_in_an_order_of_its_own() -> None:
+    plan = plan_of()
+    orders = set()
+    for round in range(1, 30):
+        names = [step.subject.name for step in steps_of_round(plan, [experiment()], round)]
+        assert Counter(names) == Counter(["glibc", "glibc-control", "mimalloc"])
+        orders.add(tuple(names))
+    assert len(orders) == 6, "29 rounds of 3 subjects show all 6 orders"
+    again = steps_of_round(plan, [experiment()], 7)
+    assert [s.key for s in again] == [s.key for s in steps_of_round(plan, [experiment()], 7)]
+
+
+def test_the_first_round_begins_with_the_baseline_and_warms_up() -> None:
+    steps = steps_of_round(plan_of(), [experiment()], 0)
+    assert [s.subject.name for s in steps[:2]] == ["glibc", "glibc-control"]
+    assert all(step.warm_up for step in steps)
+    assert not any(step.warm_up for step in steps_of_round(plan_of(), [experiment()], 1))
+
+
+def test_cells_are_crossed_and_settings_replace_values() -> None:
+    two = experiment(parameters=[
+        Parameter("size", "", [8, 64], [8]), Parameter("threads", "", [1, 2], [1])])
+    assert len(cells(two, plan_of())) == 4
+    assert cells(two, plan_of(smoke=True)) == [{"size": 8, "threads": 1}]
+    assert cells(two, plan_of(parameters={"size": [5], "threads": [1]})) == [
+        {"size": 5, "threads": 1}]
+
+
+def test_settings_take_the_type_of_the_default() -> None:
+    typed = experiment(parameters=[
+        Parameter("size", "", [8], [8]), Parameter("share", "", [0.5], [0.5]),
+        Parameter("grow", "", [True], [True]), Parameter("order", "", ["lifo"], ["lifo"])])
+    found = parse_settings(["size=1,2", "share=1", "grow=false", "order=a,b"], [typed])
+    assert found == {"size": [1, 2], "share": [1.0], "grow": [False], "order": ["a", "b"]}
+    for bad in ("size=1.5", "grow=maybe", "share=x", "size="):
+        with pytest.raises(Problem):
+            parse_settings([bad], [typed])
+
+
+def test_malloc_becomes_one_subject_per_peer() -> None:
+    declared = experiment(
+        subjects=[SubjectSpec("pool", "inline", ""), SubjectSpec("malloc", "malloc", ""),
+                  SubjectSpec("boost", "inline", "", available=False, reason="not built")],
+        baseline="malloc")
+    resolved = resolve(declared, [GLIBC, MIMALLOC])
+    assert [s.name for s in resolved.subjects] == ["pool", "malloc@glibc", "malloc@mimalloc"]
+    assert resolved.baseline == "malloc@glibc"
+
+
+USERS = {"PATH": "/bin", "MALLOC_ARENA_MAX": "1", "MIMALLOC_X": "1", "LD_PRELOAD": "/x.so",
+         "LDAP": "no", "HEAPWISE_STORE": "/s", "GITHUB_TOKEN": "secret"}
+
+
+def test_the_environment_is_cleaned() -> None:
+    """V20."""
+    left, removed = environment.cleaned(USERS, [GLIBC, MIMALLOC])
+    assert left == {"PATH": "/bin", "LDAP": "no", "GITHUB_TOKEN": "secret"}
+    assert removed == ["LD_PRELOAD", "MALLOC_ARENA_MAX", "MIMALLOC_X"]
+    kept, nothing = environment.cleaned(USERS, [GLIBC, MIMALLOC], keep=True)
+    assert nothing == []
+    assert kept["MALLOC_ARENA_MAX"] == "1"
+    assert "HEAPWISE_STORE" not in kept
+
+
+def test_secrets_are_not_stored_and_come_back() -> None:
+    stored = environment.to_store({"GITHUB_TOKEN": "secret", "PATH": "/bin"})
+    assert stored == {"GITHUB_TOKEN": environment.HIDDEN, "PATH": "/bin"}
+    assert environment.from_store(stored, {"GITHUB_TOKEN": "new"})["GITHUB_TOKEN"] == "new"
+
+
+def test_padding_differs_by_process_and_repeats_by_seed() -> None:
+    lengths = [len(environment.padding(1, number)) for number in range(200)]
+    assert lengths == [len(environment.padding(1, number)) for number in range(200)]
+    assert len(set(lengths)) > 150
+    assert max(lengths) < environment.PADDING_BYTES
+
+
+def line(path: str, build_id: str = "", exe: str = "/bin/x") -> dict[str, Any]:
+    return {"exe": exe, "malloc": {"path": path, "build_id": build_id}}
+
+
+def test_identity_by_build_id_then_by_name() -> None:
+    """V1."""
+    assert wrong_library([line("/elsewhere/lib.so", "bb")], MIMALLOC, set()) == ""
+    assert "came from /lib/libc.so.6" in wrong_library([line("/lib/libc.so.6", "aa")], MIMALLOC,
+                                                      set())
+    assert wrong_library([line("/lib/libmimalloc.so.2")], MIMALLOC, set()) == ""
+    assert wrong_library([line("/lib/libc.so.6")], GLIBC, set()) == ""
+    assert wrong_library([line("/lib/libjemalloc.so.2")], GLIBC, set()) != ""
+    assert "left no line" in wrong_library([], GLIBC, set())
+    assert wrong_library([{"exe": "/bin/x", "malloc": None}], GLIBC, set()) != ""
+
+
+def test_every_child_counts_unless_it_always_has_its_own() -> None:
+    records = [line("", "bb"), line("/usr/bin/fd", "cc", "/usr/bin/fd")]
+    assert "fd" in wrong_library(records, MIMALLOC, set())
+    assert wrong_library(records, MIMALLOC, {"/usr/bin/fd"}) == ""
+    assert own_allocators([line("", "aa"), line("", "cc", "/usr/bin/fd")], GLIBC) == {"/usr/bin/fd"}
+
+
+def test_torn_probe_lines_are_no_evidence(tmp_path: Path) -> None:
+    file = tmp_path / "probe"
+    file.write_bytes(b'{"pid":1}\n[2]\n{"pid":3')
+    assert read_lines(file) == [{"pid": 1}]
+    assert read_lines(tmp_path / "none") == []
+
+
+def test_the_loaders_words() -> None:
+    words = (b"ERROR: ld.so: object '/x.so' from LD_PRELOAD cannot be preloaded (invalid ELF "
+             b"header): ignored.\nmore")
+    assert loader_refusal(b"before\n" + words).endswith("ignored.")
+    assert loader_refusal(b"all is well") == ""
+
+
+FINE = {"exit_code": 0, "signal": None, "timed_out": False, "output_hash": "h", "wall_s": 1.0}
+
+
+@pytest.mark.parametrize(("facts", "status"), [
+    ({}, "ok"), ({"exit_code": 1}, "failed"), ({"output_hash": "g"}, "output_differs"),
+    ({"signal": 11, "signal_name": "SIGSEGV", "exit_code": None}, "crashed"),
+    ({"timed_out": True, "signal": 9}, "timed_out"), ({"start_error": "gone"}, "failed"),
+])
+def test_judgement(facts: dict[str, Any], status: str) -> None:
+    reference = Reference("h", 0)
+    outcome = Outcome(FINE | facts, [line("", "bb")])
+    assert judge(outcome, MIMALLOC, reference)[0] == status
+
+
+def test_the_wrong_allocator_is_never_ok_and_ignored_output_is() -> None:
+    reference = Reference("h", 0, ignore_output=True)
+    assert judge(Outcome(FINE | {"output_hash": "g"}), None, reference)[0] == "ok"
+    assert judge(Outcome(FINE, [line("", "aa")]), MIMALLOC, reference)[0] == "wrong_allocator"
+
+
+def samples(subject: str, values: list[float]) -> list[Sample]:
+    return [Sample(0, "compare", subject, {}, round, 0, False, {"wall_time": value})
+            for round, value in enumerate(values)]
+
+
+def test_the_stop_rule_waits_for_the_widest_interval() -> None:
+    chance = random.Random(3)
+    base = [1 + chance.random() / 1000 for _ in range(12)]
+    close = [2 * value * (1 + chance.random() / 1000) for value in base]
+    loose = [value * (1 + chance.random() / 2) for value in base]
+    narrow = widest_half_width(samples("glibc", base) + samples("a", close), "glibc", "wall_time")
+    assert narrow is not None
+    assert narrow < 0.002
+    wide = widest_half_width(
+        samples("glibc", base) + samples("a", close) + samples("b", loose), "glibc", "wall_time")
+    assert wide is not None
+    assert wide > 0.02
+    few = widest_half_width(
+        samples("glibc", base[:4]) + samples("a", close[:4]), "glibc", "wall_time")
+    assert few is None
+
+
+def test_a_dropped_subject_does_not_keep_the_run_going() -> None:
+    base = [1 + n / 10_000 for n in range(12)]
+    found = samples("glibc", base) + samples("a", base[::-1]) + samples("lost", [1.0, 2.0])
+    assert widest_half_width(found, "glibc", "wall_time") is not None
+
+
+@pytest.mark.parametrize(("changes", "rounds", "elapsed", "width", "stops"), [
+    ({}, 5, 1.0, 0.001, False),
+    ({}, 6, 1.0, 0.001, True),
+    ({}, 6, 1.0, 0.02, False),
+    ({}, 6, 1.0, None, False),
+    ({}, 6, 11.0, None, True),
+    ({}, 3, 11.0, None, False),
+    ({"options": {"time_given": True}}, 3, 11.0, None, True),
+    ({"options": {"time_given": True}}, 0, 11.0, None, False),
+    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, None, True),
+    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 3, 1e6, None, False),
+])
+def test_reason_to_stop(
+    changes: dict[str, Any], rounds: int, elapsed: float, width: float | None, stops: bool
+) -> None:
+    assert bool(reason_to_stop(plan_of(**changes), rounds, elapsed, width)) is stops
+
+
+def test_counts_of_a_tree_are_added() -> None:
+    """V3."""
+    assert totals([]) == {}
+    found = totals([
+        {"calls": {"malloc": 3, "free": 2}, "bytes_requested": 10, "wall_s": 1.0, "sizes": [1, 2]},
+        {"calls": {"malloc": 4}, "bytes_requested": 5, "wall_s": 3.0, "sizes": [0, 1]},
+    ])
+    assert found == {"calls": {"malloc": 7, "free": 2}, "bytes_requested": 15,
+                     "counted_wall_s": 3.0, "sizes": [1, 3]}

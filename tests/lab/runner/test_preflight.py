@@ -1,0 +1,166 @@
+"""V2: programs in which malloc cannot be replaced are refused, each for its own reason."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from heapwise.errors import Problem
+from heapwise.runner import preflight
+from heapwise.runner.script import interpreter_chain
+
+PLAIN = "#include <stdlib.h>\nint main(void) { return malloc(5) == 0; }\n"
+OWN = ("#include <stddef.h>\nvoid *{}(size_t n) {{ return (void *)n; }}\n"
+       "int main(void) {{ return 0; }}\n")
+
+
+def compiled(folder: Path, source: str, *flags: str) -> Path:
+    (folder / "program.c").write_text(source)
+    program = folder / "program"
+    subprocess.run(["gcc", "-O1", "-fno-builtin", str(folder / "program.c"), "-o", str(program),
+                    *flags], check=True, capture_output=True)
+    return program
+
+
+def refused(program: Path) -> Problem:
+    with pytest.raises(Problem) as caught:
+        preflight(str(program))
+    assert str(program) in caught.value.what
+    assert caught.value.do
+    return caught.value
+
+
+def test_a_plain_program_is_supported(tmp_path: Path) -> None:
+    found = preflight(str(compiled(tmp_path, PLAIN)))
+    assert found.sentence == "dynamic ELF, malloc from libc.so.6, can be replaced"
+    assert [(c.id, c.verdict) for c in found.checks] == [("V2", "pass")]
+    assert not found.own_allocator
+
+
+@pytest.mark.parametrize("flag", ["-static", "-static-pie"])
+def test_static(tmp_path: Path, flag: str) -> None:
+    problem = refused(compiled(tmp_path, "int main(void) { return 0; }", flag))
+    assert problem.id in ("E020", "E021")
+    assert "static" in problem.what or "malloc" in problem.what
+
+
+@pytest.mark.parametrize("symbol", ["malloc", "je_malloc", "_rjem_malloc", "mi_malloc",
+                                    "tc_malloc", "scudo_malloc"])
+def test_own_allocator(tmp_path: Path, symbol: str) -> None:
+    program = compiled(tmp_path, OWN.format(symbol))
+    problem = refused(program)
+    assert problem.id == "E021"
+    assert f"symbol {symbol}" in problem.what
+    found = preflight(str(program), force=True)
+    assert found.own_allocator
+    assert found.checks[0].verdict == "fail"
+
+
+def test_stripped_of_symbols_but_linked_with_an_allocator(tmp_path: Path) -> None:
+    library = tmp_path / "libjemalloc.so.2"
+    (tmp_path / "lib.c").write_text("int nothing_at_all(void) { return 0; }")
+    subprocess.run(["gcc", "-shared", "-fPIC", str(tmp_path / "lib.c"), "-o", str(library),
+                    "-Wl,-soname,libjemalloc.so.2"], check=True)
+    source = "int nothing_at_all(void);\nint main(void) { return nothing_at_all(); }"
+    problem = refused(compiled(tmp_path, source, str(library), "-s"))
+    assert problem.id == "E021"
+    assert "libjemalloc.so.2" in problem.what
+
+
+def test_sanitizer(tmp_path: Path) -> None:
+    assert refused(compiled(tmp_path, PLAIN, "-fsanitize=address")).id == "E024"
+
+
+def test_go(tmp_path: Path) -> None:
+    program = compiled(tmp_path, PLAIN)
+    subprocess.run(["objcopy", "--add-section", f".go.buildinfo={tmp_path / 'program.c'}",
+                    str(program)], check=True)
+    assert refused(program).id == "E023"
+
+
+def test_setuid(tmp_path: Path) -> None:
+    program = compiled(tmp_path, PLAIN)
+    program.chmod(0o4755)
+    assert refused(program).id == "E022"
+    program.chmod(0o2755)
+    assert "setgid" in refused(program).what
+    program.chmod(0o755)
+    preflight(str(program))
+
+
+def test_file_capabilities(tmp_path: Path) -> None:
+    program = compiled(tmp_path, PLAIN)
+    effective_net_raw = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)
+    try:
+        os.setxattr(program, "security.capability", effective_net_raw)
+    except OSError as error:
+        pytest.skip(f"capabilities cannot be given here: {error}")
+    problem = refused(program)
+    assert problem.id == "E022"
+    assert "capabilities" in problem.what
+
+
+def test_other_architecture(tmp_path: Path) -> None:
+    program = compiled(tmp_path, PLAIN)
+    image = bytearray(program.read_bytes())
+    image[18:20] = struct.pack("<H", 243)  # e_machine: RISC-V
+    program.write_bytes(image)
+    problem = refused(program)
+    assert problem.id == "E025"
+    assert "RISC-V" in problem.what
+
+
+def test_musl(tmp_path: Path) -> None:
+    program = compiled(tmp_path, PLAIN, "-Wl,--dynamic-linker=/lib/ld-musl-x86_64.so.1")
+    assert refused(program).id == "E027"
+
+
+@pytest.mark.parametrize("content", [b"", b"just words", b"\x7fELF", b"\x7fELF" + b"\xff" * 400,
+                                     b"MZ\x90\x00"])
+def test_no_program(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "thing"
+    file.write_bytes(content)
+    file.chmod(0o755)
+    assert refused(file).id == "E026"
+    with pytest.raises(Problem):
+        preflight(str(file), force=True)
+
+
+def test_scripts_count_as_their_interpreters(tmp_path: Path) -> None:
+    shell = shutil.which("sh")
+    assert shell
+    for number, line in enumerate((f"#!{shell}", f"#! {shell} -e", "#!/usr/bin/env sh",
+                                   "#!/usr/bin/env -S sh -e")):
+        script = tmp_path / f"job{number}"
+        script.write_text(f"{line}\necho\n")
+        script.chmod(0o755)
+        found = preflight(str(script))
+        assert found.image == Path(shell)
+        assert found.program == script
+        assert f"script run by {shell}" in found.sentence
+
+
+def test_a_script_of_a_static_interpreter_is_refused(tmp_path: Path) -> None:
+    interpreter = compiled(tmp_path, "int main(void) { return 0; }", "-static")
+    script = tmp_path / "job"
+    script.write_text(f"#!{interpreter}\n")
+    script.chmod(0o755)
+    with pytest.raises(Problem) as caught:
+        preflight(str(script))
+    assert caught.value.id in ("E020", "E021")
+    assert str(interpreter) in caught.value.what
+
+
+def test_a_chain_of_scripts(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.write_text("#!/bin/sh\n")
+    inner.chmod(0o755)
+    outer = tmp_path / "outer"
+    outer.write_text(f"#!{inner}\n")
+    outer.chmod(0o755)
+    assert interpreter_chain(outer) == [outer, inner, Path("/bin/sh")]

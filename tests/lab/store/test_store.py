@@ -1,0 +1,192 @@
+"""Runs are written so that nothing is lost, and read whatever happened to them."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from heapwise.errors import Problem
+from heapwise.machine import read_machine
+from heapwise.model import Plan, Process, Run, Sample
+from heapwise.store import (
+    RunWriter,
+    check_writable,
+    find_store,
+    new_run_id,
+    read_run,
+    resolve_run,
+    run_ids,
+)
+from heapwise.store.migrate import STEPS, migrate
+from heapwise.store.writer import write_atomically
+
+
+def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
+    plan = Plan("run", [], [], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
+    return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [], "running")
+
+
+def a_process(number: int, status: str = "ok") -> Process:
+    return Process(number, "e", "s", {}, 0, status)  # type: ignore[arg-type]
+
+
+def a_sample(process: int, repeat: int = 0) -> Sample:
+    return Sample(process, "e", "s", {"size": 8}, 0, repeat, False, {"pair": 1.5})
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    run = a_run()
+    with RunWriter.create(tmp_path, run) as writer:
+        writer.append(a_sample(0))
+        writer.append(a_process(0))
+        writer.append(a_sample(1))
+        ended = replace(run, state="interrupted")
+        writer.update(ended)
+    stored = read_run(tmp_path, "7f3a")
+    assert stored.run == ended
+    assert stored.processes == [a_process(0)]
+    assert stored.samples == [a_sample(0), a_sample(1)]
+    assert stored.finished_samples == [a_sample(0)]
+    assert stored.damaged_lines == 0
+
+
+def test_each_line_is_on_disk_at_once(tmp_path: Path) -> None:
+    writer = RunWriter.create(tmp_path, a_run())
+    for number in range(3):
+        writer.append(a_sample(number))
+        assert len(read_run(tmp_path, "7f3a").samples) == number + 1
+
+
+def test_a_torn_last_line_is_no_damage_and_harms_no_later_line(tmp_path: Path) -> None:
+    with RunWriter.create(tmp_path, a_run()) as writer:
+        writer.append(a_sample(0))
+    samples = tmp_path / "runs/7f3a/samples.jsonl"
+    with samples.open("ab") as file:
+        file.write(b'{"kind":"sample","pro')
+    torn = read_run(tmp_path, "7f3a")
+    assert (len(torn.samples), torn.damaged_lines) == (1, 0)
+    with RunWriter.reopen(torn.path, torn.run) as writer:
+        writer.append(a_sample(1))
+    healed = read_run(tmp_path, "7f3a")
+    assert healed.samples == [a_sample(0), a_sample(1)]
+    assert healed.damaged_lines == 1
+
+
+@pytest.mark.parametrize("line", [b"", b"{", b"\xff\xfe", b"[1]", b'{"kind":"other"}',
+                                  b'{"kind":"sample","process":"zero"}'])
+def test_damaged_lines_are_skipped_and_counted(tmp_path: Path, line: bytes) -> None:
+    with RunWriter.create(tmp_path, a_run()) as writer:
+        writer.append(a_sample(0))
+    with (tmp_path / "runs/7f3a/samples.jsonl").open("ab") as file:
+        file.write(line + b"\n")
+    with RunWriter.reopen(tmp_path / "runs/7f3a", a_run()) as writer:
+        writer.append(a_sample(1))
+    stored = read_run(tmp_path, "7f3a")
+    assert (len(stored.samples), stored.damaged_lines) == (2, 1)
+
+
+def test_unknown_keys_survive_a_rewrite(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    file = tmp_path / "runs/7f3a/run.json"
+    document = json.loads(file.read_text())
+    document["novelty"] = {"a": [1]}
+    document["plan"]["mood"] = "good"
+    document["machine"]["colour"] = "grey"
+    file.write_text(json.dumps(document))
+    stored = read_run(tmp_path, "7f3a")
+    with RunWriter.reopen(stored.path, replace(stored.run, state="complete")):
+        pass
+    after = json.loads(file.read_text())
+    assert (after["novelty"], after["plan"]["mood"]) == ({"a": [1]}, "good")
+    assert after["machine"]["colour"] == "grey"
+    assert after["state"] == "complete"
+
+
+def test_a_full_disk_is_e051_and_cuts_the_torn_line(tmp_path: Path) -> None:
+    folder = tmp_path / "runs/7f3a"
+    folder.mkdir(parents=True)
+    (folder / "samples.jsonl").symlink_to("/dev/full")
+    writer = RunWriter(folder, a_run(), {})
+    with pytest.raises(Problem) as caught:
+        writer.append(a_sample(0))
+    assert caught.value.id == "E051"
+
+
+def test_an_atomic_write_leaves_the_old_file_or_the_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "run.json"
+    write_atomically(file, b"old")
+
+    def fail(*ignored: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="No space"):
+        write_atomically(file, b"new and longer")
+    assert file.read_bytes() == b"old"
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_store_under_a_file_is_e050(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for act in (lambda p: check_writable(p), lambda p: RunWriter.create(p, a_run())):
+        with pytest.raises(Problem) as caught:
+            act(tmp_path / "file" / "store")
+        assert caught.value.id == "E050"
+
+
+def test_runs_are_listed_by_age_and_found_by_a_beginning(tmp_path: Path) -> None:
+    for id, created in (("aa11", "2026-03"), ("ab22", "2026-01"), ("cc33", "2026-02")):
+        RunWriter.create(tmp_path, a_run(id, created)).close()
+    assert run_ids(tmp_path) == ["ab22", "cc33", "aa11"]
+    assert resolve_run(tmp_path, "last").name == "aa11"
+    assert resolve_run(tmp_path, "c").name == "cc33"
+    assert resolve_run(tmp_path, str(tmp_path / "runs/ab22")).name == "ab22"
+    for wrong, part in (("a", "beginning of 2"), ("cc34", "did you mean cc33"), ("", "no run")):
+        with pytest.raises(Problem, match=part) as caught:
+            resolve_run(tmp_path, wrong)
+        assert caught.value.id == "E004"
+
+
+def test_run_ids_are_short_and_new(tmp_path: Path) -> None:
+    ids = {new_run_id(tmp_path) for _ in range(50)}
+    assert all(len(id) == 4 and int(id, 16) >= 0 and not id.isdigit() for id in ids)
+    assert len(ids) > 40
+
+
+@pytest.mark.parametrize("schema", [None, "1", -1, True, 1.5])
+def test_no_schema_is_damage(schema: object) -> None:
+    with pytest.raises(Problem) as caught:
+        migrate({"schema": schema}, "run.json")
+    assert caught.value.id == "E061"
+
+
+def test_migration_walks_step_by_step_and_stops_at_the_newer() -> None:
+    assert migrate({"schema": 0}, "run.json")["schema"] == 1
+    assert set(STEPS) == {0}
+    with pytest.raises(Problem) as caught:
+        migrate({"schema": 2}, "run.json")
+    assert caught.value.id == "E060"
+
+
+def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    monkeypatch.delenv("HEAPWISE_STORE", raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    assert find_store(start=deep) == tmp_path / "data" / "heapwise"
+    (tmp_path / ".heapwise").mkdir()
+    assert find_store(start=deep) == tmp_path / ".heapwise"
+    monkeypatch.setenv("HEAPWISE_STORE", str(tmp_path / "env"))
+    assert find_store(start=deep) == tmp_path / "env"
+    assert find_store(tmp_path / "flag", deep) == tmp_path / "flag"
+    monkeypatch.delenv("HEAPWISE_STORE")
+    monkeypatch.delenv("XDG_DATA_HOME")
+    (tmp_path / ".heapwise").rmdir()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert find_store(start=deep) == tmp_path / ".local/share/heapwise"
