@@ -9,8 +9,8 @@ FALLBACKS = {
     "ink": "#1c1b1a", "soft": "#6f6a63", "line": "#d9d4cc", "accent": "#0b6e4f", "band": "#e9e2d2",
     "paper": "#ffffff", "worse": "#b5442e",
 }
-PALETTE = ("#0b6e4f", "#b5442e", "#2f5d9b", "#a06a00", "#7a3e8e", "#2b8a8a", "#8a5a44", "#5b6470",
-           "#c2578a", "#6a7f1f", "#3f3fa8", "#8c2f39")
+PALETTE = ("#0b6e4f", "#b5442e", "#2f5d9b", "#8f5f00", "#7a3e8e", "#1f7474", "#8a5a44", "#5b6470",
+           "#ab3f73", "#5a6c16", "#3f3fa8", "#8c2f39")
 """For lines of many subjects, told apart by their labels first and by these second."""
 
 CHARACTER = 0.56

@@ -1,0 +1,185 @@
+"""The report in a real browser: opens from disk, asks nothing of the network, and works."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+DATA = HERE.parent / "data"
+sys.path[:0] = [str(HERE)]
+
+from chromium import Chromium, find_chromium  # noqa: E402
+
+from heapwise.analysis import analyse  # noqa: E402
+from heapwise.report import View, build_page  # noqa: E402
+from heapwise.store import read_run, run_ids  # noqa: E402
+
+CHROMIUM = find_chromium()
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium on this machine: apt install chromium")
+
+COLUMN = """(index => Array.from(document.querySelector('table.sortable').tBodies[0].rows)
+  .map(row => row.cells[index].dataset.value))"""
+HEADER = "document.querySelectorAll('table.sortable thead tr:last-child button')"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The frozen runs in one file, in a folder whose name needs quoting."""
+    path = tmp_path_factory.mktemp("a folder") / "report #1.html"
+    views = [View(read_run(DATA, run)) for run in run_ids(DATA)]
+    path.write_text(build_page(views), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Chromium]:
+    assert CHROMIUM is not None
+    with Chromium(CHROMIUM) as found:
+        yield found
+
+
+@pytest.fixture
+def page(browser: Chromium, report: Path) -> Chromium:
+    """The report freshly opened, nothing remembered of the test before."""
+    browser.call("Emulation.setEmulatedMedia", features=[])
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    browser.open(report)
+    browser.evaluate("localStorage.clear()")
+    browser.events.clear()
+    browser.open(report)
+    return browser
+
+
+def test_opens_from_disk_without_complaint_or_request(page: Chromium, report: Path) -> None:
+    assert page.evaluate("document.querySelectorAll('article.run').length") == 2
+    assert page.evaluate("document.querySelector('h1.answer').offsetHeight") > 0
+    assert page.evaluate("Array.from(document.querySelectorAll('svg.figure'))"
+                         ".filter(s => s.getBoundingClientRect().width > 300).length") >= 2
+    page.evaluate("new Promise(done => setTimeout(done, 300))")
+    asked = [url for url in page.requests() if url not in ("about:blank", report.as_uri())
+             and not url.startswith("data:")]
+    assert asked == []
+    assert page.complaints() == []
+
+
+def test_the_test_would_see_an_error_and_a_request(page: Chromium, report: Path) -> None:
+    """A page that does both must not pass as one that does neither."""
+    broken = report.with_name("broken.html")
+    text = report.read_text(encoding="utf-8")
+    policy = text[text.index('<meta http-equiv="Content-Security-Policy"'):].split("\n")[0]
+    broken.write_text(text.replace(policy, "").replace(
+        "</body>", "<script>new Image().src='http://127.0.0.1:9/x'; nothing();</script></body>"),
+        encoding="utf-8")
+    page.open(broken)
+    page.evaluate("new Promise(done => setTimeout(done, 300))")
+    assert any("127.0.0.1" in url for url in page.requests())
+    assert any("nothing" in words for words in page.complaints())
+
+
+def test_the_policy_of_the_page_forbids_the_network(page: Chromium) -> None:
+    page.evaluate("fetch('http://127.0.0.1:9/x').then(() => 'sent', () => 'refused')")
+    assert any("Content Security Policy" in words for words in page.complaints())
+
+
+def test_table_sorts_both_ways_by_number(page: Chromium) -> None:
+    page.evaluate(f"{HEADER}[1].click()")
+    rising = [float(v) for v in page.evaluate(f"{COLUMN}(1)")]
+    assert rising == sorted(rising)
+    assert page.evaluate("document.querySelector('th[aria-sort]').ariaSort") == "ascending"
+    page.evaluate(f"{HEADER}[1].click()")
+    assert [float(v) for v in page.evaluate(f"{COLUMN}(1)")] == sorted(rising, reverse=True)
+    assert page.evaluate("document.querySelector('th[aria-sort]').ariaSort") == "descending"
+
+
+def test_table_sorts_by_name_from_the_keyboard(page: Chromium) -> None:
+    page.evaluate(f"{HEADER}[1].click(); {HEADER}[0].focus()")
+    page.press("Enter", 13, "\r")
+    names = page.evaluate(f"{COLUMN}(0)")
+    assert names == sorted(names)
+    assert len(names) >= 4
+
+
+def test_theme_switches_and_is_remembered(page: Chromium, report: Path) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(paper)
+    page.evaluate("document.getElementById('theme').click()")
+    dark = page.evaluate(paper)
+    assert light != dark
+    assert page.evaluate("document.getElementById('theme').getAttribute('aria-pressed')") == "true"
+    page.open(report)
+    assert page.evaluate(paper) == dark
+    page.evaluate("document.getElementById('theme').click()")
+    assert page.evaluate(paper) == light
+
+
+def test_theme_follows_the_system_until_one_is_chosen(page: Chromium, report: Path) -> None:
+    page.call("Emulation.setEmulatedMedia",
+              features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    page.open(report)
+    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_ink_can_be_read_in_both_themes(page: Chromium) -> None:
+    contrast = """(() => {
+      const light = colour => { const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(Number)
+          .map(v => v / 255).map(v => v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4);
+        return .2126 * parts[0] + .7152 * parts[1] + .0722 * parts[2]; };
+      const paper = light(getComputedStyle(document.body).backgroundColor);
+      const worst = [];
+      document.querySelectorAll('h1,h2,td,th,small,p,figcaption,summary,svg text').forEach(e => {
+        if (!e.getClientRects().length || e.closest('.control')) return;
+        const style = getComputedStyle(e);
+        if (style.backgroundColor !== 'rgba(0, 0, 0, 0)') return;
+        const ink = light(e.namespaceURI.endsWith('svg') ? style.fill : style.color);
+        const [a, b] = [ink, paper].sort((x, y) => y - x);
+        worst.push([(a + .05) / (b + .05), e.textContent.trim().slice(0, 40)]);
+      });
+      return worst.sort((x, y) => x[0] - y[0])[0]; })()"""
+    for _ in range(2):
+        ratio, words = page.evaluate(contrast)
+        assert ratio >= 4.5, words
+        page.evaluate("document.getElementById('theme').click()")
+
+
+def test_buttons_write_the_data_out(page: Chromium, tmp_path: Path) -> None:
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    run = run_ids(DATA)[0]
+    for suffix in ("csv", "json", "md"):
+        page.evaluate(f"document.querySelector('[data-file=\"heapwise-{run}.{suffix}\"]').click()")
+        target = tmp_path / f"heapwise-{run}.{suffix}"
+        deadline = time.monotonic() + 30
+        while not (target.exists() and target.stat().st_size) and time.monotonic() < deadline:
+            page.evaluate("new Promise(done => setTimeout(done, 50))")
+        assert target.stat().st_size > 0
+    result = analyse(read_run(DATA, run))
+    document = json.loads((tmp_path / f"heapwise-{run}.json").read_text(encoding="utf-8"))
+    assert document["advice"] == result.advice
+    lines = csv.DictReader(io.StringIO((tmp_path / f"heapwise-{run}.csv").read_text()))
+    assert len(list(lines)) == len(result.rows)
+
+
+def test_the_command_can_be_copied(page: Chromium) -> None:
+    page.evaluate("document.querySelector('[data-copy]').click()")
+    page.until("['Copied', 'Selected: copy it with your keyboard'].includes("
+               "document.getElementById('status').textContent)")
+
+
+def test_nothing_sticks_out_on_a_narrow_screen(page: Chromium) -> None:
+    page.call("Emulation.setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1,
+              mobile=True)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 391
+
+
+def test_on_paper_everything_is_open(page: Chromium) -> None:
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("Array.from(document.querySelectorAll('details'))"
+                         ".every(part => part.open)") is True
