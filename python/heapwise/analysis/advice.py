@@ -118,20 +118,30 @@ def _run(bench: Bench, usable: list[Row]) -> str:
     contested = [rows for rows in groups.values() if len(rows) > 1]
     if not contested:
         return "Nothing to compare: only one subject was measured."
-    sign = {rows[0].better for rows in contested}
-    best = [min(rows, key=lambda r: (r.median or 0) * (1 if r.better == "lower" else -1))
-            for rows in contested]
-    wins = Counter(row.subject for row in best)
-    named = ", ".join(f"{name} in {n}" for name, n in wins.most_common())
-    word = "Fastest" if sign == {"lower"} else "Best"
-    words = f"{word} of {len(contested)} cells: {named}." if len(contested) > 1 else (
-        f"{word}: {best[0].subject}.")
-    gains = sorted(1 / r.ratio for r in best if r.ratio and r.verdict == "better")
+    best = [_first(rows) for rows in contested]
+    wins = Counter(row.subject for row in best if row is not None)
+    parts = [f"{name} in {n}" for name, n in wins.most_common()]
+    if undecided := best.count(None):
+        parts.append(f"cannot tell yet in {undecided}")
+    same = {rows[0].better for rows in contested} == {"lower"}
+    words = f"{'Fastest' if same else 'Best'} of {len(contested)} cells: {', '.join(parts)}."
+    gains = sorted(1 / r.ratio if r.better == "lower" else r.ratio
+                   for r in best if r is not None and r.ratio and not r.baseline)
     if gains:
-        base = next(r.subject for rows in contested for r in rows if r.baseline)
-        words += (f" Against {base}: {times(gains[0])} to {times(gains[-1])}." if len(gains) > 1
-                  else f" Against {base}: {times(gains[0])}.")
+        base = next((r.subject for rows in contested for r in rows if r.baseline), "the baseline")
+        span = times(gains[0]) if len(gains) == 1 else f"{times(gains[0])} to {times(gains[-1])}"
+        words += f" Against {base}: {span}."
     return words
+
+
+def _first(rows: list[Row]) -> Row | None:
+    """The best of those that are better than the baseline; the baseline if none can be; or None."""
+    better = [r for r in rows if r.verdict == "better"]
+    if better:
+        return min(better, key=lambda r: (r.median or 0) * (1 if r.better == "lower" else -1))
+    if any(r.verdict == "cannot tell" for r in rows):
+        return None
+    return next((r for r in rows if r.baseline), None)
 
 
 def _of(rows: list[Row], quantity: str) -> list[Row]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapwise.analysis.quantile_name import split_quantile
-from heapwise.analysis.rows import Bench
+from heapwise.analysis.rows import Bench, place
 from heapwise.analysis.seed_figures import seed_ratio
 from heapwise.analysis.units import TIME_UNITS, significant, times
 from heapwise.model import Experiment
@@ -62,7 +62,7 @@ def headlines(bench: Bench) -> list[str]:
     for experiment in bench.stored.run.experiments:
         if experiment.family != "pool":
             continue
-        for cell, row in bench.table.items():
+        for cell, row in sorted(bench.table.items(), key=lambda c: place(experiment, c[0])):
             if cell.experiment == experiment.id and _timing(experiment, cell):
                 found += _of_cell(bench, experiment, cell, row)
     return list(dict.fromkeys(found))

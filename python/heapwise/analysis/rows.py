@@ -67,15 +67,33 @@ def make_rows(bench: Bench) -> list[Row]:
     order = {name: place for place, name in enumerate(bench.subjects())}
     rows: list[Row] = []
     for experiment in bench.stored.run.experiments:
-        for (name, parameters), by_subject in bench.tried.items():
-            if name != experiment.id:
-                continue
+        cells = [(p, tried) for (name, p), tried in bench.tried.items() if name == experiment.id]
+        for parameters, by_subject in sorted(cells, key=lambda c: cell_place(experiment, c[0])):
             names = sorted(by_subject, key=lambda s: order.get(s, len(order)))
             for quantity in experiment.quantities:
-                cell = Cell(name, parameters, quantity.name)
+                cell = Cell(experiment.id, parameters, quantity.name)
                 rows += [_row(bench, experiment, quantity, cell, subject, by_subject[subject])
                          for subject in names if _belongs(bench, cell, subject)]
     return rows
+
+
+def cell_place(experiment: Experiment, parameters: str) -> list[tuple[float, str]]:
+    """Numbers by size, words as the experiment lists them; the first parameter counts most."""
+    chosen, found = json.loads(parameters), []
+    for parameter in experiment.parameters:
+        value = chosen.get(parameter.name)
+        if isinstance(value, int | float):
+            found.append((float(value), ""))
+        else:
+            known = [*parameter.default, *parameter.smoke]
+            found.append((known.index(value) if value in known else len(known), str(value)))
+    return found
+
+
+def place(experiment: Experiment, cell: Cell) -> tuple[list[tuple[float, str]], int]:
+    names = [quantity.name for quantity in experiment.quantities]
+    known = names.index(cell.quantity) if cell.quantity in names else len(names)
+    return cell_place(experiment, cell.parameters), known
 
 
 def _belongs(bench: Bench, cell: Cell, subject: str) -> bool:

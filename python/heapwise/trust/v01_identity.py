@@ -1,4 +1,9 @@
-"""Was the library that the row names the one that malloc came from, in every process?"""
+"""Was the library that the row names the one that malloc came from, in every process?
+
+A library that could not be preloaded is silently ignored by the loader, and the run goes on under a
+wrong name. So a probe inside every process writes down path and build-id of malloc's library.
+If it fails: the row is worth nothing. Look at what the loader says on the program's stderr.
+"""
 
 from __future__ import annotations
 

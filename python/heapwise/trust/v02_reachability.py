@@ -1,4 +1,9 @@
-"""Can malloc be replaced in this program at all? Decided before the run, repeated here."""
+"""Can malloc be replaced in this program at all? Decided before the run, repeated here.
+
+A static, setuid or Go program, or one with an allocator of its own inside, never calls the malloc
+that is preloaded. The program's file is examined before anything runs.
+If it warns: --force was given, and only part of the program is measured.
+"""
 
 from __future__ import annotations
 

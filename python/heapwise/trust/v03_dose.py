@@ -1,4 +1,9 @@
-"""Does the program use malloc enough for its choice to show?"""
+"""Does the program use malloc enough for its choice to show?
+
+A program that hardly allocates runs equally fast under all allocators. One process that is not
+timed counts its calls.
+If it warns: give the program an input that makes it allocate, or care for memory only.
+"""
 
 from __future__ import annotations
 

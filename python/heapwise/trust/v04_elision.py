@@ -1,4 +1,9 @@
-"""Did the compiler remove the calls that were to be measured?"""
+"""Did the compiler remove the calls that were to be measured?
+
+A compiler may remove a malloc whose block nobody uses, and then an empty loop is timed. The calls
+that arrive at malloc are counted in a process that is not timed, and compared with those expected.
+If it fails: the experiment is at fault. Report it.
+"""
 
 from __future__ import annotations
 

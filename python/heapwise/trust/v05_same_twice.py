@@ -1,4 +1,9 @@
-"""The A/A test. One thing under two labels: how different does it look from itself?"""
+"""The A/A test. One thing under two labels: how different does it look from itself?
+
+The baseline runs under two names in every round. How far its ratio to itself strays from 1 is the
+noise floor; smaller differences are not claimed.
+If it warns or fails: the machine is not quiet, or there are too few rounds. --time 10m.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +14,7 @@ from heapwise.store import StoredRun
 from heapwise.trust.series import Cell, baseline_of, control_of, pair, tabulate
 from heapwise.trust.words import counted, listed, percent
 
-ID, TITLE = "V5", "The baseline against itself (A/A)"
+ID, TITLE = "V5", "The baseline equals itself (A/A)"
 
 SURE = 0.01
 """After Holm's adjustment over all quantities: one clean campaign in a hundred is accused."""

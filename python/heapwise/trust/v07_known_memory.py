@@ -1,4 +1,9 @@
-"""Is the peak memory the child's own, and possible at all?"""
+"""Is the peak memory the child's own, and possible at all?
+
+The kernel's high-water mark of a child can begin at that of the parent that started it, so a small
+launcher starts each process, and its own size is checked.
+If it fails: do not believe the memory column.
+"""
 
 from __future__ import annotations
 

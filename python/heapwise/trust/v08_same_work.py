@@ -1,4 +1,9 @@
-"""Did every subject do the same work, to the end?"""
+"""Did every subject do the same work, to the end?
+
+A crash or an early exit looks fast. Exit code and a hash of the output are compared in every
+process; experiments count their own blocks.
+If it fails: make the output repeatable, or --ignore-output if the difference is harmless.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Did the processes run on the processors that they were meant to have?"""
+"""Did the processes run on the processors that they were meant to have?
+
+A pin that was not applied, or a container with fewer processors than one thinks, changes what is
+measured. Each process reads back what it really has.
+If it fails: see --cpus, and what limits this container or session.
+"""
 
 from __future__ import annotations
 

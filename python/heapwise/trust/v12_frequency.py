@@ -1,4 +1,9 @@
-"""Did the processor keep its speed?"""
+"""Did the processor keep its speed?
+
+Clocks change with heat and load. A fixed chain of instructions is timed before and after each
+sample; where it changed by more than 2 %, the sample is discarded and counted.
+If it warns: too many changed to discard any. Close other programs; fix the frequency if you can.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Did somebody else use the machine meanwhile?"""
+"""Did somebody else use the machine meanwhile?
+
+Time that the hypervisor took, waiting for a processor, and involuntary switches are recorded for
+each process; samples with more than 2 % of stolen time are discarded and counted.
+If it warns: something else is running. Stop it, or trust only large differences.
+"""
 
 from __future__ import annotations
 

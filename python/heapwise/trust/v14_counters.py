@@ -1,4 +1,9 @@
-"""Were hardware counters there, and did they count all the time?"""
+"""Were hardware counters there, and did they count all the time?
+
+Counters tell why something is faster. Many virtual machines have none; time and memory are measured
+without them.
+If it fails: ask for fewer counters at once.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Is what was timed long enough for the clock that timed it?"""
+"""Is what was timed long enough for the clock that timed it?
+
+Reading a clock takes time, too. A timed region should last 1 ms and a thousand readings; a program
+at least 5 ms, or its start is what is measured.
+If it warns: more iterations, or a larger input.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Is everything that was measured an optimised build, and known by its version?"""
+"""Is everything that was measured an optimised build, and known by its version?
+
+A debug build is several times slower and says nothing of the real one. Versions, build-ids and
+compiler flags are recorded.
+If it fails: install the release build.
+"""
 
 from __future__ import annotations
 

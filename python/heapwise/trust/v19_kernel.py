@@ -1,4 +1,9 @@
-"""Did a setting of the kernel change while the run went on?"""
+"""Did a setting of the kernel change while the run went on?
+
+Huge pages, overcommit, swap and limits of the cgroup decide much about memory. They are read before
+and after the run.
+If it fails: somebody changed one meanwhile. Run again.
+"""
 
 from __future__ import annotations
 

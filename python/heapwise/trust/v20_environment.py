@@ -1,4 +1,9 @@
-"""Did a variable of the user's environment tune one of the allocators?"""
+"""Did a variable of the user's environment tune one of the allocators?
+
+MALLOC_ARENA_MAX, MALLOC_CONF and the like tune one allocator and not the others. They are taken out
+of the environment unless you keep them.
+If it warns: leave out --keep-env to compare defaults with defaults.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Are there enough independent numbers for what is claimed, and do the claims survive?"""
+"""Are there enough independent numbers for what is claimed, and do the claims survive?
+
+A mean of few, skewed numbers proves nothing, and among many comparisons one is always lucky. Ratios
+come from paired rounds with rank intervals; Holm's adjustment says which claims survive together.
+If it warns: more rounds (--rounds, --runs, --time).
+"""
 
 from __future__ import annotations
 

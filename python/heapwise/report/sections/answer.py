@@ -12,12 +12,16 @@ from heapwise.report.words import quantity_name
 
 TITLE, ORDER = "", 10
 
+WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
+
 
 def build(view: View) -> dict[str, Any] | None:
     picture, caption = _picture(view)
     checks = view.result.trust.checks
+    objections = [c for v in ("fail", "warn") for c in checks if c.verdict == v]
     return {
-        "reasons": [c for c in checks if c.verdict in ("fail", "warn")] or
+        "words": WORDS,
+        "reasons": objections or
                    [c for c in checks if c.id in ("V1", "V5", "V8", "V9")],
         "counts": {v: sum(c.verdict == v for c in checks)
                    for v in ("pass", "warn", "fail", "unavailable")},

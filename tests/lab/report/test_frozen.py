@@ -1,0 +1,71 @@
+"""The frozen runs, which were really measured: what their pages and figures must say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from heapwise.analysis import analyse
+from heapwise.report import View, build_page
+from heapwise.report.formats import find_formats
+from heapwise.store import read_run, run_ids
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+RUNS = run_ids(DATA)
+
+
+def test_there_is_one_of_each_kind() -> None:
+    assert {read_run(DATA, run).run.plan.kind for run in RUNS} == {"compare", "run"}
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_every_number_of_a_row_comes_from_the_samples(run: str) -> None:
+    stored = read_run(DATA, run)
+    assert stored.damaged_lines == 0
+    result = analyse(stored)
+    assert result.rows
+    for row in result.rows:
+        if row.median is None:
+            continue
+        quantity = row.parameters["quantity"]
+        taken = [s.values[quantity] for s in stored.samples
+                 if (s.subject, s.experiment) == (row.subject, row.experiment)
+                 and {**s.parameters, "quantity": quantity} == row.parameters]
+        assert set(row.values) <= set(taken)
+        assert min(taken) <= (row.min or 0) <= row.median <= (row.max or 0) <= max(taken)
+
+
+def test_a_busy_machine_is_not_called_good() -> None:
+    for run in RUNS:
+        trust = analyse(read_run(DATA, run)).trust
+        assert trust.verdict == "limited"
+        assert next(c for c in trust.checks if c.id == "V13").verdict == "warn"
+
+
+def test_every_allocator_was_proven_inside() -> None:
+    for run in RUNS:
+        checks = analyse(read_run(DATA, run)).trust.checks
+        assert next(c for c in checks if c.id == "V1").verdict == "pass"
+
+
+def test_advice_does_not_name_a_winner_that_is_not_there() -> None:
+    compared = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "compare")
+    advice = analyse(read_run(DATA, compared)).advice
+    assert "Cannot tell yet" in advice
+    assert "None is smaller than glibc" in advice
+
+
+def test_seeds_stand_beside_ours() -> None:
+    pools = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "run")
+    page = build_page([View(read_run(DATA, pools))])
+    assert "Beside the seed" in page
+    assert "Latency" in page
+    assert "figure scaling" in page
+
+
+@pytest.mark.parametrize("run", RUNS)
+@pytest.mark.parametrize("name", find_formats())
+def test_every_format_can_be_written(run: str, name: str) -> None:
+    stored = read_run(DATA, run)
+    assert find_formats()[name].write(stored, analyse(stored)).endswith("\n")
