@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 from suite.part import Part
@@ -31,7 +32,9 @@ def pytest(name: str, results: Path, *folders: str, timeout_s: float = 900) -> P
     """A part that pytest runs."""
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8", *folders]
-    return Part(name, command, junit, timeout_s)
+    # Not the newest build that lies about, but what `make setup` installed.
+    native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
+    return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)})
 
 
 def of_preset(preset: str, results: Path, *labels: str) -> list[Part]:
