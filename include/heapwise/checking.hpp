@@ -45,11 +45,12 @@ namespace detail {
 /// cannot choose what it decodes to, and whichever byte it hits, the high bits come out changed.
 [[nodiscard]] constexpr std::uint64_t sealed(std::uint64_t word, std::uint64_t key,
                                              std::uintptr_t place) noexcept {
-  return (word ^ key ^ place) * 0x9E37'79B9'7F4A'7C15u;
+  return ((word ^ key) * 0x9E37'79B9'7F4A'7C15u) ^ (place * 0x9E37'79B9'7F4A'7C15u);
 }
 [[nodiscard]] constexpr std::uint64_t unsealed(std::uint64_t word, std::uint64_t key,
                                                std::uintptr_t place) noexcept {
-  return (word * 0xF1DE'83E1'9937'733Du) ^ key ^ place;  // the inverse modulo 2^64
+  const std::uint64_t product = word ^ (place * 0x9E37'79B9'7F4A'7C15u);
+  return (product * 0xF1DE'83E1'9937'733Du) ^ key;  // the inverse modulo 2^64
 }
 static_assert(unsealed(sealed(12345, 678, 90), 678, 90) == 12345);
 

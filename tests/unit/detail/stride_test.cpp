@@ -1,0 +1,50 @@
+#include <heapwise/detail/stride.hpp>
+
+#include <cstdint>
+#include <random>
+
+#include <doctest/doctest.h>
+
+namespace {
+
+using heapwise::detail::stride_divider;
+
+constexpr std::uint64_t top = ~std::uint64_t{0};
+
+/// Exact quotients come out; everything else is larger than any exact quotient can be.
+bool agrees_with_division(std::uint64_t stride, std::uint64_t offset) {
+  const std::uint64_t quotient = stride_divider{stride}.quotient(offset);
+  return offset % stride == 0 ? quotient == offset / stride : quotient > top / stride;
+}
+
+static_assert(stride_divider{24}.quotient(240) == 10);
+static_assert(stride_divider{24}.quotient(241) > top / 24);
+
+TEST_CASE("every small stride and offset") {
+  for (std::uint64_t stride = 1; stride <= 300; ++stride) {
+    for (std::uint64_t offset = 0; offset <= 3000; ++offset) {
+      REQUIRE(agrees_with_division(stride, offset));
+    }
+  }
+}
+
+TEST_CASE("small negative offsets, which are large numbers") {
+  for (std::uint64_t stride = 1; stride <= 300; ++stride) {
+    for (std::uint64_t below = 1; below <= 1000; ++below) {
+      REQUIRE(agrees_with_division(stride, 0 - below));
+    }
+  }
+}
+
+TEST_CASE("random strides and offsets of any size") {
+  std::mt19937_64 random{1};
+  for (int i = 0; i < 200'000; ++i) {
+    const std::uint64_t stride = (random() >> (random() % 64)) | 1u << (random() % 20);
+    const std::uint64_t offset = random() >> (random() % 64);
+    CAPTURE(stride);
+    REQUIRE(agrees_with_division(stride, offset));
+    REQUIRE(agrees_with_division(stride, offset / stride * stride));
+  }
+}
+
+}  // namespace

@@ -1,0 +1,58 @@
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "contract/child.hpp"
+#include "os/os.hpp"
+
+namespace {
+
+namespace os = heapwise::os;
+
+TEST_CASE("the size of a page is a power of two and stays") {
+  const std::size_t size = os::page_bytes();
+  CHECK(size >= 4096);
+  CHECK((size & (size - 1)) == 0);
+  CHECK(os::page_bytes() == size);
+}
+
+TEST_CASE("mapped pages are zero, writable, aligned, and gone afterwards") {
+  const std::size_t page = os::page_bytes();
+  for (std::size_t alignment = 1; alignment <= 64 * page; alignment *= 2) {
+    auto* const memory = static_cast<unsigned char*>(os::map(3 * page, alignment));
+    REQUIRE(memory != nullptr);
+    CHECK(reinterpret_cast<std::uintptr_t>(memory) % alignment == 0);
+    for (std::size_t i = 0; i < 3 * page; i += 512) REQUIRE(memory[i] == 0);
+    std::memset(memory, 1, 3 * page);
+    os::unmap(memory, 3 * page);
+    CHECK(contract::in_child([&] { memory[page] = 1; }).exit_code != 0);
+  }
+}
+
+TEST_CASE("refusals and success leave errno alone") {
+  errno = 42;
+  CHECK(os::map(SIZE_MAX - os::page_bytes() + 1, 1) == nullptr);
+  CHECK(os::map(os::page_bytes(), std::size_t{1} << 62) == nullptr);
+  os::unmap(os::map(os::page_bytes(), 1), os::page_bytes());
+  static_cast<void>(os::random_word());
+  CHECK(errno == 42);
+}
+
+TEST_CASE("text goes to standard error, whole") {
+  const std::string text(100'000, 'x');
+  CHECK(contract::in_child([&] { os::write_error(text.data(), text.size()); }).error == text);
+}
+
+TEST_CASE("a closed standard error is no catastrophe") {
+  CHECK(contract::in_child([] {
+          ::close(2);
+          os::write_error("nobody hears", 12);
+        }).exit_code == 0);
+}
+
+TEST_CASE("random words differ") { CHECK(os::random_word() != os::random_word()); }
+
+}  // namespace
