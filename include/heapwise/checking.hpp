@@ -8,9 +8,10 @@
 
 namespace heapwise {
 
-/// No checks but those that every pool makes (foreign and misaligned pointers are refused).
+/// The default: foreign and misaligned pointers are refused, and nothing else is checked.
 struct unchecked {
   static constexpr bool enabled = false;
+  static constexpr bool refuses_foreign = true;
   static constexpr std::size_t guard_bytes = 0;
   using links = detail::plain_links;
 
@@ -24,6 +25,13 @@ struct unchecked {
   [[nodiscard]] constexpr std::uint64_t unseal(const void*, std::uint64_t word) const noexcept {
     return word;
   }
+};
+
+/// Not even that: freeing what is no block of the pool is undefined behaviour. Saves a product and
+/// two comparisons per free; mutex inherits it, and lock_free, which needs the index, refuses all
+/// the same.
+struct trusting : unchecked {
+  static constexpr bool refuses_foreign = false;
 };
 
 /// What a checked pool found. `message()` is what is printed before the program is aborted.
@@ -80,6 +88,7 @@ class encoded_links {
 class checked {
  public:
   static constexpr bool enabled = true;
+  static constexpr bool refuses_foreign = true;
   static constexpr std::size_t guard_bytes = sizeof(std::uint64_t);
   using links = detail::encoded_links;
 

@@ -15,6 +15,7 @@ concept checking_policy = std::default_initializable<Checking> && std::copyable<
                           requires(const Checking check, void* block, std::size_t size,
                                    std::uint64_t word) {
                             { Checking::enabled } -> std::convertible_to<bool>;
+                            { Checking::refuses_foreign } -> std::convertible_to<bool>;
                             { Checking::guard_bytes } -> std::convertible_to<std::size_t>;
                             { check.make_links() } -> std::same_as<typename Checking::links>;
                             { check.carved(block, size) } noexcept;

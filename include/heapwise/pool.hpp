@@ -19,7 +19,7 @@ namespace heapwise {
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
 /// Policy: how threads are kept apart (unsynchronized, mutex, lock_free, thread_cached).
-/// Checking: how much the user is distrusted (unchecked, checked).
+/// Checking: how much the user is distrusted (trusting, unchecked, checked).
 ///
 /// - allocate and free are O(1); growth adds one system call now and then.
 /// - no bytes of metadata per block (checked: one guard word); `budget_bytes()` tells what the pool
@@ -28,7 +28,7 @@ namespace heapwise {
 ///   touches two pages at the most.
 /// - blocks never move and stay valid until they are freed; all memory goes back to the source at
 ///   destruction, blocks that are still out included.
-/// - a pointer that is no block of this pool is refused, and nothing happens to it.
+/// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
 ///
 /// Thread safety: construction and destruction by one thread; the rest as the policy says.
 template <class Policy = unsynchronized, class Checking = unchecked>

@@ -16,7 +16,7 @@ class stride_divider {
  public:
   /// Requires: stride != 0.
   explicit constexpr stride_divider(std::uint64_t stride) noexcept
-      : shift_{std::countr_zero(stride)} {
+      : low_bits_{(stride & (~stride + 1)) - 1}, shift_{std::countr_zero(stride)} {
     const std::uint64_t odd = stride >> shift_;
     std::uint64_t inverse = odd;                              // right in the 3 lowest bits
     for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;  // each step doubles the right bits
@@ -28,8 +28,22 @@ class stride_divider {
     return std::rotr(offset * inverse_, shift_);
   }
 
+  /// Returns: offset % stride == 0 && offset / stride < blocks, where `bound` is bound_of(blocks).
+  /// The rotation would cost more than the rest: the product of an exact multiple is its quotient,
+  /// still shifted, over the zero bits that the offset had itself.
+  [[nodiscard]] constexpr bool is_block(std::uint64_t offset, std::uint64_t bound) const noexcept {
+    const std::uint64_t product = offset * inverse_;
+    return product < bound && (product & low_bits_) == 0;
+  }
+
+  /// Requires: blocks * stride < 2^64.
+  [[nodiscard]] constexpr std::uint64_t bound_of(std::uint64_t blocks) const noexcept {
+    return blocks << shift_;
+  }
+
  private:
   std::uint64_t inverse_ = 0;
+  std::uint64_t low_bits_;
   int shift_;
 };
 

@@ -46,7 +46,7 @@ class thread_cached::core final : public detail::cached_pool {
 
     free_list loaded;
     std::byte* known = nullptr;      ///< the newest chunk that this thread has met,
-    std::size_t known_blocks = 0;    ///< as much of it as was cut then
+    std::uint64_t known_bound = 0;   ///< as much of it as was cut then, in the divider's terms
     detail::stride_divider divider;
     std::byte* fresh = nullptr;      ///< blocks cut for this thread, not handed out yet
     std::byte* fresh_end = nullptr;
@@ -159,10 +159,14 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_ALWAYS_INLINE bool push_to(cache& mine, void* block) noexcept {
-    const std::size_t index = mine.divider.quotient(reinterpret_cast<std::uintptr_t>(block) -
-                                                    reinterpret_cast<std::uintptr_t>(mine.known));
-    if (index >= mine.known_blocks) [[unlikely]] {
-      if (!meet(mine, block)) return false;
+    if constexpr (Checking::refuses_foreign) {
+      const std::uintptr_t offset =
+          reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(mine.known);
+      if (!mine.divider.is_block(offset, mine.known_bound)) [[unlikely]] {
+        if (!meet(mine, block)) return false;
+      }
+    } else if (block == nullptr) {
+      return false;
     }
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     if (mine.loaded.push(block)) [[unlikely]] unload(mine);
@@ -175,7 +179,8 @@ class thread_cached::core final : public detail::cached_pool {
     const std::size_t carved = carved_.load(std::memory_order_relaxed);
     if (carved > newest->first_index) {
       mine.known = newest->base;
-      mine.known_blocks = std::min(carved - newest->first_index, newest->blocks);
+      mine.known_bound =
+          mine.divider.bound_of(std::min(carved - newest->first_index, newest->blocks));
     }
     return owns(block);
   }

@@ -43,7 +43,11 @@ class unsynchronized::core {
   }
 
   HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
-    if (!owns(block)) [[unlikely]] return false;
+    if constexpr (Checking::refuses_foreign) {
+      if (!owns(block)) [[unlikely]] return false;
+    } else if (block == nullptr) {
+      return false;
+    }
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     list_.push(block);
     return true;
@@ -51,9 +55,9 @@ class unsynchronized::core {
 
   /// Returns: true for a block that was handed out at least once.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool owns(const void* address) const noexcept {
-    const std::size_t index = divider_.quotient(reinterpret_cast<std::uintptr_t>(address) -
-                                                reinterpret_cast<std::uintptr_t>(base_));
-    if (index < carved_) [[likely]] return true;
+    const std::uintptr_t offset =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
+    if (divider_.is_block(offset, carved_bound_)) [[likely]] return true;
     return chunks_->index_of(address) < first_index_ + carved_;
   }
 
@@ -71,6 +75,7 @@ class unsynchronized::core {
     fresh_ = piece->base;
     blocks_ = piece->blocks;
     carved_ = 0;
+    carved_bound_ = 0;
   }
 
   HEAPWISE_ALWAYS_INLINE void* carve() noexcept {
@@ -81,7 +86,7 @@ class unsynchronized::core {
     }
     void* const block = fresh_;
     fresh_ += stride_bytes_;
-    ++carved_;
+    carved_bound_ = divider_.bound_of(++carved_);
     check_.carved(block, chunks_->shape().block_size);
     return block;
   }
@@ -93,6 +98,7 @@ class unsynchronized::core {
   std::byte* fresh_ = nullptr;
   std::size_t first_index_ = 0;
   std::size_t carved_ = 0;
+  std::uint64_t carved_bound_ = 0;  ///< of carved_, in the divider's terms
   std::size_t blocks_ = 0;
   std::size_t stride_bytes_;
   detail::stride_divider divider_;
