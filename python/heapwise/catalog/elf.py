@@ -36,15 +36,18 @@ class ElfFacts:
     wanted: frozenset[str] = field(default_factory=frozenset)
 
 
-def read_elf(path: Path | str) -> ElfFacts | None:
-    """None when the file is no ELF file, or is damaged. OSError when it cannot be read."""
+def read_elf(path: Path | str, *, symbols: bool = False) -> ElfFacts | None:
+    """None when the file is no ELF file, or is damaged. OSError when it cannot be read.
+
+    ``defined`` and ``wanted`` stay empty without ``symbols``: big programs have a million.
+    """
     real = Path(path).resolve()
     status = real.stat()
-    return _read(str(real), status.st_mtime_ns, status.st_size)
+    return _read(str(real), status.st_mtime_ns, status.st_size, symbols)
 
 
 @lru_cache(maxsize=64)
-def _read(path: str, mtime_ns: int, size: int) -> ElfFacts | None:
+def _read(path: str, mtime_ns: int, size: int, symbols: bool) -> ElfFacts | None:
     with Path(path).open("rb") as file:
         if file.read(4) != b"\x7fELF":
             return None
@@ -53,16 +56,16 @@ def _read(path: str, mtime_ns: int, size: int) -> ElfFacts | None:
 
         file.seek(0)
         try:
-            return _facts(ELFFile(file))
+            return _facts(ELFFile(file), symbols)
         except (ELFError, ValueError, KeyError, AttributeError, IndexError):
             return None
 
 
-def _facts(elf: Any) -> ElfFacts:
+def _facts(elf: Any, symbols: bool) -> ElfFacts:
     dynamic = elf.get_section_by_name(".dynamic")
     tags = [tag for segment in elf.iter_segments("PT_DYNAMIC") for tag in segment.iter_tags()]
     interpreter = next((part.get_interp_name() for part in elf.iter_segments("PT_INTERP")), "")
-    defined, wanted = _symbols(elf)
+    defined, wanted = _symbols(elf) if symbols else (set[str](), set[str]())
     return ElfFacts(
         machine=elf.get_machine_arch(), bits=elf.elfclass,
         dynamic=bool(dynamic or tags), interpreter=interpreter,

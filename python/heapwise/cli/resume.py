@@ -16,6 +16,7 @@ from heapwise.cli.frame.options import (
     QuietOption,
     StoreOption,
 )
+from heapwise.errors import Problem
 
 if TYPE_CHECKING:
     from heapwise.model import Plan
@@ -69,11 +70,17 @@ def resume(
 
 def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
     """The plan with more to do; everything else must stay, or the rounds would not be alike."""
+    from heapwise.runner.compare_plan import MIN_ROUNDS, PRECISION
+
     if runs is not None:
         plan = replace(plan, min_rounds=runs, max_rounds=runs)
     if time is not None:
+        if plan.kind == "run":
+            raise Problem("E003", "--time is for compare; rounds of experiments are counted",
+                          do="heapwise resume RUN --runs N")
         plan = replace(
-            plan, time_s=parse_duration(time, "--time"),
+            plan, time_s=parse_duration(time, "--time"), max_rounds=0,
+            min_rounds=MIN_ROUNDS, precision=plan.precision or PRECISION,
             options={**plan.options, "time_given": True},
         )
     return plan

@@ -12,7 +12,7 @@ from typing import Protocol
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample
-from heapwise.runner.precision import reason_to_stop, widest_half_width
+from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.steps import Step, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
@@ -75,6 +75,8 @@ class Campaign:
         Problems that end it early (E030, E031, E051 ...) leave a run that can be resumed.
         """
         self._take_stored()
+        if self.run.plan.precision > 0:
+            import heapwise.stats.paired  # noqa: F401  its loading is not charged to the user
         self._start_s = time.monotonic()
         self.watcher.begin(self.run)
         with StopSwitch() as stop:
@@ -96,6 +98,7 @@ class Campaign:
         self._rounds_begun = 0
         self._spent_s = 0.0
         self._highest = -1
+        self._look_at = 0.0
         if self.stored is None:
             return
         self._highest = max(
@@ -158,7 +161,10 @@ class Campaign:
         done = self._rounds_begun - plan.warm_up_rounds
         if done < 0:
             return False
-        width = self._half_width() if plan.precision > 0 and done >= plan.min_rounds else None
+        width = None
+        if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
+            width = self._half_width()
+            self._look_at = done * LOOK_AGAIN
         self.reason = reason_to_stop(plan, done, self.elapsed_s, width)
         return bool(self.reason)
 

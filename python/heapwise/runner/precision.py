@@ -7,6 +7,12 @@ from collections import defaultdict
 from heapwise.model import Plan, Sample
 from heapwise.runner.steps import control_name
 
+MOST_ROUNDS = 500
+"""Of a run without a number of rounds: more pairs narrow no interval that drift does not widen."""
+
+LOOK_AGAIN = 1.1
+"""Intervals are computed again when there are so many times the rounds of the last look."""
+
 
 def widest_half_width(samples: list[Sample], baseline: str, quantity: str) -> float | None:
     """Of the 95 % intervals of all paired ratios, the widest half, relative to its ratio.
@@ -40,6 +46,8 @@ def reason_to_stop(
     """Why no further round is begun; "" to go on. ``rounds_done`` without warm-up."""
     if plan.max_rounds and rounds_done >= plan.max_rounds:
         return "all rounds are done"
+    if not plan.max_rounds and rounds_done >= MOST_ROUNDS:
+        return f"{MOST_ROUNDS} rounds are done"
     time_is_up = bool(plan.time_s) and elapsed_s >= plan.time_s
     if time_is_up and (rounds_done >= plan.min_rounds or plan.options.get("time_given")):
         return "the time is up" if rounds_done else ""

@@ -37,7 +37,7 @@ def preflight(name: str, *, force: bool = False) -> Preflight:
     program = find_program(name)
     chain = interpreter_chain(program)
     image = chain[-1]
-    facts = read_elf(image)
+    facts = read_elf(image, symbols=True)
     via = f"script run by {image}, which is what counts; " if len(chain) > 1 else ""
     problem = obstacle(name if len(chain) == 1 else str(image), image, facts)
     if problem is None:

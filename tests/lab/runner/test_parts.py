@@ -214,6 +214,7 @@ def test_a_dropped_subject_does_not_keep_the_run_going() -> None:
     ({}, 3, 11.0, None, False),
     ({"options": {"time_given": True}}, 3, 11.0, None, True),
     ({"options": {"time_given": True}}, 0, 11.0, None, False),
+    ({}, 500, 1.0, 0.5, True),
     ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, None, True),
     ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 3, 1e6, None, False),
 ])

@@ -41,7 +41,11 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     stored = read_run(folder.parent.parent, folder.name)
     if stored.damaged_lines:
         console.warn("W002", f"{stored.damaged_lines} damaged sample lines were skipped.")
-    result = analyse(stored)
+    try:
+        result = analyse(stored)
+    except Exception:
+        error_line(f"Everything that was measured is kept: run {stored.run.id}.")
+        raise
     _print_result(result, console)
     if saved:
         _print_saved(result, console)
@@ -60,6 +64,9 @@ def _print_result(result: Result, console: Console) -> None:
     for headline in [] if compare else result.headlines:
         console.result(f"         {headline}")
     console.result(f"Advice   {result.advice}")
+    if compare and result.noise_floor is not None:
+        floor = f"±{result.noise_floor * 100:.1f} %"
+        console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
     console.result(f"Trust    {trust_line(result)}")
 
 
@@ -70,13 +77,12 @@ def trust_line(result: Result) -> str:
         c for c in trust.checks if c.verdict == "warn"
     ]
     if against:
-        return f"{trust.verdict}: " + "; ".join(f"{c.id} {c.detail.rstrip('.')}" for c in against)
+        first, others = against[0], [check.id for check in against[1:]]
+        more = f" Also {', '.join(others)}: heapwise report {result.run.id}" if others else ""
+        return f"{trust.verdict}: {first.id} {first.detail.rstrip('.')}.{more}"
     passed = sum(check.verdict == "pass" for check in trust.checks)
     rounds = max((row.n for row in result.rows), default=0)
     words = [f"{rounds} paired rounds"] if result.run.plan.kind == "compare" else []
-    floor = result.noise_floor
-    if floor is not None:
-        words.append(f"noise floor ±{floor:.1%} (A/A)")
     words.append(f"{passed} checks passed")
     return f"{trust.verdict}: " + ", ".join(words)
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.analysis.units import Scale, change, scale_for, significant
 from heapwise.model import Result, Row
 
 Line = list[str]
@@ -92,12 +92,13 @@ def _difference(row: Row, words: tuple[str, str]) -> Line:
     if row.verdict == "no difference":
         return ["no difference", _percent_interval(row)]
     better, worse = words
-    word = better if row.ratio < 1 else worse
+    if row.ratio >= 2:
+        return [change(row.ratio, worse, better), _interval(row.ratio_low, row.ratio_high)]
     ends = sorted(
         abs(1 - bound) * 100 for bound in (row.ratio_low, row.ratio_high) if bound is not None
     )
     interval = f"{ends[0]:.1f}..{ends[1]:.1f}" if len(ends) == 2 else ""
-    return [f"{abs(1 - row.ratio) * 100:.1f} % {word}", interval]
+    return [change(row.ratio, worse, better), interval]
 
 
 def _percent_interval(row: Row) -> str:
