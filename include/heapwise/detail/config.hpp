@@ -20,6 +20,12 @@
 #define HEAPWISE_NO_SANITIZE_THREAD
 #endif
 
+// Where another thread may come in between. Nothing, unless a test defines it before it includes
+// the library's headers, to try many interleavings.
+#ifndef HEAPWISE_SCHEDULE_POINT
+#define HEAPWISE_SCHEDULE_POINT() static_cast<void>(0)
+#endif
+
 namespace heapwise::detail {
 
 /// The size of a cache line in bytes: what two threads must not share. Fixed rather than

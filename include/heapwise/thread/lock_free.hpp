@@ -64,6 +64,7 @@ class lock_free::core {
     do {
       store_link(block, top_of(seen));
       wanted = next_head(seen, index + 1);
+      HEAPWISE_SCHEDULE_POINT();
       // Release: whoever pops the block sees its link, and what its last user wrote.
     } while (!head.compare_exchange_weak(seen, wanted, std::memory_order_release,
                                          std::memory_order_relaxed));
@@ -111,7 +112,9 @@ class lock_free::core {
     std::uint64_t seen = head.load(std::memory_order_acquire);
     while (const std::uint64_t top = top_of(seen)) {
       void* const block = chunks_->address_of(top - 1);
+      HEAPWISE_SCHEDULE_POINT();
       const std::uint64_t link = load_link(block);
+      HEAPWISE_SCHEDULE_POINT();
       if constexpr (Checking::enabled) {
         if (link > carved_.load(std::memory_order_relaxed)) [[unlikely]] {
           judge_link(head, seen, block);
@@ -135,7 +138,9 @@ class lock_free::core {
         if (void* const block = pop_from(shards_[other].head); block != nullptr) return block;
         before[other] = shards_[other].head.load(std::memory_order_acquire);
       }
+      HEAPWISE_SCHEDULE_POINT();
       if (void* const block = carve(); block != nullptr) return block;
+      HEAPWISE_SCHEDULE_POINT();
       if (unchanged(before)) return nullptr;
     }
   }
@@ -155,6 +160,7 @@ class lock_free::core {
     for (;;) {
       detail::chunk* const newest = chunks_->newest();
       if (index >= newest->first_index + newest->blocks) {
+        HEAPWISE_SCHEDULE_POINT();
         if (chunks_->grow(newest) == nullptr) return nullptr;
         index = carved_.load(std::memory_order_relaxed);
         continue;

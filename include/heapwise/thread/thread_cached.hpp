@@ -204,6 +204,7 @@ class thread_cached::core final : public detail::cached_pool {
     const typename free_list::nodes given = mine.spare;
     mine.spare = mine.loaded.detach_full_nodes();
     if (given.count == 0) return;
+    HEAPWISE_SCHEDULE_POINT();
     const std::scoped_lock lock{mutex_};
     depot_.attach_full_nodes(given);
   }
@@ -214,6 +215,7 @@ class thread_cached::core final : public detail::cached_pool {
       mine.spare = {};
       return mine.loaded.pop();
     }
+    HEAPWISE_SCHEDULE_POINT();
     const std::scoped_lock lock{mutex_};
     if (const auto batch = depot_.detach_nodes(batch_nodes_); batch.count != 0) {
       mine.loaded.attach_full_nodes(batch);
@@ -264,6 +266,7 @@ class thread_cached::core final : public detail::cached_pool {
     if (!detail::thread_may_cache()) return nullptr;
     cache* const mine = claim();
     if (mine == nullptr) return nullptr;
+    HEAPWISE_SCHEDULE_POINT();
     if (detail::enter_cache(slot(), mine)) return mine;
     const std::scoped_lock lock{mutex_};
     mine->owner = nullptr;
