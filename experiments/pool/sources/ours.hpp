@@ -41,7 +41,7 @@ inline heapwise::block_source& pages(bool resident) {
   return resident ? written : heapwise::os_blocks();
 }
 
-template <class Policy>
+template <class Policy, class Checking = heapwise::unchecked>
 class ours {
  public:
   explicit ours(const demand& wanted)
@@ -59,16 +59,30 @@ class ours {
  private:
   class local {
    public:
-    explicit local(heapwise::pool<Policy>& pool) : handle_{pool.local()} {}
+    explicit local(heapwise::pool<Policy, Checking>& pool) : handle_{pool.local()} {}
 
     [[gnu::always_inline]] void* allocate() { return handle_.try_allocate(); }
     [[gnu::always_inline]] void deallocate(void* block) { handle_.deallocate(block); }
 
    private:
-    decltype(std::declval<heapwise::pool<Policy>&>().local()) handle_;
+    decltype(std::declval<heapwise::pool<Policy, Checking>&>().local()) handle_;
   };
 
-  heapwise::pool<Policy> pool_;
+  heapwise::pool<Policy, Checking> pool_;
+};
+
+/// The same pool through the handle of the thread that made it.
+template <class Policy>
+class ours_by_handle {
+ public:
+  explicit ours_by_handle(const demand& wanted) : pool_{wanted}, mine_{pool_.local_source()} {}
+
+  [[gnu::always_inline]] void* allocate() { return mine_.allocate(); }
+  [[gnu::always_inline]] void deallocate(void* block) { mine_.deallocate(block); }
+
+ private:
+  ours<Policy> pool_;
+  decltype(std::declval<ours<Policy>&>().local_source()) mine_;
 };
 
 } // namespace pools
