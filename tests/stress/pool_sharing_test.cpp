@@ -1,0 +1,162 @@
+// All threads at one pool: each block has one owner, whoever frees it, and none is lost.
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/heapwise.hpp>
+
+#include "mailbox.hpp"
+#include "ownership.hpp"
+#include "threads.hpp"
+
+namespace {
+
+using heapwise::growth;
+using heapwise::pool_options;
+
+constexpr std::size_t block_size = 40;
+
+#define SHARED_POOLS                                                                    \
+  heapwise::pool<heapwise::mutex>, heapwise::pool<heapwise::lock_free>,                 \
+      heapwise::pool<heapwise::thread_cached>,                                          \
+      heapwise::pool<heapwise::mutex, heapwise::checked>,                               \
+      heapwise::pool<heapwise::lock_free, heapwise::checked>,                           \
+      heapwise::pool<heapwise::thread_cached, heapwise::checked>
+
+template <class Pool>
+std::vector<void*> drain(Pool& from) {
+  std::vector<void*> blocks;
+  while (void* const block = from.try_allocate()) blocks.push_back(block);
+  return blocks;
+}
+
+/// All blocks of a pool that cannot grow; they are free again afterwards.
+template <class Pool>
+std::vector<void*> census(Pool& of) {
+  std::vector<void*> blocks = drain(of);
+  for (void* const block : blocks) of.deallocate(block);
+  return blocks;
+}
+
+template <class Pool>
+void check_nothing_lost(Pool& pool, std::size_t count) {
+  const std::vector<void*> left = drain(pool);
+  CHECK(left.size() == count);
+  CHECK(std::set<void*>{left.begin(), left.end()}.size() == count);
+}
+
+TEST_CASE_TEMPLATE("allocated here, freed there", Pool, SHARED_POOLS) {
+  constexpr std::size_t count = 2000;
+  Pool pool{pool_options{.block_size = block_size, .block_count = count}};
+  stress::ownership owners{census(pool), block_size};
+  stress::mailbox mail;
+  std::atomic<std::size_t> wrong{0};
+  const std::size_t steps = stress::scaled(40'000);
+  stress::on_threads(6, [&](std::size_t me) {
+    stress::random draw{me};
+    for (std::size_t i = 0; i < steps; ++i) {
+      void* const block = pool.try_allocate();
+      if (block != nullptr && !owners.take(block, draw())) ++wrong;
+      void* const received = mail.exchange(draw.below(stress::mailbox::size), block);
+      if (received == nullptr) continue;
+      if (!owners.give(received) || !pool.deallocate(received)) ++wrong;
+    }
+  });
+  CHECK(wrong == 0);
+  for (std::size_t i = 0; i < stress::mailbox::size; ++i) {
+    if (void* const block = mail.exchange(i, nullptr); block != nullptr) pool.deallocate(block);
+  }
+  check_nothing_lost(pool, count);
+}
+
+TEST_CASE_TEMPLATE("everybody wants more than there is", Pool, SHARED_POOLS) {
+  constexpr std::size_t count = 100;
+  constexpr std::size_t threads = 5;
+  Pool pool{pool_options{.block_size = block_size, .block_count = count}};
+  stress::ownership owners{census(pool), block_size};
+  std::atomic<std::size_t> wrong{0};
+  const std::size_t rounds = stress::scaled(1500);
+  stress::on_threads(threads, [&](std::size_t me) {
+    stress::random draw{me};
+    std::vector<void*> mine;
+    for (std::size_t i = 0; i < rounds; ++i) {
+      const std::size_t wanted = draw.below(40);
+      while (mine.size() < wanted) {
+        void* const block = pool.try_allocate();
+        if (block == nullptr) break;
+        if (!owners.take(block, draw())) ++wrong;
+        mine.push_back(block);
+      }
+      while (!mine.empty()) {
+        if (!owners.give(mine.back()) || !pool.deallocate(mine.back())) ++wrong;
+        mine.pop_back();
+      }
+    }
+  });
+  CHECK(wrong == 0);
+  // The threads have ended, so no cache holds anything back.
+  check_nothing_lost(pool, count);
+}
+
+// With as many blocks as threads, each holding at most one, nobody may ever be refused: that a
+// lock-free pool seems empty only while it is empty is a promise of its own.
+TEST_CASE("a lock-free pool is exhausted only if it really is") {
+  constexpr std::size_t threads = 5;
+  heapwise::pool<heapwise::lock_free> pool{
+      pool_options{.block_size = block_size, .block_count = threads}};
+  std::atomic<std::size_t> refused{0};
+  const std::size_t steps = stress::scaled(60'000);
+  stress::on_threads(threads, [&](std::size_t) {
+    for (std::size_t i = 0; i < steps; ++i) {
+      void* const block = pool.try_allocate();
+      if (block == nullptr) {
+        ++refused;
+      } else {
+        pool.deallocate(block);
+      }
+    }
+  });
+  CHECK(refused == 0);
+}
+
+TEST_CASE_TEMPLATE("growth under contention", Pool, SHARED_POOLS) {
+  const std::size_t rounds = stress::scaled(40);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    constexpr std::size_t threads = 4;
+    constexpr std::size_t each = 700;
+    Pool pool{pool_options{
+        .block_size = block_size, .block_count = 1, .growth = growth::geometric}};
+    std::vector<std::vector<void*>> taken(threads);
+    stress::on_threads(threads, [&](std::size_t me) {
+      for (std::size_t i = 0; i < each; ++i) {
+        void* const block = pool.allocate();
+        std::memset(block, static_cast<int>(me), block_size);
+        taken[me].push_back(block);
+        if (i % 7 == 0) {
+          pool.deallocate(taken[me].back());
+          taken[me].pop_back();
+        }
+      }
+    });
+    std::set<void*> all;
+    std::size_t count = 0;
+    for (std::size_t me = 0; me < threads; ++me) {
+      for (void* const block : taken[me]) {
+        all.insert(block);
+        ++count;
+        const auto* const bytes = static_cast<const std::byte*>(block);
+        REQUIRE(std::all_of(bytes, bytes + block_size,
+                            [me](std::byte byte) { return byte == static_cast<std::byte>(me); }));
+        REQUIRE(pool.deallocate(block));
+      }
+    }
+    CHECK(all.size() == count);
+    CHECK(pool.capacity() < 4 * threads * each);
+  }
+}
+
+}  // namespace
