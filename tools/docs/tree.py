@@ -26,8 +26,11 @@ class TextFile:
 def names(root: Path) -> list[str]:
     """What git tracks or would track; without git, every file that nobody built."""
     listing = ["git", "-C", str(root), "ls-files", "-z", "--cached", "--others"]
-    done = subprocess.run([*listing, "--exclude-standard"], capture_output=True, text=True)
-    if done.returncode == 0:
+    try:
+        done = subprocess.run([*listing, "--exclude-standard"], capture_output=True, text=True)
+    except OSError:
+        done = None
+    if done is not None and done.returncode == 0:
         return sorted({name for name in done.stdout.split("\0") if (root / name).is_file()})
     inside = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
     return sorted(path.as_posix() for path in inside if not LEFT_OUT.intersection(path.parts))
