@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import DegenerateDataWarning, bootstrap
 
 from heapwise.stats.interval import Interval
 
@@ -27,6 +26,8 @@ def bootstrap_interval(
     Source: B. Efron, "Better bootstrap confidence intervals", JASA 82 (1987) 171-185; computed by
     scipy.stats.bootstrap.
     """
+    from scipy.stats import DegenerateDataWarning, bootstrap
+
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) < AT_LEAST:
         note = f"{len(numbers)} values: a bootstrap interval needs at least {AT_LEAST}"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t
 
 from heapwise.stats.paired import PairedRatio, paired_ratio
 
@@ -52,8 +51,10 @@ def _detectable(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | N
 
     Source: J. M. Bland, "An Introduction to Medical Statistics", ch. 18, on the log scale.
     """
+    from scipy.special import stdtrit
+
     n = len(logs)
     if n < 3:
         return None
     spread = float(np.std(logs, ddof=1)) / np.sqrt(n)
-    return float(np.expm1((t.ppf(0.975, n - 1) + t.ppf(0.8, n - 1)) * spread))
+    return float(np.expm1((stdtrit(n - 1, 0.975) + stdtrit(n - 1, 0.8)) * spread))

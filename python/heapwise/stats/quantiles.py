@@ -7,7 +7,6 @@ from math import ceil, log
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 
 from heapwise.stats.interval import Interval
 
@@ -43,6 +42,8 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
     values and at least that with ties. Too few values: ends None, and the note says how many.
     Source: H. A. David and H. N. Nagaraja, "Order Statistics", 3rd ed., section 7.1.
     """
+    from scipy.special import bdtr
+
     _check(q)
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     n = len(ordered)
@@ -51,7 +52,7 @@ def quantile_interval(values: Sequence[float], q: float, confidence: float = 0.9
         note = f"{n} values: a {confidence:.0%} interval of this quantile needs {needed}"
         return Interval(None, None, confidence, None, note)
     low, high = _ranks(n, q, confidence)
-    coverage = float(binom.cdf(high - 1, n, q) - binom.cdf(low - 1, n, q))
+    coverage = float(bdtr(high - 1, n, q) - bdtr(low - 1, n, q))
     return Interval(float(ordered[low - 1]), float(ordered[high - 1]), confidence, coverage)
 
 
@@ -62,7 +63,9 @@ def median_interval(values: Sequence[float], confidence: float = 0.95) -> Interv
 
 def _ranks(n: int, q: float, confidence: float) -> tuple[int, int]:
     """1-based ranks (low, high); both tails equal where possible, else all error on one side."""
-    below: NDArray[np.float64] = np.asarray(binom.cdf(np.arange(n + 1), n, q), dtype=np.float64)
+    from scipy.special import bdtr
+
+    below: NDArray[np.float64] = np.asarray(bdtr(np.arange(n + 1), n, q), dtype=np.float64)
     error = 1 - confidence
     low = _low_rank(below, error / 2)
     high = _high_rank(below, error / 2, n)

@@ -12,7 +12,6 @@ from math import floor, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm
 
 EXACT_LIMIT = 200
 """Up to so many pairs the distribution is counted; above, the normal approximation is used
@@ -47,8 +46,10 @@ def lower_tail(statistic: float, pairs: int) -> float:
     if pairs <= EXACT_LIMIT:
         table = _cumulative(pairs)
         return float(table[min(len(table) - 1, max(0, int(np.ceil(statistic))))])
+    from scipy.special import ndtr
+
     mean, deviation = _moments(pairs)
-    return float(norm.cdf((statistic + 0.5 - mean) / deviation))
+    return float(ndtr((statistic + 0.5 - mean) / deviation))
 
 
 def p_value(statistic: float, pairs: int) -> float:
@@ -67,8 +68,10 @@ def interval_rank(pairs: int, confidence: float) -> int | None:
     if pairs <= EXACT_LIMIT:
         k = int(np.searchsorted(_cumulative(pairs), tail * (1 + 1e-12), side="right"))
         return k or None
+    from scipy.special import ndtri
+
     mean, deviation = _moments(pairs)
-    return max(1, floor(mean + float(norm.ppf(tail)) * deviation))
+    return max(1, floor(mean + float(ndtri(tail)) * deviation))
 
 
 def pairs_needed(confidence: float) -> int:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import kendalltau, mannwhitneyu, theilslopes
 
 
 @dataclass(frozen=True)
@@ -36,6 +35,8 @@ def trend(values: Sequence[float], order: Sequence[float] | None = None) -> Tren
     Source: H. B. Mann, "Nonparametric tests against trend", Econometrica 13 (1945) 245-259;
     P. K. Sen, "Estimates of the regression coefficient based on Kendall's tau", JASA 63 (1968).
     """
+    from scipy.stats import kendalltau, theilslopes
+
     numbers = np.asarray(values, dtype=np.float64)
     places = np.arange(len(numbers)) if order is None else np.asarray(order, dtype=np.float64)
     if len(numbers) < 6:
@@ -53,6 +54,8 @@ def halves(values: Sequence[float]) -> Halves | None:
     The middle one of an odd count belongs to neither. None for fewer than 10 values.
     Source: H. B. Mann and D. R. Whitney, Ann. Math. Statist. 18 (1947) 50-60.
     """
+    from scipy.stats import mannwhitneyu
+
     numbers = np.asarray(values, dtype=np.float64)
     if len(numbers) < 10:
         return None

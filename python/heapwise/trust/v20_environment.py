@@ -14,8 +14,8 @@ from heapwise.trust.words import counted, listed
 ID, TITLE = "V20", "No tuning leaked in"
 
 PREFIXES = (
-    "MALLOC_", "GLIBC_TUNABLES", "LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "LD_BIND_NOW",
-    "MIMALLOC_", "JEMALLOC_", "TCMALLOC_", "TBB_MALLOC_", "SCUDO_OPTIONS", "HEAPWISE_MALLOC",
+    "MALLOC_", "GLIBC_TUNABLES", "LD_", "MIMALLOC_", "JEMALLOC_", "TCMALLOC_", "TBB_MALLOC_",
+    "SCUDO_OPTIONS", "HEAPWISE_MALLOC",
 )
 
 

@@ -170,6 +170,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V18", "warn", lambda: nameless_peer(compare())),
     ("V19", "fail", lambda: with_machine_after(compare(), thp="always")),
     ("V20", "warn", lambda: with_plan(compare(), environment={"MALLOC_ARENA_MAX": "1"})),
+    ("V20", "warn", lambda: with_plan(compare(), environment={"LD_BIND_NOT": "1"})),
     ("V23", "warn", lambda: pool_run(rounds=1)),
     ("V23", "warn", lambda: compare_run(Script(rounds=5))),
     ("V23", "warn", lambda: compare_run(Script(rounds=6))),
