@@ -21,6 +21,8 @@ struct setting {
   using checking = Checking;
   using pool_type = pool<Policy, Checking>;
   static constexpr growth how = How;
+  /// What is no block of the pool is refused; else such a free is undefined behaviour.
+  static constexpr bool refuses_foreign = Checking::refuses_foreign;
 
   /// Options for `count` blocks; a pool that may grow starts with a quarter of them.
   static constexpr pool_options options(std::size_t block_size, std::size_t count,
@@ -36,7 +38,9 @@ struct setting {
 
 /// A line for each new policy goes here.
 #define CONTRACT_SETTINGS_OF(policy)                                                         \
-  contract::setting<policy, heapwise::unchecked, heapwise::growth::fixed>,                   \
+  contract::setting<policy, heapwise::trusting, heapwise::growth::fixed>,                    \
+      contract::setting<policy, heapwise::trusting, heapwise::growth::geometric>,            \
+      contract::setting<policy, heapwise::unchecked, heapwise::growth::fixed>,               \
       contract::setting<policy, heapwise::unchecked, heapwise::growth::geometric>,           \
       contract::setting<policy, heapwise::checked, heapwise::growth::fixed>,                 \
       contract::setting<policy, heapwise::checked, heapwise::growth::geometric>

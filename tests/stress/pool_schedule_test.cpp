@@ -74,7 +74,7 @@ std::vector<void*> drain(Pool& from) {
 TEST_CASE_TEMPLATE("few blocks, few threads", Pool, heapwise::pool<heapwise::lock_free>,
                    heapwise::pool<heapwise::lock_free, heapwise::checked>,
                    heapwise::pool<heapwise::thread_cached>) {
-  for_each_seed(300, [](std::uint64_t seed) {
+  for_each_seed(500, [](std::uint64_t seed) {
     constexpr std::size_t count = 6;
     Pool pool{pool_options{.block_size = block_size, .block_count = count}};
     const std::vector<void*> all = drain(pool);
@@ -90,7 +90,7 @@ TEST_CASE_TEMPLATE("few blocks, few threads", Pool, heapwise::pool<heapwise::loc
 TEST_CASE_TEMPLATE("growth from one block, several threads at once", Pool,
                    heapwise::pool<heapwise::lock_free>,
                    heapwise::pool<heapwise::thread_cached>) {
-  for_each_seed(300, [](std::uint64_t seed) {
+  for_each_seed(500, [](std::uint64_t seed) {
     constexpr std::size_t threads = 3;
     Pool pool{pool_options{.block_size = block_size,
                            .block_count = 1,

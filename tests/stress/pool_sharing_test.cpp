@@ -55,7 +55,7 @@ TEST_CASE_TEMPLATE("allocated here, freed there", Pool, SHARED_POOLS) {
   stress::ownership owners{census(pool), block_size};
   stress::mailbox mail;
   std::atomic<std::size_t> wrong{0};
-  const std::size_t steps = stress::scaled(40'000);
+  const std::size_t steps = stress::scaled(100'000);
   stress::on_threads(6, [&](std::size_t me) {
     stress::random draw{me};
     for (std::size_t i = 0; i < steps; ++i) {
@@ -79,7 +79,7 @@ TEST_CASE_TEMPLATE("everybody wants more than there is", Pool, SHARED_POOLS) {
   Pool pool{pool_options{.block_size = block_size, .block_count = count}};
   stress::ownership owners{census(pool), block_size};
   std::atomic<std::size_t> wrong{0};
-  const std::size_t rounds = stress::scaled(1500);
+  const std::size_t rounds = stress::scaled(5000);
   stress::on_threads(threads, [&](std::size_t me) {
     stress::random draw{me};
     std::vector<void*> mine;
@@ -109,7 +109,7 @@ TEST_CASE("a lock-free pool is exhausted only if it really is") {
   heapwise::pool<heapwise::lock_free> pool{
       pool_options{.block_size = block_size, .block_count = threads}};
   std::atomic<std::size_t> refused{0};
-  const std::size_t steps = stress::scaled(60'000);
+  const std::size_t steps = stress::scaled(200'000);
   stress::on_threads(threads, [&](std::size_t) {
     for (std::size_t i = 0; i < steps; ++i) {
       void* const block = pool.try_allocate();
@@ -124,7 +124,7 @@ TEST_CASE("a lock-free pool is exhausted only if it really is") {
 }
 
 TEST_CASE_TEMPLATE("growth under contention", Pool, SHARED_POOLS) {
-  const std::size_t rounds = stress::scaled(40);
+  const std::size_t rounds = stress::scaled(100);
   for (std::size_t round = 0; round < rounds; ++round) {
     constexpr std::size_t threads = 4;
     constexpr std::size_t each = 700;

@@ -17,13 +17,25 @@ bool agrees_with_division(std::uint64_t stride, std::uint64_t offset) {
   return offset % stride == 0 ? quotient == offset / stride : quotient > top / stride;
 }
 
+/// The same question with the answer only, and with a bound.
+bool bound_agrees_with_division(std::uint64_t stride, std::uint64_t offset, std::uint64_t blocks) {
+  const stride_divider divider{stride};
+  const bool wanted = offset % stride == 0 && offset / stride < blocks;
+  return divider.is_block(offset, divider.bound_of(blocks)) == wanted;
+}
+
 static_assert(stride_divider{24}.quotient(240) == 10);
+static_assert(stride_divider{24}.is_block(240, stride_divider{24}.bound_of(11)));
+static_assert(!stride_divider{24}.is_block(240, stride_divider{24}.bound_of(10)));
 static_assert(stride_divider{24}.quotient(241) > top / 24);
 
 TEST_CASE("every small stride and offset") {
   for (std::uint64_t stride = 1; stride <= 300; ++stride) {
     for (std::uint64_t offset = 0; offset <= 3000; ++offset) {
       REQUIRE(agrees_with_division(stride, offset));
+      REQUIRE(bound_agrees_with_division(stride, offset, 0));
+      REQUIRE(bound_agrees_with_division(stride, offset, 10));
+      REQUIRE(bound_agrees_with_division(stride, offset, 1000));
     }
   }
 }
@@ -32,6 +44,7 @@ TEST_CASE("small negative offsets, which are large numbers") {
   for (std::uint64_t stride = 1; stride <= 300; ++stride) {
     for (std::uint64_t below = 1; below <= 1000; ++below) {
       REQUIRE(agrees_with_division(stride, 0 - below));
+      REQUIRE(bound_agrees_with_division(stride, 0 - below, 1000));
     }
   }
 }
@@ -44,6 +57,11 @@ TEST_CASE("random strides and offsets of any size") {
     CAPTURE(stride);
     REQUIRE(agrees_with_division(stride, offset));
     REQUIRE(agrees_with_division(stride, offset / stride * stride));
+    const std::uint64_t blocks = (random() >> (random() % 64)) % (top / stride);
+    REQUIRE(bound_agrees_with_division(stride, offset, blocks));
+    REQUIRE(bound_agrees_with_division(stride, offset / stride * stride, blocks));
+    REQUIRE(bound_agrees_with_division(stride, blocks * stride, blocks));
+    if (blocks > 0) REQUIRE(bound_agrees_with_division(stride, (blocks - 1) * stride, blocks));
   }
 }
 
