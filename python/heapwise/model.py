@@ -278,13 +278,30 @@ class Row:
     ratio_low: float | None
     ratio_high: float | None
     baseline: bool = False
-    verdict: Literal["baseline", "better", "worse", "no difference", "cannot tell", "not measured"] = (
-        "not measured"
-    )
+    verdict: Literal[
+        "baseline", "better", "worse", "no difference", "cannot tell", "not measured",
+    ] = "not measured"
     status: str = "ok"
     note: str = ""
     values: list[float] = field(default_factory=list)
     seed_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the project aims at in one cell: ``of`` (a ratio of times) shall be as ``aim`` says.
+
+    ``verdict`` follows from the 95 % interval: met or not met when all of it lies on one side.
+    """
+
+    cell: str
+    of: str
+    aim: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: Literal["met", "not met", "cannot tell here"]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -297,3 +314,4 @@ class Result:
     advice: str
     noise_floor: float | None = None
     headlines: list[str] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)

@@ -9,8 +9,6 @@ from heapwise.analysis.units import change, significant, times
 from heapwise.model import Row, Trust
 from heapwise.trust.series import Cell, parameters_key, ratio_of
 
-MORE_TIME = "add --time 10m"
-
 
 def advise(bench: Bench, rows: list[Row], trust: Trust) -> str:
     if trust.verdict == "not trustworthy":
@@ -24,6 +22,11 @@ def advise(bench: Bench, rows: list[Row], trust: Trust) -> str:
     return _run(bench, usable)
 
 
+def _more_time(bench: Bench) -> str:
+    """Every stored comparison can be gone on with."""
+    return f"heapwise resume {bench.stored.run.id} --time 10m"
+
+
 def _compare(bench: Bench, rows: list[Row], usable: list[Row]) -> str:
     quick = _of(usable, "wall_time")
     small = _of(usable, "peak_memory")
@@ -32,7 +35,7 @@ def _compare(bench: Bench, rows: list[Row], usable: list[Row]) -> str:
         return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
     fastest, smallest = _winner(bench, quick), _winner(bench, small)
     parts = [_fastest(bench, quick, small, fastest, base),
-             _smallest(quick, small, smallest, fastest, base)]
+             _smallest(bench, quick, small, smallest, fastest, base)]
     lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
@@ -42,7 +45,7 @@ def _compare(bench: Bench, rows: list[Row], usable: list[Row]) -> str:
 def _fastest(bench: Bench, quick: list[Row], small: list[Row], winner: Row | None,
              base: str) -> str:
     if winner is None:
-        return _no_winner(quick, base, "faster")
+        return _no_winner(bench, quick, base, "faster")
     gain = change(winner.ratio or 1, "more", "less")
     words = f"Fastest: {winner.subject}, {gain} time than {base}"
     level = _level_with(bench, quick, winner)
@@ -52,12 +55,12 @@ def _fastest(bench: Bench, quick: list[Row], small: list[Row], winner: Row | Non
     return f"{words}{_price(cost, 'memory')}."
 
 
-def _smallest(quick: list[Row], small: list[Row], winner: Row | None, fastest: Row | None,
-              base: str) -> str:
+def _smallest(bench: Bench, quick: list[Row], small: list[Row], winner: Row | None,
+              fastest: Row | None, base: str) -> str:
     if not small:
         return ""
     if winner is None:
-        return _no_winner(small, base, "smaller")
+        return _no_winner(bench, small, base, "smaller")
     if fastest and fastest.subject == winner.subject:
         return "It is also the smallest."
     cost = next((r for r in quick if r.subject == winner.subject), None)
@@ -77,11 +80,11 @@ def _price(row: Row | None, what: str) -> str:
     return f"; its {what} cannot be told yet"
 
 
-def _no_winner(rows: list[Row], base: str, word: str) -> str:
+def _no_winner(bench: Bench, rows: list[Row], base: str, word: str) -> str:
     unsure = [r.subject for r in rows if r.verdict == "cannot tell"]
     if unsure:
         who = f"{' or '.join(unsure)} is" if len(unsure) < 3 else "any of them is"
-        return f"Cannot tell yet whether {who} {word} than {base}: {MORE_TIME}."
+        return f"Cannot tell yet whether {who} {word} than {base}: {_more_time(bench)}."
     if any(r.verdict == "worse" for r in rows):
         return f"None is {word} than {base}."
     return f"No difference from {base} that is {word}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from heapwise.analysis.advice import advise
+from heapwise.analysis.goals import goals
 from heapwise.analysis.headlines import headlines
 from heapwise.analysis.rows import Bench, make_rows
 from heapwise.model import Result
@@ -18,6 +19,7 @@ def analyse(stored: StoredRun) -> Result:
     return Result(
         run=stored.run, rows=rows, trust=trust, advice=advise(bench, rows, trust),
         noise_floor=_main_floor(bench), headlines=headlines(bench),
+        goals=goals(bench, trust),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,15 +23,19 @@ def seed_value(experiment: Experiment, subject: str, parameters: Mapping[str, An
     return next((f.value for f in seed_figures(experiment, subject, parameters)), None)
 
 
-def seed_ratio(
+def seed_ratios(
     experiment: Experiment, above: str, below: str, parameters: Mapping[str, Any]
-) -> float | None:
-    """above / below as the first seed that has both measured them, on one machine."""
+) -> dict[str, float]:
+    """Seed -> above / below, for each that measured both on one machine."""
     under = {f.machine: f.value for f in seed_figures(experiment, below, parameters)}
-    for figure in seed_figures(experiment, above, parameters):
-        if under.get(figure.machine):
-            return figure.value / under[figure.machine]
-    return None
+    return {seed_name(figure): figure.value / under[figure.machine]
+            for figure in seed_figures(experiment, above, parameters) if under.get(figure.machine)}
+
+
+def seed_name(figure: SeedFigure) -> str:
+    """``seed 001, median`` of a machine that ends with it in brackets; else the machine."""
+    brackets = re.search(r"\((seed [^()]*)\)$", figure.machine)
+    return brackets.group(1) if brackets else figure.machine
 
 
 def _subject(figure: SeedFigure, subject: str) -> bool:

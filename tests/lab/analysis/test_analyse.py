@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from synthetic import POOL, Script, compare_run, pool_run
 
-from heapwise.analysis import analyse, to_json
+from heapwise.analysis import analyse, goal_line, to_json
 from heapwise.analysis.verdict import judge
-from heapwise.model import Process, Result, Row
+from heapwise.model import Goal, Process, Result, Row
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
 
@@ -114,7 +114,7 @@ def test_advice_admits_that_it_cannot_tell() -> None:
     level = dict.fromkeys(Script().time, 1.0)
     advice = analyse(compare_run(Script(time=level, noise=0.2, rounds=8))).advice
     assert "Cannot tell yet" in advice
-    assert "--time 10m" in advice
+    assert "heapwise resume 5a11 --time 10m" in advice
 
 
 def test_two_that_are_level_are_both_named() -> None:
@@ -140,24 +140,80 @@ def test_our_own_subject_gets_no_favour() -> None:
     assert theirs.replace("scudo", "heapwise") == ours
 
 
-def test_headlines_have_the_seed_beside_them() -> None:
+def test_headlines_have_the_seeds_beside_them() -> None:
     lines = analyse(pool_run(rounds=6)).headlines
     line = next(x for x in lines if x.startswith("bulk alloc_fresh: malloc@glibc / unsync"))
-    assert "(seed: 11.01x)" in line
+    assert "(seed 001, median 11.01x; seed 000 6.02x)" in line
     assert POOL["malloc@glibc"] / POOL["unsynchronized"] == pytest.approx(
         float(line.partition("= ")[2].partition("x")[0]), rel=0.03)
 
 
-def test_goals_are_computed_not_typed() -> None:
-    lines = analyse(pool_run(rounds=6, threads=[4])).headlines
-    assert any("thread_cached" in x and "[goal 2.0x: met]" in x for x in lines)
-    slower = dict(POOL)
-    POOL["thread_cached"] = 90.0
-    try:
-        lines = analyse(pool_run(rounds=6, threads=[4])).headlines
-    finally:
-        POOL.update(slower)
-    assert any("/ thread_cached" in x and "[goal 2.0x: missed]" in x for x in lines)
+def test_quantiles_have_no_headline() -> None:
+    stored = pool_run(rounds=6)
+    bulk = stored.run.experiments[0]
+    names = {"alloc_fresh": "alloc_p99_9", "free": "free_max"}
+    experiment = replace(bulk, quantities=[replace(q, name=names[q.name]) for q in bulk.quantities])
+    samples = [replace(s, values={names[k]: v for k, v in s.values.items()})
+               for s in stored.samples]
+    run = replace(stored.run, experiments=[experiment])
+    assert analyse(replace(stored, run=run, samples=samples)).headlines == []
+
+
+def test_a_smoke_run_has_neither_headlines_nor_goals() -> None:
+    stored = pool_run(rounds=6, threads=[4])
+    plan = replace(stored.run.plan, smoke=True)
+    result = analyse(replace(stored, run=replace(stored.run, plan=plan)))
+    assert (result.headlines, result.goals) == ([], [])
+
+
+def goals_of(stored: StoredRun, above: str, below: str) -> list[Goal]:
+    return [g for g in analyse(stored).goals if g.of.startswith(above) and g.of.endswith(below)]
+
+
+def test_goals_are_computed_not_typed(monkeypatch: pytest.MonkeyPatch) -> None:
+    (goal,) = goals_of(pool_run(rounds=6, threads=[4]), "best malloc", "/ thread_cached")
+    assert (goal.verdict, goal.aim, goal.cell) == ("met", "at least 2.0x", "concurrent alloc_free")
+    assert goal.low is not None
+    assert goal.low >= 2
+    monkeypatch.setitem(POOL, "thread_cached", 90.0)
+    (goal,) = goals_of(pool_run(rounds=6, threads=[4]), "best malloc", "/ thread_cached")
+    assert goal.verdict == "not met"
+
+
+def test_a_goal_within_the_interval_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(POOL, "boost_pool", POOL["unsynchronized"] * 1.5)
+    (goal,) = goals_of(pool_run(rounds=8), "boost_pool", "/ unsynchronized")
+    assert goal.verdict == "cannot tell here"
+    assert goal.low is not None
+    assert goal.high is not None
+    assert goal.low < 1.5 < goal.high
+
+
+def test_the_goals_of_bulk_speak_of_untouched_blocks_only() -> None:
+    stored = pool_run(rounds=8)
+    touched = replace(stored, processes=[
+        replace(p, parameters={**p.parameters, "touch": "write"}) for p in stored.processes],
+        samples=[replace(s, parameters={**s.parameters, "touch": "write"})
+                 for s in stored.samples])
+    assert goals_of(stored, "boost_pool", "/ unsynchronized")
+    assert not goals_of(touched, "boost_pool", "/ unsynchronized")
+
+
+def test_contention_takes_two_processors() -> None:
+    stored = pool_run(rounds=6, threads=[1, 2])
+    (goal,) = goals_of(stored, "mutex", "/ lock_free")
+    assert (goal.verdict, "threads=2" in goal.cell) == ("met", True)
+    alone = replace(stored, run=replace(stored.run, machine=replace(stored.run.machine, cores=1)))
+    (goal,) = goals_of(alone, "mutex", "/ lock_free")
+    assert goal.verdict == "cannot tell here"
+    assert "one processor" in goal_line(goal)
+
+
+def test_a_missing_rival_is_no_goal_met() -> None:
+    stored = pool_run(rounds=6, threads=[4])
+    samples = [s for s in stored.samples if not s.subject.startswith("malloc@")]
+    (goal,) = goals_of(replace(stored, samples=samples), "best malloc", "/ thread_cached")
+    assert (goal.verdict, goal.ratio) == ("cannot tell here", None)
 
 
 def test_seed_values_stand_beside_their_rows_only() -> None:

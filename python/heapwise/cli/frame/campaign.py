@@ -55,6 +55,7 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
 
 
 def _print_result(result: Result, console: Console) -> None:
+    from heapwise.analysis import goal_line
     from heapwise.cli.frame.table import compare_table, experiment_tables
 
     compare = result.run.plan.kind == "compare"
@@ -63,6 +64,8 @@ def _print_result(result: Result, console: Console) -> None:
     console.result("")
     for headline in [] if compare else result.headlines:
         console.result(f"         {headline}")
+    for place, goal in enumerate(result.goals):
+        console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
     console.result(f"Advice   {result.advice}")
     if compare and result.noise_floor is not None:
         floor = f"±{result.noise_floor * 100:.1f} %"

@@ -1,0 +1,138 @@
+"""What the project aims at, and whether this run shows it: computed from the pairs of each cell."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+from heapwise.analysis.headlines import figures, label
+from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
+from heapwise.analysis.rows import Bench, place
+from heapwise.analysis.units import significant
+from heapwise.model import Goal, Trust
+from heapwise.stats.paired import PairedRatio
+from heapwise.trust.series import REPEATS_NOTE, Cell, Series, ratio_of
+
+Word = Literal["met", "not met", "cannot tell here"]
+
+
+@dataclass(frozen=True)
+class Aim:
+    """``above`` over ``below`` in time shall be at least, or at most, ``factor``.
+
+    above: a subject or a role; where a role has several subjects, each of them counts.
+    """
+
+    experiment: str
+    above: str
+    below: str
+    factor: float
+    at_most: bool = False
+    quantities: tuple[str, ...] = ()
+    threads: tuple[int, ...] | Literal["contended"] = ()
+
+    def covers(self, cell: Cell) -> bool:
+        """Where a cell may touch the blocks inside the clock, the one that does not is meant."""
+        parameters = json.loads(cell.parameters)
+        threads = parameters.get("threads", 1)
+        fits = threads >= 2 if self.threads == "contended" else threads in (self.threads or (1,))
+        return (cell.experiment == self.experiment and fits
+                and (not self.quantities or cell.quantity in self.quantities)
+                and parameters.get("touch", "none") == "none")
+
+    def judge(self, ratio: PairedRatio) -> Word:
+        if ratio.low is None or ratio.high is None:
+            return "cannot tell here"
+        if self.at_most:
+            return _word(ratio.high <= self.factor, ratio.low > self.factor)
+        return _word(ratio.low >= self.factor, ratio.high < self.factor)
+
+    @property
+    def sense(self) -> str:
+        return f"{'at most' if self.at_most else 'at least'} {significant(self.factor, 2)}x"
+
+
+LEVEL = 0.97
+"""Within 3 % of the fastest is level: the neighbours in a list of five differ by more."""
+
+FEW_ROUNDS = "interval over repeats, for want of six rounds"
+
+REUSE = ("free", "alloc_reused")
+
+AIMS = (
+    Aim("pool/interleaved", OTHER_POOL, "unsynchronized", LEVEL),
+    Aim("pool/interleaved", BEST_MALLOC, "unsynchronized", 4.0),
+    Aim("pool/bulk", "boost_pool", "unsynchronized", 1.5, quantities=REUSE),
+    Aim("pool/bulk", "foonathan_pool", "unsynchronized", 1.5, quantities=REUSE),
+    Aim("pool/interleaved", "thread_cached", "unsynchronized", 2.0, at_most=True),
+    Aim("pool/interleaved", "thread_cached_handle", "unsynchronized", 2.0, at_most=True),
+    Aim("pool/concurrent", BEST_MALLOC, "thread_cached", 2.0, threads=(4,)),
+    Aim("pool/concurrent", BEST_MALLOC, "thread_cached_handle", 2.0, threads=(4,)),
+    Aim("pool/concurrent", "mutex", "lock_free", 1.0, threads="contended"),
+)
+
+
+def goals(bench: Bench, trust: Trust) -> list[Goal]:
+    """For every aim and every cell that it covers; none for smoke runs and comparisons."""
+    if bench.stored.run.plan.smoke:
+        return []
+    experiments = {e.id: e for e in bench.stored.run.experiments}
+    found = []
+    for aim in AIMS:
+        if aim.experiment in experiments:
+            cells = [c for c in bench.table if aim.covers(c) and aim.below in bench.table[c]]
+            for cell in sorted(cells, key=lambda c: place(experiments[c.experiment], c)):
+                found.append(_goal(bench, aim, cell, trust))
+    return found
+
+
+def _goal(bench: Bench, aim: Aim, cell: Cell, trust: Trust) -> Goal:
+    row = bench.table[cell]
+    ratios = _ratios(bench, aim, row)
+    if not ratios:
+        return Goal(label(bench, cell), f"{aim.above} / {aim.below}", aim.sense, None, None, None,
+                    "cannot tell here", f"no {aim.above} was measured")
+    worst = (max if aim.at_most else min)(ratios, key=lambda name: ratios[name][0].ratio)
+    words = [aim.judge(ratio) for ratio, _ in ratios.values()]
+    verdict: Word = "cannot tell here"
+    if reason := _obstacle(bench, aim, trust):
+        pass
+    elif "not met" in words:
+        verdict = "not met"
+    elif "cannot tell here" not in words:
+        verdict = "met"
+    ratio, warning = ratios[worst]
+    return Goal(label(bench, cell), f"{spoken(aim.above, worst)} / {aim.below}", aim.sense,
+                ratio.ratio, ratio.low, ratio.high, verdict, reason or warning)
+
+
+def _ratios(bench: Bench, aim: Aim,
+            row: dict[str, Series]) -> dict[str, tuple[PairedRatio, str]]:
+    """Subject -> ratio, and a word of warning where its pairs are no processes."""
+    found = {}
+    for name in members(bench, row, aim.above):
+        ratio, note = ratio_of(row[name], row[aim.below])
+        if ratio is not None:
+            found[name] = ratio, FEW_ROUNDS if REPEATS_NOTE in note else ""
+    return found
+
+
+def _obstacle(bench: Bench, aim: Aim, trust: Trust) -> str:
+    """Why this run cannot tell, whatever its figures are."""
+    if trust.verdict == "not trustworthy":
+        return "the figures are not trustworthy"
+    if aim.threads and bench.stored.run.machine.cores < 2:
+        return "threads do not contend on one processor"
+    return ""
+
+
+def _word(yes: bool, no: bool) -> Word:
+    return "met" if yes else "not met" if no else "cannot tell here"
+
+
+def goal_line(goal: Goal) -> str:
+    """``met  bulk free: boost_pool / unsynchronized = 1.8x, 1.7 to 1.9 (aim: at least 1.5x)``."""
+    value = "" if goal.ratio is None else f" = {figures(goal.ratio, goal.low, goal.high)}"
+    note = f"; {goal.note}" if goal.note else ""
+    return f"{goal.verdict:16}  {goal.cell}: {goal.of}{value} (aim: {goal.aim}{note})"
