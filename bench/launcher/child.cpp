@@ -55,7 +55,8 @@ started_child start_child(const launch_options& options) {
   static started_child child;
   child_ends ends;
   ends.in = open(options.stdin_path, O_RDONLY | O_CLOEXEC);
-  if (ends.in < 0 || !open_pipe(child.stdout_pipe, ends.out) ||
+  if (options.pass_stdout) ends.out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+  if (ends.in < 0 || (!options.pass_stdout && !open_pipe(child.stdout_pipe, ends.out)) ||
       !open_pipe(child.stderr_pipe, ends.err)) {
     child.error = errno;
     return child;

@@ -11,7 +11,7 @@ struct started_child {
   pid_t pid = -1;
   int error = 0;        ///< errno of the step that failed; then there is no child
   cpu_list affinity;    ///< read back in the child, just before exec
-  int stdout_pipe = -1; ///< reading end, not blocking
+  int stdout_pipe = -1; ///< reading end, not blocking; -1 also when stdout is passed on
   int stderr_pipe = -1;
 };
 

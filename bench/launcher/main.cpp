@@ -94,20 +94,23 @@ void write_usage(json_line& line, const outcome& end) {
   line.field("involuntary_switches", end.involuntary_switches);
 }
 
-void write_output(json_line& line) {
+/// What is passed on was not seen here.
+void write_output(json_line& line, bool passed_on) {
   char hash[32];
   std::snprintf(hash, sizeof hash, "xxh3:%016llx", static_cast<unsigned long long>(out.hash()));
-  line.field("output_bytes", out.bytes()).field("output_hash", hash);
+  write_number_or_null(line, "output_bytes",
+                       passed_on ? -1 : static_cast<std::int64_t>(out.bytes()));
+  write_text_or_null(line, "output_hash", passed_on ? nullptr : hash);
   line.field("error_bytes", err.bytes());
 }
 
-std::string_view describe(const measured& result) {
+std::string_view describe(const measured& result, bool passed_on) {
   static char buffer[32768];
   json_line line{buffer, sizeof buffer};
   line.open('{').field("schema", 1).field("wall_s", result.wall_s);
   write_usage(line, result.end);
   write_ending(line, result);
-  write_output(line);
+  write_output(line, passed_on);
   result.child.affinity.write(line.key("affinity"));
   line.field("spin_before_ns", result.spin_before_ns);
   line.field("spin_after_ns", result.spin_after_ns);
@@ -138,7 +141,7 @@ int launch(int argc, char** argv, char** environment) {
   if (!read_launch_options(argc, argv, environment, options)) return exit_bad_usage;
   const measured result = run(options);
   const bool saved = save(out, options.stdout_path) && save(err, options.stderr_path);
-  if (write_result(options.result_path, describe(result)) && saved) return 0;
+  if (write_result(options.result_path, describe(result, options.pass_stdout)) && saved) return 0;
   std::fprintf(stderr, "error E050: a result could not be written (%s)\n", std::strerror(errno));
   return exit_not_written;
 }

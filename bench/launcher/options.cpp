@@ -11,8 +11,8 @@ namespace {
 bool complain(const char* what, const char* about, const char* why) {
   std::fprintf(stderr,
                "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
-               "[--stdout FILE] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] [--result "
-               "FILE] [--env NAME=VALUE ...] [--clean-env]\n      -- PROGRAM ARGS...\n",
+               "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
+               "[--result FILE] [--env NAME=VALUE ...] [--clean-env]\n      -- PROGRAM ARGS...\n",
                what, about[0] == '\0' ? "" : " ", about, why);
   return false;
 }
@@ -100,11 +100,19 @@ bool read_launch_options(int argc, char** argv, char** inherited, launch_options
   int i = 1;
   for (; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
     if (std::strcmp(argv[i], "--clean-env") == 0) continue;
+    if (std::strcmp(argv[i], "--pass-stdout") == 0) {
+      options.pass_stdout = true;
+      continue;
+    }
     if (i + 1 == argc) return complain("no value for", argv[i], "Every option has one.");
     if (!take_value(argv[i], argv[i + 1], options, environment)) return false;
     ++i;
   }
   if (i + 1 >= argc) return complain("no program", "", "There is nothing after --.");
+  if (options.pass_stdout && (options.result_path == nullptr || options.stdout_path != nullptr)) {
+    return complain("--pass-stdout cannot be used here", "",
+                    "It needs --result and excludes --stdout: that stream is PROGRAM's alone.");
+  }
   options.program = argv + i + 1;
   options.environment = environment.entries();
   return true;

@@ -12,6 +12,7 @@ struct launch_options {
   const char* stderr_path = nullptr;
   const char* directory = nullptr;
   const char* result_path = nullptr; ///< null: the launcher's own stdout
+  bool pass_stdout = false;          ///< the program writes to the launcher's own stdout
   bool pinned = false;
   cpu_list cpus;
   char** program = nullptr;     ///< null-terminated, the program first

@@ -290,3 +290,26 @@ def test_result_that_cannot_be_written_is_exit_5(native: Path, toy: str) -> None
             capture_output=True, text=True, timeout=20)
         assert done.returncode == 5
         assert done.stderr.startswith("error E050")
+
+
+def test_passed_stdout_is_the_launchers_own(native: Path, toy: str, tmp_path: Path) -> None:
+    result = tmp_path / "result.json"
+    done = subprocess.run(
+        [str(native / "heapwise-launch"), "--result", str(result), "--pass-stdout", "--",
+         "/bin/echo", "straight through"], capture_output=True, text=True, timeout=60, check=True,
+    )
+    assert done.stdout == "straight through\n"
+    seen = json.loads(result.read_text())
+    assert set(seen) == KEYS
+    assert (seen["output_bytes"], seen["output_hash"], seen["exit_code"]) == (None, None, 0)
+
+
+@pytest.mark.parametrize("options", [[], ["--result", "/dev/null", "--stdout", "/dev/null"]])
+def test_passed_stdout_is_nobody_elses(native: Path, options: list[str]) -> None:
+    done = subprocess.run(
+        [str(native / "heapwise-launch"), "--pass-stdout", *options, "--", "/bin/true"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )
+    assert done.returncode == 2
+    assert "--pass-stdout cannot be used here" in done.stderr
+    assert done.stdout == ""
