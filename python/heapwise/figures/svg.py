@@ -61,9 +61,9 @@ class Drawing:
             **more: Any) -> None:
         self.add("circle", "", hint, cx=x, cy=y, r=radius, fill=_paint(fill), **more)
 
-    def box(self, x: float, y: float, width: float, height: float, fill: str,
+    def box(self, x: float, y: float, width: float, height: float, fill: str, hint: str = "",
             **more: Any) -> None:
-        self.add("rect", x=x, y=y, width=max(0.0, width), height=max(0.0, height),
+        self.add("rect", "", hint, x=x, y=y, width=max(0.0, width), height=max(0.0, height),
                  fill=_paint(fill), **more)
 
     def render(self, class_: str = "figure") -> str:

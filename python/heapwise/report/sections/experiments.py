@@ -8,9 +8,10 @@ from typing import Any
 from markupsafe import Markup
 
 from heapwise.analysis.quantile_name import split_quantile
-from heapwise.analysis.units import scale_for, show
+from heapwise.analysis.seed_figures import seed_figures, seed_name
+from heapwise.analysis.units import Scale, scale_for, show
 from heapwise.figures import forest, scaling
-from heapwise.model import Experiment
+from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
 from heapwise.report.view import Group, View
 from heapwise.report.words import quantity_name
@@ -48,7 +49,14 @@ def _table(view: View, group: Group, varying: list[str]) -> dict[str, Any]:
     return {"name": name, "unit": scale.label, "forest": Markup(drawn),
             "better": group.rows[0].better,
             "cells": list(cells(group, scale, with_strip=True).values()),
-            "seeds": any(row.seed_value is not None for row in group.rows)}
+            "seeds": {row.subject: found for row in group.rows
+                      if (found := _seeds(group, row, scale))}}
+
+
+def _seeds(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str]]:
+    """Figure, name of the seed, machine; in the unit of the table."""
+    return [(scale.number(f.value), seed_name(f), f.machine)
+            for f in seed_figures(group.experiment, row.subject, row.parameters)]
 
 
 def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:

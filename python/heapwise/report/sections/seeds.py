@@ -5,20 +5,32 @@ from __future__ import annotations
 from typing import Any
 
 from heapwise.analysis.seed_figures import seed_figures
-from heapwise.analysis.units import scale_for
-from heapwise.model import Row, SeedFigure
+from heapwise.analysis.units import scale_for, significant
+from heapwise.model import Goal, Row, SeedFigure
 from heapwise.report.view import Group, View
 from heapwise.report.words import quantity_name
 
-TITLE, ORDER = "Beside the seed", 40
+TITLE, ORDER = "Goals, ratios, and the seed's figures", 29
 
 
 def build(view: View) -> dict[str, Any] | None:
     lines = [_line(group, row, figure) for group in view.groups for row in group.rows
              for figure in seed_figures(group.experiment, row.subject, row.parameters)]
-    if not lines and not view.result.headlines:
+    result = view.result
+    if not lines and not result.headlines and not result.goals:
         return None
-    return {"lines": lines, "headlines": view.result.headlines}
+    return {"lines": lines, "headlines": [line.partition(": ")[::2] for line in result.headlines],
+            "goals": [(goal, _value(goal.ratio), _ends(goal)) for goal in result.goals]}
+
+
+def _value(ratio: float | None) -> str:
+    return "" if ratio is None else f"{significant(ratio)}×"
+
+
+def _ends(goal: Goal) -> str:
+    if goal.low is None or goal.high is None:
+        return "" if goal.ratio is None else "no interval"
+    return f"{significant(goal.low)} to {significant(goal.high)}"
 
 
 def _line(group: Group, row: Row, figure: SeedFigure) -> dict[str, str]:
