@@ -1,0 +1,50 @@
+"""The demo's input: the same bytes every time, all of it SQL that SQLite takes."""
+
+from __future__ import annotations
+
+import gzip
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+import prepare_demo
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    headers, documents = tmp_path / "include", tmp_path / "doc"
+    headers.mkdir()
+    documents.mkdir()
+    for number in range(20):
+        (headers / f"h{number}.h").write_text(f"/* it's memory {number} */\n\nint pool{number};\n")
+        with gzip.open(documents / f"d{number}.gz", "wt") as stream:
+            stream.write("changes of the allocator\n" * 50)
+    (headers / "not_text").write_bytes(b"\0\1\2")
+    (headers / "link.h").symlink_to("h0.h")
+    (documents / "broken.gz").write_bytes(b"\x1f\x8bnonsense")
+    monkeypatch.setattr(prepare_demo, "HEADERS", headers)
+    monkeypatch.setattr(prepare_demo, "DOCUMENTS", documents)
+    return tmp_path
+
+
+def test_the_same_machine_gives_the_same_bytes(machine: Path) -> None:
+    first = list(prepare_demo.statements(10_000))
+    (machine / "include" / "not_text").touch()
+    assert list(prepare_demo.statements(10_000)) == first
+
+
+def test_sqlite_takes_it(machine: Path) -> None:
+    database = sqlite3.connect(":memory:")
+    database.executescript("".join(prepare_demo.statements(1_000_000)))
+    # Two paragraphs of each of 20 headers, one of each of 20 documents.
+    assert database.execute("SELECT count(*) FROM place").fetchone() == (60,)
+    assert database.execute("SELECT count(*) FROM text WHERE text MATCH 'alloc*'").fetchone() == (
+        20,
+    )
+
+
+def test_the_budget_holds(machine: Path) -> None:
+    small = sum(map(len, prepare_demo.statements(2_000)))
+    large = sum(map(len, prepare_demo.statements(1_000_000)))
+    assert small < large / 3
