@@ -7,7 +7,7 @@ setup: ; @tools/setup
 ## make demo     setup, then a real comparison and a report (ten minutes at the most)
 demo: ; @tools/setup && tools/demo
 ## make test     setup, then every test; the last line is `N passed, N failed`
-test: ; @tools/setup --tests && tools/test
+test: ; @tools/test
 ## make lock     pin the newest Python dependencies in requirements.lock
 lock: ; @tools/lock
 ## make format   put C++ and Python into shape
