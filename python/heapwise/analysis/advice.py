@@ -84,7 +84,7 @@ def _no_winner(bench: Bench, rows: list[Row], base: str, word: str) -> str:
     unsure = [r.subject for r in rows if r.verdict == "cannot tell"]
     if unsure:
         who = f"{' or '.join(unsure)} is" if len(unsure) < 3 else "any of them is"
-        return f"Cannot tell yet whether {who} {word} than {base}: {_more_time(bench)}."
+        return f"Cannot tell yet whether {who} {word} than {base}; go on: {_more_time(bench)}."
     if any(r.verdict == "worse" for r in rows):
         return f"None is {word} than {base}."
     return f"No difference from {base} that is {word}."

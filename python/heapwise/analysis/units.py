@@ -52,6 +52,13 @@ def show(value: float, unit: str) -> str:
     return scale_for([value], unit).text(value)
 
 
+def size(value: float) -> str:
+    """Bytes that are often a power of two: ``4 KiB``, ``23.5 GiB``."""
+    scale = scale_for([value], "bytes")
+    return f"{value / scale.factor:.4g} {scale.label}" if value >= 1000 * scale.factor else \
+        f"{value / scale.factor:.3g} {scale.label}"
+
+
 def times(ratio: float) -> str:
     """11.015 -> ``11.0x``."""
     return f"{significant(ratio)}x"

@@ -69,9 +69,19 @@ def ratio_ticks(axis: Axis, about: int = 5) -> list[float]:
     if axis.high / axis.low < 2.5:
         ticks = [1 + t for t in even_ticks(axis.low - 1, axis.high - 1, about)]
     else:
-        steps = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0]
-        ticks = [t for t in steps if axis.holds(t)]
+        ticks = _factor_ticks(axis, about + 2)
     return ticks if any(abs(t - 1) < 1e-9 for t in ticks) else sorted([*ticks, 1.0])
+
+
+def _factor_ticks(axis: Axis, at_most: int) -> list[float]:
+    """The finest of four ladders that does not crowd."""
+    ticks: list[float] = []
+    for steps in ((1, 1.5, 2, 3, 4, 6, 8), (1, 2, 5), (1, 3), (1,)):
+        ticks = [round(s * 10.0**d, 12) for d in range(-4, 7) for s in steps]
+        ticks = [t for t in ticks if axis.holds(t)]
+        if len(ticks) <= at_most:
+            break
+    return ticks
 
 
 def ratio_label(ratio: float, wide: bool) -> str:

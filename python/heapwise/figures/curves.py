@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from heapwise.figures.axis import Axis, decade_ticks, logarithmic
 from heapwise.figures.labels import spread
-from heapwise.figures.svg import Drawing, series_colour
+from heapwise.figures.svg import PALETTE, Drawing, series_colour
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 560.0, 14.0, 310.0
@@ -39,14 +40,19 @@ def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
     drawing = Drawing(WIDTH, HEIGHT, title, _description(curves, slots, show))
     for tick in decade_ticks(up):
         drawing.line(LEFT, up.place(tick), RIGHT, up.place(tick))
-        drawing.text(LEFT - 8, up.place(tick) + 4, show(tick), anchor="end")
+        drawing.text(LEFT - 8, up.place(tick) + 4, bare(show(tick)), anchor="end")
     for x, words in zip(places, slots, strict=True):
         drawing.text(x, BOTTOM + 20, words, anchor="middle")
     drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, x_title, anchor="middle", fill="ink")
     for number, curve in enumerate(curves):
-        _curve(drawing, curve, places, up, series_colour(number), show)
+        _curve(drawing, curve, places, up, number, show)
     _names(drawing, curves, up, places)
     return drawing.render(f"figure {class_}")
+
+
+def bare(words: str) -> str:
+    """``50.0 ns/op`` -> ``50 ns/op``: a tick is exact, its zeros say nothing."""
+    return re.sub(r"\.0+(?=\D|$)|(\.\d*[1-9])0+(?=\D|$)", r"\1", words)
 
 
 def _places(number: int) -> list[float]:
@@ -56,10 +62,13 @@ def _places(number: int) -> list[float]:
     return [LEFT + 30 + step * place for place in range(number)]
 
 
-def _curve(drawing: Drawing, curve: Curve, places: list[float], up: Axis, paint: str,
+def _curve(drawing: Drawing, curve: Curve, places: list[float], up: Axis, number: int,
            show: Callable[[float], str]) -> None:
+    """Colours that come round again come dashed."""
+    paint, dashes = series_colour(number), "5 3" if number >= len(PALETTE) else None
     path = " ".join(f"{places[k.slot]:.1f},{up.place(k.value):.1f}" for k in curve.knots)
-    drawing.add("polyline", points=path, fill="none", stroke=paint, stroke_width=1.8)
+    drawing.add("polyline", points=path, fill="none", stroke=paint, stroke_width=1.8,
+                stroke_dasharray=dashes)
     for knot in curve.knots:
         x = places[knot.slot]
         for value in knot.raw:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
+from heapwise.analysis.units import significant
 from heapwise.figures.axis import Axis, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
@@ -63,8 +64,9 @@ def _figures(row: Row) -> str:
     if row.ratio is None:
         return ""
     if row.ratio_low is None or row.ratio_high is None:
-        return f"{row.ratio:.3g}×"
-    return f"{row.ratio:.3g}×  {row.ratio_low:.3g}–{row.ratio_high:.3g}"
+        return f"{significant(row.ratio)}×"
+    return (f"{significant(row.ratio)}×  "
+            f"{significant(row.ratio_low)}–{significant(row.ratio_high)}")
 
 
 def _words(row: Row) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.analysis.units import show
+from heapwise.analysis.units import size
 from heapwise.figures.axis import even_ticks
 from heapwise.figures.svg import Drawing
 
@@ -35,7 +35,7 @@ def draw(counts: Sequence[int], title: str) -> str:
         drawing.box(x + step * 0.1, BOTTOM - max(height, 1.0 if share else 0.0), step * 0.8,
                     max(height, 1.0 if share else 0.0), "accent", hint=words)
         if (place - first) % every == 0:
-            drawing.text(x + step / 2, BOTTOM + 17, show(2.0**place, "bytes"), anchor="middle")
+            drawing.text(x + step / 2, BOTTOM + 17, size(2.0**place), anchor="middle")
     drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "at most so many bytes in a request",
                  anchor="middle", fill="ink")
     return drawing.render("figure sizes")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from heapwise.analysis.units import TIME_UNITS, significant
 from heapwise.model import Row
 
@@ -16,6 +19,13 @@ TWICE = 2.0
 
 def quantity_name(quantity: str) -> str:
     return NAMES.get(quantity, quantity.replace("_", " "))
+
+
+def cell_words(parameters: Mapping[str, Any]) -> str:
+    """``block size 64, iterations 1,000,000``."""
+    return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
+                     else f"{name.replace('_', ' ')} {value}"
+                     for name, value in parameters.items() if name != "quantity")
 
 
 def relation(row: Row) -> str:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from heapwise.figures import forest, tradeoff
 from heapwise.report.view import View
 from heapwise.report.words import quantity_name
 
 TITLE, ORDER = "", 10
+
+COMMAND = re.compile(r"heapwise [a-z]+ \w+(?: --\w+ \w+)*")
 
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
 
@@ -20,13 +23,18 @@ def build(view: View) -> dict[str, Any] | None:
     checks = view.result.trust.checks
     objections = [c for v in ("fail", "warn") for c in checks if c.verdict == v]
     return {
-        "words": WORDS,
+        "advice": _advice(view.result.advice), "words": WORDS,
         "reasons": objections or
                    [c for c in checks if c.id in ("V1", "V5", "V8", "V9")],
         "counts": {v: sum(c.verdict == v for c in checks)
                    for v in ("pass", "warn", "fail", "unavailable")},
         "picture": Markup(picture), "caption": caption,
     }
+
+
+def _advice(sentence: str) -> Markup:
+    """A command in it is one to copy: never broken, and set as one."""
+    return Markup(COMMAND.sub(r"<code>\g<0></code>", str(escape(sentence))))
 
 
 def _picture(view: View) -> tuple[str, str]:

@@ -6,7 +6,7 @@ import json
 import shlex
 from typing import Any
 
-from heapwise.analysis.units import show
+from heapwise.analysis.units import size
 from heapwise.report.view import View
 from heapwise.trust.kept import measured, recorded
 
@@ -19,12 +19,12 @@ def build(view: View) -> dict[str, Any] | None:
     return {
         "run": run, "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
         "program": shlex.join(run.plan.command),
-        "facts": _facts(view), "memory": show(machine.memory_bytes, "bytes"),
+        "facts": _facts(view), "memory": size(machine.memory_bytes),
         "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
         "machine_facts": [(k, v if isinstance(v, str) else json.dumps(v))
                           for k, v in sorted(machine.facts.items())],
         "when": _when(run.created, run.finished),
-        "rounds": len({(p.experiment, p.round) for p in measured(view.stored)}),
+        "rounds": len({p.round for p in measured(view.stored)}),
     }
 
 
@@ -40,11 +40,11 @@ def _facts(view: View) -> list[tuple[str, str]]:
     machine = view.stored.run.machine
     builds = sorted({f"{recorded(p, 'compiler')} {recorded(p, 'flags') or ''}".strip()
                      for p in view.stored.processes if recorded(p, "compiler")})
-    caches = ", ".join(f"{name} {show(size, 'bytes')}" for name, size in machine.caches.items())
+    caches = ", ".join(f"{name} {size(bytes_)}" for name, bytes_ in machine.caches.items())
     found = [
         ("Processor", f"{machine.cpu}, {machine.cores} cores"), ("Caches", caches),
-        ("Memory", f"{show(machine.memory_bytes, 'bytes')}, pages of "
-                   f"{show(machine.page_bytes, 'bytes')}"),
+        ("Memory", f"{size(machine.memory_bytes)}, pages of "
+                   f"{size(machine.page_bytes)}"),
         ("System", f"{machine.distribution}, {machine.kernel}, {machine.libc}"),
         ("Host", f"{machine.user}@{machine.host}"), ("Compiler", "; ".join(builds)),
     ]

@@ -14,7 +14,7 @@ from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
 from heapwise.report.view import Group, View
-from heapwise.report.words import quantity_name
+from heapwise.report.words import cell_words, quantity_name
 
 TITLE, ORDER = "Experiments", 30
 
@@ -30,7 +30,7 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     groups, varying = view.of(experiment), view.varying(experiment)
     fixed = {k: v for k, v in groups[0].cell.items() if k not in varying}
     return {
-        "experiment": experiment, "fixed": fixed, "varying": varying,
+        "experiment": experiment, "fixed": cell_words(fixed), "varying": varying,
         "figures": _scaling(view, groups, varying),
         "tables": [_table(view, group, varying) for group in groups],
     }

@@ -12,6 +12,7 @@ from heapwise.analysis.units import show
 from heapwise.figures import latency
 from heapwise.model import Row
 from heapwise.report.view import View
+from heapwise.report.words import cell_words
 from heapwise.trust.series import parameters_key
 
 TITLE, ORDER = "Latency", 50
@@ -36,6 +37,6 @@ def build(view: View) -> dict[str, Any] | None:
 
 
 def _title(experiment: str, key: str, row: Row) -> str:
-    cell = ", ".join(f"{k} {v}" for k, v in row.parameters.items() if k != "quantity")
+    cell = cell_words(row.parameters)
     words = [experiment, key.partition("|")[0].replace("_", " ")]
     return " ".join(w for w in words if w) + (f" ({cell})" if cell else "")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from heapwise.analysis.seed_figures import seed_figures
 from heapwise.analysis.units import scale_for, significant
 from heapwise.model import Goal, Row, SeedFigure
 from heapwise.report.view import Group, View
-from heapwise.report.words import quantity_name
+from heapwise.report.words import cell_words, quantity_name
 
 TITLE, ORDER = "Goals, ratios, and the seed's figures", 29
 
@@ -20,7 +21,14 @@ def build(view: View) -> dict[str, Any] | None:
     if not lines and not result.headlines and not result.goals:
         return None
     return {"lines": lines, "headlines": [line.partition(": ")[::2] for line in result.headlines],
-            "goals": [(goal, _value(goal.ratio), _ends(goal)) for goal in result.goals]}
+            "goals": [(goal, _value(goal.ratio), _ends(goal)) for goal in result.goals],
+            "caveats": _caveats(result.goals)}
+
+
+def _caveats(goals: list[Goal]) -> list[str]:
+    """Notes that several goals share, to be said once."""
+    notes = Counter(goal.note for goal in goals if goal.note)
+    return [note for note, number in notes.items() if number > 1]
 
 
 def _value(ratio: float | None) -> str:
@@ -37,7 +45,7 @@ def _line(group: Group, row: Row, figure: SeedFigure) -> dict[str, str]:
     scale = scale_for([row.median, figure.value], row.unit)
     return {
         "experiment": group.experiment.id, "quantity": quantity_name(group.quantity),
-        "cell": ", ".join(f"{k} {v}" for k, v in group.cell.items()), "subject": row.subject,
+        "cell": cell_words(group.cell), "subject": row.subject,
         "unit": scale.label, "seed": scale.number(figure.value), "machine": figure.machine,
         "ours": scale.number(row.median) if row.median is not None else "",
     }
