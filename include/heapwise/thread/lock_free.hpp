@@ -135,6 +135,7 @@ class lock_free::core {
       std::array<std::uint64_t, shard_count> before;
       for (unsigned i = 0; i < shard_count; ++i) {
         const unsigned other = (own + i) % shard_count;
+        HEAPWISE_SCHEDULE_POINT();
         if (void* const block = pop_from(shards_[other].head); block != nullptr) return block;
         before[other] = shards_[other].head.load(std::memory_order_acquire);
       }
