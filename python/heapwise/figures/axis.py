@@ -64,10 +64,17 @@ def even_ticks(low: float, high: float, about: int = 5) -> list[float]:
     return [round(n * step, 12) for n in range(ceil(low / step), floor(high / step + 1e-9) + 1)]
 
 
+def is_wide(axis: Axis) -> bool:
+    """From a factor of 4 on, factors say more than percentages."""
+    return axis.high / axis.low >= 4
+
+
 def ratio_ticks(axis: Axis, about: int = 5) -> list[float]:
     """Round percentages near 1, round factors over a wide span; 1 is always among them."""
-    if axis.high / axis.low < 2.5:
+    if not is_wide(axis):
         ticks = [1 + t for t in even_ticks(axis.low - 1, axis.high - 1, about)]
+        if len(ticks) < 3:
+            ticks = [1 + t for t in even_ticks(axis.low - 1, axis.high - 1, 2 * about)]
     else:
         ticks = _factor_ticks(axis, about + 2)
     return ticks if any(abs(t - 1) < 1e-9 for t in ticks) else sorted([*ticks, 1.0])

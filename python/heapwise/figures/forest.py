@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import inf
 
 from heapwise.analysis.units import significant
-from heapwise.figures.axis import Axis, logarithmic, ratio_label, ratio_ticks
+from heapwise.figures.axis import Axis, is_wide, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
 
@@ -34,7 +34,7 @@ def draw(rows: list[Row], title: str, floor: float | None = None) -> str:
 
 
 def _ticks(drawing: Drawing, axis: Axis, bottom: float) -> None:
-    wide = axis.high / axis.low >= 2.5
+    wide = is_wide(axis)
     for tick in ratio_ticks(axis, 5):
         same = abs(tick - 1) < 1e-9
         x = axis.place(tick)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapwise.figures.axis import Axis, logarithmic, ratio_label, ratio_ticks
+from heapwise.figures.axis import Axis, is_wide, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.labels import Rectangle, place_labels
 from heapwise.figures.svg import Drawing, colour
 from heapwise.model import Row
@@ -85,13 +85,13 @@ def _grid(drawing: Drawing, across: Axis, up: Axis) -> None:
         x, same = across.place(tick), abs(tick - 1) < 1e-9
         drawing.line(x, FRAME.top, x, FRAME.bottom, "soft" if same else "line",
                      stroke_dasharray="3 3" if same else None)
-        drawing.text(x, FRAME.bottom + 18, ratio_label(tick, across.high / across.low >= 2.5),
+        drawing.text(x, FRAME.bottom + 18, ratio_label(tick, is_wide(across)),
                      anchor="middle")
     for tick in ratio_ticks(up, 5):
         y, same = up.place(tick), abs(tick - 1) < 1e-9
         drawing.line(FRAME.left, y, FRAME.right, y, "soft" if same else "line",
                      stroke_dasharray="3 3" if same else None)
-        drawing.text(FRAME.left - 8, y + 4, ratio_label(tick, up.high / up.low >= 2.5),
+        drawing.text(FRAME.left - 8, y + 4, ratio_label(tick, is_wide(up)),
                      anchor="end")
     middle = (FRAME.left + FRAME.right) / 2
     drawing.text(middle, HEIGHT - 8, "← faster · time · slower →", anchor="middle",

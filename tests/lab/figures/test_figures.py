@@ -12,7 +12,7 @@ from synthetic import compare_run, pool_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.units import show
-from heapwise.figures import forest, latency, order, scaling, strip, tradeoff
+from heapwise.figures import curves, forest, latency, order, scaling, sizes, strip, tradeoff
 from heapwise.figures.axis import even_ticks, linear, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.labels import Rectangle, place_labels, spread
 from heapwise.figures.order import Moment
@@ -140,3 +140,34 @@ def test_axes() -> None:
     assert 1.0 in ratio_ticks(logarithmic([0.9, 1.2], 0, 1))
     assert [ratio_label(0.9, False), ratio_label(1.0, True), ratio_label(2.0, True)] == [
         "−10 %", "same", "2×"]
+
+
+def test_sizes_are_bars_in_proportion_and_none_is_lost() -> None:
+    counts = [0, 0, 0, 300, 600, 0, 100, 1]
+    root = parse(sizes.draw(counts, "sizes"))
+    bars = {(e[0].text or "").partition(":")[0]: e for e in root.iter(f"{SVG}rect") if len(e)}
+    heights = {name: float(e.get("height", 0)) for name, e in bars.items()}
+    assert list(heights) == ["5 to 8 B", "9 to 16 B", "17 to 32 B", "33 to 64 B", "65 to 128 B"]
+    assert heights["9 to 16 B"] == pytest.approx(2 * heights["5 to 8 B"], rel=0.01)
+    assert heights["17 to 32 B"] == 0
+    assert heights["65 to 128 B"] >= 1
+    assert "8 B" in texts(root)
+
+
+def test_a_single_size_can_be_drawn() -> None:
+    assert "16 B" in texts(parse(sizes.draw([0, 0, 0, 0, 5], "sizes")))
+
+
+@pytest.mark.parametrize(("words", "expected"), [
+    ("50.0 ns/op", "50 ns/op"), ("0.500 ns/op", "0.5 ns/op"), ("1.00 s", "1 s"),
+    ("100 ns/op", "100 ns/op"), ("0.250", "0.25"), ("1,000 ns", "1,000 ns")])
+def test_ticks_are_written_without_idle_zeros(words: str, expected: str) -> None:
+    assert curves.bare(words) == expected
+
+
+@pytest.mark.parametrize("span", [(0.6, 1.7), (0.9, 1.95), (0.99, 1.02), (0.05, 3.0), (0.3, 2.0),
+                                  (0.001, 900.0)])
+def test_every_span_of_ratios_has_some_ticks_and_not_too_many(span: tuple[float, float]) -> None:
+    ticks = ratio_ticks(logarithmic(span, 0, 100), 6)
+    assert 3 <= len(ticks) <= 13
+    assert any(abs(t - 1) < 1e-9 for t in ticks)

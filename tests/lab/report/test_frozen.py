@@ -56,10 +56,18 @@ def test_advice_does_not_name_a_winner_that_is_not_there() -> None:
     assert "None is smaller than glibc" in advice
 
 
-def test_seeds_stand_beside_ours() -> None:
+def test_the_sizes_that_a_program_asks_for_are_shown() -> None:
+    compared = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "compare")
+    page = build_page([View(read_run(DATA, compared))])
+    assert "What the program asks of malloc" in page
+    assert "9 to 16 B: 30,185 requests, 49.1 %" in page
+    assert "malloc 61,448, realloc 27, free 61,434" in page
+
+
+def test_a_pool_run_has_its_sections() -> None:
     pools = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "run")
     page = build_page([View(read_run(DATA, pools))])
-    assert "Beside the seed" in page
+    assert "Goals of the project" in page
     assert "Latency" in page
     assert "figure scaling" in page
 

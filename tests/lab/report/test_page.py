@@ -196,3 +196,18 @@ def test_markdown_has_a_table_per_quantity() -> None:
     assert text.count("\n## ") == 4
     assert "| mimalloc | 14 |" in text
     assert "Trust: **good**" in text
+
+
+def test_every_seed_has_its_figure_beside_ours_with_its_machine() -> None:
+    page = build_page([View(pool_run(rounds=6))])
+    assert "The seed's figures beside ours" in page
+    for figure, name in (("6.86", "seed 001, median"), ("11.8", "seed 000")):
+        assert re.search(rf'title="i5 \({name}\)">{figure}<small>{name}</small>', page)
+        assert f'<td class="small">i5 ({name})</td>' in page
+
+
+def test_goals_are_told_in_words() -> None:
+    page = build_page([View(RUNS["threads"])])
+    assert "Goals of the project" in page
+    assert re.search(r'<td class="better">\s*met', page)
+    assert "Goals of the project" not in build_page([View(RUNS["compare"])])

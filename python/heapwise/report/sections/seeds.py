@@ -11,7 +11,7 @@ from heapwise.model import Goal, Row, SeedFigure
 from heapwise.report.view import Group, View
 from heapwise.report.words import cell_words, quantity_name
 
-TITLE, ORDER = "Goals, ratios, and the seed's figures", 29
+TITLE, ORDER = "Goals and ratios", 29
 
 
 def build(view: View) -> dict[str, Any] | None:

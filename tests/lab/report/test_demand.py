@@ -1,0 +1,38 @@
+"""The section on what the program asks of malloc."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from synthetic import compare_run, pool_run
+
+from heapwise.report import View, build_page
+from heapwise.report.sections import demand
+from heapwise.store import StoredRun
+
+
+def counted(**facts: object) -> StoredRun:
+    stored = compare_run()
+    first = replace(stored.processes[0], facts={**stored.processes[0].facts, **facts})
+    return replace(stored, processes=[first, *stored.processes[1:]])
+
+
+def test_calls_a_second_are_over_the_time_of_a_process_that_is_not_counted() -> None:
+    found = demand.build(View(counted(plain_wall_s=2.0, sizes=[0, 0, 0, 0, 0, 0, 0, 20_000_000])))
+    assert found is not None
+    facts = dict(found["facts"])
+    assert facts["Requests"] == "20,000,000"
+    assert facts["Requests a second"] == "10,000,000"
+    assert facts["Mean request"] == "100 B"
+    assert "65 to 128 B" in found["figure"]
+
+
+def test_without_sizes_the_numbers_stay_and_the_figure_is_left_out() -> None:
+    page = build_page([View(compare_run())])
+    assert "What the program asks of malloc" in page
+    assert "figure sizes" not in page
+
+
+def test_nothing_counted_is_no_section() -> None:
+    assert demand.build(View(pool_run())) is None
+    assert demand.build(View(counted(calls={"malloc": 0, "free": 0}))) is None
