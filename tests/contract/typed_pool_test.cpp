@@ -70,7 +70,7 @@ TEST_CASE_TEMPLATE("over-aligned and owning types", S, CONTRACT_SETTINGS) {
     CHECK(reinterpret_cast<std::uintptr_t>(aligned.construct()) % 256 == 0);
   }
   heapwise::typed_pool<std::string, typename S::policy, typename S::checking> texts{8};
-  std::string* const text = texts.construct(1000, 'x');
+  std::string* const text = texts.construct(std::size_t{1000}, 'x');
   CHECK(text->size() == 1000);
   CHECK(texts.destroy(text));  // the sanitizer would see the leak
 }
