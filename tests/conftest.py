@@ -52,7 +52,10 @@ def built_native() -> Path:
 
 @pytest.fixture
 def fake_native(tmp_path: Path) -> Path:
-    """A native folder with one experiment that behaves as its subjects are called."""
+    """A native folder with the real launcher and experiments that behave as they are called."""
+    from heapwise.catalog import LAUNCHER, native_part
+
+    launcher = native_part(LAUNCHER)
     family = tmp_path / "native" / "experiments" / "fake"
     family.mkdir(parents=True)
     for name in ("subjects", "single"):
@@ -60,4 +63,5 @@ def fake_native(tmp_path: Path) -> Path:
         text = (FAKES / "experiment.py").read_text()
         binary.write_text(f"#!{sys.executable}\n{text}")
         binary.chmod(binary.stat().st_mode | stat.S_IXUSR)
+    (tmp_path / "native" / LAUNCHER).symlink_to(launcher)
     return tmp_path / "native"

@@ -50,6 +50,21 @@ def running(mark: str) -> list[str]:
     return found
 
 
+def experiments(native: Path) -> list[str]:
+    """Processes that run an experiment of this folder: an interpreter with its path, or a binary;
+    the launcher, which passes it on, is another program."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        ours = str(native / "experiments").encode()
+        if any(word.startswith(ours) for word in words[:2]):
+            found.append(path.parent.name)
+    return found
+
+
 @pytest.mark.parametrize(("number", "lines"), [
     (signal.SIGINT, 0), (signal.SIGINT, 1), (signal.SIGINT, 12), (signal.SIGTERM, 5),
 ])
@@ -101,6 +116,24 @@ def test_run_keeps_the_samples_of_a_process_that_was_stopped(
     kept = [s for s in stored.samples if s.process == stopped[0].number]
     assert kept
     assert not [s for s in stored.finished_samples if s.subject == "many"]
+
+
+def test_a_killed_heapwise_leaves_no_experiment_behind(
+    environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    store = tmp_path / "store"
+    child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "many", "--set",
+                  "size=8", "--rounds", "1", "--seed", "5")
+    wait_for_lines(store, 20)
+    inside = experiments(fake_native)
+    assert inside
+    child.kill()
+    child.communicate(timeout=PATIENCE_S)
+    deadline = time.monotonic() + PATIENCE_S
+    while experiments(fake_native) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert experiments(fake_native) == []
 
 
 def test_a_killed_heapwise_leaves_no_program_behind(

@@ -24,9 +24,10 @@ def test_more_rounds(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     assert after.processes[:2] == before.processes
     assert sorted({p.round for p in after.processes}) == [0, 1, 2]
     assert after.run.plan.seed == before.run.plan.seed
-    wrong = heapwise("resume", run_id, "--time", "1m", env=env)
-    assert wrong.returncode == 2
-    assert "rounds of experiments are counted" in wrong.stderr
+    limited = heapwise("resume", run_id, "--runs", "9", "--time", "1ms", env=env)
+    assert limited.returncode == 0, limited.stderr
+    assert "Ended    after 3 of 9 rounds: the time is up" in limited.stdout
+    assert len(read_run(store, run_id).processes) == len(after.processes)
 
 
 def test_more_time(built_native: Path, heapwise: Any, tmp_path: Path) -> None:

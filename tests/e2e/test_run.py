@@ -47,7 +47,7 @@ def test_each_round_has_every_cell_and_the_control(
 
 
 @pytest.mark.parametrize(("subject", "status", "words"), [
-    ("crash", "crashed", "signal 11"),
+    ("crash", "crashed", "SIGSEGV"),
     ("hang", "timed_out", "no end after"),
     ("refuse", "refused", "one processor only"),
     ("wrong_work", "failed", "7 distinct blocks"),
@@ -154,3 +154,62 @@ def test_a_binary_that_does_not_describe_itself_is_left_out(
     assert done.returncode == 0
     assert "broken is left out: --describe ended with 9" in done.stderr
     assert "fake/subjects" in done.stdout
+
+
+def test_the_plan_is_six_rounds_or_the_time(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    env = {"HEAPWISE_NATIVE": str(fake_native)}
+    planned = heapwise("run", "fake/subjects", "--dry-run", "--json", env=env)
+    assert json.loads(planned.stdout)["plan"]["max_rounds"] == 6
+    done = heapwise("run", "fake/subjects", "--subjects", "good", "--set", "size=8", "--time",
+                    "1ms", env=env)
+    assert done.returncode == 0, done.stderr
+    assert "Ended    after 1 of 6 rounds: the time is up" in done.stdout
+    stored = stored_run(tmp_path)
+    assert [p.round for p in stored.processes] == [0, 0]
+    assert stored.run.state == "complete"
+
+
+def test_what_the_launcher_saw_is_stored(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
+    """V7 can judge it: the child's own peak, from a launcher that is small itself."""
+    done = heapwise("run", "fake/subjects", "--subjects", "good", "--smoke", "--json",
+                    env={"HEAPWISE_NATIVE": str(fake_native)})
+    for process in stored_run(tmp_path).processes:
+        assert process.facts["peak_rss_bytes"] > process.facts["launcher_rss_bytes"] > 0
+        assert process.facts["spin_before_ns"] > 0
+        assert process.facts["affinity"]
+    checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
+    assert checks["V7"] == "pass"
+
+
+def verdict_of_counting(done: Any) -> dict[str, Any]:
+    checks = json.loads(done.stdout)["trust"]["checks"]
+    found: dict[str, Any] = next(check for check in checks if check["id"] == "V4")
+    return found
+
+
+def test_the_calls_of_malloc_arrive(heapwise: Any, built_native: Path, tmp_path: Path) -> None:
+    done = heapwise("run", "pool/bulk", "pool/interleaved", "--smoke", "--subjects",
+                    "malloc@glibc", "--json")
+    assert verdict_of_counting(done)["verdict"] == "pass", done.stderr
+    counting = [p for p in stored_run(tmp_path).processes if p.facts.get("counting")]
+    assert [(p.experiment, p.subject, p.round, p.warm_up) for p in counting] == [
+        ("pool/bulk", "malloc@glibc", -1, True), ("pool/interleaved", "malloc@glibc", -1, True)]
+    for process in counting:
+        assert process.facts["calls"]["malloc"] >= process.facts["end"]["expected_calls"] > 0
+    numbers = {p.number for p in counting}
+    assert not [s for s in stored_run(tmp_path).samples if s.process in numbers]
+
+
+def test_calls_that_never_arrive_are_noticed(
+    heapwise: Any, built_native: Path, fake_native: Path
+) -> None:
+    """V4: the fake claims ten milliards of calls, and the counter sees what there were."""
+    from heapwise.catalog import COUNTER
+
+    (fake_native / COUNTER).symlink_to(built_native / COUNTER)
+    done = heapwise("run", "fake/single", "--smoke", "--subjects", "malloc@glibc", "--json",
+                    env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_CALLS": "10000000000"})
+    assert verdict_of_counting(done)["verdict"] == "fail", done.stderr
+    assert done.returncode == 4

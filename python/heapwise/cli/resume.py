@@ -16,7 +16,6 @@ from heapwise.cli.frame.options import (
     QuietOption,
     StoreOption,
 )
-from heapwise.errors import Problem
 
 if TYPE_CHECKING:
     from heapwise.model import Plan
@@ -75,12 +74,11 @@ def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
     if runs is not None:
         plan = replace(plan, min_rounds=runs, max_rounds=runs)
     if time is not None:
-        if plan.kind == "run":
-            raise Problem("E003", "--time is for compare; rounds of experiments are counted",
-                          do="heapwise resume RUN --runs N")
         plan = replace(
-            plan, time_s=parse_duration(time, "--time"), max_rounds=0,
-            min_rounds=MIN_ROUNDS, precision=plan.precision or PRECISION,
+            plan, time_s=parse_duration(time, "--time"),
             options={**plan.options, "time_given": True},
         )
+        if plan.kind == "compare":
+            plan = replace(plan, max_rounds=0, min_rounds=MIN_ROUNDS,
+                           precision=plan.precision or PRECISION)
     return plan

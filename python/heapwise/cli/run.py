@@ -35,7 +35,11 @@ def run(
     ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in each process.")] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Rounds of processes. [3, smoke 1]")
+        int | None, typer.Option(min=1, help="Rounds of processes. [6, smoke 1]")
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Begin no further round after so long: 10m."),
     ] = None,
     timeout: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Kill a process after so long.")
@@ -58,7 +62,7 @@ def run(
     \b
     heapwise run pool/bulk
     heapwise run 'pool/*' --smoke --json
-    heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --rounds 6
+    heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --time 5m
     """
     from heapwise.cli.compare import measure, parse_cpus
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
@@ -67,6 +71,7 @@ def run(
     request = RunRequest(
         patterns=ids or [], settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
         subjects=[word for word in (subjects or "").split(",") if word],
+        time_s=parse_duration(time, "--time") if time else None,
         timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
         cpus=parse_cpus(cpus), keep_environment=keep_env,
     )

@@ -2,6 +2,5 @@
 
 from heapwise.machine.here import read_machine
 from heapwise.machine.processor import cpu_list
-from heapwise.machine.quiet import read_pressure
 
-__all__ = ["cpu_list", "read_machine", "read_pressure"]
+__all__ = ["cpu_list", "read_machine"]

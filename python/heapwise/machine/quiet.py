@@ -19,11 +19,6 @@ def neighbours() -> dict[str, Any]:
             "psi_memory_us": _pressure("memory"), "psi_io_us": _pressure("io")}
 
 
-def read_pressure() -> dict[str, int | None]:
-    """What the child of one sample is charged with: read before and after it, and subtracted."""
-    return {"steal_ticks": _steal(), "psi_cpu_us": _pressure("cpu")}
-
-
 def _steal() -> int | None:
     words = (read_text("/proc/stat") or "").partition("\n")[0].split()
     return int(words[8]) if len(words) > 8 else None

@@ -26,6 +26,9 @@ Record = Callable[[Process | Sample], None]
 class Executor(Protocol):
     """Knows how to run one step; ``prepare`` does what comes before the first round."""
 
+    def resume_from(self, processes: list[Process]) -> None:
+        """What an earlier invocation of the same run has found out."""
+
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process: ...
@@ -110,6 +113,9 @@ class Campaign:
             if process.status != "interrupted":
                 self._note(process)
                 self._spent_s += float(process.facts.get("wall_s") or 0)
+        begun = max((process.round for process in self.processes), default=-1) + 1
+        while self._rounds_begun < begun and self._is_whole(self._rounds_begun):
+            self._rounds_begun += 1
 
     def _round(self, stop: StopSwitch) -> None:
         steps = steps_of_round(self.run.plan, self.run.experiments, self._rounds_begun)
@@ -125,6 +131,9 @@ class Campaign:
             self.watcher.done(process)
             if process.status != "interrupted":
                 self.executor.after(process)
+
+    def _is_whole(self, round: int) -> bool:
+        return all(map(self._skip, steps_of_round(self.run.plan, self.run.experiments, round)))
 
     def _skip(self, step: Step) -> bool:
         return step.key in self._done or self._is_dropped(step.experiment.id, step.subject.name)
@@ -144,6 +153,8 @@ class Campaign:
     def _note(self, process: Process) -> None:
         self.processes.append(process)
         self._done.add(key_of(process))
+        if process.facts.get("counting"):
+            return
         row = process.experiment, process.subject
         if process.status in ("ok", "refused"):
             self._succeeded.add(row)
@@ -158,9 +169,9 @@ class Campaign:
 
     def _enough(self) -> bool:
         plan = self.run.plan
-        done = self._rounds_begun - plan.warm_up_rounds
-        if done < 0:
+        if self._rounds_begun < plan.warm_up_rounds:
             return False
+        done = self.rounds_done
         width = None
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()
@@ -176,6 +187,11 @@ class Campaign:
         well = {p.number for p in self.processes if p.status == "ok"}
         counting = [s for s in self.samples if not s.warm_up and s.process in well]
         return widest_half_width(counting, experiment.baseline, experiment.quantities[0].name)
+
+    @property
+    def rounds_done(self) -> int:
+        """Whole rounds that count; a resumed run begins with those of its earlier invocations."""
+        return max(0, self._rounds_begun - self.run.plan.warm_up_rounds)
 
     @property
     def elapsed_s(self) -> float:

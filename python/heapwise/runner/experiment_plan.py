@@ -17,7 +17,8 @@ from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.steps import control_name
 
-ROUNDS, SMOKE_ROUNDS = 3, 1
+ROUNDS, SMOKE_ROUNDS = 6, 1
+"""Six pairs are the fewest that a 95 % interval can be given for; smoke only asks if it works."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,7 @@ class RunRequest:
     smoke: bool = False
     repeats: int | None = None
     rounds: int | None = None
+    time_s: float | None = None
     timeout_s: float = 0.0
     seed: int | None = None
     cpus: Sequence[int] = ()
@@ -53,12 +55,13 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         parameters=parse_settings(request.settings, experiments),
         subjects=_subjects(experiments, present),
         seed=secrets.randbits(31) if request.seed is None else request.seed,
-        min_rounds=rounds, max_rounds=rounds, time_s=0.0, precision=0.0, warm_up_rounds=0,
-        timeout_s=request.timeout_s, smoke=request.smoke, environment=to_store(left),
-        working_directory=str(Path.cwd()),
+        min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
+        precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
+        environment=to_store(left), working_directory=str(Path.cwd()),
         options={
             "cpus": list(request.cpus), "repeats": request.repeats,
             "keep_environment": request.keep_environment, "removed_environment": removed,
+            "time_given": request.time_s is not None,
         },
     )
     needed = any("@" in s.name for e in experiments for s in e.subjects)

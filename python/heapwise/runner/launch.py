@@ -1,4 +1,4 @@
-"""One process of the user's program, started by the launcher, watched by the probe."""
+"""One process, started by the launcher and watched by the probes."""
 
 from __future__ import annotations
 
@@ -43,19 +43,60 @@ class Outcome:
     interrupted: bool = False
 
 
+@dataclass
+class Call:
+    """One call of the launcher, and the files in ``folder`` in which it leaves what it saw."""
+
+    what: Launch
+    folder: Path
+
+    def __post_init__(self) -> None:
+        self._files = {n: self.folder / n for n in ("result", "stderr", "probe", "count")}
+        for file in self._files.values():
+            file.unlink(missing_ok=True)
+
+    def start(self, *, pass_stdout: bool = False) -> subprocess.Popen[bytes]:
+        """The launcher; with ``pass_stdout`` its stdout is a pipe that the program writes to."""
+        return subprocess.Popen(
+            self._arguments(["--pass-stdout"] if pass_stdout else []), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE if pass_stdout else subprocess.DEVNULL, stderr=subprocess.PIPE,
+            process_group=0, env={"PATH": "/usr/bin:/bin"},
+        )
+
+    def outcome(self, code: int, complaint: bytes) -> Outcome:
+        """After its end. Problem E052 when it left no result."""
+        return Outcome(
+            _result(self._files["result"], code, complaint),
+            identity.read_lines(self._files["probe"]), identity.read_lines(self._files["count"]),
+            _read(self._files["stderr"]),
+        )
+
+    def _arguments(self, flags: list[str]) -> list[str]:
+        what = self.what
+        arguments = [
+            str(native_part(LAUNCHER)), "--result", str(self._files["result"]),
+            "--stderr", str(self._files["stderr"]), "--timeout", str(what.timeout_s),
+            "--clean-env", *flags,
+        ]
+        if what.input_path:
+            arguments += ["--stdin", what.input_path]
+        if what.working_directory:
+            arguments += ["--directory", what.working_directory]
+        if what.cpus:
+            arguments += ["--cpus", ",".join(map(str, what.cpus))]
+        environment = what.environment | {
+            "HEAPWISE_PROBE_OUT": str(self._files["probe"]),
+            "HEAPWISE_COUNT_OUT": str(self._files["count"]),
+        }
+        for name, value in environment.items():
+            arguments += ["--env", f"{name}={value}"]
+        return [*arguments, "--", *what.command]
+
+
 def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:
     """Runs it to its end. Problem E052 when the launcher itself cannot do its work."""
-    files = {name: folder / name for name in ("result", "stderr", "probe", "count")}
-    for file in files.values():
-        file.unlink(missing_ok=True)
-    environment = what.environment | {
-        "HEAPWISE_PROBE_OUT": str(files["probe"]), "HEAPWISE_COUNT_OUT": str(files["count"]),
-    }
-    arguments = _arguments(what, environment, files)
-    with subprocess.Popen(
-        arguments, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        process_group=0, env={"PATH": "/usr/bin:/bin"},
-    ) as launcher:
+    call = Call(what, folder)
+    with call.start() as launcher:
         stop.guard(launcher)
         try:
             _, complaint = launcher.communicate(timeout=what.timeout_s + BACKSTOP_S)
@@ -66,27 +107,7 @@ def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:
             stop.guard(None)
     if stop.requested:
         return Outcome({}, interrupted=True)
-    return Outcome(
-        _result(files["result"], launcher.returncode, complaint),
-        identity.read_lines(files["probe"]), identity.read_lines(files["count"]),
-        _read(files["stderr"]),
-    )
-
-
-def _arguments(what: Launch, environment: dict[str, str], files: dict[str, Path]) -> list[str]:
-    arguments = [
-        str(native_part(LAUNCHER)), "--result", str(files["result"]),
-        "--stderr", str(files["stderr"]), "--timeout", str(what.timeout_s), "--clean-env",
-    ]
-    if what.input_path:
-        arguments += ["--stdin", what.input_path]
-    if what.working_directory:
-        arguments += ["--directory", what.working_directory]
-    if what.cpus:
-        arguments += ["--cpus", ",".join(map(str, what.cpus))]
-    for name, value in environment.items():
-        arguments += ["--env", f"{name}={value}"]
-    return [*arguments, "--", *what.command]
+    return call.outcome(launcher.returncode, complaint)
 
 
 def _result(path: Path, code: int, complaint: bytes) -> dict[str, Any]:

@@ -8,18 +8,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heapwise.catalog import PROBE, native_folder
-from heapwise.model import Plan, Process, Sample, Status
+from heapwise.catalog import COUNTER, LAUNCHER, PROBE, native_folder, native_part
+from heapwise.model import Experiment, Plan, Process, Sample, Status
 from heapwise.runner.campaign import Record, now
+from heapwise.runner.counting import counting_steps, totals
 from heapwise.runner.environment import padding, preload
-from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
-from heapwise.runner.steps import Step
+from heapwise.runner.identity import loader_refusal, wrong_library
+from heapwise.runner.launch import Launch, Outcome, tail
+from heapwise.runner.steps import Step, inner_name, key_of
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.stream import Ending, Line, command_of, stream
+from heapwise.runner.stream import Line, command_of, stream
 
 DEFAULT_TIMEOUT_S, SMOKE_TIMEOUT_S = 900.0, 120.0
-MISUSED, WORK_IS_WRONG = 2, 3
-"""Exit codes of an experiment, by schema/README.md."""
+WORK_IS_WRONG = 3
+"""Exit code of an experiment, by schema/README.md."""
 
 
 @dataclass
@@ -39,22 +41,37 @@ class ExperimentExecutor:
 
     plan: Plan
     environment: dict[str, str]
+    experiments: list[Experiment]
 
     def __post_init__(self) -> None:
-        probe = native_folder() / PROBE
-        self._probe = str(probe) if probe.exists() else ""
+        native_part(LAUNCHER)
+        self._probe, self._counter = (
+            str(part) if part.exists() else "" for part in (native_folder() / PROBE,
+                                                            native_folder() / COUNTER)
+        )
         self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
+        self._counted: set[str] = set()
+
+    def resume_from(self, processes: list[Process]) -> None:
+        self._counted = {key_of(p) for p in processes if p.facts.get("counting")}
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
-        """Nothing: an experiment needs no trial."""
+        """Counts the calls that arrive at malloc (V4); what fails here costs only that check."""
+        if not self._counter:
+            return
+        for step in counting_steps(self.plan, self.experiments):
+            if step.key in self._counted:
+                continue
+            process = self._count(step, next_number(), stop)
+            if stop.requested:
+                return
+            record(process)
 
     def after(self, process: Process) -> None:
         """Nothing: one experiment that fails does not spoil the others."""
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
         found = Collected()
-        probe_file = Path(self._folder.name) / "probe"
-        probe_file.unlink(missing_ok=True)
 
         def take(line: Line) -> None:
             if line.get("kind") != "sample":
@@ -67,70 +84,68 @@ class ExperimentExecutor:
             else:
                 record(sample)
 
-        started_at = now()
-        try:
-            ending = stream(
-                self._command(step), self._environment(step, number, probe_file),
-                self._timeout_s(), stop, take, self.plan.options.get("cpus") or (),
-            )
-        except OSError as error:
-            ending = Ending(None, None, False, str(error).encode(), {"start_error": str(error)})
-        identity = read_lines(probe_file)
-        status, reason = self._judge(step, ending, found, identity, stop)
-        return Process(
-            number=number, experiment=step.experiment.id, subject=step.subject.name,
-            parameters=step.parameters, round=step.round, status=status, reason=reason,
-            warm_up=step.warm_up, facts=_facts(ending, found, status), identity=identity,
-            started_at=started_at,
-        )
-
-    def _command(self, step: Step) -> list[str]:
-        return command_of(
-            step.experiment.binary, inner_name(step), step.parameters,
-            seed=self.plan.seed + step.round, repeats=self.plan.options.get("repeats"),
-            smoke=self.plan.smoke,
-        )
-
-    def _environment(self, step: Step, number: int, probe_file: Path) -> dict[str, str]:
         peer = step.subject.peer
         library = peer.path if peer and peer.path else ""
-        users = self.environment.get("LD_PRELOAD", "")
-        return self.environment | {
-            "LD_PRELOAD": preload(library, self._probe, also=users),
-            "HEAPWISE_PROBE_OUT": str(probe_file),
+        started_at = now()
+        what = self._launch(step, number, (library, self._probe), self.plan.options.get("repeats"))
+        outcome, noise = stream(what, self._place, stop, take)
+        status, reason = self._judge(step, outcome, found, stop)
+        facts = _facts(outcome, found, status) | ({"noise_lines": noise} if noise else {})
+        return _process(step, number, status, reason, facts, outcome, started_at)
+
+    def _count(self, step: Step, number: int, stop: StopSwitch) -> Process:
+        """One repeat is enough, and is the first: warm-up calls malloc like any other."""
+        found = Collected()
+        peer = step.subject.peer
+        libraries = self._counter, (peer.path if peer and peer.path else "")
+        started_at = now()
+        what = self._launch(step, number, libraries, 1)
+        outcome, _ = stream(what, self._place, stop, lambda line: _keep(line, found))
+        status, reason = _ended(outcome, found)
+        facts = _facts(outcome, found, status) | totals(outcome.counts) | {"counting": True}
+        fit: Status = "ok" if status == "ok" else "discarded"
+        return _process(step, number, fit, reason, facts, outcome, started_at)
+
+    @property
+    def _place(self) -> Path:
+        return Path(self._folder.name)
+
+    def _launch(
+        self, step: Step, number: int, libraries: tuple[str, str], repeats: int | None
+    ) -> Launch:
+        command = command_of(
+            step.experiment.binary, inner_name(step.subject), step.parameters,
+            seed=self.plan.seed + max(0, step.round), repeats=repeats, smoke=self.plan.smoke,
+        )
+        environment = self.environment | {
+            "LD_PRELOAD": preload(*libraries, also=self.environment.get("LD_PRELOAD", "")),
             "HEAPWISE_PAD": padding(self.plan.seed, number),
         }
+        cpus = self.plan.options.get("cpus") or ()
+        return Launch(command, environment, self._timeout_s(), cpus=cpus)
 
     def _timeout_s(self) -> float:
         return self.plan.timeout_s or (SMOKE_TIMEOUT_S if self.plan.smoke else DEFAULT_TIMEOUT_S)
 
     def _judge(
-        self, step: Step, ending: Ending, found: Collected, identity: list[dict[str, Any]],
-        stop: StopSwitch,
+        self, step: Step, outcome: Outcome, found: Collected, stop: StopSwitch
     ) -> tuple[Status, str]:
+        facts = outcome.facts
         if stop.requested and not found.end:
             return "interrupted", "stopped by you"
-        if refusal := loader_refusal(ending.stderr):
+        if refusal := loader_refusal(outcome.stderr):
             return "wrong_allocator", refusal
-        if ending.timed_out:
+        if facts.get("timed_out"):
             return "timed_out", f"no end after {self._timeout_s():.0f} s"
-        if ending.signal:
-            return "crashed", f"crashed (signal {ending.signal})"
+        if facts.get("signal"):
+            return "crashed", f"crashed ({facts.get('signal_name') or facts['signal']})"
         if found.refused:
             return "refused", found.refused
         peer = step.subject.peer
-        evidence = identity or ([found.start] if found.start.get("malloc") else [])
+        evidence = outcome.identity or ([found.start] if found.start.get("malloc") else [])
         if peer is not None and (wrong := wrong_library(evidence, peer, set())):
             return "wrong_allocator", wrong
-        return _outcome(ending, found)
-
-
-def inner_name(step: Step) -> str:
-    """What the binary calls the subject: ``malloc@jemalloc`` and controls are our names for it."""
-    name = step.subject.name
-    if step.subject.control:
-        name = name.removesuffix("-control")
-    return name.partition("@")[0]
+        return _ended(outcome, found)
 
 
 def sample_of(line: Line, step: Step, number: int) -> Sample:
@@ -157,12 +172,15 @@ def _keep(line: Line, found: Collected) -> None:
             found.refused = f"{line.get('what', '')}: {line.get('reason', '')}"
 
 
-def _outcome(ending: Ending, found: Collected) -> tuple[Status, str]:
+def _ended(outcome: Outcome, found: Collected) -> tuple[Status, str]:
+    if error := outcome.facts.get("start_error"):
+        return "failed", f"it could not be started: {error}"
+    code = outcome.facts.get("exit_code")
     wrong = next((check for check in found.checks if not check.get("ok", True)), None)
-    if wrong is not None or ending.exit_code == WORK_IS_WRONG:
+    if wrong is not None or code == WORK_IS_WRONG:
         return "failed", f"a check of the work failed: {(wrong or {}).get('detail', 'see stderr')}"
-    if ending.exit_code != 0:
-        return "failed", f"exit code {ending.exit_code}"
+    if code != 0:
+        return "failed", f"exit code {code}"
     if not found.end:
         return "failed", "it ended without its last line"
     if found.malformed:
@@ -170,13 +188,19 @@ def _outcome(ending: Ending, found: Collected) -> tuple[Status, str]:
     return "ok", ""
 
 
-def _facts(ending: Ending, found: Collected, status: Status) -> dict[str, Any]:
-    facts = {
-        **ending.facts, "exit_code": ending.exit_code, "signal": ending.signal,
-        "start": found.start, "end": found.end, "checks": found.checks,
-    }
-    if ending.noise:
-        facts["noise_lines"] = ending.noise
+def _facts(outcome: Outcome, found: Collected, status: Status) -> dict[str, Any]:
+    facts = {**outcome.facts, "start": found.start, "end": found.end, "checks": found.checks}
     if status != "ok":
-        facts["stderr_tail"] = ending.stderr.decode(errors="replace")
+        facts["stderr_tail"] = tail(outcome.stderr)
     return facts
+
+
+def _process(
+    step: Step, number: int, status: Status, reason: str, facts: dict[str, Any],
+    outcome: Outcome, started_at: str,
+) -> Process:
+    return Process(
+        number=number, experiment=step.experiment.id, subject=step.subject.name,
+        parameters=step.parameters, round=step.round, status=status, reason=reason,
+        warm_up=step.warm_up, facts=facts, identity=outcome.identity, started_at=started_at,
+    )

@@ -12,6 +12,7 @@ from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, 
 from heapwise.errors import Problem
 from heapwise.model import Experiment, Peer, Plan, Process, Quantity, Sample, Subject, SubjectSpec
 from heapwise.runner.campaign import Record, now
+from heapwise.runner.counting import totals
 from heapwise.runner.environment import padding, preload
 from heapwise.runner.identity import own_allocators
 from heapwise.runner.judge import Reference, judge
@@ -191,20 +192,3 @@ class ProgramExecutor:
             number=number, experiment=EXPERIMENT_ID, subject=baseline.subject, parameters={},
             round=-1, status="ok", warm_up=True, facts=facts, started_at=now(),
         ))
-
-
-def totals(counts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The counting probe's lines of all processes of the tree, added up."""
-    if not counts:
-        return {}
-    calls: dict[str, int] = {}
-    for line in counts:
-        for name, number in line.get("calls", {}).items():
-            calls[name] = calls.get(name, 0) + int(number)
-    longest = max(float(line.get("wall_s") or 0) for line in counts)
-    sizes = [line["sizes"] for line in counts if isinstance(line.get("sizes"), list)]
-    return {
-        "calls": calls, "counted_wall_s": longest,
-        "bytes_requested": sum(int(line.get("bytes_requested") or 0) for line in counts),
-        "sizes": [sum(column) for column in zip(*sizes, strict=False)],
-    }

@@ -31,7 +31,7 @@ def start(
         preflight=prepared.preflight.checks if prepared.preflight else [],
         missing_peers=prepared.missing,
     )
-    executor = _executor(prepared.plan, prepared.environment)
+    executor = _executor(prepared.plan, prepared.environment, prepared.experiments)
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher)
 
 
@@ -43,16 +43,17 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
     run = replace(
         stored.run, plan=plan, state="running", experiments=_relocate(stored.run.experiments)
     )
-    executor = _executor(plan, environment)
-    if isinstance(executor, ProgramExecutor):
-        executor.resume_from(stored.processes)
+    executor = _executor(plan, environment, run.experiments)
+    executor.resume_from(stored.processes)
     return Campaign(run, RunWriter.reopen(stored.path, run), executor, watcher, stored)
 
 
-def _executor(plan: Plan, environment: Mapping[str, str]) -> Executor:
+def _executor(
+    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment]
+) -> Executor:
     if plan.kind == "compare":
         return ProgramExecutor(plan, dict(environment))
-    return ExperimentExecutor(plan, dict(environment))
+    return ExperimentExecutor(plan, dict(environment), experiments)
 
 
 def _relocate(experiments: list[Experiment]) -> list[Experiment]:

@@ -57,6 +57,12 @@ def subjects_of(experiment: Experiment, plan: Plan) -> list[Subject]:
     ]
 
 
+def inner_name(subject: Subject) -> str:
+    """What the binary calls it: ``malloc@jemalloc`` and controls are our names for it."""
+    name = subject.name.removesuffix("-control") if subject.control else subject.name
+    return name.partition("@")[0]
+
+
 def control_name(baseline: str) -> str:
     return f"{baseline}-control"
 

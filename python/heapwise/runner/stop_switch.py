@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from contextlib import suppress
 from types import FrameType
 from typing import Any, Self
 
@@ -21,7 +22,6 @@ class StopSwitch:
         self.requested = False
         self._times = 0
         self._child: subprocess.Popen[bytes] | None = None
-        self._group = False
         self._before: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -34,9 +34,9 @@ class StopSwitch:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
-    def guard(self, child: subprocess.Popen[bytes] | None, *, group: bool = False) -> None:
-        """``child`` is ended when the user stops us: its whole group, or it alone (a launcher)."""
-        self._child, self._group = child, group
+    def guard(self, child: subprocess.Popen[bytes] | None) -> None:
+        """``child``, a launcher, is ended when the user stops us."""
+        self._child = child
         if self.requested:
             self._end_child()
 
@@ -49,10 +49,6 @@ class StopSwitch:
         child = self._child
         if child is None or child.returncode is not None:
             return
-        try:
-            if self._group:
-                os.killpg(child.pid, signal.SIGKILL)
-            else:  # a launcher ends its own group; only the impatient third Ctrl-C kills it
-                os.kill(child.pid, signal.SIGTERM if self._times < 3 else signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+        # it ends what it started; only the impatient third Ctrl-C kills it
+        with suppress(ProcessLookupError):
+            os.kill(child.pid, signal.SIGTERM if self._times < 3 else signal.SIGKILL)

@@ -79,7 +79,7 @@ def misbehave(subject):
         print('{"kind":"sample","repeat":9', end="", flush=True)
         return 0
     say(kind="check", id="work", ok=True, detail="all of it")
-    say(kind="end", expected_calls=3)
+    say(kind="end", expected_calls=int(os.environ.get("FAKE_CALLS", "3")))
     return 0
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.machine import counters, cpu_list, files, kernel, processor, quiet, read_machine
+from heapwise.machine import counters, cpu_list, files, kernel, processor, read_machine
 
 
 def test_this_machine() -> None:
@@ -124,10 +124,3 @@ def test_the_chosen_word_is_in_brackets() -> None:
     assert files.bracketed("always [madvise] never") == "madvise"
     assert files.bracketed("performance") == "performance"
     assert files.bracketed(None) is None
-
-
-def test_pressure_and_steal_never_run_backwards() -> None:
-    """V13 subtracts them."""
-    before, after = quiet.read_pressure(), quiet.read_pressure()
-    for name, value in before.items():
-        assert value is None or (after[name] or 0) >= value

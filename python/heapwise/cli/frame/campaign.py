@@ -31,6 +31,9 @@ def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> in
         campaign.writer.close()
     if run.state == "interrupted":
         return _stopped(campaign, console)
+    if run.plan.max_rounds and campaign.rounds_done < run.plan.max_rounds:
+        console.say(f"Ended    after {campaign.rounds_done} of {run.plan.max_rounds} rounds: "
+                    f"{campaign.reason}")
     return show(campaign.writer.folder, console)
 
 
