@@ -58,7 +58,9 @@ def _wanted(bench: Bench, experiment: Experiment,
     ours = next((n for n in ("unsynchronized", "thread_cached") if n in row), None)
     if ours is None:
         base = baseline_of(bench.stored, experiment)
-        return [(name, base) for name in row if not {name, base} & set(POLICIES)]
+        controls = {n for n, s in bench.subjects().items() if s.control}
+        return [(name, base) for name in sorted(row)
+                if name not in controls and not {name, base} & set(POLICIES)]
     wanted = [(above, ours) for above in ("malloc@glibc", BEST_MALLOC, OTHER_POOL)]
     freer = {"unsynchronized": "unsynchronized_trusting", "thread_cached": "thread_cached_handle"}
     return [*wanted, (OTHER_POOL, freer[ours])]

@@ -44,7 +44,8 @@ def significant(value: float, figures: int = 3) -> str:
     """1234.5 -> ``1,234``; 2.408 -> ``2.41``; 0.01234 -> ``0.0123``. Whole parts stay whole."""
     if value == 0:
         return "0"
-    decimals = max(0, figures - 1 - floor(log10(abs(value))))
+    rounded = float(f"{value:.{figures - 1}e}")
+    decimals = max(0, figures - 1 - floor(log10(abs(rounded))))
     return f"{value:,.{min(decimals, 9)}f}"
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 
 def percent(share: float) -> str:
-    """0.0123 -> ``1.2 %``; small shares keep two figures."""
+    """0.0123 -> ``1.2 %``; small shares keep one figure."""
     number = share * 100
     if number != 0 and abs(number) < 0.1:
-        return f"{number:.2g} %"
+        return f"{number:.1g} %"
     return f"{number:.1f} %" if abs(number) < 10 else f"{number:.0f} %"
 
 

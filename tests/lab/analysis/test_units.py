@@ -37,3 +37,8 @@ def test_change_in_words() -> None:
 ])
 def test_quantile_names(name: str, expected: tuple[str, str] | None) -> None:
     assert split_quantile(name) == expected
+
+
+def test_what_rounds_up_to_one_is_written_as_one() -> None:
+    assert significant(0.99996) == "1.00"
+    assert significant(9.996) == "10.0"
