@@ -22,7 +22,7 @@ def test_one_scale_for_a_column() -> None:
 
 def test_significant() -> None:
     assert [significant(x) for x in (0.01234, 1.0, 99.95, 12345.6)] == [
-        "0.0123", "1.00", "100.0", "12,346"]
+        "0.0123", "1.00", "100", "12,346"]
 
 
 def test_change_in_words() -> None:
