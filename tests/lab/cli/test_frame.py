@@ -124,3 +124,16 @@ def test_colours(
             return terminal
 
     assert console.colours(Stream()) is coloured  # type: ignore[arg-type]
+
+
+def test_long_words_go_on_under_their_beginning_on_a_terminal_only(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    text = " ".join(["word"] * 60)
+    assert console.labelled("Advice   ", text) == f"Advice   {text}"
+    monkeypatch.setattr(console, "is_live", lambda stream: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    first, *others = console.labelled("Advice   ", text).splitlines()
+    assert len(others) > 3
+    assert first.startswith("Advice   word")
+    assert all(line.startswith(" " * 9 + "word") and len(line) < 60 for line in others)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.duration import cost
+from heapwise.cli.frame.console import Console, labelled
+from heapwise.cli.frame.duration import cost, show_duration
 from heapwise.machine import read_machine
-from heapwise.model import Machine
+from heapwise.model import Machine, Plan
 from heapwise.runner import Prepared, cells, subjects_of
 
-SECONDS_PER_REPEAT = 0.1
-"""For the estimate of a plan only: what a repeat takes, give or take ten times."""
+SECONDS_PER_REPEAT = 0.05
+"""For the estimate of a plan only: the mean over the pool experiments at their default size."""
 
 
 def announce(prepared: Prepared, console: Console) -> None:
@@ -22,7 +22,7 @@ def announce(prepared: Prepared, console: Console) -> None:
     if prepared.removed:
         names = ", ".join(prepared.removed)
         console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
-    console.say(f"Plan         {plan_line(prepared)}")
+    console.say(labelled("Plan         ", plan_line(prepared)))
 
 
 def allocators(prepared: Prepared, console: Console) -> None:
@@ -32,9 +32,10 @@ def allocators(prepared: Prepared, console: Console) -> None:
             continue
         version = subject.peer.version if subject.peer else ""
         mark = " (baseline)" if subject.baseline else ""
-        names.append(f"{subject.name} {version}".strip() + mark)
+        name = subject.name.rpartition("@")[2]
+        names.append(f"{name} {version}".strip() + mark)
     if names:
-        console.say(f"Allocators   {' . '.join(names)}")
+        console.say(labelled("Allocators   ", " . ".join(names)))
     for peer in prepared.missing:
         console.say(f"             missing: {peer.name}  ->  {peer.get}")
     for peer in prepared.excluded:
@@ -61,7 +62,7 @@ def plan_line(prepared: Prepared) -> str:
     if plan.max_rounds:
         return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
     until = (f"until every interval is under ±{plan.precision * 100:g} % "
-             f"or {cost(plan.time_s)} are over")
+             f"or {cost(plan.time_s).removeprefix('about ')} are over")
     return f"{warm}rounds of {runs} runs in random order, {until}, seed {plan.seed}"
 
 
@@ -90,7 +91,15 @@ def _run_plan(prepared: Prepared) -> str:
     plan = prepared.plan
     number = len(prepared.experiments)
     return (
-        f"{number} experiment{'s' if number != 1 else ''}, {plan.max_rounds} rounds, "
+        f"{number} experiment{'s' if number != 1 else ''}, "
+        f"{plan.max_rounds} round{'s' if plan.max_rounds != 1 else ''}, "
         f"{processes_of(prepared)} processes in random order, very roughly "
-        f"{cost(estimate_s(prepared)).removeprefix('about ')}, seed {plan.seed}"
+        f"{cost(estimate_s(prepared)).removeprefix('about ')}{_limit(plan)}, seed {plan.seed}"
     )
+
+
+def _limit(plan: Plan) -> str:
+    """``--time``, which a round that has begun may exceed."""
+    if not plan.time_s:
+        return ""
+    return f"; no round is begun after {show_duration(plan.time_s)}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from heapwise.cli.frame import progress
-from heapwise.cli.frame.console import Console, error_line
+from heapwise.cli.frame.console import Console, error_line, labelled
 from heapwise.errors import Exit, Problem
 from heapwise.model import Process, Result
 from heapwise.runner import Campaign
@@ -69,11 +69,11 @@ def _print_result(result: Result, console: Console) -> None:
         console.result(f"         {headline}")
     for place, goal in enumerate(result.goals):
         console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
-    console.result(f"Advice   {result.advice}")
+    console.result(labelled("Advice   ", result.advice))
     if compare and result.noise_floor is not None:
         floor = f"±{result.noise_floor * 100:.1f} %"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
-    console.result(f"Trust    {trust_line(result)}")
+    console.result(labelled("Trust    ", trust_line(result)))
 
 
 def trust_line(result: Result) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import textwrap
 from dataclasses import dataclass
@@ -42,6 +43,16 @@ class Console:
         entry = CATALOGUE[id]
         word = "note" if entry.exit == Exit.DONE else "warning"
         error_line(f"{style(word, 'yellow')} {id}: {what} {entry.why}")
+
+
+def labelled(label: str, text: str) -> str:
+    """On a terminal long text goes on under its beginning; elsewhere it stays one line."""
+    if not is_live(sys.stdout):
+        return label + text
+    return textwrap.fill(
+        label + text, min(WIDTH, shutil.get_terminal_size().columns - 1),
+        subsequent_indent=" " * len(label), break_long_words=False, break_on_hyphens=False,
+    )
 
 
 def print_problem(problem: Problem) -> None:
