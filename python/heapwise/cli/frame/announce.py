@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.duration import cost, show_duration
 from heapwise.machine import read_machine
-from heapwise.model import Machine, Plan
+from heapwise.model import Experiment, Machine, Plan
 from heapwise.runner import Prepared, cells, subjects_of
 
 SECONDS_PER_REPEAT = 0.05
 """For the estimate of a plan only: the mean over the pool experiments at their default size."""
+
+START_S = 0.05
+"""For the estimate too: launcher, calibrated spins and the experiment's own preparation."""
 
 
 def announce(prepared: Prepared, console: Console) -> None:
@@ -82,9 +87,18 @@ def estimate_s(prepared: Prepared) -> float:
     total = 0.0
     for experiment in prepared.experiments:
         repeats = 2 if plan.smoke else plan.options.get("repeats") or experiment.repeats
-        each = 0.05 + repeats * (0.01 if plan.smoke else SECONDS_PER_REPEAT)
-        total += each * len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
+        sizes = [_size(experiment, cell) for cell in cells(experiment, plan)]
+        of_cells = sum(START_S + repeats * SECONDS_PER_REPEAT * size for size in sizes)
+        total += of_cells * len(subjects_of(experiment, plan))
     return total * plan.max_rounds
+
+
+def _size(experiment: Experiment, cell: dict[str, Any]) -> float:
+    """The work of a cell against that of the default, where the experiment has ``iterations``."""
+    if "iterations" not in cell:
+        return 1.0
+    usual = next((p.default[0] for p in experiment.parameters if p.name == "iterations"), 0)
+    return float(cell["iterations"] / usual) if usual else 1.0
 
 
 def _run_plan(prepared: Prepared) -> str:
