@@ -83,6 +83,7 @@ TEST_CASE("equal over the same pool and an equal upstream") {
   CHECK(at.mine.is_equal(same));
   CHECK_FALSE(at.mine.is_equal(other_upstream));
   CHECK_FALSE(at.mine.is_equal(elsewhere.mine));
+  CHECK_FALSE(at.mine.is_equal(resource{elsewhere.pool, &at.upstream}));
   CHECK_FALSE(at.mine.is_equal(*std::pmr::new_delete_resource()));
   CHECK(&at.mine.pool() == &at.pool);
   CHECK(at.mine.upstream_resource() == &at.upstream);

@@ -82,8 +82,8 @@ TEST_CASE("maps: nodes from the pool, the table of buckets from operator new") {
 }
 
 TEST_CASE("what does not fit comes from operator new, and is told from what does") {
-  counted pool{blocks_of(16)};
-  allocator<std::array<char, 17>> larger{pool};
+  counted pool{blocks_of(48)};
+  allocator<std::array<char, 49>> larger{pool};
   struct alignas(32) over_aligned {
     char bytes[32];
   };
