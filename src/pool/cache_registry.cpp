@@ -26,22 +26,30 @@ thread_local thread_exit at_exit;
 
 std::size_t table_bytes(std::size_t size) noexcept { return size * sizeof(void*); }
 
-/// Requires: the lock. Effects: makes room for `slot` in the calling thread's table.
-bool enlarge(cache_table& table, std::size_t slot) noexcept {
-  std::size_t size = std::max(table.size * 2, os::page_bytes() / sizeof(void*));
-  while (size <= slot) size *= 2;
-  void* const memory = os::map(table_bytes(size), os::page_bytes());
-  if (memory == nullptr) return false;
-  if (table.size != 0) {
-    std::memcpy(memory, table.caches, table_bytes(table.size));
-    os::unmap(table.caches, table_bytes(table.size));
+}  // namespace
+
+bool cache_table::enter(std::size_t slot, void* cache) noexcept {
+  if (slot >= near_size - 1 && slot - (near_size - 1) >= far_size_) {
+    std::size_t size = std::max(far_size_ * 2, os::page_bytes() / sizeof(void*));
+    while (size <= slot - (near_size - 1)) size *= 2;
+    void* const memory = os::map(table_bytes(size), os::page_bytes());
+    if (memory == nullptr) return false;
+    if (far_size_ != 0) {
+      std::memcpy(memory, far_, table_bytes(far_size_));
+      os::unmap(far_, table_bytes(far_size_));
+    }
+    far_ = static_cast<void**>(memory);
+    far_size_ = size;
   }
-  table.caches = static_cast<void**>(memory);
-  table.size = size;
+  *place_of(slot) = cache;
   return true;
 }
 
-}  // namespace
+void cache_table::retire() noexcept {
+  if (far_size_ != 0) os::unmap(far_, table_bytes(far_size_));
+  *this = cache_table{};
+  thread_state = state::retired;
+}
 
 void cached_pool::list() noexcept {
   const std::scoped_lock lock{registry_mutex};
@@ -69,8 +77,7 @@ thread_exit::~thread_exit() {
   const std::scoped_lock lock{registry_mutex};
   for (cached_pool* each = first_pool; each != nullptr; each = each->next()) each->retire(table);
   // From here on no pool's destructor reaches for the table.
-  if (table->size != 0) os::unmap(table->caches, table_bytes(table->size));
-  *table = cache_table{.caches = nullptr, .size = 0, .thread_state = cache_table::state::retired};
+  table->retire();
 }
 
 }  // namespace
@@ -85,9 +92,7 @@ bool enter_cache(std::size_t slot, void* cache) noexcept {
   table.thread_state = cache_table::state::registered;
   at_exit.table = &table;
   const std::scoped_lock lock{registry_mutex};
-  if (slot >= table.size && !enlarge(table, slot)) return false;
-  table.caches[slot] = cache;
-  return true;
+  return table.enter(slot, cache);
 }
 
 }  // namespace heapwise::detail

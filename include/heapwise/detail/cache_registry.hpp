@@ -1,20 +1,58 @@
 // Which thread holds which cache of which pool, and what happens when either of them goes away.
 #pragma once
 
+#include <array>
 #include <cstddef>
+
+#include <heapwise/detail/config.hpp>
 
 namespace heapwise::detail {
 
-/// What a thread knows of its caches: an array indexed by the pools' slots. Its address names the
-/// thread. Written by its thread, and by a pool's destructor, which clears the pool's own slot.
-struct cache_table {
-  void** caches = nullptr;
-  std::size_t size = 0;
-  enum class state : unsigned char { fresh, registered, retired } thread_state = state::fresh;
+/// What a thread knows of its caches, indexed by the pools' slots. Its address names the thread.
+/// Written by its thread, and by a pool's destructor, which clears the pool's own place.
+///
+/// The first slots lie in the table itself and are found with one load; a program with more pools
+/// at a time finds the others in an array that grows.
+class cache_table {
+ public:
+  /// The number of places found with one load; the last one stands for all later slots and is
+  /// always empty.
+  static constexpr std::size_t near_size = 64;
 
-  [[nodiscard]] void* at(std::size_t slot) const noexcept {
-    return slot < size ? caches[slot] : nullptr;
+  enum class state : unsigned char { fresh, registered, retired };
+
+  /// Returns: the place to give to find_near for a slot.
+  [[nodiscard]] static constexpr std::size_t near_place(std::size_t slot) noexcept {
+    return slot < near_size - 1 ? slot : near_size - 1;
   }
+  /// Returns: the cache at a place, nullptr if there is none or if it may lie further away.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_near(std::size_t place) const noexcept {
+    return near_[place];
+  }
+  /// Returns: the cache of a slot, nullptr if there is none.
+  [[nodiscard]] void* find(std::size_t slot) const noexcept {
+    if (slot < near_size - 1) return near_[slot];
+    return slot - (near_size - 1) < far_size_ ? far_[slot - (near_size - 1)] : nullptr;
+  }
+
+  /// Requires: the registry's lock. Effects: notes a cache.
+  /// Returns: false if there is no memory for it.
+  [[nodiscard]] bool enter(std::size_t slot, void* cache) noexcept;
+  /// Requires: the registry's lock, and that the slot was entered.
+  void forget(std::size_t slot) noexcept { *place_of(slot) = nullptr; }
+  /// Requires: the registry's lock. Effects: forgets all; the thread gets no cache any more.
+  void retire() noexcept;
+
+  state thread_state = state::fresh;
+
+ private:
+  [[nodiscard]] void** place_of(std::size_t slot) noexcept {
+    return slot < near_size - 1 ? &near_[slot] : &far_[slot - (near_size - 1)];
+  }
+
+  std::array<void*, near_size> near_{};
+  void** far_ = nullptr;
+  std::size_t far_size_ = 0;
 };
 
 // constinit: an access is a plain load, with no guard to be tested on the fast path.
@@ -28,7 +66,7 @@ class cached_pool {
   /// Called with the registry locked, so the pool cannot be destroyed meanwhile.
   virtual void retire(const cache_table* thread) noexcept = 0;
 
-  /// Effects: calls forget(slot()) for each thread that holds a cache. Called with the registry
+  /// Effects: calls forget(slot()) of the table of each thread that holds a cache. Called with the registry
   /// locked, by `unlist`.
   virtual void forget_all() noexcept = 0;
 

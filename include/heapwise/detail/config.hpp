@@ -6,11 +6,16 @@
 #define HEAPWISE_NOINLINE [[gnu::noinline]]
 #define HEAPWISE_COLD [[gnu::noinline, gnu::cold]]
 #define HEAPWISE_PREFETCH(address) __builtin_prefetch(address)
+#define HEAPWISE_ASSUME(condition) \
+  do {                             \
+    if (!(condition)) __builtin_unreachable(); \
+  } while (false)
 #else
 #define HEAPWISE_ALWAYS_INLINE inline
 #define HEAPWISE_NOINLINE
 #define HEAPWISE_COLD
 #define HEAPWISE_PREFETCH(address) static_cast<void>(address)
+#define HEAPWISE_ASSUME(condition) static_cast<void>(0)
 #endif
 
 // For the one read that is racy by design (see thread/lock_free.hpp).

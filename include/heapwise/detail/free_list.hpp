@@ -22,7 +22,8 @@ struct plain_links {
 /// Here a free block is used for the addresses of others, in two levels:
 ///
 ///     hot    the block freed last, held in the list itself: a free followed by an allocation
-///            touches no memory of any block
+///            touches no memory of any block. It is remembered while it is out: if it comes back
+///            first, only a mark changes, and nobody need ask whose block it is
 ///     leaf   a free block whose words are the addresses of `leaf_capacity` free blocks
 ///     node   a free block with a link to the next node and the addresses of `node_capacity` leaves
 ///
@@ -49,12 +50,28 @@ class free_list {
         node_capacity_{node_capacity(stride_bytes)},
         links_{links} {}
 
+  /// Returns: true if `block` is the hot one, free or not. Never true for nullptr.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool is_hot(const void* block) const noexcept {
+    return block == hot_;
+  }
+
+  /// Requires: is_hot(block). Effects: the block is free again.
+  /// Returns: false if it was free already.
+  HEAPWISE_ALWAYS_INLINE bool push_hot() noexcept {
+    const bool was_free = hot_is_free_;
+    hot_is_free_ = true;  // a store without a branch before it: the branch would cost more
+    return !was_free;
+  }
+
   /// Effects: adds a block. Returns: true if a node became full by it, that is, if
   /// `full_nodes()` grew.
   HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
     void* const colder = hot_;
     hot_ = block;
-    if (colder == nullptr) return false;
+    if (!hot_is_free_) {
+      hot_is_free_ = true;
+      return false;
+    }
     if (leaf_size_ != leaf_capacity_ && leaf_ != nullptr) [[likely]] {
       leaf_[leaf_size_++] = colder;
       return false;
@@ -64,9 +81,10 @@ class free_list {
 
   /// Effects: takes out the block that was added last. Returns: nullptr if there is none.
   HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
-    if (void* const block = hot_; block != nullptr) {
-      hot_ = nullptr;
-      return block;
+    if (hot_is_free_) [[likely]] {
+      hot_is_free_ = false;
+      HEAPWISE_ASSUME(hot_ != nullptr);
+      return hot_;
     }
     if (leaf_size_ != 0) [[likely]] return leaf_[--leaf_size_];
     return pop_node();
@@ -76,7 +94,7 @@ class free_list {
   [[nodiscard]] std::size_t full_nodes() const noexcept { return full_nodes_; }
 
   [[nodiscard]] bool empty() const noexcept {
-    return hot_ == nullptr && leaf_ == nullptr && node_ == nullptr;
+    return !hot_is_free_ && leaf_ == nullptr && node_ == nullptr;
   }
 
   /// Effects: takes out all full nodes below the top one.
@@ -185,7 +203,10 @@ class free_list {
     if constexpr (Links::unrolled) HEAPWISE_PREFETCH(node_[0]);
   }
 
-  void* hot_ = nullptr;
+  /// What no block's address can be: it is odd.
+  static inline void* const no_block = reinterpret_cast<void*>(std::uintptr_t{1});
+
+  void* hot_ = no_block;
   void** leaf_ = nullptr;  // only beside a node that has room for it
   void** node_ = nullptr;
   std::uint32_t leaf_size_ = 0;
@@ -194,6 +215,7 @@ class free_list {
   std::uint32_t node_capacity_;
   std::size_t full_nodes_ = 0;
   void* tail_ = nullptr;
+  bool hot_is_free_ = false;
   [[no_unique_address]] Links links_;
 };
 

@@ -76,6 +76,7 @@ class thread_cached::core final : public detail::cached_pool {
         run_blocks_{std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, batch_blocks)},
         batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {
     list();
+    near_place_ = detail::cache_table::near_place(slot());
   }
 
   ~core() {
@@ -105,8 +106,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
   [[nodiscard]] handle local() {
-    cache* mine = find();
-    if (mine == nullptr) mine = adopt();
+    cache* const mine = find_or_adopt();
     if (mine == nullptr) throw std::bad_alloc{};
     return handle{*this, *mine};
   }
@@ -146,7 +146,7 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_ALWAYS_INLINE cache* find() const noexcept {
-    return static_cast<cache*>(detail::this_thread_caches.at(slot()));
+    return static_cast<cache*>(detail::this_thread_caches.find_near(near_place_));
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
@@ -159,6 +159,9 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_ALWAYS_INLINE bool push_to(cache& mine, void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (mine.loaded.is_hot(block)) [[likely]] return mine.loaded.push_hot();
+    }
     if constexpr (Checking::refuses_foreign) {
       const std::uintptr_t offset =
           reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(mine.known);
@@ -186,7 +189,8 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {
-    if (mine.fresh == mine.fresh_end) [[unlikely]] return refill(mine);
+    // The spare batch first: its blocks are warm, fresh ones are not.
+    if (mine.spare.count != 0 || mine.fresh == mine.fresh_end) [[unlikely]] return refill(mine);
     return cut_from(mine);
   }
 
@@ -243,7 +247,7 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_COLD void* pop_first() noexcept {
-    if (cache* const mine = adopt(); mine != nullptr) return pop_from(*mine);
+    if (cache* const mine = find_or_adopt(); mine != nullptr) return pop_from(*mine);
     cache one_off{*this};
     void* const block = pop_from(one_off);
     const std::scoped_lock lock{mutex_};
@@ -252,12 +256,17 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_COLD bool push_first(void* block) noexcept {
-    if (cache* const mine = adopt(); mine != nullptr) return push_to(*mine, block);
+    if (cache* const mine = find_or_adopt(); mine != nullptr) return push_to(*mine, block);
     cache one_off{*this};
     if (!push_to(one_off, block)) return false;
     const std::scoped_lock lock{mutex_};
     give_back(one_off);
     return true;
+  }
+
+  [[nodiscard]] cache* find_or_adopt() noexcept {
+    auto* const mine = static_cast<cache*>(detail::this_thread_caches.find(slot()));
+    return mine != nullptr ? mine : adopt();
   }
 
   /// Returns: this thread's cache, one that a thread left behind, or a new one; nullptr if the
@@ -311,7 +320,7 @@ class thread_cached::core final : public detail::cached_pool {
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
-      if (each->owner != nullptr) each->owner->caches[slot()] = nullptr;
+      if (each->owner != nullptr) each->owner->forget(slot());
     }
   }
 
@@ -326,6 +335,7 @@ class thread_cached::core final : public detail::cached_pool {
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
   std::size_t stride_bytes_;
+  std::size_t near_place_ = 0;  ///< of this pool's slot in a thread's table
   std::atomic<std::size_t> carved_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_;  // guards all that follows

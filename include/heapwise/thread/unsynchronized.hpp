@@ -43,6 +43,9 @@ class unsynchronized::core {
   }
 
   HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (list_.is_hot(block)) [[likely]] return list_.push_hot();
+    }
     if constexpr (Checking::refuses_foreign) {
       if (!owns(block)) [[unlikely]] return false;
     } else if (block == nullptr) {

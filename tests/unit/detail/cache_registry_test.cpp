@@ -29,7 +29,7 @@ class recorder final : public cached_pool {
     std::erase(holders, thread);
   }
   void forget_all() noexcept override {
-    for (cache_table* const each : holders) each->caches[slot()] = nullptr;
+    for (cache_table* const each : holders) each->forget(slot());
   }
   void enter(void* cache) {
     REQUIRE(enter_cache(slot(), cache));
@@ -46,12 +46,12 @@ TEST_CASE("a thread finds its own caches, by slot") {
   int cache = 0;
   int other_cache = 0;
   CHECK(one.slot() != two.slot());
-  CHECK(this_thread_caches.at(one.slot()) == nullptr);
+  CHECK(this_thread_caches.find(one.slot()) == nullptr);
   one.enter(&cache);
   two.enter(&other_cache);
-  CHECK(this_thread_caches.at(one.slot()) == &cache);
-  CHECK(this_thread_caches.at(two.slot()) == &other_cache);
-  std::thread{[&] { CHECK(this_thread_caches.at(one.slot()) == nullptr); }}.join();
+  CHECK(this_thread_caches.find(one.slot()) == &cache);
+  CHECK(this_thread_caches.find(two.slot()) == &other_cache);
+  std::thread{[&] { CHECK(this_thread_caches.find(one.slot()) == nullptr); }}.join();
 }
 
 TEST_CASE("slots of living pools differ; the slot of a dead one is used again, and is empty") {
@@ -63,10 +63,10 @@ TEST_CASE("slots of living pools differ; the slot of a dead one is used again, a
     pools.back()->enter(&pools);
   }
   CHECK(slots.size() == 2000);
-  for (const auto& each : pools) CHECK(this_thread_caches.at(each->slot()) == &pools);
+  for (const auto& each : pools) CHECK(this_thread_caches.find(each->slot()) == &pools);
   const std::size_t freed = pools[700]->slot();
   pools[700].reset();
-  CHECK(this_thread_caches.at(freed) == nullptr);
+  CHECK(this_thread_caches.find(freed) == nullptr);
   const recorder heir;
   CHECK(heir.slot() == freed);
 }
@@ -98,7 +98,7 @@ struct late {
   ~late() {
     if (pool == nullptr) return;
     *refused = !thread_may_cache() && !enter_cache(pool->slot(), pool) &&
-               this_thread_caches.at(pool->slot()) == nullptr;
+               this_thread_caches.find(pool->slot()) == nullptr;
   }
 };
 
