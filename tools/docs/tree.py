@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LEFT_OUT = {".git", ".venv", "build", ".heapwise", "dist"}
+LEFT_OUT = re.compile(r"(^|/)(\.git|\.venv|build|\.heapwise|dist|__pycache__|\.\w+_cache)/")
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ def names(root: Path) -> list[str]:
     if done is not None and done.returncode == 0:
         return sorted({name for name in done.stdout.split("\0") if (root / name).is_file()})
     inside = (path.relative_to(root) for path in root.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in inside if not LEFT_OUT.intersection(path.parts))
+    return sorted(path.as_posix() for path in inside if not LEFT_OUT.search(path.as_posix()))
 
 
 def text_files(root: Path) -> Iterator[TextFile]:

@@ -101,3 +101,14 @@ def test_a_command_that_does_not_exist(root: Path, line: str, expected: str) -> 
     assert broken(root, f"```console\n$ {line}\nheapwise says so\n```\n") == [
         f"README.md:1: {expected}"
     ]
+
+
+def test_without_git_what_was_built_is_left_out(root: Path) -> None:
+    """A folder that was unpacked from an archive, after its tests ran."""
+    (root / ".pytest_cache").mkdir()
+    (root / "build" / "dev").mkdir(parents=True)
+    link = "[gone](gone.md)\n"
+    (root / ".pytest_cache" / "README.md").write_text(link)
+    (root / "build" / "dev" / "README.md").write_text(link)
+    (root / "docs" / "build.md").write_text(link)
+    assert list(offences(root)) == ["docs/build.md:1: gone.md does not exist"]
