@@ -111,4 +111,5 @@ def test_without_git_what_was_built_is_left_out(root: Path) -> None:
     (root / ".pytest_cache" / "README.md").write_text(link)
     (root / "build" / "dev" / "README.md").write_text(link)
     (root / "docs" / "build.md").write_text(link)
+    (root / "README.md").write_text("# Title\n")
     assert list(offences(root)) == ["docs/build.md:1: gone.md does not exist"]
