@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heapwise.model import Check, Process
+from heapwise.model import Check, Process, Verdict
 from heapwise.store import StoredRun
 from heapwise.trust.kept import STEAL_SHARE, TOO_MANY, measured, sieve, steal_share
 from heapwise.trust.words import counted, percent
@@ -40,13 +40,12 @@ def check(stored: StoredRun) -> Check:
         "median_switches_per_s": _median(switches),
     }
     troubles = _troubles(figures, struck > removed and struck > TOO_MANY * result.of)
-    if troubles:
-        return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
-    words = f"Stolen time {percent(figures['median_steal'] or 0)} in the median"
+    verdict: Verdict = "warn" if troubles else "pass"
+    words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
     if removed:
-        words += (f"; {counted(removed, 'sample')} with more than {percent(STEAL_SHARE)} "
-                  "discarded, as the rule says")
-    return Check(ID, TITLE, "pass", f"{words}.", figures)
+        words.append(f"{counted(removed, 'sample')} of {result.of} with more than "
+                     f"{percent(STEAL_SHARE)} stolen discarded, as the rule says")
+    return Check(ID, TITLE, verdict, f"{'; '.join(words)}.", figures)
 
 
 def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:

@@ -39,6 +39,18 @@ def test_stolen_time_costs_the_sample_and_is_counted() -> None:
     assert "discarded" in neighbour(stored).detail
 
 
+def test_what_was_discarded_is_said_beside_another_trouble() -> None:
+    def edit(process: Process) -> Process:
+        stolen = 0 if process.number % 10 else 30
+        return replace(process, facts={
+            **process.facts, "steal_ticks": stolen, "psi_cpu_us": 2_000_000})
+
+    found = neighbour(compare_run(Script(edit=edit)))
+    assert found.verdict == "warn"
+    assert "waited for a processor" in found.detail
+    assert "discarded" in found.detail
+
+
 def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     stored = compare_run(Script(edit=lambda p: replace(
         p, facts={**p.facts, "spin_after_ns": 1_100_000})))
