@@ -1,6 +1,7 @@
 // The interleaved loop on several threads that share one pool: the third scenario of the seeds.
 #include <atomic>
 
+#include "sources/pairs.hpp"
 #include "sources/subjects.hpp"
 
 namespace {
@@ -9,20 +10,6 @@ using namespace heapwise::bench;
 
 /// Blocks that policies with caches may keep per thread without another thread's running dry.
 constexpr std::size_t blocks_per_thread = 4096;
-
-template <class Source>
-std::size_t allocate_and_free(Source& source, std::size_t count) {
-  std::size_t served = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    void* block = source.allocate();
-    touch(block);
-    escape(block);
-    served += block != nullptr;
-    source.deallocate(block);
-    clobber();
-  }
-  return served;
-}
 
 /// `Way` says how a thread gets at the shared source: itself, or a handle of its own.
 template <class Source, class Way>
@@ -38,7 +25,7 @@ void measure_with(cell& given, Way way) {
       auto&& mine = way(source);
       escape(&mine);
       member.start();
-      const std::size_t got = allocate_and_free(mine, count);
+      const std::size_t got = pools::allocate_and_free(mine, count);
       member.stop();
       served += got;
     });

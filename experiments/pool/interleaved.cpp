@@ -1,4 +1,5 @@
 // A block out and back at once, over and over: the second scenario of the seeds.
+#include "sources/pairs.hpp"
 #include "sources/subjects.hpp"
 
 namespace {
@@ -16,16 +17,8 @@ struct measure {
       escape(&source);
       source.deallocate(source.allocate()); // boost cuts its first chunk only now
       std::size_t served = 0;
-      yields.time("alloc_free", count, [&] {
-        for (std::size_t i = 0; i < count; ++i) {
-          void* block = source.allocate();
-          touch(block);
-          escape(block);
-          served += block != nullptr;
-          source.deallocate(block);
-          clobber();
-        }
-      });
+      yields.time("alloc_free", count,
+                  [&] { served = pools::allocate_and_free(source, count); });
       given.check("work", served == count, "%zu pairs of %zu", served, count);
       if (pools::calls_malloc<Source>) given.expect_calls(count + 1);
     });
