@@ -37,11 +37,16 @@ def pytest(name: str, results: Path, *folders: str, timeout_s: float = 900) -> P
     return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)})
 
 
-def of_preset(preset: str, results: Path, *labels: str) -> list[Part]:
+# Under qemu the emulator's own pages count as resident, and it adds a line to an aborted program's.
+NOT_UNDER_QEMU = "touches nothing|contract/pool_checking_test|every violation has its line"
+
+
+def of_preset(preset: str, results: Path, *labels: str, without: str = "") -> list[Part]:
     """Configure, build and run the C++ tests that carry one of the labels."""
     junit = results / f"ctest-{preset}.xml"
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels), "--parallel", JOBS]
+    run += ["--exclude-regex", without] if without else []
     return [
         Part(f"{preset} configure", ["cmake", "--preset", preset]),
         Part(f"{preset} build", ["cmake", "--build", "--preset", preset, "--", "-k", "0"]),
@@ -56,6 +61,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         *of_python(root, results),
         *of_preset("asan", results, "unit", "contract", "stress"),
         *of_preset("tsan", results, "contract", "stress"),
+        *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
         Part("models", ["tests/model/run"]),
         pytest("headers", results, "tests/headers"),
         pytest("install", results, "tests/install"),
