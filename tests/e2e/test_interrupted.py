@@ -19,10 +19,17 @@ from heapwise.store import read_run, run_ids
 PATIENCE_S = 60.0
 
 
+def hear_interrupts() -> None:
+    """What a shell starts in the background ignores SIGINT, and so would its children: a user's
+    terminal does not start programs like that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(environment: dict[str, str], place: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "heapwise", *words], env=environment, cwd=place, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        preexec_fn=hear_interrupts,
     )
 
 
