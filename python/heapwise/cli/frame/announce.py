@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from heapwise.cli.frame.console import Console, labelled
-from heapwise.cli.frame.duration import cost, show_duration
+from heapwise.cli.frame.duration import cost, show_duration, show_limit
 from heapwise.machine import read_machine
 from heapwise.model import Experiment, Machine, Plan
 from heapwise.runner import Prepared, cells, subjects_of
@@ -67,7 +67,7 @@ def plan_line(prepared: Prepared) -> str:
     if plan.max_rounds:
         return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
     until = (f"until every interval is under ±{plan.precision * 100:g} % "
-             f"or {cost(plan.time_s).removeprefix('about ')} are over")
+             f"or {show_limit(plan.time_s)} are over")
     return f"{warm}rounds of {runs} runs in random order, {until}, seed {plan.seed}"
 
 

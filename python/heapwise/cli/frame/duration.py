@@ -30,6 +30,13 @@ def show_duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{left:02}" if hours else f"{minutes}:{left:02}"
 
 
+def show_limit(seconds: float) -> str:
+    """``10 s``, ``3 min`` or ``2 min 30 s``: what somebody asked for, nothing rounded away."""
+    minutes, left = divmod(round(seconds), 60)
+    parts = [f"{minutes} min"] if minutes else []
+    return " ".join([*parts, f"{left} s"] if left or not minutes else parts)
+
+
 def cost(seconds: float) -> str:
     """``about 3 min``: for a plan, where more figures would be a pretence."""
     if seconds < 90:
