@@ -154,7 +154,10 @@ class free_list {
   }
 
   HEAPWISE_ALWAYS_INLINE bool push_node(void* block) noexcept {
-    if (leaf_ != nullptr) node_[++node_size_] = leaf_;
+    if (leaf_ != nullptr) {
+      foresee(block);
+      node_[++node_size_] = leaf_;
+    }
     leaf_size_ = 0;
     if (node_ == nullptr || node_size_ == node_capacity_) {
       leaf_ = nullptr;
@@ -162,6 +165,20 @@ class free_list {
     }
     leaf_ = static_cast<void**>(block);
     return false;
+  }
+
+  /// Blocks that are freed in address order become leaves at even distances: a leaf a few ahead is
+  /// fetched long before it is written to. The processor's own prefetchers do not see so wide a
+  /// stride, and its stores wait for each other. A wrong guess costs one cache line.
+  HEAPWISE_ALWAYS_INLINE void foresee(void* block) noexcept {
+    constexpr std::ptrdiff_t near_bytes = 2048;  // further apart, it is no order
+    constexpr std::ptrdiff_t leaves_ahead = 4;   // measured: a miss takes as long as their filling
+    const std::ptrdiff_t step =
+        reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(leaf_);
+    if (step > -near_bytes && step < near_bytes) {
+      HEAPWISE_PREFETCH_TO_WRITE(reinterpret_cast<void*>(
+          reinterpret_cast<std::intptr_t>(block) + leaves_ahead * step));
+    }
   }
 
   HEAPWISE_ALWAYS_INLINE bool start_node(void* block) noexcept {
