@@ -17,8 +17,7 @@ struct measure {
       escape(&source);
       source.deallocate(source.allocate()); // boost cuts its first chunk only now
       std::size_t served = 0;
-      yields.time("alloc_free", count,
-                  [&] { served = pools::allocate_and_free(source, count); });
+      yields.time("alloc_free", count, [&] { served = pools::allocate_and_free(source, count); });
       given.check("work", served == count, "%zu pairs of %zu", served, count);
       if (pools::calls_malloc<Source>) given.expect_calls(count + 1);
     });

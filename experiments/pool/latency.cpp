@@ -57,8 +57,9 @@ struct measure {
     escape(&source);
     for (durations& each : into) each.clear();
     yields.measure(blocks.size(), [&] {
-      time_each(blocks, into[0], [&](void*& block) { block = source.allocate(); },
-                [](void* block) { touch(block); });
+      time_each(
+          blocks, into[0], [&](void*& block) { block = source.allocate(); },
+          [](void* block) { touch(block); });
     });
     const std::size_t distinct =
         given.inspects(yields) ? count_distinct(blocks.span()) : blocks.size();

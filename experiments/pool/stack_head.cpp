@@ -23,8 +23,8 @@ class index_and_count {
     std::uint64_t seen = head_.load(std::memory_order_relaxed);
     do {
       (*nodes_)[index].next.store(seen & low, std::memory_order_relaxed);
-    } while (!head_.compare_exchange_weak(seen, (seen | low) + 2 + index,
-                                          std::memory_order_release, std::memory_order_relaxed));
+    } while (!head_.compare_exchange_weak(seen, (seen | low) + 2 + index, std::memory_order_release,
+                                          std::memory_order_relaxed));
   }
   bool pop(std::uint64_t& index) noexcept {
     std::uint64_t seen = head_.load(std::memory_order_acquire);
@@ -174,7 +174,8 @@ const experiment question{
         "With more threads than processors the figure also holds the scheduler.",
     .parameters = {{"iterations", "pairs of each thread", {1'000'000}, {2'000}},
                    {"threads", "threads at once", {1, 2, 4, 8}, {1, 2}}},
-    .quantities = {{"pop_push", "ns/op", better::lower, "wall time over all pairs of pop and push"}},
+    .quantities = {{"pop_push", "ns/op", better::lower,
+                    "wall time over all pairs of pop and push"}},
     .subjects = subjects(),
     .baseline = "index_and_count",
 };

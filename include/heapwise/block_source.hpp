@@ -80,4 +80,4 @@ class fake_blocks final : public block_source {
   std::size_t bytes_out_ = 0;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

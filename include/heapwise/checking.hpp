@@ -58,7 +58,7 @@ namespace detail {
 [[nodiscard]] constexpr std::uint64_t unsealed(std::uint64_t word, std::uint64_t key,
                                                std::uintptr_t place) noexcept {
   const std::uint64_t product = word ^ (place * 0x9E37'79B9'7F4A'7C15u);
-  return (product * 0xF1DE'83E1'9937'733Du) ^ key;  // the inverse modulo 2^64
+  return (product * 0xF1DE'83E1'9937'733Du) ^ key; // the inverse modulo 2^64
 }
 static_assert(unsealed(sealed(12345, 678, 90), 678, 90) == 12345);
 
@@ -78,7 +78,7 @@ class encoded_links {
 /// A key that differs from process to process.
 [[nodiscard]] std::uintptr_t process_key() noexcept;
 
-}  // namespace detail
+} // namespace detail
 
 /// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
 /// behind a block's end, writes to a free block, corrupted links.
@@ -112,4 +112,4 @@ class checked {
   std::uintptr_t key_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

@@ -8,28 +8,28 @@
 namespace heapwise {
 
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
-/// cut from fresh memory, before it is handed out, and when it comes back; `seal` and `unseal` are how a
-/// word that is no pointer is written into a free block.
+/// cut from fresh memory, before it is handed out, and when it comes back; `seal` and `unseal` are
+/// how a word that is no pointer is written into a free block.
 template <class Checking>
-concept checking_policy = std::default_initializable<Checking> && std::copyable<Checking> &&
-                          requires(const Checking check, void* block, std::size_t size,
-                                   std::uint64_t word) {
-                            { Checking::enabled } -> std::convertible_to<bool>;
-                            { Checking::refuses_foreign } -> std::convertible_to<bool>;
-                            { Checking::guard_bytes } -> std::convertible_to<std::size_t>;
-                            { check.make_links() } -> std::same_as<typename Checking::links>;
-                            { check.carved(block, size) } noexcept;
-                            { check.acquire(block, size) } noexcept;
-                            { check.release(block, size) } noexcept;
-                            { check.seal(block, word) } noexcept -> std::same_as<std::uint64_t>;
-                            { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
-                          };
+concept checking_policy =
+    std::default_initializable<Checking> && std::copyable<Checking> &&
+    requires(const Checking check, void* block, std::size_t size, std::uint64_t word) {
+      { Checking::enabled } -> std::convertible_to<bool>;
+      { Checking::refuses_foreign } -> std::convertible_to<bool>;
+      { Checking::guard_bytes } -> std::convertible_to<std::size_t>;
+      { check.make_links() } -> std::same_as<typename Checking::links>;
+      { check.carved(block, size) } noexcept;
+      { check.acquire(block, size) } noexcept;
+      { check.release(block, size) } noexcept;
+      { check.seal(block, word) } noexcept -> std::same_as<std::uint64_t>;
+      { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
+    };
 
 /// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.
-/// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no block
-/// of the pool; both apply the checking policy. `owns` tells whether an address is a block's first
-/// byte; `reset` frees all blocks at once; `budget_bytes` is what the core obtained beside its own
-/// object.
+/// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no
+/// block of the pool; both apply the checking policy. `owns` tells whether an address is a block's
+/// first byte; `reset` frees all blocks at once; `budget_bytes` is what the core obtained beside
+/// its own object.
 template <class Policy, class Checking>
 concept thread_policy =
     checking_policy<Checking> &&
@@ -56,4 +56,4 @@ concept block_pool = requires(Pool& pool, void* block) {
   { pool.alignment() } noexcept -> std::same_as<std::size_t>;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

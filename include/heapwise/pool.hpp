@@ -55,14 +55,13 @@ class pool {
   /// Throws: std::bad_alloc on exhaustion.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
     void* const block = try_allocate();
-    if (block == nullptr) [[unlikely]] throw std::bad_alloc{};
+    if (block == nullptr) [[unlikely]]
+      throw std::bad_alloc{};
     return block;
   }
 
   /// Returns: a block as allocate does, or nullptr on exhaustion.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept {
-    return core_.pop();
-  }
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return core_.pop(); }
 
   /// Effects: takes a block back; nothing for nullptr and for what is no block of this pool.
   /// Returns: false if the pointer was refused.
@@ -75,13 +74,12 @@ class pool {
   class local_pool {
    public:
     /// As pool::try_allocate.
-    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept {
-      return handle_.pop();
-    }
+    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return handle_.pop(); }
     /// As pool::allocate.
     [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
       void* const block = try_allocate();
-      if (block == nullptr) [[unlikely]] throw std::bad_alloc{};
+      if (block == nullptr) [[unlikely]]
+        throw std::bad_alloc{};
       return block;
     }
     /// As pool::deallocate.
@@ -110,9 +108,7 @@ class pool {
 
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
   /// (thread_cached: that was set aside for some thread).
-  [[nodiscard]] bool owns(const void* address) const noexcept {
-    return core_.owns(address);
-  }
+  [[nodiscard]] bool owns(const void* address) const noexcept { return core_.owns(address); }
 
   /// Bytes that the user may write to in each block.
   [[nodiscard]] std::size_t block_size() const noexcept { return shape().block_size; }
@@ -137,8 +133,7 @@ class pool {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
   };
 
-  pool(detail::chunks* made, const Checking& check) noexcept
-      : chunks_{made}, core_{made, check} {}
+  pool(detail::chunks* made, const Checking& check) noexcept : chunks_{made}, core_{made, check} {}
 
   [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
 
@@ -208,4 +203,4 @@ class typed_pool {
   pool<Policy, Checking> blocks_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

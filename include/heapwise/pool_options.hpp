@@ -26,4 +26,4 @@ struct pool_options {
   std::size_t max_block_count = 0;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

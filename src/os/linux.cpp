@@ -18,12 +18,12 @@ std::size_t page_bytes() noexcept {
 namespace {
 
 std::byte* map_anywhere(std::size_t size_bytes) noexcept {
-  void* const memory = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
-                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const memory =
+      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
 }
 
-}  // namespace
+} // namespace
 
 void* map(std::size_t size_bytes, std::size_t alignment) noexcept {
   const int saved_errno = errno;
@@ -70,4 +70,4 @@ unsigned long long random_word() noexcept {
   return word;
 }
 
-}  // namespace heapwise::os
+} // namespace heapwise::os

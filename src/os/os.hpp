@@ -22,4 +22,4 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Returns: a number that other processes cannot guess easily.
 [[nodiscard]] unsigned long long random_word() noexcept;
 
-}  // namespace heapwise::os
+} // namespace heapwise::os

@@ -21,14 +21,12 @@ class os_block_source final : public block_source {
   void deallocate(void* memory, std::size_t size_bytes, std::size_t) noexcept override {
     os::unmap(memory, round_up_to_page(size_bytes));
   }
-  [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
-    return os::page_bytes();
-  }
+  [[nodiscard]] std::size_t granularity_bytes() const noexcept override { return os::page_bytes(); }
 };
 
 constinit os_block_source the_os_blocks;
 
-}  // namespace
+} // namespace
 
 block_source& os_blocks() noexcept { return the_os_blocks; }
 
@@ -62,4 +60,4 @@ void fake_blocks::deallocate(void* memory, std::size_t size_bytes, std::size_t a
   upstream_->deallocate(memory, size_bytes, alignment);
 }
 
-}  // namespace heapwise
+} // namespace heapwise

@@ -134,7 +134,7 @@ pool_options options_of(const heapwise_pool_options& from) noexcept {
           .max_block_count = from.max_block_count};
 }
 
-}  // namespace
+} // namespace
 
 heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int policy) {
   if (options == nullptr) return invalid("pool: options is NULL");
@@ -194,7 +194,7 @@ std::size_t stat_of(const heapwise_pool* pool, std::size_t heapwise_pool_stats::
   return pool == nullptr ? 0 : pool->stats().*which;
 }
 
-}  // namespace
+} // namespace
 
 size_t heapwise_pool_block_size(const heapwise_pool* pool) {
   return stat_of(pool, &heapwise_pool_stats::block_size);
@@ -224,12 +224,18 @@ const char* heapwise_last_error_message(void) { return last.text.data(); }
 
 const char* heapwise_error_message(int error) {
   switch (error) {
-    case HEAPWISE_OK: return "no error";
-    case HEAPWISE_ERROR_INVALID: return "an argument makes no sense";
-    case HEAPWISE_ERROR_TOO_LARGE: return "the sizes are too large";
-    case HEAPWISE_ERROR_NO_MEMORY: return "no memory";
-    case HEAPWISE_ERROR_FOREIGN: return "the pointer is no block of this pool";
-    default: return "unknown error";
+    case HEAPWISE_OK:
+      return "no error";
+    case HEAPWISE_ERROR_INVALID:
+      return "an argument makes no sense";
+    case HEAPWISE_ERROR_TOO_LARGE:
+      return "the sizes are too large";
+    case HEAPWISE_ERROR_NO_MEMORY:
+      return "no memory";
+    case HEAPWISE_ERROR_FOREIGN:
+      return "the pointer is no block of this pool";
+    default:
+      return "unknown error";
   }
 }
 

@@ -26,7 +26,7 @@ thread_local thread_exit at_exit;
 
 std::size_t table_bytes(std::size_t size) noexcept { return size * sizeof(void*); }
 
-}  // namespace
+} // namespace
 
 bool cache_table::enter(std::size_t slot, void* cache) noexcept {
   if (slot >= near_size - 1 && slot - (near_size - 1) >= far_size_) {
@@ -80,7 +80,7 @@ thread_exit::~thread_exit() {
   table->retire();
 }
 
-}  // namespace
+} // namespace
 
 bool thread_may_cache() noexcept {
   return this_thread_caches.thread_state != cache_table::state::retired;
@@ -95,4 +95,4 @@ bool enter_cache(std::size_t slot, void* cache) noexcept {
   return table.enter(slot, cache);
 }
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -10,8 +10,8 @@
 namespace heapwise {
 namespace {
 
-constexpr unsigned char poison = 0xDB;  // dead block
-constexpr unsigned char slack = 0xC5;   // between the block's end and the guard word
+constexpr unsigned char poison = 0xDB; // dead block
+constexpr unsigned char slack = 0xC5;  // between the block's end and the guard word
 
 std::size_t guard_offset(std::size_t block_size) noexcept {
   const std::size_t least = block_size < sizeof(void*) ? sizeof(void*) : block_size;
@@ -41,10 +41,14 @@ bool all_bytes_are(const void* from, std::size_t bytes, unsigned char value) noe
 
 const char* message(violation what) noexcept {
   switch (what) {
-    case violation::double_free: return "double free";
-    case violation::guard_overwritten: return "write behind the end of a block";
-    case violation::write_after_free: return "write to a free block";
-    case violation::link_corrupted: return "corrupted link in a free block";
+    case violation::double_free:
+      return "double free";
+    case violation::guard_overwritten:
+      return "write behind the end of a block";
+    case violation::write_after_free:
+      return "write to a free block";
+    case violation::link_corrupted:
+      return "corrupted link in a free block";
   }
   return "violation";
 }
@@ -73,7 +77,7 @@ class line {
   std::size_t size_ = 0;
 };
 
-}  // namespace
+} // namespace
 
 namespace detail {
 
@@ -93,8 +97,8 @@ std::uintptr_t process_key() noexcept {
 }
 
 void encoded_links::store(void* block, void* next) const noexcept {
-  const std::uint64_t word = sealed(reinterpret_cast<std::uintptr_t>(next), key_,
-                                    reinterpret_cast<std::uintptr_t>(block));
+  const std::uint64_t word =
+      sealed(reinterpret_cast<std::uintptr_t>(next), key_, reinterpret_cast<std::uintptr_t>(block));
   std::memcpy(block, &word, sizeof word);
 }
 
@@ -108,7 +112,7 @@ void* encoded_links::load(const void* block) const noexcept {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(word));
 }
 
-}  // namespace detail
+} // namespace detail
 
 void checked::carved(void* block, std::size_t block_size) const noexcept {
   auto* const bytes = static_cast<std::byte*>(block);
@@ -138,9 +142,9 @@ void checked::release(void* block, std::size_t block_size) const noexcept {
   std::uint64_t seen = live_mark(key_, block);
   if (!guard_of(block, block_size)
            .compare_exchange_strong(seen, ~live_mark(key_, block), std::memory_order_acq_rel)) {
-    detail::report_violation(seen == ~live_mark(key_, block) ? violation::double_free
-                                                             : violation::guard_overwritten,
-                             block, block_size);
+    detail::report_violation(
+        seen == ~live_mark(key_, block) ? violation::double_free : violation::guard_overwritten,
+        block, block_size);
   }
   if (!all_bytes_are(bytes + block_size, guard_offset(block_size) - block_size, slack)) {
     detail::report_violation(violation::guard_overwritten, block, block_size);
@@ -150,4 +154,4 @@ void checked::release(void* block, std::size_t block_size) const noexcept {
   }
 }
 
-}  // namespace heapwise
+} // namespace heapwise

@@ -45,7 +45,7 @@ void* record_place(std::byte* base, std::size_t bytes, std::size_t record_bytes)
   return base + (bytes - record_bytes - down);
 }
 
-}  // namespace
+} // namespace
 
 geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
                       std::size_t min_stride_bytes) {
@@ -57,16 +57,15 @@ geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
     throw std::invalid_argument{"pool: alignment is no power of two"};
   }
   if (alignment > size_limit / 4) throw std::length_error{"pool: alignment is too large"};
-  alignment = std::max(alignment, alignof(void*));  // a free block holds pointers
+  alignment = std::max(alignment, alignof(void*)); // a free block holds pointers
   const std::size_t stride =
       stride_of(options.block_size, alignment, guard_bytes, min_stride_bytes);
   if (options.block_count > index_limit || options.block_count > size_limit / 2 / stride) {
     throw std::length_error{"pool: block_size * block_count is too large"};
   }
   const bool grows = options.growth == growth::geometric;
-  const std::size_t limit = options.max_block_count == 0
-                                ? index_limit
-                                : std::min(options.max_block_count, index_limit);
+  const std::size_t limit =
+      options.max_block_count == 0 ? index_limit : std::min(options.max_block_count, index_limit);
   if (grows && limit < options.block_count) {
     throw std::invalid_argument{"pool: max_block_count is below block_count"};
   }
@@ -89,7 +88,7 @@ chunks* chunks::create(const geometry& shape, block_source& source) {
                   .first_index = 0,
                   .size_bytes = bytes,
                   .older = nullptr};
-  made->newest_.store(&made->first_, std::memory_order_release);  // pairs with newest()
+  made->newest_.store(&made->first_, std::memory_order_release); // pairs with newest()
   return made;
 }
 
@@ -120,8 +119,8 @@ chunk* chunks::grow(chunk* seen) noexcept {
     return other == seen ? nullptr : other;
   }
   auto* const base = static_cast<std::byte*>(memory);
-  auto* const made = ::new (record_place(base, bytes, sizeof(chunk)))
-      chunk{.base = base, .blocks = blocks, .first_index = so_far, .size_bytes = bytes, .older = seen};
+  auto* const made = ::new (record_place(base, bytes, sizeof(chunk))) chunk{
+      .base = base, .blocks = blocks, .first_index = so_far, .size_bytes = bytes, .older = seen};
   // Release: whoever sees the chunk sees its record. Pairs with newest().
   if (newest_.compare_exchange_strong(seen, made, std::memory_order_acq_rel,
                                       std::memory_order_acquire)) {
@@ -174,4 +173,4 @@ std::size_t chunks::record_bytes() const noexcept {
   return sizeof(chunks) + (count() - 1) * sizeof(chunk);
 }
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -39,9 +39,8 @@ using pool_ptr = std::unique_ptr<T, pool_deleter<T, Policy, Checking>>;
 template <class T, class Policy, class Checking, class... Arguments>
 [[nodiscard]] pool_ptr<T, Policy, Checking> make_unique_in(typed_pool<T, Policy, Checking>& objects,
                                                            Arguments&&... arguments) {
-  return pool_ptr<T, Policy, Checking>{
-      objects.construct(std::forward<Arguments>(arguments)...),
-      pool_deleter<T, Policy, Checking>{objects}};
+  return pool_ptr<T, Policy, Checking>{objects.construct(std::forward<Arguments>(arguments)...),
+                                       pool_deleter<T, Policy, Checking>{objects}};
 }
 
 /// Returns: as make_unique_in, but empty on exhaustion.
@@ -49,9 +48,8 @@ template <class T, class Policy, class Checking, class... Arguments>
 template <class T, class Policy, class Checking, class... Arguments>
 [[nodiscard]] pool_ptr<T, Policy, Checking> try_make_unique_in(
     typed_pool<T, Policy, Checking>& objects, Arguments&&... arguments) {
-  return pool_ptr<T, Policy, Checking>{
-      objects.try_construct(std::forward<Arguments>(arguments)...),
-      pool_deleter<T, Policy, Checking>{objects}};
+  return pool_ptr<T, Policy, Checking>{objects.try_construct(std::forward<Arguments>(arguments)...),
+                                       pool_deleter<T, Policy, Checking>{objects}};
 }
 
-}  // namespace heapwise
+} // namespace heapwise

@@ -57,4 +57,4 @@ class pool_resource final : public std::pmr::memory_resource {
   std::pmr::memory_resource* upstream_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

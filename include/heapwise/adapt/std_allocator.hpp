@@ -48,7 +48,7 @@ class std_allocator {
     using other = std_allocator<Other, Pool>;
   };
 
-  std_allocator(Pool& pool) noexcept : pool_{&pool} {}  // implicit: `std::list<T, A> l{pool};`
+  std_allocator(Pool& pool) noexcept : pool_{&pool} {} // implicit: `std::list<T, A> l{pool};`
   template <class Other>
   std_allocator(const std_allocator<Other, Pool>& other) noexcept : pool_{&other.pool()} {}
 
@@ -101,4 +101,4 @@ class std_allocator {
   Pool* pool_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

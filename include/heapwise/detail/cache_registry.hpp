@@ -66,8 +66,8 @@ class cached_pool {
   /// Called with the registry locked, so the pool cannot be destroyed meanwhile.
   virtual void retire(const cache_table* thread) noexcept = 0;
 
-  /// Effects: calls forget(slot()) of the table of each thread that holds a cache. Called with the registry
-  /// locked, by `unlist`.
+  /// Effects: calls forget(slot()) of the table of each thread that holds a cache. Called with the
+  /// registry locked, by `unlist`.
   virtual void forget_all() noexcept = 0;
 
   /// This pool's place in every thread's table; no other living pool has it.
@@ -106,4 +106,4 @@ class cached_pool {
 /// Returns: true if the calling thread may have caches.
 [[nodiscard]] bool thread_may_cache() noexcept;
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -13,11 +13,11 @@ namespace heapwise::detail {
 
 /// What a pool's options come to, validated. Sizes in bytes, counts in blocks.
 struct geometry {
-  std::size_t block_size;       ///< what the user may write to
-  std::size_t stride_bytes;     ///< from one block to the next; a multiple of the alignment
-  std::size_t alignment;        ///< a power of two
-  std::size_t first_blocks;     ///< blocks of the first chunk
-  std::size_t max_blocks;       ///< blocks of all chunks together, at most
+  std::size_t block_size;   ///< what the user may write to
+  std::size_t stride_bytes; ///< from one block to the next; a multiple of the alignment
+  std::size_t alignment;    ///< a power of two
+  std::size_t first_blocks; ///< blocks of the first chunk
+  std::size_t max_blocks;   ///< blocks of all chunks together, at most
   stride_divider divider;
 
   /// Returns: the geometry for `options` with `guard_bytes` added to each block.
@@ -28,14 +28,15 @@ struct geometry {
 
 /// One piece of memory cut into blocks. The record lies behind its last block.
 struct chunk {
-  std::byte* base;             ///< the first block
+  std::byte* base; ///< the first block
   std::size_t blocks;
-  std::size_t first_index;     ///< index of the first block among all blocks of the pool
-  std::size_t size_bytes;      ///< what was asked of the source
-  chunk* older;                ///< the chunk before it, nullptr for the first
+  std::size_t first_index; ///< index of the first block among all blocks of the pool
+  std::size_t size_bytes;  ///< what was asked of the source
+  chunk* older;            ///< the chunk before it, nullptr for the first
 
   /// Returns: the index within this chunk, or a number >= blocks if `address` is not a block of it.
-  [[nodiscard]] std::size_t index_of(const void* address, const stride_divider& divider) const noexcept {
+  [[nodiscard]] std::size_t index_of(const void* address,
+                                     const stride_divider& divider) const noexcept {
     return divider.quotient(reinterpret_cast<std::uintptr_t>(address) -
                             reinterpret_cast<std::uintptr_t>(base));
   }
@@ -62,7 +63,7 @@ class chunks {
   chunk* grow(chunk* seen) noexcept;
 
   [[nodiscard]] chunk* newest() const noexcept {
-    return newest_.load(std::memory_order_acquire);  // pairs with the publishing CAS in grow
+    return newest_.load(std::memory_order_acquire); // pairs with the publishing CAS in grow
   }
 
   /// Returns: the index of a block among all blocks of the pool, or `no_index` if `address` is not
@@ -94,8 +95,7 @@ class chunks {
   [[nodiscard]] std::size_t record_bytes() const noexcept;
 
  private:
-  chunks(const geometry& shape, block_source& source) noexcept
-      : shape_{shape}, source_{&source} {}
+  chunks(const geometry& shape, block_source& source) noexcept : shape_{shape}, source_{&source} {}
 
   geometry shape_;
   block_source* source_;
@@ -103,4 +103,4 @@ class chunks {
   chunk first_{};
 };
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

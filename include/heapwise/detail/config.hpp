@@ -7,8 +7,8 @@
 #define HEAPWISE_COLD [[gnu::noinline, gnu::cold]]
 #define HEAPWISE_PREFETCH(address) __builtin_prefetch(address)
 #define HEAPWISE_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
-#define HEAPWISE_ASSUME(condition) \
-  do {                             \
+#define HEAPWISE_ASSUME(condition)             \
+  do {                                         \
     if (!(condition)) __builtin_unreachable(); \
   } while (false)
 #else
@@ -39,4 +39,4 @@ namespace heapwise::detail {
 /// std::hardware_destructive_interference_size, which GCC warns may change with -mtune.
 inline constexpr unsigned cache_line_bytes = 64;
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -59,7 +59,7 @@ class free_list {
   /// Returns: false if it was free already.
   HEAPWISE_ALWAYS_INLINE bool push_hot() noexcept {
     const bool was_free = hot_is_free_;
-    hot_is_free_ = true;  // a store without a branch before it: the branch would cost more
+    hot_is_free_ = true; // a store without a branch before it: the branch would cost more
     return !was_free;
   }
 
@@ -86,7 +86,8 @@ class free_list {
       HEAPWISE_ASSUME(hot_ != nullptr);
       return hot_;
     }
-    if (leaf_size_ != 0) [[likely]] return leaf_[--leaf_size_];
+    if (leaf_size_ != 0) [[likely]]
+      return leaf_[--leaf_size_];
     return pop_node();
   }
 
@@ -171,13 +172,13 @@ class free_list {
   /// fetched long before it is written to. The processor's own prefetchers do not see so wide a
   /// stride, and its stores wait for each other. A wrong guess costs one cache line.
   HEAPWISE_ALWAYS_INLINE void foresee(void* block) noexcept {
-    constexpr std::ptrdiff_t near_bytes = 2048;  // further apart, it is no order
-    constexpr std::ptrdiff_t leaves_ahead = 4;   // measured: a miss takes as long as their filling
+    constexpr std::ptrdiff_t near_bytes = 2048; // further apart, it is no order
+    constexpr std::ptrdiff_t leaves_ahead = 4;  // measured: a miss takes as long as their filling
     const std::ptrdiff_t step =
         reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(leaf_);
     if (step > -near_bytes && step < near_bytes) {
-      HEAPWISE_PREFETCH_TO_WRITE(reinterpret_cast<void*>(
-          reinterpret_cast<std::intptr_t>(block) + leaves_ahead * step));
+      HEAPWISE_PREFETCH_TO_WRITE(
+          reinterpret_cast<void*>(reinterpret_cast<std::intptr_t>(block) + leaves_ahead * step));
     }
   }
 
@@ -224,7 +225,7 @@ class free_list {
   static inline void* const no_block = reinterpret_cast<void*>(std::uintptr_t{1});
 
   void* hot_ = no_block;
-  void** leaf_ = nullptr;  // only beside a node that has room for it
+  void** leaf_ = nullptr; // only beside a node that has room for it
   void** node_ = nullptr;
   std::uint32_t leaf_size_ = 0;
   std::uint32_t leaf_capacity_;
@@ -236,4 +237,4 @@ class free_list {
   [[no_unique_address]] Links links_;
 };
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -19,7 +19,7 @@ class stride_divider {
       : low_bits_{(stride & (~stride + 1)) - 1}, shift_{std::countr_zero(stride)} {
     const std::uint64_t odd = stride >> shift_;
     std::uint64_t inverse = odd;                              // right in the 3 lowest bits
-    for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse;  // each step doubles the right bits
+    for (int i = 0; i < 5; ++i) inverse *= 2 - odd * inverse; // each step doubles the right bits
     inverse_ = inverse;
   }
 
@@ -47,4 +47,4 @@ class stride_divider {
   int shift_;
 };
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

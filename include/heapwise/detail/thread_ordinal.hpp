@@ -14,4 +14,4 @@ inline unsigned thread_ordinal() noexcept {
   return mine;
 }
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -32,8 +32,7 @@ class counter<true> {
   void subtract() noexcept { value_.fetch_sub(1, std::memory_order_relaxed); }
   void raise_to(std::uint64_t least) noexcept {
     std::uint64_t seen = value_.load(std::memory_order_relaxed);
-    while (seen < least &&
-           !value_.compare_exchange_weak(seen, least, std::memory_order_relaxed)) {
+    while (seen < least && !value_.compare_exchange_weak(seen, least, std::memory_order_relaxed)) {
     }
   }
   void set(std::uint64_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
@@ -45,4 +44,4 @@ class counter<true> {
   std::atomic<std::uint64_t> value_{0};
 };
 
-}  // namespace heapwise::detail
+} // namespace heapwise::detail

@@ -15,12 +15,12 @@ namespace heapwise {
 
 /// What an instrumented pool counted since it was created.
 struct pool_counts {
-  std::uint64_t allocations = 0;         ///< blocks handed out
-  std::uint64_t frees = 0;               ///< blocks taken back
-  std::uint64_t refused_frees = 0;       ///< pointers that are no block of the pool; null is none
-  std::uint64_t failed_allocations = 0;  ///< requests that found the pool exhausted
-  std::uint64_t live = 0;                ///< blocks that are out now
-  std::uint64_t peak = 0;                ///< the largest `live` so far
+  std::uint64_t allocations = 0;        ///< blocks handed out
+  std::uint64_t frees = 0;              ///< blocks taken back
+  std::uint64_t refused_frees = 0;      ///< pointers that are no block of the pool; null is none
+  std::uint64_t failed_allocations = 0; ///< requests that found the pool exhausted
+  std::uint64_t live = 0;               ///< blocks that are out now
+  std::uint64_t peak = 0;               ///< the largest `live` so far
 };
 
 /// Hears nothing.
@@ -93,7 +93,7 @@ class instrumented {
       return block == nullptr;
     }
     frees_.add();
-    live_.subtract();  // before the block is given back: the next owner must not be counted on top
+    live_.subtract(); // before the block is given back: the next owner must not be counted on top
     return pool_.deallocate(block);
   }
 
@@ -133,7 +133,7 @@ class instrumented {
   using counter = detail::counter<policy::thread_safe>;
 
   [[no_unique_address]] Observer observer_;
-  observed_blocks<Observer> source_;  // before the pool: it is used until the pool is gone
+  observed_blocks<Observer> source_; // before the pool: it is used until the pool is gone
   Pool pool_;
   counter allocations_;
   counter frees_;
@@ -143,4 +143,4 @@ class instrumented {
   counter peak_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

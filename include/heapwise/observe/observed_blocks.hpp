@@ -8,8 +8,8 @@
 namespace heapwise {
 
 /// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained,
-/// on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a piece
-/// goes back. The observer may lack any of them.
+/// on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a
+/// piece goes back. The observer may lack any of them.
 ///
 /// Silent until `begin_to_notify`, so that what is obtained while its user is being built is not
 /// taken for growth. Requires: source and observer outlive it. Thread safety: as source and
@@ -52,4 +52,4 @@ class observed_blocks final : public block_source {
   bool notifies_ = false;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

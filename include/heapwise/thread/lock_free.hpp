@@ -56,7 +56,8 @@ class lock_free::core {
 
   bool push(void* block) noexcept {
     const std::size_t index = index_of(block);
-    if (index == detail::chunks::no_index) [[unlikely]] return false;
+    if (index == detail::chunks::no_index) [[unlikely]]
+      return false;
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     std::atomic<std::uint64_t>& head = shards_[shard()].head;
     std::uint64_t seen = head.load(std::memory_order_relaxed);
@@ -148,7 +149,8 @@ class lock_free::core {
 
   /// If no head changed between two readings, then all shards were empty at one moment between
   /// them: the exhaustion is real, not a block that moved behind our back.
-  [[nodiscard]] bool unchanged(const std::array<std::uint64_t, shard_count>& before) const noexcept {
+  [[nodiscard]] bool unchanged(
+      const std::array<std::uint64_t, shard_count>& before) const noexcept {
     for (unsigned i = 0; i < shard_count; ++i) {
       if (top_of(before[i]) != 0) return false;
       if (shards_[i].head.load(std::memory_order_acquire) != before[i]) return false;
@@ -174,8 +176,9 @@ class lock_free::core {
     return block;
   }
 
-  /// A link that leads nowhere is either garbage that we read too late, or corrupted: the second, if
-  /// the head did not change meanwhile. A read-modify-write, so that the link was read before it.
+  /// A link that leads nowhere is either garbage that we read too late, or corrupted: the second,
+  /// if the head did not change meanwhile. A read-modify-write, so that the link was read before
+  /// it.
   HEAPWISE_COLD void judge_link(std::atomic<std::uint64_t>& head, std::uint64_t& seen,
                                 const void* block) const noexcept {
     if (head.compare_exchange_strong(seen, seen, std::memory_order_acq_rel,
@@ -192,7 +195,8 @@ class lock_free::core {
   /// Racy by design: another thread may have popped the block meanwhile and its user may be writing
   /// to it. The value is then garbage, but so is our view of the head: its count has moved on, the
   /// compare-and-swap fails and the garbage is dropped. Blocks stay mapped until destruction.
-  [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(const void* block) const noexcept {
+  [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(
+      const void* block) const noexcept {
     return check_.unseal(block, *static_cast<const volatile std::uint64_t*>(block));
   }
 
@@ -203,4 +207,4 @@ class lock_free::core {
   std::array<aligned_head, shard_count> shards_{};
 };
 
-}  // namespace heapwise
+} // namespace heapwise

@@ -47,4 +47,4 @@ class mutex::core {
   unsynchronized::core<Checking> inner_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

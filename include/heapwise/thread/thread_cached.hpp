@@ -22,7 +22,8 @@ namespace heapwise {
 ///
 /// A thread may free what another allocated. A thread that exits gives its cache back. The pool may
 /// be destroyed while threads hold caches, if they are not in the middle of an operation.
-/// Exhaustion is not exact: a thread may see none while others hold up to `cached_blocks_max()` each.
+/// Exhaustion is not exact: a thread may see none while others hold up to `cached_blocks_max()`
+/// each.
 struct thread_cached {
   static constexpr const char* name = "thread_cached";
   static constexpr bool thread_safe = true;
@@ -45,13 +46,13 @@ class thread_cached::core final : public detail::cached_pool {
           divider{pool.chunks_->shape().divider} {}
 
     free_list loaded;
-    std::byte* known = nullptr;      ///< the newest chunk that this thread has met,
-    std::uint64_t known_bound = 0;   ///< as much of it as was cut then, in the divider's terms
+    std::byte* known = nullptr;    ///< the newest chunk that this thread has met,
+    std::uint64_t known_bound = 0; ///< as much of it as was cut then, in the divider's terms
     detail::stride_divider divider;
-    std::byte* fresh = nullptr;      ///< blocks cut for this thread, not handed out yet
+    std::byte* fresh = nullptr; ///< blocks cut for this thread, not handed out yet
     std::byte* fresh_end = nullptr;
     typename free_list::nodes spare{};
-    detail::cache_table* owner = nullptr;  ///< guarded by the depot's lock
+    detail::cache_table* owner = nullptr; ///< guarded by the depot's lock
     cache* next = nullptr;
   };
 
@@ -89,12 +90,14 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
-    if (cache* const mine = find(); mine != nullptr) [[likely]] return pop_from(*mine);
+    if (cache* const mine = find(); mine != nullptr) [[likely]]
+      return pop_from(*mine);
     return pop_first();
   }
 
   HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
-    if (cache* const mine = find(); mine != nullptr) [[likely]] return push_to(*mine, block);
+    if (cache* const mine = find(); mine != nullptr) [[likely]]
+      return push_to(*mine, block);
     return push_first(block);
   }
 
@@ -151,7 +154,8 @@ class thread_cached::core final : public detail::cached_pool {
 
   HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
     void* block = mine.loaded.pop();
-    if (block == nullptr) [[unlikely]] block = pop_fresh(mine);
+    if (block == nullptr) [[unlikely]]
+      block = pop_fresh(mine);
     if constexpr (Checking::enabled) {
       if (block != nullptr) check_.acquire(block, chunks_->shape().block_size);
     }
@@ -160,7 +164,8 @@ class thread_cached::core final : public detail::cached_pool {
 
   HEAPWISE_ALWAYS_INLINE bool push_to(cache& mine, void* block) noexcept {
     if constexpr (!Checking::enabled) {
-      if (mine.loaded.is_hot(block)) [[likely]] return mine.loaded.push_hot();
+      if (mine.loaded.is_hot(block)) [[likely]]
+        return mine.loaded.push_hot();
     }
     if constexpr (Checking::refuses_foreign) {
       const std::uintptr_t offset =
@@ -172,7 +177,8 @@ class thread_cached::core final : public detail::cached_pool {
       return false;
     }
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
-    if (mine.loaded.push(block)) [[unlikely]] unload(mine);
+    if (mine.loaded.push(block)) [[unlikely]]
+      unload(mine);
     return true;
   }
 
@@ -190,7 +196,8 @@ class thread_cached::core final : public detail::cached_pool {
 
   HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {
     // The spare batch first: its blocks are warm, fresh ones are not.
-    if (mine.spare.count != 0 || mine.fresh == mine.fresh_end) [[unlikely]] return refill(mine);
+    if (mine.spare.count != 0 || mine.fresh == mine.fresh_end) [[unlikely]]
+      return refill(mine);
     return cut_from(mine);
   }
 
@@ -335,10 +342,10 @@ class thread_cached::core final : public detail::cached_pool {
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
   std::size_t stride_bytes_;
-  std::size_t near_place_ = 0;  ///< of this pool's slot in a thread's table
+  std::size_t near_place_ = 0; ///< of this pool's slot in a thread's table
   std::atomic<std::size_t> carved_{0};
 
-  alignas(detail::cache_line_bytes) mutable std::mutex mutex_;  // guards all that follows
+  alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
   free_list depot_;
   detail::chunk* carving_ = nullptr;
   cache* caches_ = nullptr;
@@ -348,4 +355,4 @@ class thread_cached::core final : public detail::cached_pool {
   const std::size_t batch_nodes_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise

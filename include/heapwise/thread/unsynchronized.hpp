@@ -35,7 +35,8 @@ class unsynchronized::core {
 
   HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
     void* block = list_.pop();
-    if (block == nullptr) [[unlikely]] block = carve();
+    if (block == nullptr) [[unlikely]]
+      block = carve();
     if constexpr (Checking::enabled) {
       if (block != nullptr) check_.acquire(block, chunks_->shape().block_size);
     }
@@ -44,10 +45,12 @@ class unsynchronized::core {
 
   HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
     if constexpr (!Checking::enabled) {
-      if (list_.is_hot(block)) [[likely]] return list_.push_hot();
+      if (list_.is_hot(block)) [[likely]]
+        return list_.push_hot();
     }
     if constexpr (Checking::refuses_foreign) {
-      if (!owns(block)) [[unlikely]] return false;
+      if (!owns(block)) [[unlikely]]
+        return false;
     } else if (block == nullptr) {
       return false;
     }
@@ -60,7 +63,8 @@ class unsynchronized::core {
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool owns(const void* address) const noexcept {
     const std::uintptr_t offset =
         reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
-    if (divider_.is_block(offset, carved_bound_)) [[likely]] return true;
+    if (divider_.is_block(offset, carved_bound_)) [[likely]]
+      return true;
     return chunks_->index_of(address) < first_index_ + carved_;
   }
 
@@ -101,10 +105,10 @@ class unsynchronized::core {
   std::byte* fresh_ = nullptr;
   std::size_t first_index_ = 0;
   std::size_t carved_ = 0;
-  std::uint64_t carved_bound_ = 0;  ///< of carved_, in the divider's terms
+  std::uint64_t carved_bound_ = 0; ///< of carved_, in the divider's terms
   std::size_t blocks_ = 0;
   std::size_t stride_bytes_;
   detail::stride_divider divider_;
 };
 
-}  // namespace heapwise
+} // namespace heapwise
