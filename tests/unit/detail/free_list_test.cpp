@@ -142,6 +142,23 @@ TEST_CASE("a node of 64-byte blocks stands for 64 of them") {
   CHECK(heapwise::detail::free_list<encoded_links>{64, encoded_links{}}.blocks_per_node() == 1);
 }
 
+TEST_CASE("the hot block is known while it is out, and free only once") {
+  const blocks owned{64, 3};
+  heapwise::detail::free_list<plain_links> list{64};
+  CHECK(!list.is_hot(nullptr));
+  list.push(owned.all()[0]);
+  list.push(owned.all()[1]);
+  void* const hot = list.pop();
+  CHECK(hot == owned.all()[1]);
+  CHECK(list.is_hot(hot));
+  CHECK(!list.is_hot(owned.all()[0]));
+  CHECK(list.push_hot());
+  CHECK(!list.push_hot());  // it is free already
+  CHECK(list.pop() == hot);
+  CHECK(list.pop() == owned.all()[0]);
+  CHECK(list.pop() == nullptr);
+}
+
 TEST_CASE("the block that was freed last is handed out without a look at any block") {
   heapwise::detail::free_list<> list{64};
   void* const unmapped = reinterpret_cast<void*>(0x1000);
