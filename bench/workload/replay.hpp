@@ -1,0 +1,31 @@
+// Plays a tape to an allocator. A source is anything with
+//     void* allocate(std::size_t bytes);
+//     void deallocate(void* block, std::size_t bytes);   // bytes as they were asked for
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "harness/escape.hpp"
+#include "workload/tape.hpp"
+
+namespace heapwise::bench {
+
+/// The timed loop of all tapes: the source's work, one byte written to each new block, no more.
+/// `slots` has room for as many blocks as the tape has slots. Not for a source that returns null.
+template <class Source>
+void replay(Source& source, std::span<const operation> operations, void** slots) {
+  for (const operation each : operations) {
+    void*& slot = slots[each.slot()];
+    if (each.frees()) {
+      source.deallocate(slot, each.bytes());
+      clobber();
+    } else {
+      slot = source.allocate(each.bytes());
+      touch(slot);
+      escape(slot);
+    }
+  }
+}
+
+} // namespace heapwise::bench
