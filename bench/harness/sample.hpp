@@ -57,12 +57,18 @@ class sample {
   /// the first start to the last stop over the operations of all threads.
   template <class Body>
   void time_team(std::string_view quantity, int threads, std::uint64_t operations, Body&& body) {
+    set(quantity, per_operation(measure_team(threads, operations, body), operations));
+  }
+
+  /// The same without a quantity of its own; returns that wall time in nanoseconds.
+  template <class Body>
+  std::uint64_t measure_team(int threads, std::uint64_t operations, Body&& body) {
     const kernel_counts before = kernel_counts::now();
     const team_time time = run_team(threads, body);
     add_region(time.wall_ns, operations, before);
     cpus_.add(time.cpus);
     threads_ = threads;
-    set(quantity, per_operation(time.wall_ns, operations));
+    return time.wall_ns;
   }
 
   /// Sets a quantity's value in the unit that the experiment declares for it.

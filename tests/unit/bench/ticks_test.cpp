@@ -1,0 +1,32 @@
+#include "kernel/ticks.hpp"
+
+#include <doctest/doctest.h>
+
+#include "kernel/clock.hpp"
+#include "kernel/spin.hpp"
+
+using heapwise::bench::now_ns;
+using heapwise::bench::now_ticks;
+using heapwise::bench::spin_once_ns;
+using heapwise::bench::tick_scale;
+
+TEST_CASE("ticks go on, and their scale agrees with the clock") {
+  const tick_scale learning;
+  (void)spin_once_ns(2'000'000);
+  const double scale = learning.ns_per_tick();
+  CHECK(scale > 0.05); // 20 GHz
+  CHECK(scale < 1001); // 1 MHz
+  const tick_scale other;
+  (void)spin_once_ns(2'000'000);
+  CHECK(other.ns_per_tick() ==
+        doctest::Approx(scale).epsilon(0.25)); // of 12 ms, a preemption between two readings
+}
+
+TEST_CASE("ticks never go back") {
+  std::uint64_t last = now_ticks();
+  for (int i = 0; i < 1000; ++i) {
+    const std::uint64_t next = now_ticks();
+    REQUIRE(next >= last);
+    last = next;
+  }
+}
