@@ -289,9 +289,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the project aims at in one cell: ``of`` (a ratio of times) shall be as ``aim`` says.
+    """What the project aims at in one cell: ``of`` (a ratio) shall be as ``aim`` says.
 
     ``verdict`` follows from the 95 % interval: met or not met when all of it lies on one side.
+    A goal over many rows has each of them in ``parts``; its figures are those of the worst.
     """
 
     cell: str
@@ -300,8 +301,9 @@ class Goal:
     ratio: float | None
     low: float | None
     high: float | None
-    verdict: Literal["met", "not met", "cannot tell here"]
+    verdict: Literal["met", "not met", "cannot tell here", "not measured"]
     note: str = ""
+    parts: list[Goal] = field(default_factory=list)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,9 @@
-"""Which subjects of a cell stand for ``best malloc`` or ``fastest other pool``."""
+"""Which subjects of a cell stand for ``best malloc``, ``best peer`` or ``fastest other pool``."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -12,17 +15,40 @@ POLICIES = ("unsynchronized", "unsynchronized_trusting", "mutex", "lock_free", "
 """Our pool's policies, by the names of their subjects."""
 
 BEST_MALLOC, OTHER_POOL = "best malloc", "fastest other pool"
+BEST_PEER, LEANEST_PEER = "best peer", "leanest peer"
+
+OURS, INLINED = "malloc@heapwise", "heap_inlined"
+"""Our heap, preloaded and by its header: the goals are about these, and nothing else asks."""
+
+LEAN = ("jemalloc", "mimalloc", "snmalloc", "tcmalloc", "rpmalloc")
+"""Those that the goal of peak memory names; a version may follow, or a maker precede the name."""
 
 
 def members(bench: Bench, row: dict[str, Series], role: str) -> list[str]:
     """Subjects of the cell that may play the role; a role that is a name plays itself."""
-    controls = {n for n, s in bench.subjects().items() if s.control}
+    controls = bench.controls()
     names = [n for n in row if n not in controls]
     if role == BEST_MALLOC:
         return [n for n in names if n.startswith("malloc@")]
+    if role == BEST_PEER:
+        return [n for n in names if n.startswith("malloc@") and n != OURS]
+    if role == LEANEST_PEER:
+        return [n for n in names if n != OURS and any(is_like(n, lean) for lean in LEAN)]
     if role == OTHER_POOL:
         return [n for n in names if n not in POLICIES and "@" not in n]
     return [role] if role in names else []
+
+
+def is_like(subject: str, peer: str) -> bool:
+    """``malloc@mimalloc3`` and ``malloc@google-tcmalloc`` are a mimalloc and a tcmalloc."""
+    return fnmatchcase(subject, f"malloc@*{peer}*")
+
+
+def absent(subjects: Iterable[str], role: str) -> list[str]:
+    """Peers that the role names and of which no subject is one."""
+    names = list(subjects)
+    return [peer for peer in LEAN if role == LEANEST_PEER
+            and not any(is_like(name, peer) for name in names)]
 
 
 def resolve(bench: Bench, row: dict[str, Series], role: str) -> str | None:

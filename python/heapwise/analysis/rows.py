@@ -47,11 +47,14 @@ class Bench:
     floors: dict[Cell, float] = field(init=False)
     claims: dict[tuple[Cell, str], Claim] = field(init=False)
     tried: dict[tuple[str, str], dict[str, list[Process]]] = field(init=False)
+    quantities: dict[tuple[str, str], Quantity] = field(init=False)
 
     def __post_init__(self) -> None:
         self.table = tabulate(self.stored)
         self.floors = {cell: f.floor for cell, f in noise_floors(self.stored).items()}
         self.claims = {(c.cell, c.subject): c for c in claims(self.stored)}
+        self.quantities = {(e.id, q.name): q for e in self.stored.run.experiments
+                           for q in e.quantities}
         self.tried = {}
         for process in self.stored.processes:
             if timed(process):
@@ -60,6 +63,9 @@ class Bench:
 
     def subjects(self) -> dict[str, Subject]:
         return {subject.name: subject for subject in self.stored.run.plan.subjects}
+
+    def controls(self) -> set[str]:
+        return {subject.name for subject in self.stored.run.plan.subjects if subject.control}
 
 
 def make_rows(bench: Bench) -> list[Row]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 from heapwise.figures.axis import Axis, decade_ticks, logarithmic
 from heapwise.figures.labels import spread
-from heapwise.figures.svg import PALETTE, Drawing, series_colour
+from heapwise.figures.svg import PALETTE, Drawing, series_colour, text_width
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 560.0, 14.0, 310.0
+BOLD = 13.5
+"""The size that text of 12 in bold takes, by its width."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,9 @@ def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
     values = [v for c in curves for k in c.knots for v in (k.value, *k.raw, k.low, k.high) if v]
     up = logarithmic(values, BOTTOM, TOP, 0.04)
     places = _places(len(slots))
-    drawing = Drawing(WIDTH, HEIGHT, title, _description(curves, slots, show))
+    longest = max((text_width(curve.name, BOLD) for curve in curves), default=0.0)
+    wide = max(WIDTH, RIGHT + 12 + longest)
+    drawing = Drawing(wide, HEIGHT, title, _description(curves, slots, show))
     for tick in decade_ticks(up):
         drawing.line(LEFT, up.place(tick), RIGHT, up.place(tick))
         drawing.text(LEFT - 8, up.place(tick) + 4, bare(show(tick)), anchor="end")

@@ -1,4 +1,4 @@
-"""The trade-off map: time against peak memory, both relative to the baseline at (1, 1)."""
+"""The trade-off map: time or speed against peak memory, relative to the baseline at (1, 1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from heapwise.figures.axis import Axis, is_wide, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.labels import Rectangle, place_labels
-from heapwise.figures.svg import Drawing, colour
+from heapwise.figures.svg import Drawing, colour, text_width
 from heapwise.model import Row
 
 WIDTH, HEIGHT = 760.0, 390.0
@@ -14,8 +14,26 @@ FRAME = Rectangle(92, 12, 748, 336)
 
 
 @dataclass(frozen=True)
+class Words:
+    """What the axis across is called, and the words at its ends."""
+
+    name: str
+    left: str
+    right: str
+
+    def title(self) -> str:
+        return f"{self.name.capitalize()} against peak memory, relative to the baseline"
+
+
+TIME, SPEED = Words("time", "faster", "slower"), Words("speed", "slower", "faster")
+
+
+@dataclass(frozen=True)
 class Point:
-    """One subject; each axis a ratio with its interval (equal to the ratio where unknown)."""
+    """One subject; each axis a ratio with its interval (equal to the ratio where unknown).
+
+    ``time`` is where it stands across: a time, or a speed where the figure says so.
+    """
 
     name: str
     time: tuple[float, float, float]
@@ -46,17 +64,16 @@ def _triple(row: Row) -> tuple[float, float, float]:
 
 
 def draw(points: list[Point], time_floor: float | None = None,
-         memory_floor: float | None = None) -> str:
-    """Left is faster, down is smaller. Shaded: the noise floor, where nothing can be told."""
+         memory_floor: float | None = None, words: Words = TIME) -> str:
+    """Down is smaller. Shaded: the noise floor, where nothing can be told."""
     across = logarithmic([1, *(v for p in points for v in p.time), *_around(time_floor)],
                          FRAME.left, FRAME.right, 0.12)
     up = logarithmic([1, *(v for p in points for v in p.memory), *_around(memory_floor)],
                      FRAME.bottom, FRAME.top, 0.12)
-    drawing = Drawing(WIDTH, HEIGHT, "Time against peak memory, relative to the baseline",
-                      _description(points))
+    drawing = Drawing(WIDTH, HEIGHT, words.title(), _description(points, words.name))
     _shade(drawing, across, up, time_floor, memory_floor)
-    _grid(drawing, across, up)
-    crosses = [_cross(drawing, across, up, point) for point in points]
+    _grid(drawing, across, up, words)
+    crosses = [_cross(drawing, across, up, point, words.name) for point in points]
     _names(drawing, across, up, points, [r for pair in crosses for r in pair])
     return drawing.render("figure tradeoff")
 
@@ -80,12 +97,13 @@ def _shade(drawing: Drawing, across: Axis, up: Axis, time_floor: float | None,
         drawing.box(FRAME.left, top, FRAME.right - FRAME.left, bottom - top, "band", opacity=0.75)
 
 
-def _grid(drawing: Drawing, across: Axis, up: Axis) -> None:
+def _grid(drawing: Drawing, across: Axis, up: Axis, words: Words) -> None:
     for tick in ratio_ticks(across, 6):
         x, same = across.place(tick), abs(tick - 1) < 1e-9
         drawing.line(x, FRAME.top, x, FRAME.bottom, "soft" if same else "line",
                      stroke_dasharray="3 3" if same else None)
-        drawing.text(x, FRAME.bottom + 18, ratio_label(tick, is_wide(across)),
+        label = ratio_label(tick, is_wide(across))
+        drawing.text(min(x, WIDTH - text_width(label, 14) / 2), FRAME.bottom + 18, label,
                      anchor="middle")
     for tick in ratio_ticks(up, 5):
         y, same = up.place(tick), abs(tick - 1) < 1e-9
@@ -94,14 +112,15 @@ def _grid(drawing: Drawing, across: Axis, up: Axis) -> None:
         drawing.text(FRAME.left - 8, y + 4, ratio_label(tick, is_wide(up)),
                      anchor="end")
     middle = (FRAME.left + FRAME.right) / 2
-    drawing.text(middle, HEIGHT - 8, "← faster · time · slower →", anchor="middle",
-                 fill="ink")
+    drawing.text(middle, HEIGHT - 8, f"← {words.left} · {words.name} · {words.right} →",
+                 anchor="middle", fill="ink")
     drawing.text(16, (FRAME.top + FRAME.bottom) / 2, "← smaller · peak memory · larger →",
                  anchor="middle", fill="ink",
                  transform=f"rotate(-90 16 {(FRAME.top + FRAME.bottom) / 2:.0f})")
 
 
-def _cross(drawing: Drawing, across: Axis, up: Axis, point: Point) -> list[Rectangle]:
+def _cross(drawing: Drawing, across: Axis, up: Axis, point: Point,
+           name: str) -> list[Rectangle]:
     x, y = across.place(point.time[1]), up.place(point.memory[1])
     if point.baseline:
         drawing.dot(x, y, 6.5, "none", f"{point.name}: the baseline", stroke=colour("ink"),
@@ -113,7 +132,7 @@ def _cross(drawing: Drawing, across: Axis, up: Axis, point: Point) -> list[Recta
     top, bottom = up.place(point.memory[2]), up.place(point.memory[0])
     drawing.line(left, y, right, y, paint, 2, stroke_linecap="round")
     drawing.line(x, top, x, bottom, paint, 2, stroke_linecap="round")
-    drawing.dot(x, y, 4.5, paint, _hint(point))
+    drawing.dot(x, y, 4.5, paint, _hint(point, name))
     return [Rectangle(left, y - 2, right, y + 2), Rectangle(x - 2, top, x + 2, bottom)]
 
 
@@ -127,11 +146,11 @@ def _names(drawing: Drawing, across: Axis, up: Axis, points: list[Point],
                      stroke_width=3, stroke_linejoin="round")
 
 
-def _hint(point: Point) -> str:
+def _hint(point: Point, name: str) -> str:
     time, memory = point.time, point.memory
-    return (f"{point.name}: time x{time[1]:.3f} ({time[0]:.3f} to {time[2]:.3f}), "
+    return (f"{point.name}: {name} x{time[1]:.3f} ({time[0]:.3f} to {time[2]:.3f}), "
             f"peak memory x{memory[1]:.3f} ({memory[0]:.3f} to {memory[2]:.3f})")
 
 
-def _description(points: list[Point]) -> str:
-    return "; ".join(_hint(p) for p in points if not p.baseline and not p.control)
+def _description(points: list[Point], name: str) -> str:
+    return "; ".join(_hint(p, name) for p in points if not p.baseline and not p.control)

@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from heapwise.analysis import analyse
+from heapwise.analysis.rows import Bench
 from heapwise.analysis.units import TIME_UNITS
 from heapwise.model import Experiment, Result, Row
 from heapwise.store import StoredRun
@@ -50,6 +51,11 @@ class View:
     @property
     def is_compare(self) -> bool:
         return self.stored.run.plan.kind == "compare"
+
+    @cached_property
+    def bench(self) -> Bench:
+        """The kept samples, arranged: for sections that compare others than with the baseline."""
+        return Bench(self.stored)
 
     @cached_property
     def controls(self) -> set[str]:

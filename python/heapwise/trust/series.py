@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from statistics import median
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +53,7 @@ class Series:
         groups: dict[int, list[float]] = {}
         for (round_, _), value in self.repeats.items():
             groups.setdefault(round_, []).append(value)
-        return {number: float(np.median(values)) for number, values in sorted(groups.items())}
+        return {number: float(median(values)) for number, values in sorted(groups.items())}
 
 
 Table = dict[Cell, dict[str, Series]]

@@ -7,13 +7,17 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
+from heapwise.analysis.speed_memory import speed_memory
 from heapwise.figures import forest, tradeoff
+from heapwise.report.sections import heaps
 from heapwise.report.view import View
 from heapwise.report.words import quantity_name
 
 TITLE, ORDER = "", 10
 
-COMMAND = re.compile(r"heapwise [a-z]+ \w+(?: --\w+ \w+)*")
+COMMAND = re.compile(r"(?<![\w@])heapwise (?:compare|doctor|explain|peers|report|resume|run)"
+                     r" \w+(?: --\w+ \w+)*")
+"""Verbs only: one of the allocators has the same name."""
 
 WORDS = {"pass": "yes", "warn": "not quite", "fail": "no", "unavailable": "unavailable"}
 
@@ -46,6 +50,9 @@ def _picture(view: View) -> tuple[str, str]:
                     "Each cross is an allocator with its 95 % intervals; the ring is the baseline. "
                     "Down and left is better. Inside the shade nothing can be told from noise; the "
                     "grey cross is the baseline measured a second time.")
+    over_all = None if view.is_compare else speed_memory(view.bench, heaps.FAMILY)
+    if over_all and len(over_all.spots) > 1 and not view.stored.run.plan.smoke:
+        return heaps.picture(over_all), heaps.caption(over_all)
     for group in view.groups:
         if any(row.ratio for row in group.rows):
             name = f"{group.experiment.id} {quantity_name(group.quantity)}"

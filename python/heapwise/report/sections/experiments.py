@@ -18,6 +18,9 @@ from heapwise.report.words import cell_words, quantity_name
 
 TITLE, ORDER = "Experiments", 30
 
+MANY = 12
+"""An experiment of more tables shows those of its first quantity; the others can be opened."""
+
 
 def build(view: View) -> dict[str, Any] | None:
     if view.is_compare:
@@ -29,10 +32,14 @@ def build(view: View) -> dict[str, Any] | None:
 def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     groups, varying = view.of(experiment), view.varying(experiment)
     fixed = {k: v for k, v in groups[0].cell.items() if k not in varying}
+    first = [g for g in groups if g.quantity == experiment.quantities[0].name]
+    first, rest = (first, [g for g in groups if g not in first]) if len(groups) > MANY else (
+        groups, [])
     return {
         "experiment": experiment, "fixed": cell_words(fixed), "varying": varying,
-        "figures": _scaling(view, groups, varying),
-        "tables": [_table(view, group, varying) for group in groups],
+        "figures": _scaling(view, first, varying), "more_figures": _scaling(view, rest, varying),
+        "tables": [_table(view, group, varying) for group in first],
+        "more": [_table(view, group, varying, drawn=False) for group in rest],
     }
 
 
@@ -41,14 +48,15 @@ def _name(group: Group, varying: list[str]) -> str:
     return ", ".join([quantity_name(group.quantity), *words])
 
 
-def _table(view: View, group: Group, varying: list[str]) -> dict[str, Any]:
+def _table(view: View, group: Group, varying: list[str], *, drawn: bool = True) -> dict[str, Any]:
+    """drawn: with its forest and every sample as a dot; else numbers alone."""
     scale = scale_for([row.min for row in group.rows], group.unit)
-    name, drawn = _name(group, varying), ""
-    if any(row.ratio for row in group.rows) and split_quantile(group.quantity) is None:
-        drawn = forest.draw(group.rows, name, view.floor(group))
-    return {"name": name, "unit": scale.label, "forest": Markup(drawn),
-            "better": group.rows[0].better,
-            "cells": list(cells(group, scale, with_strip=True).values()),
+    name, picture = _name(group, varying), ""
+    if drawn and any(row.ratio for row in group.rows) and split_quantile(group.quantity) is None:
+        picture = forest.draw(group.rows, name, view.floor(group))
+    return {"name": name, "unit": scale.label, "forest": Markup(picture),
+            "better": group.rows[0].better, "drawn": drawn,
+            "cells": list(cells(group, scale, with_strip=drawn).values()),
             "seeds": {row.subject: found for row in group.rows
                       if (found := _seeds(group, row, scale))}}
 

@@ -13,6 +13,8 @@ from heapwise.report.words import cell_words, quantity_name
 
 TITLE, ORDER = "Goals and ratios", 29
 
+VERDICTS = ("not met", "cannot tell here", "not measured", "met")
+
 
 def build(view: View) -> dict[str, Any] | None:
     lines = [_line(group, row, figure) for group in view.groups for row in group.rows
@@ -21,18 +23,33 @@ def build(view: View) -> dict[str, Any] | None:
     if not lines and not result.headlines and not result.goals:
         return None
     return {"lines": lines, "headlines": [line.partition(": ")[::2] for line in result.headlines],
-            "goals": [(goal, _value(goal.ratio), _ends(goal)) for goal in result.goals],
+            "goals": [_shown(goal) for goal in result.goals],
+            "open_goals": [(goal.cell, [_shown(part) for part in _worst_first(goal)])
+                           for goal in result.goals if goal.parts],
             "caveats": _caveats(result.goals)}
+
+
+def _shown(goal: Goal) -> tuple[Goal, str, str]:
+    return goal, _value(goal), _ends(goal)
+
+
+def _worst_first(goal: Goal) -> list[Goal]:
+    """Those that are not met before all others, each from the worst on."""
+    sign = -1 if goal.aim.startswith("at most") else 1
+    return sorted(goal.parts, key=lambda part: (VERDICTS.index(part.verdict),
+                                                sign * (part.ratio or 0.0)))
 
 
 def _caveats(goals: list[Goal]) -> list[str]:
     """Notes that several goals share, to be said once."""
-    notes = Counter(goal.note for goal in goals if goal.note)
+    notes = Counter(goal.note for goal in goals if goal.note and not goal.parts)
     return [note for note, number in notes.items() if number > 1]
 
 
-def _value(ratio: float | None) -> str:
-    return "" if ratio is None else f"{significant(ratio)}×"
+def _value(goal: Goal) -> str:
+    """A ratio is so many times; the value of one subject alone is what it is."""
+    times = "×" if "/" in goal.of else ""
+    return "" if goal.ratio is None else f"{significant(goal.ratio)}{times}"
 
 
 def _ends(goal: Goal) -> str:

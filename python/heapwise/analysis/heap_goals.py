@@ -1,0 +1,258 @@
+"""Whether this run shows what the project aims at with its heap: computed from pairs."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from heapwise.analysis.gain import PEAK, gain, is_speed, main_rows, mean_gain, quantity_of
+from heapwise.analysis.headlines import label
+from heapwise.analysis.heap_aims import (
+    HEAP_AIMS,
+    Aim,
+    LimitAim,
+    MeanAim,
+    RowAim,
+    ScaleAim,
+)
+from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
+from heapwise.analysis.rows import Bench, median_interval_of, place
+from heapwise.analysis.verdict import AT_MOST, EQUIVALENT
+from heapwise.model import Goal, Trust
+from heapwise.stats.summary import summarise
+from heapwise.trust.series import REPEATS_NOTE, Cell, ratio_of
+
+Word = Literal["met", "not met", "cannot tell here", "not measured"]
+
+FEW_ROUNDS = "interval over repeats, for want of six rounds"
+UNTRUSTED = "the figures are not trustworthy"
+ONE_PROCESSOR = "threads do not contend on one processor"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A ratio with its interval; the ends None where there is none."""
+
+    ratio: float
+    low: float | None
+    high: float | None
+
+    def inverse(self) -> Figure:
+        return Figure(1 / self.ratio, self.high and 1 / self.high, self.low and 1 / self.low)
+
+    def at_least(self, bound: float) -> Word:
+        if self.low is None or self.high is None:
+            return "cannot tell here"
+        return "met" if self.low >= bound else "not met" if self.high < bound else \
+            "cannot tell here"
+
+
+def heap_goals(bench: Bench, trust: Trust) -> list[Goal]:
+    """One goal for each aim; none in a run without the family or without our heap."""
+    ours = {OURS, INLINED} & bench.subjects().keys()
+    if not ours or not any(e.family == "heap" for e in bench.stored.run.experiments):
+        return []
+    found = [_goal(bench, aim) for aim in HEAP_AIMS]
+    if trust.verdict != "not trustworthy":
+        return found
+    return [replace(g, verdict="cannot tell here", note=UNTRUSTED) if g.ratio is not None else g
+            for g in found]
+
+
+def _goal(bench: Bench, aim: Aim) -> Goal:
+    if isinstance(aim, RowAim):
+        return _rows(bench, aim)
+    if isinstance(aim, MeanAim):
+        return _mean(bench, aim)
+    return _scale(bench, aim) if isinstance(aim, ScaleAim) else _limit(bench, aim)
+
+
+def _rows(bench: Bench, aim: RowAim) -> Goal:
+    at_most = aim.rows == "peak"
+    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
+    parts = [_row(bench, aim, cell) for cell in _covered(bench, aim)]
+    if not any(part.ratio is not None for part in parts):
+        return Goal(aim.says, of, sense, None, None, None, "not measured",
+                    _unmeasured(bench, aim.experiments, aim.ours))
+    if len(parts) == 1:
+        return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
+    measured = [part for part in parts if part.ratio is not None]
+    worst = (max if at_most else min)(measured, key=lambda part: part.ratio or 0.0)
+    missing = absent((n for c in _covered(bench, aim) for n in bench.table[c]), aim.rivals)
+    verdict = _together([part.verdict for part in parts], bool(missing))
+    counts = Counter(part.verdict for part in parts)
+    words = [f"{n} {word.removesuffix(' here')}" for word, n in counts.most_common()]
+    note = f"{', '.join(words)} of {len(parts)} rows; worst: {worst.cell}"
+    if missing:
+        note += f"; without {', '.join(missing)}"
+    return Goal(aim.says, worst.of, sense, worst.ratio, worst.low, worst.high, verdict, note, parts)
+
+
+def _together(words: list[Word], incomplete: bool) -> Word:
+    """All of them: one that failed decides, and nothing is met while a part is unknown."""
+    if "not met" in words:
+        return "not met"
+    return "met" if set(words) == {"met"} and not incomplete else "cannot tell here"
+
+
+def _covered(bench: Bench, aim: RowAim) -> list[Cell]:
+    """Cells of experiments that have ``ours`` among their subjects, measured there or not."""
+    found: list[Cell] = []
+    for experiment in bench.stored.run.experiments:
+        if not fnmatchcase(experiment.id, aim.experiments) or aim.ours not in {
+                spec.name for spec in experiment.subjects}:
+            continue
+        cells = [c for c in bench.table if c.experiment == experiment.id and _fits(bench, aim, c)]
+        found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
+    return found
+
+
+def _fits(bench: Bench, aim: RowAim, cell: Cell) -> bool:
+    if aim.rows == "peak":
+        return cell.quantity == PEAK
+    quantity = quantity_of(bench, cell)
+    if aim.rows == "speed":
+        return is_speed(quantity)
+    first = next(e for e in bench.stored.run.experiments if e.id == cell.experiment).quantities[0]
+    return quantity == first and is_speed(quantity)
+
+
+def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
+    """Ours against each rival of the cell; shown is the one that it does worst against."""
+    row, at_most = bench.table[cell], aim.rows == "peak"
+    name, sense = label(bench, cell), _sense(aim.factor, aim.rows == "peak")
+    found: dict[str, tuple[Figure, str]] = {}
+    for rival in members(bench, row, aim.rivals) if aim.ours in row else []:
+        ratio, note = gain(bench, cell, aim.ours, rival) if rival != aim.ours else (None, "")
+        if ratio is not None:
+            found[rival] = (Figure(ratio.ratio, ratio.low, ratio.high),
+                            FEW_ROUNDS if REPEATS_NOTE in note else "")
+    if not found:
+        lost = aim.ours if aim.ours not in row else aim.rivals
+        return Goal(name, f"{aim.ours} / {aim.rivals}", sense, None, None, None, "not measured",
+                    f"no {lost} was measured")
+    worst = min(found, key=lambda rival: found[rival][0].ratio)
+    margin = _margin(bench, aim, cell)
+    words = [figure.at_least(aim.factor / (1 + margin)) for figure, _ in found.values()]
+    figure, note = found[worst]
+    if margin:
+        note = "; ".join(n for n in (f"level within {margin:.1%} counts", note) if n)
+    obstacle = _obstacle(bench, cell)
+    shown = figure.inverse() if at_most else figure
+    return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.ratio, shown.low,
+                shown.high, "cannot tell here" if obstacle else _together(words, False),
+                obstacle or note)
+
+
+def _margin(bench: Bench, aim: RowAim, cell: Cell) -> float:
+    allowed = dict(aim.allow).get(cell.experiment, "")
+    floor = bench.floors.get(cell, 0.0)
+    if allowed == "level":
+        floor = max(EQUIVALENT, floor)
+    return min(AT_MOST, floor) if allowed else 0.0
+
+
+def _mean(bench: Bench, aim: MeanAim) -> Goal:
+    have = {e.id for e in bench.stored.run.experiments
+            if aim.ours in {spec.name for spec in e.subjects}}
+    cells = [c for c in main_rows(bench, aim.family) if c.experiment in have]
+    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor)
+    rivals = list(dict.fromkeys(
+        name for c in cells for name in members(bench, bench.table[c], aim.rivals)))
+    found, left_out = {}, []
+    for rival in rivals:
+        mean, _ = mean_gain(bench, cells, aim.ours, rival)
+        if mean is None:
+            left_out.append(rival)
+        else:
+            found[rival] = Figure(mean.ratio, mean.low, mean.high)
+    if not found:
+        return Goal(aim.says, of, sense, None, None, None, "not measured",
+                    "nothing was measured in every row")
+    worst = min(found, key=lambda rival: found[rival].ratio)
+    figure = found[worst]
+    experiments = len({cell.experiment for cell in cells})
+    note = f"{len(cells)} rows of {experiments} experiments, the first quantity of each"
+    if left_out:
+        note += f"; not measured in every row: {', '.join(left_out)}"
+    return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, figure.ratio,
+                figure.low, figure.high,
+                _together([f.at_least(aim.factor) for f in found.values()], False), note)
+
+
+def _scale(bench: Bench, aim: ScaleAim) -> Goal:
+    cells = [c for c in _of_experiment(bench, aim.experiment) if is_speed(quantity_of(bench, c))]
+    of = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
+    by_value = {json.loads(c.parameters).get(aim.parameter): c for c in reversed(cells)}
+    above, below = by_value.get(aim.at), by_value.get(aim.over)
+    nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
+                   _unmeasured(bench, aim.experiment, aim.ours))
+    if above is None or below is None:
+        return nothing
+    first, second = bench.table[above].get(aim.ours), bench.table[below].get(aim.ours)
+    if first is None or second is None:
+        return nothing
+    if quantity_of(bench, above).better == "lower":
+        first, second = second, first
+    ratio, _ = ratio_of(first, second)
+    if ratio is None:
+        return nothing
+    obstacle = _obstacle(bench, above)
+    figure = Figure(ratio.ratio, ratio.low, ratio.high)
+    return replace(nothing, ratio=ratio.ratio, low=ratio.low, high=ratio.high, note=obstacle,
+                   verdict="cannot tell here" if obstacle else figure.at_least(aim.factor))
+
+
+def _limit(bench: Bench, aim: LimitAim) -> Goal:
+    sense = f"at most {aim.limit:g}"
+    cells = [c for c in _of_experiment(bench, aim.experiment)
+             if fnmatchcase(c.quantity, aim.quantity) and aim.ours in bench.table[c]]
+    parts = []
+    for cell in cells:
+        series = bench.table[cell][aim.ours]
+        interval = median_interval_of(series)
+        figure = Figure(summarise(series.values).median, interval.low, interval.high)
+        verdict: Word = "cannot tell here"
+        if figure.low is not None and figure.high is not None:
+            verdict = "met" if figure.high <= aim.limit else \
+                "not met" if figure.low > aim.limit else verdict
+        parts.append(Goal(f"{aim.says} ({label(bench, cell)})", aim.ours, sense, figure.ratio,
+                          figure.low, figure.high, verdict,
+                          FEW_ROUNDS if REPEATS_NOTE in interval.note else ""))
+    if not parts:
+        return Goal(aim.says, aim.ours, sense, None, None, None, "not measured",
+                    _unmeasured(bench, aim.experiment, aim.ours))
+    worst = max(parts, key=lambda part: part.ratio or 0.0)
+    return replace(worst, verdict=_together([part.verdict for part in parts], False),
+                   parts=parts if len(parts) > 1 else [])
+
+
+def _of_experiment(bench: Bench, id: str) -> list[Cell]:
+    """In the order of the quantities, so that the first of several that fit comes first."""
+    experiment = next((e for e in bench.stored.run.experiments if e.id == id), None)
+    if experiment is None:
+        return []
+    return sorted((c for c in bench.table if c.experiment == id),
+                  key=lambda c: place(experiment, c)[::-1])
+
+
+def _obstacle(bench: Bench, cell: Cell) -> str:
+    threads = json.loads(cell.parameters).get("threads", 1)
+    alone = bench.stored.run.machine.cores < 2
+    return ONE_PROCESSOR if alone and isinstance(threads, int) and threads > 1 else ""
+
+
+def _unmeasured(bench: Bench, experiments: str, ours: str) -> str:
+    fitting = [e for e in bench.stored.run.experiments if fnmatchcase(e.id, experiments)]
+    if not fitting:
+        return f"{experiments} is not in this run"
+    if not any(ours in {spec.name for spec in e.subjects} for e in fitting):
+        return f"{ours} is not in this run"
+    return "nothing was measured to the end"
+
+
+def _sense(factor: float, at_most: bool = False) -> str:
+    return f"at {'most' if at_most else 'least'} {factor:.2f}x"

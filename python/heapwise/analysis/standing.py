@@ -1,0 +1,103 @@
+"""Row by row: who is best, and how far the others are behind. Every subject is treated alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
+from heapwise.analysis.rows import Bench, place
+from heapwise.model import Quantity
+from heapwise.trust.series import Cell, Series
+
+Aspect = Literal["speed", "latency", "memory", "other"]
+
+MEMORY_WORDS = ("resident", "overhead", "peak_memory", "memory")
+
+NOT_RANKED = ("peak_live",)
+"""What the workload itself does: the same for all."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """behind: how many times worse than the best, 1 for the best itself; no unit.
+
+    low, high: its 95 % interval, None without one. level: the pairs cannot tell it from the best.
+    """
+
+    subject: str
+    median: float
+    behind: float | None
+    low: float | None
+    high: float | None
+    level: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One cell and quantity; ``best`` has the best median."""
+
+    cell: Cell
+    quantity: Quantity
+    aspect: Aspect
+    best: str
+    places: dict[str, Place]
+
+    def level(self) -> list[str]:
+        """The best, and who is level with it."""
+        return [name for name, place in self.places.items() if place.level]
+
+
+def standings(bench: Bench, family: str | None = None) -> list[Standing]:
+    """Every cell that at least two subjects were measured in, in reading order."""
+    found: list[Standing] = []
+    for experiment in bench.stored.run.experiments:
+        if family in (None, experiment.family):
+            cells = [c for c in bench.table if c.experiment == experiment.id]
+            for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
+                standing = _standing(bench, cell)
+                if standing:
+                    found.append(standing)
+    return found
+
+
+def aspect_of(quantity: Quantity) -> Aspect:
+    if is_quantile(quantity):
+        return "latency"
+    if is_speed(quantity):
+        return "speed"
+    memory = quantity.unit == "bytes" or any(word in quantity.name for word in MEMORY_WORDS)
+    return "memory" if memory else "other"
+
+
+def _standing(bench: Bench, cell: Cell) -> Standing | None:
+    quantity = quantity_of(bench, cell)
+    aside = bench.controls()
+    row = {name: series for name, series in bench.table[cell].items()
+           if name not in aside and _whole(bench, cell, name)}
+    if len(row) < 2 or quantity.name in NOT_RANKED:
+        return None
+    medians = {name: float(np.median(series.values)) for name, series in row.items()}
+    best = (max if quantity.better == "higher" else min)(medians, key=lambda name: medians[name])
+    return Standing(cell, quantity, aspect_of(quantity), best,
+                    {name: _place(bench, cell, row, medians, name, best) for name in row})
+
+
+def _whole(bench: Bench, cell: Cell, subject: str) -> bool:
+    """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
+    tried = bench.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+    return all(p.status in ("ok", "interrupted", "discarded") for p in tried)
+
+
+def _place(bench: Bench, cell: Cell, row: dict[str, Series], medians: dict[str, float],
+           name: str, best: str) -> Place:
+    if name == best:
+        return Place(name, medians[name], 1.0, 1.0, 1.0, level=True)
+    ratio, _ = gain(bench, cell, best, name)
+    if ratio is None:
+        return Place(name, medians[name], None, None, None, medians[name] == medians[best])
+    floor = bench.floors.get(cell, 0.0)
+    level = ratio.low is None or ratio.low <= 1 or ratio.ratio <= 1 + floor
+    return Place(name, medians[name], ratio.ratio, ratio.low, ratio.high, level)

@@ -1,0 +1,126 @@
+"""The heaps: throughput by workload, scaling, overhead; and speed against memory row by row."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise.analysis.gain import main_rows
+from heapwise.analysis.speed_memory import SpeedMemory, row_map
+from heapwise.analysis.units import scale_for, show
+from heapwise.figures import panels, scaling, tradeoff
+from heapwise.figures.panels import Panel
+from heapwise.model import Row
+from heapwise.report.view import Group, View
+from heapwise.report.words import quantity_name, short_name
+
+TITLE, ORDER = "Heaps", 22
+
+FAMILY = "heap"
+SCALED = "heap/rl_small"
+THROUGHPUT, OVERHEAD = "throughput", "overhead_ratio"
+
+
+def build(view: View) -> dict[str, Any] | None:
+    if view.stored.run.plan.smoke:
+        return None
+    groups = [g for g in view.groups if g.experiment.family == FAMILY]
+    figures = [*_by_workload(view, groups), *_scaling(view, groups)]
+    maps = _maps(view)
+    return {"figures": figures, "maps": maps} if figures or maps else None
+
+
+def _by_workload(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
+    """Throughput with the fewest and the most threads, and the overhead."""
+    found = []
+    speeds = [g for g in groups if g.quantity == THROUGHPUT]
+    if few := _one_each(speeds, most=False):
+        found.append(_panels(view, few, "Throughput by workload", "slower", "faster"))
+    contended = [g for g in _one_each(speeds, most=True) if g not in few]
+    for threads in dict.fromkeys(g.cell.get("threads") for g in contended):
+        picked = [g for g in contended if g.cell.get("threads") == threads]
+        title = f"Throughput by workload, {threads} threads"
+        found.append(_panels(view, picked, title, "slower", "faster"))
+    if overhead := _one_each([g for g in groups if g.quantity == OVERHEAD], most=False):
+        title = "Overhead by workload: usable over requested bytes"
+        found.append(_panels(view, overhead, title, "tighter", "more given than asked for"))
+    return found
+
+
+def _one_each(groups: list[Group], *, most: bool) -> list[Group]:
+    """For each experiment its first or last cell."""
+    found: dict[str, Group] = {}
+    for group in groups:
+        if most or group.experiment.id not in found:
+            found[group.experiment.id] = group
+    return list(found.values())
+
+
+def _panels(view: View, groups: list[Group], title: str, left: str,
+            right: str) -> tuple[str, Markup]:
+    drawn = [Panel(g.experiment.id.rpartition("/")[2].replace("_", " "), _rows(view, g.rows),
+                   scale_for([r.min for r in g.rows], g.unit)) for g in groups]
+    present = {row.subject for panel in drawn for row in panel.rows}
+    subjects = [name for name in map(short_name, view.bench.subjects()) if name in present]
+    figure = panels.draw(drawn, subjects, title, left=left, right=right)
+    return (f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
+            "dot. Each panel has an axis of its own.", Markup(figure))
+
+
+def _rows(view: View, rows: list[Row]) -> list[Row]:
+    """Without controls, under their short names."""
+    return [replace(row, subject=short_name(row.subject)) for row in rows
+            if row.subject not in view.controls]
+
+
+def _threads(groups: list[Group]) -> str:
+    fewest = {g.cell["threads"] for g in groups if "threads" in g.cell}
+    return ", one thread" if fewest == {1} else ""
+
+
+def _scaling(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
+    rows = [row for g in groups if (g.experiment.id, g.quantity) == (SCALED, THROUGHPUT)
+            for row in _rows(view, g.rows)]
+    if len({row.parameters.get("threads") for row in rows}) < 2:
+        return []
+    title = f"Scaling: throughput of {SCALED} over threads"
+    return [(f"{title}: medians with 95 % intervals, every sample as a faint dot.",
+             Markup(scaling.draw(rows, "threads", title, partial(show, unit=rows[0].unit))))]
+
+
+def _maps(view: View) -> list[tuple[str, Markup]]:
+    """Speed against memory in each row where both were measured."""
+    found = []
+    for cell in main_rows(view.bench, FAMILY):
+        experiment = next(e for e in view.stored.run.experiments if e.id == cell.experiment)
+        one = row_map(view.bench, cell, experiment.baseline)
+        if len(one.spots) > 1:
+            parameters = json.loads(cell.parameters)
+            words = [f"{k.replace('_', ' ')} {parameters[k]}" for k in view.varying(experiment)]
+            found.append((", ".join([cell.experiment, *words]), picture(one)))
+    return found
+
+
+def picture(found: SpeedMemory) -> Markup:
+    """Speed to the right, memory upwards: the best are at the right below."""
+    points = [tradeoff.Point(short_name(s.subject), s.speed, s.memory, s.baseline, s.control)
+              for s in found.spots]
+    return Markup(tradeoff.draw(points, words=tradeoff.SPEED))
+
+
+def caption(found: SpeedMemory) -> str:
+    """What the points of a map over many rows are, and who has none."""
+    experiments = len({cell.experiment for cell in found.rows})
+    words = (f"Speed against peak memory, relative to {found.baseline}: geometric means over "
+             f"{len(found.rows)} rows of {experiments} experiments "
+             f"({quantity_name(found.rows[0].quantity)}, peak resident memory), with 95 % "
+             "intervals. Down and right is better; the ring is the baseline, the grey cross the "
+             "baseline measured a second time.")
+    if found.left_out:
+        words += " Without a point: " + "; ".join(
+            f"{name} ({why})" for name, why in found.left_out.items()) + "."
+    return words

@@ -1,0 +1,131 @@
+"""At a glance: every row, who is best in it, and how many times behind the others are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from heapwise.analysis.gain import PEAK
+from heapwise.analysis.rows import outcome
+from heapwise.analysis.standing import Place, Standing, standings
+from heapwise.analysis.units import scale_for, significant
+from heapwise.report.view import View
+from heapwise.report.words import quantity_name, short_name
+
+TITLE, ORDER = "At a glance", 21
+
+TABLES = (("speed", "Speed"), ("memory", "Memory"), ("latency", "Latency"),
+          ("more", "Other measures of memory, and all else"))
+OPEN = ("speed", "memory")
+"""The others can be opened: rows that answer the first questions stand first."""
+
+STEPS = (1.05, 1.15, 1.3, 1.6, 2.5)
+"""Behind by less than so many times: the shades, from the best to the last."""
+
+LEAST_ROWS = 2
+
+
+def build(view: View) -> dict[str, Any] | None:
+    if view.is_compare or view.stored.run.plan.smoke:
+        return None
+    found = standings(view.bench)
+    if len(found) < LEAST_ROWS:
+        return None
+    names = _order(view, found)
+    tables = [_table(view, [s for s in found if _part(view, s) == part], names, title, part in OPEN)
+              for part, title in TABLES]
+    return {"tables": [table for table in tables if table["rows"]], "short": short_name}
+
+
+def _part(view: View, standing: Standing) -> str:
+    """Of memory the peak, and what an experiment on memory asks for first."""
+    first = next(e.quantities[0].name for e in view.stored.run.experiments
+                 if e.id == standing.cell.experiment)
+    if standing.aspect in ("speed", "latency"):
+        return standing.aspect
+    leads = standing.quantity.name in (PEAK, first)
+    return "memory" if standing.aspect == "memory" and leads else "more"
+
+
+def _order(view: View, found: list[Standing]) -> list[str]:
+    """The plan's subjects, those first that are least behind over the rows of speed they are in."""
+    speed = [s for s in found if s.aspect == "speed"] or found
+    behind = {name: _mean(s.places.get(name) for s in speed) for name in view.bench.subjects()}
+    present = {name for s in found for name in s.places}
+    return sorted((name for name in behind if name in present),
+                  key=lambda name: behind[name] or float("inf"))
+
+
+def _mean(places: Iterable[Place | None]) -> float | None:
+    """The geometric mean over the rows that the subject is in; None without any."""
+    logs = [np.log(place.behind) for place in places if place and place.behind]
+    return float(np.exp(np.mean(logs))) if logs else None
+
+
+def _table(view: View, found: list[Standing], names: list[str], title: str,
+           is_open: bool) -> dict[str, Any]:
+    present = [name for name in names if any(name in s.places for s in found)]
+    means = {name: _mean(s.places.get(name) for s in found) for name in present
+             if all(name in s.places and s.places[name].behind for s in found)}
+    return {
+        "title": title, "open": is_open, "subjects": present,
+        "rows": [_row(view, s, present) for s in found],
+        "means": [_shade(means.get(name)) for name in present] if len(found) > 1 else [],
+    }
+
+
+def _row(view: View, standing: Standing, names: list[str]) -> dict[str, Any]:
+    scale = scale_for([p.median for p in standing.places.values()], standing.quantity.unit)
+    best = standing.places[standing.best]
+    family, _, name = standing.cell.experiment.rpartition("/")
+    return {"experiment": name if _one_family(view) else f"{family}/{name}",
+            "cell": _cell_words(view, standing), "best": scale.text(best.median),
+            "cells": [_cell(standing.places.get(name), scale.text) if name in standing.places
+                      else _nothing(view, standing, name) for name in names]}
+
+
+def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
+    """Why there is no figure: it failed here, or was never meant to run here."""
+    key = standing.cell.experiment, standing.cell.parameters
+    tried = view.bench.tried.get(key, {}).get(name)
+    status, reason = outcome(tried) if tried else ("ok", "")
+    if status == "ok":
+        return {"words": "", "class": "absent", "hint": f"{name}: not measured here", "value": ""}
+    return {"words": status.replace("_", " "), "class": "lost", "hint": f"{name}: {reason}",
+            "value": ""}
+
+
+def _one_family(view: View) -> bool:
+    return len({e.family for e in view.stored.run.experiments}) == 1
+
+
+def _cell_words(view: View, standing: Standing) -> str:
+    experiment = next(e for e in view.stored.run.experiments
+                      if e.id == standing.cell.experiment)
+    cell, varying = json.loads(standing.cell.parameters), view.varying(experiment)
+    words = [quantity_name(standing.cell.quantity)]
+    words += [f"{name.replace('_', ' ')} {cell[name]}" for name in varying if name in cell]
+    return ", ".join(words)
+
+
+def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
+    if place.behind is None:
+        return {"words": "–", "class": "absent", "hint": show(place.median), "value": ""}
+    ends = "" if place.low is None or place.high is None else (
+        f", {significant(max(1.0, place.low))} to {significant(place.high)} times behind the best")
+    shade = _shade(place.behind)
+    if place.level:
+        shade = {**shade, "class": f"{shade['class']} level"}
+    return {**shade, "hint": f"{place.subject}: {show(place.median)}{ends}"}
+
+
+def _shade(behind: float | None) -> dict[str, str]:
+    if behind is None:
+        return {"words": "", "class": "absent", "hint": "not measured in every row", "value": ""}
+    behind = max(1.0, behind)
+    step = sum(behind >= limit for limit in STEPS)
+    words = significant(behind) if behind < 99.95 else f"{behind:,.0f}"
+    return {"words": words, "class": f"shade-{step}", "value": f"{behind:.6g}", "hint": ""}
