@@ -1,6 +1,7 @@
 // A histogram of durations with bounded relative error, in memory that is all there from the start.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -15,10 +16,10 @@ class histogram {
  public:
   static constexpr double relative_error = 1.0 / (1U << (precision_bits - 1));
 
-  void record(std::uint64_t value) noexcept {
-    ++counts_[bucket_of(value)];
+  void record(std::uint64_t figure) noexcept {
+    ++counts_[bucket_of(figure)];
     ++count_;
-    if (value > max_) max_ = value;
+    if (figure > max_) max_ = figure;
   }
 
   void merge(const histogram& other) noexcept {
@@ -47,11 +48,29 @@ class histogram {
     return max_;
   }
 
-  [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t value) noexcept {
-    const auto width = static_cast<unsigned>(std::bit_width(value));
-    if (width <= precision_bits) return static_cast<std::size_t>(value);
+  /// The quantile of grouped data: for a clock that goes on by `step`, whose readings are that much
+  /// coarser than what they measure. What was recorded in the quantile's bucket is taken as spread
+  /// evenly over the width of a step (or of the bucket, if wider) around it. Never above the
+  /// maximum; 0 if nothing was recorded.
+  [[nodiscard]] double spread_at(double quantile, std::uint64_t step) const noexcept {
+    if (count_ == 0) return 0;
+    const std::size_t bucket = bucket_of(at(quantile));
+    std::uint64_t below = 0;
+    for (std::size_t i = 0; i < bucket; ++i) below += counts_[i];
+    const std::uint64_t lower_edge = bucket == 0 ? 0 : upper_edge(bucket - 1) + 1;
+    const auto bucket_width = static_cast<double>(upper_edge(bucket) - lower_edge + 1);
+    const double width = std::max(static_cast<double>(step), bucket_width);
+    const double middle = static_cast<double>(lower_edge) + (bucket_width - 1) / 2;
+    const double into = (quantile * static_cast<double>(count_) - static_cast<double>(below)) /
+                        static_cast<double>(counts_[bucket]);
+    return std::clamp(middle + width * (into - 0.5), 0.0, static_cast<double>(max_));
+  }
+
+  [[nodiscard]] static constexpr std::size_t bucket_of(std::uint64_t figure) noexcept {
+    const auto width = static_cast<unsigned>(std::bit_width(figure));
+    if (width <= precision_bits) return static_cast<std::size_t>(figure);
     const unsigned shift = width - precision_bits;
-    return (std::size_t{shift} << (precision_bits - 1)) + static_cast<std::size_t>(value >> shift);
+    return (std::size_t{shift} << (precision_bits - 1)) + static_cast<std::size_t>(figure >> shift);
   }
 
   /// The largest value that falls into the bucket.

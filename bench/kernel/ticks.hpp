@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 
 #include "kernel/clock.hpp"
 
@@ -18,6 +19,20 @@ namespace heapwise::bench {
 #else
   return now_ns();
 #endif
+}
+
+/// By how many ticks the counter goes on at once: some processors count at a tenth of a gigahertz
+/// and multiply. What all of many differences are multiples of.
+[[nodiscard]] inline std::uint64_t tick_step() noexcept {
+  constexpr int readings = 1000;
+  std::uint64_t step = 0;
+  std::uint64_t last = now_ticks();
+  for (int reading = 0; reading < readings; ++reading) {
+    const std::uint64_t next = now_ticks();
+    step = std::gcd(step, next - last);
+    last = next;
+  }
+  return step != 0 ? step : 1;
 }
 
 /// How long a tick is, learned from what passes on both clocks while it lives.

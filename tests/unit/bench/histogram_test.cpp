@@ -80,3 +80,35 @@ TEST_CASE("merging is recording both") {
   CHECK(left.count() == 0);
   CHECK(left.at(0.5) == 0);
 }
+
+TEST_CASE("a coarse clock's readings are spread over its step") {
+  // What takes 12 to 18 with a clock that steps by 10 is read as 10 or 20, by chance.
+  const auto readings_of = [](std::uint64_t duration, histogram<8>& into) {
+    for (std::uint64_t phase = 0; phase < 10; ++phase) {
+      into.record((phase + duration) / 10 * 10);
+    }
+  };
+  for (const std::uint64_t duration : {12, 15, 18, 33}) {
+    histogram<8> seen;
+    readings_of(duration, seen);
+    CHECK(seen.spread_at(0.5, 10) == doctest::Approx(static_cast<double>(duration)).epsilon(0.2));
+  }
+  histogram<8> shorter, longer;
+  for (int i = 0; i < 100; ++i) readings_of(i < 50 ? 12 : 13, shorter);
+  for (int i = 0; i < 100; ++i) readings_of(i < 50 ? 13 : 14, longer);
+  CHECK(shorter.at(0.5) == longer.at(0.5));
+  CHECK(shorter.spread_at(0.5, 10) < longer.spread_at(0.5, 10));
+}
+
+TEST_CASE("spread quantiles stay between nothing and the maximum") {
+  histogram<8> seen;
+  CHECK(seen.spread_at(0.5, 10) == 0);
+  seen.record(0);
+  CHECK(seen.spread_at(0.01, 10) == 0);
+  for (int i = 0; i < 1000; ++i) seen.record(20);
+  CHECK(seen.spread_at(1.0, 10) == 20);
+  seen.record(1'000'000);
+  CHECK(seen.spread_at(0.5, 10) == doctest::Approx(20).epsilon(0.05));
+  CHECK(seen.spread_at(1.0, 10) <= 1'000'000);
+  CHECK(seen.spread_at(1.0, 10) == doctest::Approx(1'000'000).epsilon(0.01));
+}

@@ -30,3 +30,10 @@ TEST_CASE("ticks never go back") {
     last = next;
   }
 }
+
+TEST_CASE("ticks go on in whole steps") {
+  const std::uint64_t step = heapwise::bench::tick_step();
+  REQUIRE(step > 0);
+  const std::uint64_t first = now_ticks();
+  for (int i = 0; i < 100; ++i) CHECK((now_ticks() - first) % step == 0);
+}

@@ -1,0 +1,20 @@
+// Blocks on cache lines of their own: the fourth workload of seed 004.
+#include "sources/mix.hpp"
+
+namespace {
+
+using namespace heaps;
+
+template <class Source>
+struct measure {
+  static void run(cell& given) { measure_mix<Source>(given, alignment64); }
+};
+
+const experiment question =
+    mix_experiment("heap/alignment64", "What do blocks cost that must be aligned to 64 bytes?",
+                   "aligned_alloc and free of 64 to 1024 bytes, at most 2048 live on a thread.",
+                   subjects<measure, system_aligned_alloc<64>>());
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

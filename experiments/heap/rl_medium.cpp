@@ -1,0 +1,19 @@
+// Medium blocks: the second workload of seed 004.
+#include "sources/mix.hpp"
+
+namespace {
+
+using namespace heaps;
+
+template <class Source>
+struct measure {
+  static void run(cell& given) { measure_mix<Source>(given, rl_medium); }
+};
+
+const experiment question = mix_experiment(
+    "heap/rl_medium", "How fast are medium blocks of mixed sizes allocated and freed at random?",
+    "malloc and free of 128 to 4096 bytes, at most 2048 live on a thread.", subjects<measure>());
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,177 @@
+// The four workloads of seed 004: one experiment each, all of one form.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <string_view>
+
+#include "sources/marks.hpp"
+#include "sources/quantities.hpp"
+#include "sources/single_calls.hpp"
+#include "sources/sources.hpp"
+#include "sources/thread_tapes.hpp"
+#include "workload/replay.hpp"
+
+namespace heaps {
+
+using namespace heapwise::bench;
+
+/// Plays the tapes once without a clock: what was resident when all threads held the most at once,
+/// how much more is usable than was asked for, and whether all blocks stayed whole.
+template <class Source>
+class inspection {
+ public:
+  inspection(const thread_tapes& tapes, std::size_t alignment, resident_meter& meter)
+      : tapes_{&tapes}, alignment_{alignment}, meter_{&meter} {
+    const auto threads = static_cast<int>(tapes.threads());
+    start_line all_at_peak{threads};
+    start_line all_counted{threads};
+    run_team(threads, [&](team_member& member) {
+      member.start();
+      play(static_cast<std::size_t>(member.index()), all_at_peak, all_counted);
+      member.stop();
+    });
+  }
+
+  [[nodiscard]] std::uint64_t resident_bytes() const noexcept { return resident_bytes_; }
+  [[nodiscard]] std::uint64_t usable_bytes() const noexcept { return usable_bytes_; }
+  /// Blocks that were aligned and bore their mark to the end.
+  [[nodiscard]] std::uint64_t whole_blocks() const noexcept { return whole_blocks_; }
+
+ private:
+  void play(std::size_t thread, start_line& all_at_peak, start_line& all_counted) {
+    const tape& plays = tapes_->of(thread);
+    Source source;
+    play_part(source, plays.operations.first(plays.peak_at), tapes_->slots(thread));
+    all_at_peak.arrive_and_wait();
+    if (thread == 0) resident_bytes_ = meter_->now();
+    all_counted.arrive_and_wait();
+    play_part(source, plays.operations.subspan(plays.peak_at), tapes_->slots(thread));
+  }
+
+  void play_part(Source& source, std::span<const operation> part, void** slots) {
+    std::uint64_t usable = 0;
+    std::uint64_t whole = 0;
+    for (const operation each : part) {
+      void*& slot = slots[each.slot()];
+      const unsigned char its_mark = mark_of(each.slot());
+      if (each.frees()) {
+        whole += is_marked(slot, each.bytes(), its_mark) && is_aligned(slot, alignment_) ? 1 : 0;
+        source.deallocate(slot, each.bytes());
+      } else {
+        slot = source.allocate(each.bytes());
+        mark(slot, each.bytes(), its_mark);
+        usable += Source::usable(slot);
+      }
+    }
+    // relaxed: the sums are read after the threads were joined.
+    usable_bytes_.fetch_add(usable, std::memory_order_relaxed);
+    whole_blocks_.fetch_add(whole, std::memory_order_relaxed);
+  }
+
+  const thread_tapes* tapes_;
+  std::size_t alignment_;
+  resident_meter* meter_;
+  std::uint64_t resident_bytes_ = 0; // written by thread 0 alone, read after it was joined
+  std::atomic<std::uint64_t> usable_bytes_{0};
+  std::atomic<std::uint64_t> whole_blocks_{0};
+};
+
+template <class Source>
+void measure_throughput(sample& yields, const thread_tapes& tapes, std::size_t rounds) {
+  const std::uint64_t operations = rounds * tapes.operations();
+  const std::uint64_t elapsed_ns =
+      yields.measure_team(static_cast<int>(tapes.threads()), operations, [&](team_member& member) {
+        const auto index = static_cast<std::size_t>(member.index());
+        Source source;
+        member.start();
+        for (std::size_t round = 0; round < rounds; ++round) {
+          replay(source, tapes.of(index).operations, tapes.slots(index));
+        }
+        member.stop();
+      });
+  yields.set("throughput", mops(operations, elapsed_ns));
+}
+
+template <class Source>
+void measure_mix(cell& given, const size_mix& mix) {
+  constexpr std::size_t mallocs_own_alignment = 16;
+  const std::size_t threads = given.size("threads");
+  const std::size_t each = given.size("tape") / 2 * 2;
+  const std::size_t rounds = std::max<std::size_t>(1, given.size("operations") / threads / each);
+  const thread_tapes tapes{mix, threads, each, given.random()};
+  timed_calls calls{threads};
+  resident_meter meter;
+  given.each_repeat([&](sample& yields) {
+    meter.restart_peak();
+    const inspection<Source> seen{tapes, std::max(mix.alignment, mallocs_own_alignment), meter};
+    measure_throughput<Source>(yields, tapes, rounds);
+    calls.measure<Source>(yields, tapes, 1);
+    yields.set("alloc_p50", calls.alloc_ns(.5));
+    yields.set("alloc_p99", calls.alloc_ns(.99));
+    yields.set("free_p50", calls.free_ns(.5));
+    yields.set("free_p99", calls.free_ns(.99));
+    yields.set("overhead_ratio", ratio(seen.usable_bytes(), tapes.requested_bytes()));
+    yields.set("peak_live", static_cast<double>(tapes.peak_live_bytes()));
+    yields.set("resident_over_live", ratio(seen.resident_bytes(), tapes.peak_live_bytes()));
+    set_peak(yields, meter);
+    given.check("work",
+                seen.whole_blocks() == tapes.allocations() && calls.count() == tapes.operations(),
+                "%llu whole blocks of %llu, %llu calls timed",
+                static_cast<unsigned long long>(seen.whole_blocks()),
+                static_cast<unsigned long long>(tapes.allocations()),
+                static_cast<unsigned long long>(calls.count()));
+    given.expect_calls((rounds + 2) * tapes.allocations());
+  });
+}
+
+inline std::vector<quantity> mix_quantities() {
+  return {{"throughput", "Mops/s", better::higher,
+           "allocations and frees of all threads, each counted as one, in a microsecond"},
+          {"alloc_p50", "ns", better::lower, "half of the allocations took at most this"},
+          {"alloc_p99", "ns", better::lower, "99 of 100"},
+          {"free_p50", "ns", better::lower, "half of the frees took at most this"},
+          {"free_p99", "ns", better::lower, "99 of 100"},
+          {"overhead_ratio", "x", better::lower, "bytes usable over bytes requested, all blocks"},
+          {"peak_live", "bytes", better::lower,
+           "the most that is requested at once: the same for all, it is the workload's"},
+          {"resident_over_live", "x", better::lower,
+           "memory resident when all threads hold their most, over peak_live"},
+          peak_resident};
+}
+
+/// `subjects` as sources.hpp gives them. A tape must be long enough for its thread to fill up.
+inline experiment mix_experiment(std::string_view id, std::string_view question,
+                                 std::string_view isolates, std::vector<subject> subjects,
+                                 std::vector<seed_figure> seed_figures = {},
+                                 std::int64_t tape_length = 100'000) {
+  return {
+      .id = id,
+      .question = question,
+      .isolates = isolates,
+      .not_shown =
+          "Blocks that another thread frees (heap/cross_thread_free) and sizes that change with "
+          "time (heap/size_shift): each thread plays a tape of its own, which frees random blocks "
+          "of its own. The loop itself costs 1 to 2 ns an operation, and as a random operation is "
+          "an allocation or a free, a mispredicted branch. With more threads than processors the "
+          "figures also hold the scheduler: percentiles are of single calls in a pass of their "
+          "own, and hold one reading of the processor's counter, which is not subtracted. "
+          "Resident memory holds the threads' stacks, the same for all. Tapes end with nothing "
+          "live; the seed's programs are not known to.",
+      .parameters =
+          {{"threads", "threads at once", {1, 2, 4, 8, 16}, {1, 2}},
+           {"operations",
+            "operations that all threads are timed for, together; whole tapes",
+            {6'400'000},
+            {80'000}},
+           {"tape", "operations on the tape of a thread", {tape_length}, {20'000}, "", 2}},
+      .quantities = mix_quantities(),
+      .subjects = std::move(subjects),
+      .baseline = baseline,
+      .repeats = 3,
+      .seed = seed,
+      .seed_figures = std::move(seed_figures),
+  };
+}
+
+} // namespace heaps

@@ -1,0 +1,43 @@
+// Where the blocks of the heap experiments come from. A source is what workload/replay.hpp asks for
+// and `usable(block)`; each thread makes one of its own.
+#pragma once
+
+#include <malloc.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <vector>
+
+#include "harness/experiment.hpp"
+
+namespace heaps {
+
+/// malloc, whoever provides it in this process.
+struct system_malloc {
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) { return std::malloc(bytes); }
+  [[gnu::always_inline]] void deallocate(void* block, std::size_t) { std::free(block); }
+  [[gnu::always_inline]] void* reallocate(void* block, std::size_t, std::size_t bytes) {
+    return std::realloc(block, bytes);
+  }
+  static std::size_t usable(void* block) { return malloc_usable_size(block); }
+};
+
+/// The same for blocks that must be aligned; sizes are multiples of the alignment, as C11 asked.
+template <std::size_t alignment>
+struct system_aligned_alloc : system_malloc {
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) {
+    return std::aligned_alloc(alignment, bytes);
+  }
+};
+
+/// What every experiment on the heap measures; `Measure<Source>::run` is its function of a cell.
+template <template <class> class Measure, class Malloc = system_malloc>
+std::vector<heapwise::bench::subject> subjects() {
+  return {{"malloc", "the malloc of this process", Measure<Malloc>::run, "",
+           heapwise::bench::subject_kind::malloc}};
+}
+
+inline constexpr const char* baseline = "malloc@glibc";
+inline constexpr const char* seed = "004_e92a3279fb04364e.txt";
+
+} // namespace heaps
