@@ -1,0 +1,72 @@
+"""fork in processes of many threads, of one, and from signal handlers: the child may use malloc."""
+
+from __future__ import annotations
+
+import platform
+import re
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+PATIENCE_S = "30"
+NOT_PERMITTED = 77
+
+
+def test_storm_in_fresh_processes(heap: Any, compiled: Any) -> None:
+    """Fresh ones, because the window while an allocator sets itself up closes early."""
+    program = compiled(HERE / "fork_storm.c")
+    for _ in range(100):
+        done = heap.run(program, "1", PATIENCE_S, timeout_s=120)
+        assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
+def test_storm_that_lasts(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(HERE / "fork_storm.c"), "60", PATIENCE_S, timeout_s=120)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
+@pytest.mark.parametrize("call", ["fork", "_Fork"])
+def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
+    done = heap.run(compiled(HERE / "fork_in_handler.c"), call, "1500", timeout_s=60)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
+def step(heap: Any, compiled: Any, patience_s: str) -> Any:
+    if platform.machine() != "x86_64":
+        pytest.skip("single-stepping by the trap flag is written for x86-64")
+    done = heap.run(compiled(HERE / "fork_step.c"), patience_s, timeout_s=240)
+    if done.status == NOT_PERMITTED:
+        pytest.skip("needs a real-time priority: run as root, or with CAP_SYS_NICE")
+    return done
+
+
+def test_fork_after_every_atomic_instruction(heap: Any, compiled: Any) -> None:
+    done = step(heap, compiled, PATIENCE_S)
+    assert done.status == 0, done.err
+    forks, places = (int(word) for word in re.findall(rb"\d+", done.out))
+    assert forks >= places >= 10, "too few places: was the heap's code stepped through?"
+
+
+@pytest.fixture(scope="session")
+def forgetful(host: Any, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A malloc that breaks what these tests guard."""
+    library = tmp_path_factory.mktemp("control") / "forgets-fork.so"
+    subprocess.run(["gcc", "-O1", "-fPIC", "-shared", "-fno-builtin", "-pthread",
+                    HERE / "forgets_fork.c", "-o", library], check=True)
+    return replace(host, library=library)
+
+
+def test_the_storm_finds_a_lock_that_fork_forgets(forgetful: Any, compiled: Any) -> None:
+    done = forgetful.run(compiled(HERE / "fork_storm.c"), "50", "1", timeout_s=120)
+    assert done.status == 1
+    assert "not true: status == 0" in done.err
+
+
+def test_stepping_finds_a_lock_that_fork_forgets(forgetful: Any, compiled: Any) -> None:
+    done = step(forgetful, compiled, "1")
+    assert done.status == 1
+    assert "child ended with status" in done.err

@@ -1,0 +1,42 @@
+"""Threads that come and go, that only free, that are interrupted: no deadlock, bounded memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+SLACK_KIB = 4096  # stacks of threads, and what a heap is allowed to cost that holds next to nothing
+
+
+def two_numbers(done: Any) -> tuple[int, int]:
+    assert done.status == 0, done.err
+    first, second = done.out.split()
+    return int(first), int(second)
+
+
+def test_profiler_that_takes_backtraces(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(HERE / "profiled.c"), "800", timeout_s=120)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
+def test_memory_stays_flat_while_threads_come_and_go(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(HERE / "thread_churn.c"), "10000", timeout_s=240)
+    warm_kib, last_kib = two_numbers(done)
+    assert last_kib <= warm_kib + SLACK_KIB, f"{warm_kib} KiB grew to {last_kib} KiB"
+
+
+@pytest.mark.parametrize(("producers", "consumers", "bound"), [
+    ("16", "1", 1.3), ("1", "1", 2.0), ("4", "4", 2.0), ("1", "8", 2.0),
+])
+def test_memory_freed_by_other_threads_is_used_again(
+    heap: Any, compiled: Any, producers: str, consumers: str, bound: float
+) -> None:
+    program = compiled(HERE / "freed_elsewhere.c")
+    live_kib, resident_kib = two_numbers(heap.run(program, producers, consumers, "64", "12",
+                                                  timeout_s=240))
+    if heap.is_ours:
+        assert resident_kib <= bound * live_kib + SLACK_KIB, (
+            f"{resident_kib} KiB resident for {live_kib} KiB live: {resident_kib / live_kib:.2f}")
