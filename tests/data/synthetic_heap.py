@@ -38,7 +38,7 @@ LEAN = {BASE: 1.0, "malloc@jemalloc": 0.9, "malloc@mimalloc": 1.2, "malloc@tcmal
 """Peak resident memory relative to glibc, made up."""
 
 MIX = [
-    Quantity("throughput", "op/s", "higher", "pairs a second"),
+    Quantity("throughput", "Mops/s", "higher", "calls in a microsecond"),
     Quantity("alloc_p50", "ns", "lower"), Quantity("alloc_p99", "ns", "lower"),
     Quantity("free_p50", "ns", "lower"), Quantity("free_p99", "ns", "lower"),
     Quantity("overhead_ratio", "x", "lower", "usable over requested"),
@@ -134,7 +134,7 @@ def _process(script: Heap, random: np.random.Generator, experiment: Experiment, 
 def planted(script: Heap, quantity: str, subject: str, threads: int) -> float:
     """The true value; glibc's speed with many threads stays at that of two."""
     speed, lean = script.speed.get(subject, 1.0), script.lean.get(subject, 1.0)
-    found = {"throughput": 13e6 * speed * min(threads, 2) ** 0.9, "overhead_ratio": 1.05,
+    found = {"throughput": 13.0 * speed * min(threads, 2) ** 0.9, "overhead_ratio": 1.05,
              "peak_live": 1.3 * MIB, "resident_over_live": 2.0 * lean,
              "peak_resident": 6 * MIB * lean}
     return found.get(quantity, (90.0 if "p99" in quantity else 30.0) / speed)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 
+from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
 from heapwise.analysis.rows import Bench, place
 from heapwise.analysis.seed_figures import seed_ratios
@@ -18,7 +19,10 @@ QUANTILE_WORDS = ("p50", "p9", "max")
 
 
 def headlines(bench: Bench) -> list[str]:
-    """For each cell of a pool experiment that times operations; none for smoke and other runs."""
+    """For each cell of a pool experiment that times operations, and for the heaps as a family.
+
+    None for smoke runs and comparisons.
+    """
     found: list[str] = []
     if bench.stored.run.plan.smoke:
         return found
@@ -28,6 +32,7 @@ def headlines(bench: Bench) -> list[str]:
         for cell, row in sorted(bench.table.items(), key=lambda c: place(experiment, c[0])):
             if cell.experiment == experiment.id and _timing(experiment, cell):
                 found += _of_cell(bench, experiment, cell, row)
+    found += heap_headlines(bench, lambda standing: label(bench, standing.cell))
     return list(dict.fromkeys(found))
 
 

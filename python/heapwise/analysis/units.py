@@ -13,9 +13,6 @@ SCALES: dict[str, list[tuple[float, str]]] = {
     "bytes": [(1.0, "B"), (2.0**10, "KiB"), (2.0**20, "MiB"), (2.0**30, "GiB")],
     "count": [(1.0, "")],
 }
-RATES = ("op/s", "ops/s", "pairs/s", "/s")
-SCALES |= {rate: [(10.0**e, f"{prefix} {rate}".strip()) for e, prefix in
-                  ((0, ""), (3, "k"), (6, "M"), (9, "G"))] for rate in RATES}
 TIME_UNITS = {"s", "ns", "ns/op", "us", "ms"}
 
 

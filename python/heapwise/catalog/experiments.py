@@ -41,7 +41,7 @@ def broken_experiments() -> list[Broken]:
 
 
 def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
-    """Those whose id fits a pattern, in the catalogue's order; all without patterns.
+    """Those whose id or family fits a pattern, in the catalogue's order; all without patterns.
 
     Problem E001 for a pattern that fits none, with the nearest id.
     """
@@ -49,7 +49,9 @@ def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
     ids = [experiment.id for experiment in experiments]
     wanted: set[str] = set()
     for pattern in patterns or ["*"]:
-        fitting = [id for id in ids if fnmatchcase(id, pattern) or id == pattern]
+        family = pattern.removesuffix("/")
+        fitting = [e.id for e in experiments
+                   if fnmatchcase(e.id, pattern) or pattern == e.id or family == e.family]
         if not fitting:
             raise Problem("E001", _unknown(pattern, ids))
         wanted.update(fitting)

@@ -19,7 +19,8 @@ def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Its id, or last.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
-                          help="csv, json, markdown, seed-tsv, hyperfine or google-benchmark.")
+                          help="csv, json, markdown, seed-csv, seed-tsv, hyperfine or "
+                               "google-benchmark.")
     ] = "csv",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else stdout.")
@@ -32,6 +33,7 @@ def export(
 
     \b
     heapwise export last --format csv -o result.csv    one line per row, samples included
+    heapwise export 7f3a --format seed-csv             raw timing data, one line per repeat
     heapwise export 7f3a --format markdown             tables for a ticket
     heapwise export 7f3a --format hyperfine            what hyperfine --export-json writes
     """

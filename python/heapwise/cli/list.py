@@ -17,7 +17,8 @@ def register(app: typer.Typer) -> None:
 
 def list_experiments(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Ids or patterns; all if none.")
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Ids, families or patterns; all if none."),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -27,7 +28,7 @@ def list_experiments(
 
     \b
     heapwise list
-    heapwise list 'pool/*'
+    heapwise list pool
     heapwise list --json
     """
     from heapwise.catalog import broken_experiments, choose_experiments, find_experiments

@@ -24,7 +24,8 @@ def register(app: typer.Typer) -> None:
 
 def run(
     ids: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID]...", help="Ids or patterns; all if none.")
+        list[str] | None,
+        typer.Argument(metavar="[ID]...", help="Ids, families or patterns; all if none."),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes: does it work?")] = False,
     set: Annotated[
@@ -61,7 +62,7 @@ def run(
 
     \b
     heapwise run pool/bulk
-    heapwise run 'pool/*' --smoke --json
+    heapwise run heap --smoke --json
     heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --time 5m
     """
     from heapwise.cli.compare import measure, parse_cpus

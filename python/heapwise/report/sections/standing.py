@@ -83,7 +83,7 @@ def _row(view: View, standing: Standing, names: list[str]) -> dict[str, Any]:
     family, _, name = standing.cell.experiment.rpartition("/")
     return {"experiment": name if _one_family(view) else f"{family}/{name}",
             "cell": _cell_words(view, standing), "best": scale.text(best.median),
-            "cells": [_cell(standing.places.get(name), scale.text) if name in standing.places
+            "cells": [_cell(standing.places[name], scale.text) if name in standing.places
                       else _nothing(view, standing, name) for name in names]}
 
 

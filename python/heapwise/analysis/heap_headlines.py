@@ -1,0 +1,92 @@
+"""The heap family in sentences: who is fastest where, who leanest, and where ours loses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from heapwise.analysis.gain import PEAK, gain
+from heapwise.analysis.roles import INLINED, OURS
+from heapwise.analysis.rows import Bench
+from heapwise.analysis.standing import Place, Standing, standings
+from heapwise.analysis.units import significant
+
+NAMED = 8
+"""Things that a line names before it counts the rest."""
+
+FEW = 3
+"""Subjects named as level; where more are, the row tells nobody apart."""
+
+Asked = Callable[[Standing], bool]
+
+QUESTIONS: tuple[tuple[str, Asked], ...] = (
+    ("fastest", lambda s: s.aspect == "speed"),
+    ("shortest waits", lambda s: s.aspect == "latency"),
+    ("least peak memory", lambda s: s.quantity.name == PEAK),
+    ("leanest by other measures", lambda s: s.aspect == "memory" and s.quantity.name != PEAK),
+)
+
+
+def heap_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
+    """A line for each question, and one for each of ours. label: names a row."""
+    found = standings(bench, "heap")
+    lines = []
+    for question, asked in QUESTIONS:
+        rows = [s for s in found if asked(s)]
+        if rows:
+            lines.append(f"{question} of {len(rows)} rows: {_firsts(bench, rows)}")
+    return lines + [line for ours in (OURS, INLINED) for line in _losses(bench, ours, found, label)]
+
+
+def _firsts(bench: Bench, rows: list[Standing]) -> str:
+    """Who is alone at the head and where; then the rows whose head several share."""
+    alone = {name: [s for s in rows if s.level() == [name]] for name in bench.subjects()}
+    ranks = sorted((name for name in alone if alone[name]), key=lambda name: -len(alone[name]))
+    words = [f"{name} alone in {len(alone[name])} ({_experiments(alone[name])})" for name in ranks]
+    shared = Counter(" and ".join(sorted(s.level())) if len(s.level()) <= FEW else ""
+                     for s in rows if len(s.level()) > 1)
+    words += [f"{names} level in {count}" for names, count in shared.most_common() if names]
+    if shared[""]:
+        words.append(f"more than {FEW} level in {shared['']}")
+    return "; ".join(words)
+
+
+def _experiments(rows: list[Standing]) -> str:
+    """``rl_small 5, pair``: how many rows of each, where there are several."""
+    counts = Counter(s.cell.experiment.rpartition("/")[2] for s in rows)
+    return _cut([name if n == 1 else f"{name} {n}" for name, n in counts.items()])
+
+
+def _cut(words: list[str]) -> str:
+    rest = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
+    return ", ".join(words[:NAMED]) + rest
+
+
+def _losses(bench: Bench, ours: str, found: list[Standing],
+            label: Callable[[Standing], str]) -> list[str]:
+    """Every row where the pairs show a rival ahead, the worst first; ours are no rivals."""
+    mine = 0
+    lost: list[tuple[float, str]] = []
+    for standing in found:
+        rival = _best_rival(standing)
+        if ours not in standing.places or rival is None:
+            continue
+        mine += 1
+        ratio, _ = gain(bench, standing.cell, rival.subject, ours)
+        floor = bench.floors.get(standing.cell, 0.0)
+        if ratio and ratio.low is not None and ratio.low > 1 and ratio.ratio > 1 + floor:
+            lost.append((ratio.ratio, f"{label(standing)} ({significant(ratio.ratio)}x behind "
+                         f"{rival.subject})"))
+    if not mine:
+        return []
+    if not lost:
+        return [f"{ours} loses: in none of {mine} rows is another shown to be better"]
+    return [f"{ours} loses: in {len(lost)} of {mine} rows: "
+            f"{_cut([words for _, words in sorted(lost, reverse=True)])}"]
+
+
+def _best_rival(standing: Standing) -> Place | None:
+    rivals: Iterable[Place] = (p for name, p in standing.places.items()
+                               if name not in (OURS, INLINED))
+    choose = max if standing.quantity.better == "higher" else min
+    return choose(rivals, key=lambda place: place.median, default=None)
