@@ -1,12 +1,21 @@
 #include "os/os.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <ctime>
 
+#include <linux/futex.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+// Of the C++ runtime's interface: runs before the destructors of pthread keys, and needs no key.
+extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
+extern "C" void* __dso_handle;
 
 namespace heapwise::os {
 
@@ -17,20 +26,30 @@ std::size_t page_bytes() noexcept {
 
 namespace {
 
-std::byte* map_anywhere(std::size_t size_bytes) noexcept {
+/// Keeps errno as it was, whatever the calls in between do to it.
+class errno_keeper {
+ public:
+  errno_keeper() noexcept : saved_{errno} {}
+  ~errno_keeper() { errno = saved_; }
+  errno_keeper(const errno_keeper&) = delete;
+  errno_keeper& operator=(const errno_keeper&) = delete;
+
+ private:
+  int saved_;
+};
+
+std::byte* map_anywhere(std::size_t size_bytes, int protection, int flags) noexcept {
   void* const memory =
-      ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+      ::mmap(nullptr, size_bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
   return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
 }
 
-} // namespace
-
-void* map(std::size_t size_bytes, std::size_t alignment) noexcept {
-  const int saved_errno = errno;
+void* map_aligned(std::size_t size_bytes, std::size_t alignment, int protection,
+                  int flags) noexcept {
+  const errno_keeper keep;
   const std::size_t slack = alignment <= page_bytes() ? 0 : alignment - page_bytes();
   if (size_bytes > SIZE_MAX - slack) return nullptr;
-  std::byte* const memory = map_anywhere(size_bytes + slack);
-  errno = saved_errno;
+  std::byte* const memory = map_anywhere(size_bytes + slack, protection, flags);
   if (memory == nullptr || slack == 0) return memory;
   // Cut off what sticks out before and behind the aligned part.
   const std::size_t before = -reinterpret_cast<std::uintptr_t>(memory) & (alignment - 1);
@@ -39,14 +58,111 @@ void* map(std::size_t size_bytes, std::size_t alignment) noexcept {
   return memory + before;
 }
 
+} // namespace
+
+void* map(std::size_t size_bytes, std::size_t alignment) noexcept {
+  return map_aligned(size_bytes, alignment, PROT_READ | PROT_WRITE, 0);
+}
+
 void unmap(void* memory, std::size_t size_bytes) noexcept {
-  const int saved_errno = errno;
+  const errno_keeper keep;
   ::munmap(memory, size_bytes);
-  errno = saved_errno;
+}
+
+void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept {
+  return map_aligned(size_bytes, alignment, PROT_NONE, MAP_NORESERVE);
+}
+
+bool commit(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  return ::mprotect(memory, size_bytes, PROT_READ | PROT_WRITE) == 0;
+}
+
+bool purge(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  return ::madvise(memory, size_bytes, MADV_DONTNEED) == 0;
+}
+
+bool renew(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  return ::mmap(memory, size_bytes, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  // The old place stays mapped and empty: no other mapping can slip into it.
+  return ::mremap(from, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
+                  to) != MAP_FAILED;
+}
+
+std::size_t address_limit_bytes() noexcept {
+  const errno_keeper keep;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur;
+}
+
+const char* const* environment() noexcept { return ::environ; }
+
+void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
+  const errno_keeper keep;
+  ::pthread_atfork(before, in_parent, in_child);
+}
+
+bool is_main_thread() noexcept { return ::gettid() == ::getpid(); }
+
+bool at_thread_exit(void (*action)(void*), void* argument) noexcept {
+  const errno_keeper keep;
+  return __cxa_thread_atexit_impl(action, argument, &__dso_handle) == 0;
+}
+
+namespace {
+
+void* run_body(void* body) {
+  reinterpret_cast<void (*)()>(body)();
+  return nullptr;
+}
+
+constexpr std::size_t small_stack_bytes = std::size_t{128} << 10;
+
+} // namespace
+
+bool start_thread(void (*body)()) noexcept {
+  const errno_keeper keep;
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  pthread_attr_t attributes;
+  if (::pthread_attr_init(&attributes) != 0) return false;
+  ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  ::pthread_attr_setstacksize(&attributes, small_stack_bytes);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before); // the new thread inherits this
+  pthread_t thread;
+  const bool started =
+      ::pthread_create(&thread, &attributes, run_body, reinterpret_cast<void*>(body)) == 0;
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_attr_destroy(&attributes);
+  return started;
+}
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+          std::uint32_t limit_ms) noexcept {
+  const errno_keeper keep;
+  const timespec limit{.tv_sec = limit_ms / 1000, .tv_nsec = limit_ms % 1000 * 1'000'000L};
+  ::syscall(SYS_futex, &word, FUTEX_WAIT_PRIVATE, expected, limit_ms == 0 ? nullptr : &limit,
+            nullptr, 0);
+}
+
+void wake(std::atomic<std::uint32_t>& word) noexcept {
+  const errno_keeper keep;
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
 }
 
 void write_error(const char* text, std::size_t length) noexcept {
-  const int saved_errno = errno;
+  const errno_keeper keep;
   while (length > 0) {
     const ssize_t written = ::write(STDERR_FILENO, text, length);
     if (written < 0 && errno == EINTR) continue;
@@ -54,11 +170,10 @@ void write_error(const char* text, std::size_t length) noexcept {
     text += written;
     length -= static_cast<std::size_t>(written);
   }
-  errno = saved_errno;
 }
 
 unsigned long long random_word() noexcept {
-  const int saved_errno = errno;
+  const errno_keeper keep;
   unsigned long long word = 0;
   if (::getrandom(&word, sizeof word, GRND_NONBLOCK) != sizeof word) {
     timespec now{};
@@ -66,7 +181,6 @@ unsigned long long random_word() noexcept {
     word = static_cast<unsigned long long>(now.tv_nsec) * 0x9E3779B97F4A7C15u ^
            reinterpret_cast<std::uintptr_t>(&word);
   }
-  errno = saved_errno;
   return word;
 }
 

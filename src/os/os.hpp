@@ -1,7 +1,10 @@
 // What the library needs of an operating system: the only system calls. One file per system.
+// All of these keep errno.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 namespace heapwise::os {
 
@@ -13,13 +16,59 @@ namespace heapwise::os {
 /// Requires: size_bytes > 0, a multiple of the page size.
 [[nodiscard]] void* map(std::size_t size_bytes, std::size_t alignment) noexcept;
 
-/// Effects: gives pages back. Requires: what `map` returned, whole.
+/// Effects: gives pages back. Requires: what `map` or `reserve` returned, whole.
 void unmap(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: writes to standard error, all or as much as can be. Allocates nothing, keeps errno.
+/// Returns: addresses that may not be touched yet and cost nothing, aligned like those of `map`; or
+/// nullptr.
+[[nodiscard]] void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept;
+
+/// Effects: makes reserved pages usable; they are zero. Returns: whether the system agreed.
+[[nodiscard]] bool commit(void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: gives the contents of committed pages back; they stay usable and read as zero.
+/// Returns: whether the system agreed; if not, the pages are as they were.
+bool purge(void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: as `purge`, and undoes what `move_pages` did to how the system describes the pages.
+bool renew(void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: the pages at `from` become those at `to`; fresh zeroed ones take their place. Nothing is
+/// copied. Returns: whether the system could; if not, nothing changed.
+/// Requires: whole committed pages; the two do not overlap.
+[[nodiscard]] bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept;
+
+/// Returns: how many bytes of addresses this process may use, SIZE_MAX without a limit.
+[[nodiscard]] std::size_t address_limit_bytes() noexcept;
+
+/// Effects: writes to standard error, all or as much as can be. Allocates nothing.
 void write_error(const char* text, std::size_t length) noexcept;
 
 /// Returns: a number that other processes cannot guess easily.
 [[nodiscard]] unsigned long long random_word() noexcept;
+
+/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one. Needs
+/// nothing of the C library to be ready.
+[[nodiscard]] const char* const* environment() noexcept;
+
+/// Effects: calls the three around every later fork of this process: before it, and after it in the
+/// parent and in the child.
+void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
+
+/// Effects: calls `action` when the calling thread ends, as late as the system allows. May allocate.
+/// Returns: whether that could be arranged.
+bool at_thread_exit(void (*action)(void*), void* argument) noexcept;
+
+/// Returns: whether the calling thread is the one that the process started with.
+[[nodiscard]] bool is_main_thread() noexcept;
+
+/// Effects: starts a thread that takes no signals and keeps no process alive. May allocate.
+[[nodiscard]] bool start_thread(void (*body)()) noexcept;
+
+/// Effects: waits until `word` is no longer `expected`, for about `limit_ms` at most (0: for ever);
+/// may return early. `wake` lets those that wait look again.
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+          std::uint32_t limit_ms) noexcept;
+void wake(std::atomic<std::uint32_t>& word) noexcept;
 
 } // namespace heapwise::os

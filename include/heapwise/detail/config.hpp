@@ -5,6 +5,7 @@
 #define HEAPWISE_ALWAYS_INLINE [[gnu::always_inline]] inline
 #define HEAPWISE_NOINLINE [[gnu::noinline]]
 #define HEAPWISE_COLD [[gnu::noinline, gnu::cold]]
+#define HEAPWISE_EXPORT [[gnu::visibility("default")]]
 #define HEAPWISE_PREFETCH(address) __builtin_prefetch(address)
 #define HEAPWISE_PREFETCH_TO_WRITE(address) __builtin_prefetch(address, 1)
 #define HEAPWISE_ASSUME(condition)             \
@@ -15,6 +16,7 @@
 #define HEAPWISE_ALWAYS_INLINE inline
 #define HEAPWISE_NOINLINE
 #define HEAPWISE_COLD
+#define HEAPWISE_EXPORT
 #define HEAPWISE_PREFETCH(address) static_cast<void>(address)
 #define HEAPWISE_PREFETCH_TO_WRITE(address) static_cast<void>(address)
 #define HEAPWISE_ASSUME(condition) static_cast<void>(0)

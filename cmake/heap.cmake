@@ -1,0 +1,41 @@
+# The heap: its sources are compiled once for each profile, and go into libheapwise (under names of
+# their own) and into libheapwise-malloc (under the names of the C library too).
+
+# add_heap_objects(TARGET PROFILE SOURCE...): an object library.
+function(add_heap_objects target profile)
+  add_library(${target} OBJECT ${ARGN})
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_PROFILE=${profile}_profile)
+  target_include_directories(${target} PRIVATE
+    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
+  # The library must not ask itself for memory: no malloc and memset may become one calloc.
+  target_compile_options(${target} PRIVATE -fno-builtin-malloc -fno-builtin-calloc
+    -fno-builtin-realloc -fno-builtin-free $<$<CONFIG:Release>:-O2>)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
+endfunction()
+
+# add_heap_replacement(NAME OBJECTS...): lib<NAME>.so, to be linked or preloaded, and lib<NAME>.a, to
+# be linked (target <NAME>-static).
+function(add_heap_replacement name)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>" OUTPUT_VARIABLE objects)
+  add_library(${name} SHARED ${objects})
+  add_library(${name}-static STATIC ${objects})
+  add_library(heapwise::${name} ALIAS ${name})
+  add_library(heapwise::${name}-static ALIAS ${name}-static)
+  foreach(target IN ITEMS ${name} ${name}-static)
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX
+      LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/native")
+    target_link_libraries(${target} PUBLIC heapwise)
+  endforeach()
+  # Calls inside of the library stay inside; a copy in use is never unloaded.
+  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
+    -Wl,--no-undefined -Wl,--build-id)
+  if(HEAPWISE_NATIVE_INSTALL_DIR)
+    install(TARGETS ${name} LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}" COMPONENT native)
+  endif()
+endfunction()

@@ -1,0 +1,130 @@
+// The free blocks that a thread keeps for itself, and the paths of malloc and free that need no
+// other thread. Everything here is inlined into its callers; what is rare is in src/heap.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "heapwise/detail/config.hpp"
+#include "heapwise/detail/heap_profile.hpp"
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+/// Where the heap lives: one range of addresses cut into slices, and for every slice the class of
+/// the small blocks in it. Set once, before the first block exists.
+struct heap_map {
+  std::uintptr_t base = 0;
+  std::uintptr_t granules = 0; // how many granules there are from the base on
+  std::atomic<std::uint8_t>* classes = nullptr;
+
+  static constexpr unsigned granule_shift = std::countr_zero(granule_bytes);
+  static constexpr unsigned slice_shift = std::countr_zero(slice_bytes);
+
+  /// Returns: how many granules an address is from the base on; too many (>= granules) for what is
+  /// outside of the heap or not aligned: rotating moves the bits below a granule to the top.
+  [[nodiscard]] std::uintptr_t granule_of(const void* address) const noexcept {
+    return std::rotr(reinterpret_cast<std::uintptr_t>(address) - base, granule_shift);
+  }
+  /// Requires: granule < granules.
+  [[nodiscard]] std::size_t class_of_granule(std::uintptr_t granule) const noexcept {
+    // Relaxed: whoever was handed the block learned of it after the class was written.
+    return classes[granule >> (slice_shift - granule_shift)].load(std::memory_order_relaxed);
+  }
+
+  /// Returns: the class of a small block, or no_class for what is not the first byte of any
+  /// granule of the heap, and for blocks that need the slow path.
+  [[nodiscard]] size_class class_at(const void* block) const noexcept {
+    const std::uintptr_t granule = granule_of(block);
+    return granule < granules ? static_cast<size_class>(class_of_granule(granule)) : no_class;
+  }
+};
+
+/// The free blocks of one class, last freed first, each linked to the one below it through its
+/// first word; and the room for more: when there is none, a batch is complete.
+struct cache_bin {
+  std::byte* head = nullptr;
+  std::uint32_t room = 0;
+  std::uint32_t block_bytes = 0;
+};
+
+/// Blocks of one class that were never linked: they are cut off in the order of their addresses.
+struct cache_run {
+  std::byte* next = nullptr;
+  std::byte* end = nullptr;
+};
+
+/// A thread's cache. One that has nothing and has room for nothing stands for "no cache yet": every
+/// fast path then ends at the slow one without asking.
+/// Thread safety: used by its thread only.
+struct alignas(cache_line_bytes) heap_cache {
+  heap_map map;           // a copy: what a path needs lies together
+  std::uintptr_t key = 0; // what links are sealed with
+  cache_bin bins[class_slots];
+  cache_run runs[class_slots];
+  std::byte* spares[class_slots] = {}; // a whole batch more of each class, or none
+  heap_cache* next = nullptr;          // of all that exist, or of those without a thread
+};
+
+// A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
+// the processor's short cut from a store to the load that follows (docs/decisions/0021).
+#if defined(__GNUC__) || defined(__clang__)
+extern __thread heap_cache* current_cache
+    __attribute__((tls_model("initial-exec"), visibility("default")));
+#else
+extern thread_local heap_cache* current_cache;
+#endif
+
+/// The slow paths. Errors: `refill` returns nullptr when there is no memory.
+[[nodiscard]] HEAPWISE_EXPORT void* refill(size_class of) noexcept;
+HEAPWISE_EXPORT void release_slowly(void* block) noexcept;
+
+template <class Profile>
+std::byte* load_link(const void* block, std::uintptr_t key) noexcept {
+  return reinterpret_cast<std::byte*>(
+      Profile::unseal(*static_cast<const std::uintptr_t*>(block), key));
+}
+
+template <class Profile>
+void store_link(void* block, const void* next, std::uintptr_t key) noexcept {
+  *static_cast<std::uintptr_t*>(block) =
+      Profile::seal(reinterpret_cast<std::uintptr_t>(next), key);
+}
+
+/// Returns: a block of the class, or nullptr.
+template <class Profile>
+HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {
+  heap_cache& cache = *current_cache;
+  cache_bin& bin = cache.bins[of];
+  if (std::byte* const block = bin.head; block != nullptr) [[likely]] {
+    std::byte* const next = load_link<Profile>(block, cache.key);
+    HEAPWISE_PREFETCH_TO_WRITE(next);
+    bin.head = next;
+    ++bin.room;
+    return block;
+  }
+  cache_run& run = cache.runs[of];
+  if (std::byte* const block = run.next; block != run.end) [[likely]] {
+    run.next = block + bin.block_bytes;
+    return block;
+  }
+  return refill(static_cast<size_class>(of));
+}
+
+/// Effects: gives back any block of the heap. nullptr does nothing.
+template <class Profile>
+HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
+  heap_cache& cache = *current_cache;
+  const std::uintptr_t granule = cache.map.granule_of(block);
+  if (granule >= cache.map.granules) [[unlikely]] return release_slowly(block);
+  cache_bin& bin = cache.bins[cache.map.class_of_granule(granule)];
+  if (bin.room == 0) [[unlikely]] return release_slowly(block); // always, for no_class
+  if (Profile::checks_head && bin.head == block) [[unlikely]] return release_slowly(block);
+  store_link<Profile>(block, bin.head, cache.key);
+  bin.head = static_cast<std::byte*>(block);
+  --bin.room;
+}
+
+} // namespace heapwise::detail

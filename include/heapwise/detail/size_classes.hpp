@@ -1,0 +1,142 @@
+// The sizes that small requests are rounded up to, and the arithmetic between sizes and classes.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace heapwise::detail {
+
+/// Every block is aligned to this many bytes, and every size is a multiple of it.
+inline constexpr std::size_t granule_bytes = 16;
+
+/// What the heap takes and gives in one piece: a run of pages that holds blocks of one class.
+inline constexpr std::size_t slice_bytes = std::size_t{64} << 10;
+
+/// Blocks above this size are large: they get slices of their own.
+inline constexpr std::size_t max_small_bytes = std::size_t{32} << 10;
+
+using size_class = std::uint32_t;
+
+/// No class: what is not a small block of the general heap.
+inline constexpr size_class no_class = 0;
+
+namespace classes {
+
+inline constexpr std::size_t linear_bytes = 128; // below: a class for every granule
+inline constexpr size_class linear_count = linear_bytes / granule_bytes;
+inline constexpr size_class per_octave = 4; // above: at most a fifth of a block is wasted
+
+constexpr size_class octaves() noexcept {
+  return static_cast<size_class>(std::bit_width(max_small_bytes) - std::bit_width(linear_bytes));
+}
+
+} // namespace classes
+
+/// Classes are 1 ... class_count.
+inline constexpr size_class class_count =
+    classes::linear_count + classes::octaves() * classes::per_octave;
+inline constexpr size_class class_slots = class_count + 1;
+
+/// Returns: the bytes of a block of the class. Requires: 1 <= of <= class_count.
+constexpr std::size_t computed_class_bytes(size_class of) noexcept {
+  using namespace classes;
+  if (of <= linear_count) return of * granule_bytes;
+  const size_class beyond = of - linear_count - 1;
+  const std::size_t octave = linear_bytes << (beyond / per_octave);
+  return octave + (beyond % per_octave + 1) * (octave / per_octave);
+}
+
+inline constexpr unsigned reciprocal_shift = 40;
+
+struct class_facts {
+  std::uint32_t bytes = 0;
+  std::uint32_t batch = 0;      // blocks that move between a thread's cache and a bin at once
+  std::uint32_t slices = 0;     // of a span
+  std::uint32_t blocks = 0;     // of a span
+  std::uint64_t reciprocal = 0; // offset * reciprocal >> reciprocal_shift == offset / bytes
+};
+
+/// A batch is this large, but for the smallest and the largest blocks.
+inline constexpr std::size_t batch_bytes = std::size_t{32} << 10;
+inline constexpr std::size_t max_batch = 128;
+inline constexpr std::size_t min_batch = 2;
+
+/// Small spans for small blocks, so that survivors pin little; 8 blocks or more in each.
+constexpr std::uint32_t span_slices(std::size_t bytes) noexcept {
+  std::uint32_t slices = 1;
+  while (slices * slice_bytes / bytes < 8) slices *= 2;
+  return slices;
+}
+inline constexpr std::size_t max_span_slices = span_slices(max_small_bytes);
+
+constexpr class_facts make_class_facts(size_class of) noexcept {
+  const std::size_t bytes = computed_class_bytes(of);
+  const std::size_t wanted = batch_bytes / bytes;
+  const std::size_t batch = wanted > max_batch   ? max_batch
+                            : wanted < min_batch ? min_batch
+                                                 : wanted;
+  const std::size_t slices = span_slices(bytes);
+  return {.bytes = static_cast<std::uint32_t>(bytes),
+          .batch = static_cast<std::uint32_t>(batch),
+          .slices = static_cast<std::uint32_t>(slices),
+          .blocks = static_cast<std::uint32_t>(slices * slice_bytes / bytes),
+          .reciprocal = ((std::uint64_t{1} << reciprocal_shift) + bytes - 1) / bytes};
+}
+
+inline constexpr std::array<class_facts, class_slots> class_table = [] {
+  std::array<class_facts, class_slots> table{};
+  for (size_class each = 1; each <= class_count; ++each) table[each] = make_class_facts(each);
+  return table;
+}();
+
+/// The class of every number of granules; 0 bytes are one granule.
+inline constexpr std::array<std::uint8_t, max_small_bytes / granule_bytes + 1> class_of_granules =
+    [] {
+      std::array<std::uint8_t, max_small_bytes / granule_bytes + 1> table{};
+      size_class each = 1;
+      for (std::size_t granules = 0; granules < table.size(); ++granules) {
+        while (computed_class_bytes(each) < granules * granule_bytes) ++each;
+        table[granules] = static_cast<std::uint8_t>(each);
+      }
+      return table;
+    }();
+
+/// Returns: the smallest class that holds `size_bytes`. Requires: at most max_small_bytes.
+constexpr std::size_t class_of(std::size_t size_bytes) noexcept {
+  return class_of_granules[(size_bytes + granule_bytes - 1) / granule_bytes];
+}
+
+/// Returns: the smallest class whose blocks hold `size_bytes` and are aligned to `alignment`: spans
+/// start at a slice, so a block is as aligned as its size. Requires: both at most max_small_bytes.
+constexpr std::size_t aligned_class_of(std::size_t size_bytes, std::size_t alignment) noexcept {
+  std::size_t found = class_of(size_bytes < alignment ? alignment : size_bytes);
+  while (class_table[found].bytes % alignment != 0) ++found;
+  return found;
+}
+
+/// Returns: the number of the block that holds the byte at `offset` of a span of the class.
+constexpr std::uint32_t block_at(size_class of, std::size_t offset) noexcept {
+  return static_cast<std::uint32_t>((offset * class_table[of].reciprocal) >>
+                                    reciprocal_shift);
+}
+
+static_assert(class_table[class_count].bytes == max_small_bytes);
+static_assert(class_count < 256, "a class fits the byte that a slice keeps of it");
+static_assert(slice_bytes / granule_bytes <= 4096, "a span's blocks fit its map");
+static_assert(
+    [] {
+      for (size_class each = 1; each <= class_count; ++each) {
+        const class_facts& facts = class_table[each];
+        for (std::uint32_t block = 0; block < facts.blocks; ++block) {
+          const std::size_t first = std::size_t{block} * facts.bytes;
+          if (block_at(each, first) != block) return false;
+          if (block_at(each, first + facts.bytes - 1) != block) return false;
+        }
+      }
+      return true;
+    }(),
+    "dividing by multiplying is exact in every span");
+
+} // namespace heapwise::detail

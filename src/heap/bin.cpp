@@ -1,0 +1,311 @@
+#include "heap/bin.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "heap/invalid.hpp"
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit std::array<bin, class_slots> the_bins;
+constinit std::atomic<std::size_t> the_free_bytes{0};
+
+namespace {
+
+constexpr std::uint32_t most_stocked = 16; // batches; what is more goes back to the spans at once
+
+/// A run shorter than this part of a batch is linked together with others instead.
+constexpr std::uint32_t run_part = 4;
+
+/// The batches of a stock are linked through the second word of their first block: every block has
+/// two words.
+std::byte* next_batch(std::byte* batch) noexcept { return link_of(batch + sizeof(void*)); }
+void set_next_batch(std::byte* batch, std::byte* next) noexcept {
+  set_link(batch + sizeof(void*), next);
+}
+
+} // namespace
+
+void span_lists::place(span& moved, std::uint32_t blocks) noexcept {
+  const std::uint32_t used = blocks - moved.free_blocks;
+  const auto fitting =
+      moved.free_blocks == 0 ? unlisted : static_cast<std::uint8_t>(used * count / blocks);
+  if (moved.fullness == fitting) return;
+  remove(moved);
+  moved.fullness = fitting;
+  if (fitting == unlisted) return;
+  span*& head = heads_[fitting];
+  moved.previous = nullptr;
+  moved.next = head;
+  if (head != nullptr) head->previous = &moved;
+  head = &moved;
+  occupied_ |= 1U << fitting;
+}
+
+void span_lists::remove(span& gone) noexcept {
+  if (gone.fullness == unlisted) return;
+  span*& head = heads_[gone.fullness];
+  if (gone.previous != nullptr) gone.previous->next = gone.next;
+  if (gone.next != nullptr) gone.next->previous = gone.previous;
+  if (head == &gone) head = gone.next;
+  if (head == nullptr) occupied_ &= ~(1U << gone.fullness);
+  gone.fullness = unlisted;
+}
+
+span* bin::make_span(size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  bool clean = false;
+  span* const made = the_space.take(facts.slices, 1, clean);
+  if (made == nullptr) return nullptr;
+  for (std::uint32_t each = 1; each < facts.slices; ++each) {
+    made[each].slices = each;
+    made[each].use.store(slice_use::inside, std::memory_order_relaxed);
+  }
+  made->of = static_cast<std::uint8_t>(of);
+  made->fullness = span_lists::unlisted;
+  made->free_blocks = facts.blocks;
+  made->purged_pages = clean ? ~std::uint64_t{0} : 0;
+  made->touched = 1;
+  made->free_map.fill(facts.blocks);
+  made->use.store(slice_use::small, std::memory_order_relaxed);
+  the_space.set_class(*made, of);
+  lists_.place(*made, facts.blocks);
+  ++spans_;
+  count_free(facts.blocks, of);
+  return made;
+}
+
+span* bin::source(size_class of) noexcept {
+  span* const found = lists_.fullest();
+  return found != nullptr ? found : make_span(of);
+}
+
+void bin::handed_out(span& from, std::uint32_t first, std::uint32_t count,
+                     size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  const std::size_t begin = std::size_t{first} * facts.bytes / os::page_bytes();
+  const std::size_t end = (std::size_t{first + count} * facts.bytes - 1) / os::page_bytes();
+  from.purged_pages &= ~page_bits(begin, end - begin + 1);
+  from.free_blocks -= count;
+  count_free(-static_cast<std::ptrdiff_t>(count), of);
+}
+
+void bin::count_free(std::ptrdiff_t blocks, size_class of) noexcept {
+  free_blocks_ += static_cast<std::size_t>(blocks);
+  the_free_bytes.fetch_add(static_cast<std::size_t>(blocks) * class_table[of].bytes,
+                           std::memory_order_relaxed);
+}
+
+void bin::dissolve(span& empty, size_class of) noexcept {
+  lists_.remove(empty);
+  count_free(-static_cast<std::ptrdiff_t>(class_table[of].blocks), of);
+  --spans_;
+  the_space.set_class(empty, no_class);
+  the_space.give(empty);
+}
+
+std::uint32_t bin::take_linked(span& from, cache_bin& into, std::uint32_t wanted,
+                               size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  std::byte* const begin = the_space.begin_of(from);
+  std::uint32_t taken = 0;
+  std::uint32_t at = 0;
+  while (taken < wanted) {
+    const std::uint32_t first = from.free_map.find(true, at, facts.blocks);
+    if (first == facts.blocks) break;
+    const std::uint32_t run =
+        from.free_map.find(false, first, std::min(facts.blocks, first + wanted - taken)) - first;
+    from.free_map.clear(first, run);
+    at = first + run;
+    for (std::uint32_t each = at; each > first; --each) { // the lowest comes first
+      std::byte* const block = begin + std::size_t{each - 1} * facts.bytes;
+      set_link(block, into.head);
+      into.head = block;
+    }
+    handed_out(from, first, run, of);
+    taken += run;
+  }
+  return taken;
+}
+
+bool bin::refill(heap_cache& cache, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  cache_bin& into = cache.bins[of];
+  const std::lock_guard hold{lock_};
+  ++refills_;
+  if (stock_ != nullptr) {
+    into.head = stock_;
+    into.room = 0;
+    stock_ = next_batch(stock_);
+    least_stocked_ = std::min(least_stocked_, --stocked_);
+    return true;
+  }
+  std::uint32_t linked = 0;
+  while (linked < facts.batch) {
+    span* const from = linked == 0 ? source(of) : lists_.fullest();
+    if (from == nullptr) break;
+    if (from == spare_) spare_ = nullptr;
+    from->touched = 1;
+    const std::uint32_t first = from->free_map.find(true, 0, facts.blocks);
+    const std::uint32_t end = from->free_map.find(false, first, facts.blocks);
+    if (end - first >= std::max(facts.batch / run_part, 1U)) {
+      if (linked > 0) break; // the blocks that are linked first, the run next time
+      from->free_map.clear(first, end - first);
+      handed_out(*from, first, end - first, of);
+      lists_.place(*from, facts.blocks);
+      std::byte* const begin = the_space.begin_of(*from);
+      cache.runs[of] = {.next = begin + std::size_t{first} * facts.bytes,
+                        .end = begin + std::size_t{end} * facts.bytes};
+      return true;
+    }
+    linked += take_linked(*from, into, facts.batch - linked, of);
+    lists_.place(*from, facts.blocks);
+  }
+  into.room = facts.batch - linked;
+  return linked > 0;
+}
+
+void bin::flush(std::byte* batch, size_class of) noexcept {
+  const std::lock_guard hold{lock_};
+  ++flushes_;
+  if (stocked_ >= most_stocked) {
+    put_back_locked(batch, of);
+    return;
+  }
+  set_next_batch(batch, stock_);
+  stock_ = batch;
+  ++stocked_;
+}
+
+void bin::put_back(std::byte* chain, size_class of) noexcept {
+  const std::lock_guard hold{lock_};
+  put_back_locked(chain, of);
+}
+
+void bin::put_back_locked(std::byte* chain, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  span* home = nullptr;
+  std::byte* begin = nullptr;
+  std::uint32_t count = 0; // blocks in a row that went to the same span
+  while (chain != nullptr) {
+    std::byte* const block = chain;
+    chain = link_of(block);
+    auto offset = static_cast<std::size_t>(block - begin);
+    if (home == nullptr || offset >= facts.slices * slice_bytes) {
+      if (home != nullptr) came_back(*home, count, of);
+      home = &the_space.span_at(block);
+      begin = the_space.begin_of(*home);
+      offset = static_cast<std::size_t>(block - begin);
+      count = 0;
+    }
+    const std::uint32_t number = block_at(of, offset);
+    if (number * std::size_t{facts.bytes} != offset || number >= facts.blocks) {
+      invalid_free(block, invalid::inside_block);
+      continue;
+    }
+    if (home->free_map.test(number)) {
+      invalid_free(block, invalid::freed_before);
+      continue;
+    }
+    home->free_map.set(number);
+    ++count;
+  }
+  if (home != nullptr) came_back(*home, count, of);
+}
+
+void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  home.free_blocks += count;
+  home.touched = 1;
+  count_free(count, of);
+  lists_.place(home, facts.blocks);
+  if (home.free_blocks < facts.blocks) return;
+  if (spare_ == nullptr) {
+    spare_ = &home;
+  } else {
+    dissolve(home, of);
+  }
+}
+
+void bin::put_back(const cache_run& run, size_class of) noexcept {
+  if (run.next == run.end) return;
+  const std::lock_guard hold{lock_};
+  span& home = the_space.span_at(run.next);
+  const std::byte* const begin = the_space.begin_of(home);
+  const std::uint32_t first = block_at(of, static_cast<std::size_t>(run.next - begin));
+  const std::uint32_t count =
+      block_at(of, static_cast<std::size_t>(run.end - run.next) - 1) + 1;
+  for (std::uint32_t each = first; each < first + count; ++each) home.free_map.set(each);
+  came_back(home, count, of);
+}
+
+void* bin::take_one(size_class of) noexcept {
+  cache_bin into{};
+  const std::lock_guard hold{lock_};
+  span* const from = source(of);
+  if (from == nullptr) return nullptr;
+  if (from == spare_) spare_ = nullptr;
+  from->touched = 1;
+  take_linked(*from, into, 1, of);
+  lists_.place(*from, class_table[of].blocks);
+  return into.head;
+}
+
+void bin::trim(size_class of) noexcept {
+  const std::lock_guard hold{lock_};
+  for (; least_stocked_ > 0; --least_stocked_) {
+    std::byte* const batch = stock_;
+    stock_ = next_batch(batch);
+    --stocked_;
+    put_back_locked(batch, of);
+  }
+  least_stocked_ = stocked_;
+  if (spare_ != nullptr && spare_->touched == 0) {
+    dissolve(*std::exchange(spare_, nullptr), of);
+  }
+}
+
+std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept {
+  const class_facts& facts = class_table[of];
+  const std::lock_guard hold{lock_};
+  if (of_span.use.load(std::memory_order_relaxed) != slice_use::small || of_span.of != of) return 0;
+  if (of_span.touched != 0 && !even_if_touched) {
+    of_span.touched = 0;
+    return 0;
+  }
+  const std::size_t page = os::page_bytes();
+  if (of_span.free_blocks * std::size_t{facts.bytes} < page) return 0;
+  const std::size_t pages = facts.slices * slice_bytes / page;
+  const auto is_free = [&](std::size_t number) {
+    if ((of_span.purged_pages >> number & 1) != 0) return false; // free, and given back already
+    const std::uint32_t first = block_at(of, number * page);
+    const std::uint32_t end = std::min(facts.blocks, block_at(of, (number + 1) * page - 1) + 1);
+    return first < end && of_span.free_map.find(false, first, end) == end;
+  };
+  std::size_t purged = 0;
+  for (std::size_t first = 0; first < pages; ++first) {
+    std::size_t end = first;
+    while (end < pages && is_free(end)) ++end;
+    if (end == first) continue;
+    if (os::purge(the_space.begin_of(of_span) + first * page, (end - first) * page)) {
+      of_span.purged_pages |= page_bits(first, end - first);
+      purged += (end - first) * page;
+    }
+    first = end;
+  }
+  return purged;
+}
+
+bin_figures bin::figures(size_class of) noexcept {
+  const std::lock_guard hold{lock_};
+  return {.spans = spans_,
+          .free_blocks = free_blocks_,
+          .stocked_blocks = std::size_t{stocked_} * class_table[of].batch,
+          .refills = refills_,
+          .flushes = flushes_};
+}
+
+} // namespace heapwise::detail

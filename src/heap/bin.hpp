@@ -1,0 +1,105 @@
+// All spans of one size class, and the batches of free blocks that threads pass on to each other.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "heap/span.hpp"
+#include "heapwise/detail/heap_cache.hpp"
+
+namespace heapwise::detail {
+
+/// Spans by how full they are, so that the fullest serves first and the others may run empty.
+class span_lists {
+ public:
+  static constexpr std::uint8_t count = 8;
+  static constexpr std::uint8_t unlisted = count; // full spans have nothing to give
+
+  /// Returns: the fullest span that has a free block, or nullptr.
+  [[nodiscard]] span* fullest() const noexcept {
+    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::bit_width(occupied_)) - 1];
+  }
+  [[nodiscard]] span* emptiest() const noexcept {
+    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::countr_zero(occupied_))];
+  }
+  /// Effects: puts the span where its free blocks say.
+  void place(span& moved, std::uint32_t blocks) noexcept;
+  void remove(span& gone) noexcept;
+
+ private:
+  std::array<span*, count> heads_{};
+  unsigned occupied_ = 0; // a bit for each list
+};
+
+struct bin_figures {
+  std::size_t spans = 0;
+  std::size_t free_blocks = 0;    // inside spans
+  std::size_t stocked_blocks = 0; // in batches
+  std::size_t refills = 0;
+  std::size_t flushes = 0;
+};
+
+/// Thread safety: all.
+class alignas(cache_line_bytes) bin {
+ public:
+  /// Effects: gives the cache a whole batch, or a run of blocks never linked, or what there is.
+  /// Returns: whether there was any memory.
+  [[nodiscard]] bool refill(heap_cache& cache, size_class of) noexcept;
+
+  /// Effects: takes a whole batch, linked.
+  void flush(std::byte* batch, size_class of) noexcept;
+
+  /// Effects: takes linked blocks, as many as there are.
+  void put_back(std::byte* chain, size_class of) noexcept;
+
+  /// Effects: takes the blocks of a run that was not cut up.
+  void put_back(const cache_run& run, size_class of) noexcept;
+
+  /// Returns: one block, or nullptr: for threads that have no cache.
+  [[nodiscard]] void* take_one(size_class of) noexcept;
+
+  /// Effects: returns to their spans the batches that nobody took since the last call, and the spare
+  /// empty span.
+  void trim(size_class of) noexcept;
+
+  /// Effects: gives back the pages of a span that hold free blocks only, unless blocks came or went
+  /// since the last call. Returns: the bytes given back.
+  /// Requires: a slice whose class was this one a moment ago.
+  std::size_t purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept;
+
+  [[nodiscard]] bin_figures figures(size_class of) noexcept;
+
+  /// Taken around a fork.
+  std::mutex& lock() noexcept { return lock_; }
+
+ private:
+  [[nodiscard]] span* source(size_class of) noexcept;
+  [[nodiscard]] span* make_span(size_class of) noexcept;
+  std::uint32_t take_linked(span& from, cache_bin& into, std::uint32_t wanted,
+                            size_class of) noexcept;
+  void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
+  void put_back_locked(std::byte* chain, size_class of) noexcept;
+  void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
+  void dissolve(span& empty, size_class of) noexcept;
+  void came_back(span& home, std::uint32_t count, size_class of) noexcept;
+
+  std::mutex lock_;
+  std::byte* stock_ = nullptr; // whole batches, each linked to the next by its first block
+  std::uint32_t stocked_ = 0;
+  std::uint32_t least_stocked_ = 0; // since the last trim
+  span_lists lists_;
+  span* spare_ = nullptr; // one span without a block in use, kept for the next refill
+  std::size_t spans_ = 0;
+  std::size_t free_blocks_ = 0;
+  std::size_t refills_ = 0;
+  std::size_t flushes_ = 0;
+};
+
+extern std::array<bin, class_slots> the_bins;
+
+/// The bytes of all free blocks inside spans.
+extern std::atomic<std::size_t> the_free_bytes;
+
+} // namespace heapwise::detail

@@ -1,0 +1,29 @@
+// Which thread has which cache: made at a thread's first call, passed on when it ends.
+#pragma once
+
+#include <cstddef>
+
+#include "heapwise/detail/heap_cache.hpp"
+
+namespace heapwise::detail {
+
+/// Returns: the calling thread's cache, made or taken over if need be; nullptr in a thread that has
+/// ended as far as the heap is concerned, and without memory.
+[[nodiscard]] heap_cache* own_cache() noexcept;
+
+/// Effects: gives all blocks of the calling thread's cache to the bins.
+void empty_own_cache() noexcept;
+
+/// Effects: gives the blocks of the caches without a thread to the bins.
+void empty_idle_caches() noexcept;
+
+[[nodiscard]] std::size_t thread_count() noexcept;
+
+/// Returns: the bytes of the free blocks in the calling thread's cache.
+[[nodiscard]] std::size_t own_cached_bytes() noexcept;
+
+/// Taken around a fork. Order: before all bins.
+void lock_caches() noexcept;
+void unlock_caches() noexcept;
+
+} // namespace heapwise::detail

@@ -1,0 +1,23 @@
+#include "heap/no_memory.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+
+#include "heap/options.hpp"
+#include "heap/text.hpp"
+
+namespace heapwise::detail {
+
+void* no_memory() noexcept {
+  if (the_options.abort_without_memory) {
+    text line;
+    line.add("heapwise: no memory. Next: raise the limit, or HEAPWISE_OUT_OF_MEMORY=null lets the "
+             "program handle it\n");
+    line.write();
+    std::abort();
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,150 @@
+#include "heap/owned.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <new>
+
+#include "heap/clock.hpp"
+#include "heap/general.hpp"
+#include "heap/invalid.hpp"
+#include "heap/no_memory.hpp"
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "heap/start.hpp"
+#include "heap/exported.hpp"
+
+// A heap's record is a block of the heap of all threads.
+struct heapwise_heap {
+  heapwise::detail::owned_blocks blocks;
+};
+
+namespace heapwise::detail {
+
+namespace {
+constinit std::atomic<std::size_t> heaps{0};
+}
+
+span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcept {
+  bool clean = false;
+  span* const made = the_space.take(slices, alignment, clean);
+  if (made == nullptr) return nullptr;
+  for (std::uint32_t each = 1; each < slices; ++each) {
+    made[each].slices = each;
+    made[each].use.store(slice_use::inside, std::memory_order_relaxed);
+  }
+  made->owner = this;
+  made->moved = 0;
+  made->bytes = 0;
+  made->previous = nullptr;
+  made->next = spans_;
+  if (spans_ != nullptr) spans_->previous = made;
+  spans_ = made;
+  return made;
+}
+
+void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if (!start_heap() || size_bytes > PTRDIFF_MAX - slice_bytes) return nullptr;
+  const std::lock_guard hold{lock_};
+  if (size_bytes > max_small_bytes || alignment > max_small_bytes) {
+    const std::size_t slices = (size_bytes + slice_bytes - 1) / slice_bytes;
+    if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
+    span* const made = make_span(slices == 0 ? 1 : slices,
+                                 alignment > slice_bytes ? alignment / slice_bytes : 1);
+    if (made == nullptr) return nullptr;
+    made->of = no_class;
+    made->bytes = made->slices * slice_bytes;
+    made->use.store(slice_use::owned, std::memory_order_release);
+    return the_space.begin_of(*made);
+  }
+  const auto of = static_cast<size_class>(aligned_class_of(size_bytes, alignment));
+  if (std::byte* const block = free_[of]; block != nullptr) {
+    free_[of] = link_of(block);
+    return block;
+  }
+  const class_facts& facts = class_table[of];
+  cache_run& run = runs_[of];
+  if (run.next == run.end) {
+    span* const made = make_span(facts.slices, 1);
+    if (made == nullptr) return nullptr;
+    made->of = static_cast<std::uint8_t>(of);
+    made->bytes = facts.bytes;
+    made->use.store(slice_use::owned, std::memory_order_release);
+    run.next = the_space.begin_of(*made);
+    run.end = run.next + std::size_t{facts.blocks} * facts.bytes;
+  }
+  std::byte* const block = run.next;
+  run.next += facts.bytes;
+  return block;
+}
+
+void owned_blocks::give(span& gone) noexcept {
+  (gone.previous != nullptr ? gone.previous->next : spans_) = gone.next;
+  if (gone.next != nullptr) gone.next->previous = gone.previous;
+  the_space.give(gone);
+}
+
+void owned_blocks::release(void* block, span& home) noexcept {
+  const std::lock_guard hold{lock_};
+  const auto offset =
+      static_cast<std::size_t>(static_cast<std::byte*>(block) - the_space.begin_of(home));
+  if (offset % home.bytes != 0) {
+    invalid_free(block, invalid::inside_block);
+    return;
+  }
+  const size_class of = home.of;
+  if (of == no_class) {
+    give(home);
+    return;
+  }
+  if (free_[of] == block) {
+    invalid_free(block, invalid::freed_before);
+    return;
+  }
+  set_link(block, free_[of]);
+  free_[of] = static_cast<std::byte*>(block);
+}
+
+void owned_blocks::release_all() noexcept {
+  {
+    const std::lock_guard hold{lock_};
+    while (spans_ != nullptr) give(*spans_);
+  }
+  notice_free_memory();
+}
+
+void release_owned(void* block, span& home) noexcept { home.owner->release(block, home); }
+
+std::size_t owned_heap_count() noexcept { return heaps.load(std::memory_order_relaxed); }
+
+} // namespace heapwise::detail
+
+using namespace heapwise::detail;
+
+heapwise_heap* heapwise_heap_create() {
+  void* const memory = allocate_aligned(sizeof(heapwise_heap), alignof(heapwise_heap));
+  if (memory == nullptr) return nullptr;
+  heaps.fetch_add(1, std::memory_order_relaxed);
+  return new (memory) heapwise_heap{};
+}
+
+void* heapwise_heap_malloc(heapwise_heap* heap, size_t size) {
+  return heapwise_heap_aligned_alloc(heap, granule_bytes, size);
+}
+
+void* heapwise_heap_aligned_alloc(heapwise_heap* heap, size_t alignment, size_t size) {
+  if (!std::has_single_bit(alignment)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  void* const made = heap->blocks.allocate(size, alignment);
+  return made != nullptr ? made : no_memory();
+}
+
+void heapwise_heap_destroy(heapwise_heap* heap) {
+  if (heap == nullptr) return;
+  heap->blocks.release_all();
+  heap->~heapwise_heap();
+  heaps.fetch_sub(1, std::memory_order_relaxed);
+  deallocate(heap);
+}

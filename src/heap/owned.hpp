@@ -1,0 +1,38 @@
+// A heap of its own: blocks that are freed one by one or all at once, with the heap.
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "heap/bin.hpp"
+#include "heap/span.hpp"
+#include "heapwise/detail/heap_cache.hpp"
+
+namespace heapwise::detail {
+
+/// Thread safety: `allocate` by one thread at a time; `release` by all.
+class owned_blocks {
+ public:
+  [[nodiscard]] void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept;
+  void release(void* block, span& home) noexcept;
+
+  /// Effects: frees every block. Complexity: linear in the spans.
+  void release_all() noexcept;
+
+ private:
+  friend void release_owned(void* block, span& home) noexcept;
+  [[nodiscard]] span* make_span(std::size_t slices, std::size_t alignment) noexcept;
+  void give(span& gone) noexcept;
+
+  std::mutex lock_;
+  span* spans_ = nullptr; // all
+  std::byte* free_[class_slots] = {}; // blocks that came back, linked
+  cache_run runs_[class_slots] = {};
+};
+
+/// Effects: gives a block back to the heap that the span belongs to.
+void release_owned(void* block, span& home) noexcept;
+
+[[nodiscard]] std::size_t owned_heap_count() noexcept;
+
+} // namespace heapwise::detail

@@ -1,0 +1,234 @@
+#include "heap/space.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "heap/profile.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit heap_map the_heap_map;
+constinit space the_space;
+
+namespace {
+
+// 1 TiB of addresses costs nothing; where they are limited, half of what is allowed is left to the
+// rest of the program.
+constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
+constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes;
+constexpr std::size_t commit_step = 64; // slices made usable at once, at least
+
+constexpr std::size_t bits = 64;
+
+/// Returns: the bytes of everything the space keeps about so many slices, but for the spans.
+constexpr std::size_t table_bytes(std::size_t slices) noexcept {
+  return 2 * slices + 2 * slices / 8; // classes, freed_at; used, dirty
+}
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+constexpr std::uint64_t ones(std::size_t from, std::size_t to) noexcept {
+  const std::uint64_t below = to == bits ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
+  return below & (~std::uint64_t{0} << from);
+}
+
+/// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
+template <class Change>
+void each_word(std::uint64_t* words, slice_index first, std::size_t count, Change change) {
+  const slice_index end = first + count;
+  while (first < end) {
+    const std::size_t from = first % bits;
+    const std::size_t to = std::min(bits, from + (end - first));
+    change(words[first / bits], ones(from, to));
+    first += to - from;
+  }
+}
+
+} // namespace
+
+bool space::start() noexcept {
+  std::size_t slices = most_slices;
+  while (slices > fewest_slices && slices * slice_bytes > os::address_limit_bytes() / 2) slices /= 2;
+  for (; slices >= fewest_slices; slices /= 2) {
+    const std::size_t tables = round_up(table_bytes(slices), slice_bytes);
+    const std::size_t records = round_up(slices * sizeof(span), slice_bytes);
+    const std::size_t whole = tables + records + slices * slice_bytes;
+    auto* const memory = static_cast<std::byte*>(os::reserve(whole, slice_bytes));
+    if (memory == nullptr) continue;
+    if (!os::commit(memory, tables)) {
+      os::unmap(memory, whole);
+      continue;
+    }
+    auto* const classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory);
+    freed_at_ = reinterpret_cast<std::uint8_t*>(memory + slices);
+    used_ = reinterpret_cast<word*>(memory + 2 * slices);
+    dirty_ = used_ + slices / bits;
+    spans_ = reinterpret_cast<span*>(memory + tables);
+    reserved_slices_ = slices;
+    base_ = reinterpret_cast<std::uintptr_t>(memory + tables + records);
+    the_heap_map = {.base = base_,
+                    .granules = slices * (slice_bytes / granule_bytes),
+                    .classes = classes};
+    return true;
+  }
+  return false;
+}
+
+slice_index space::first_with(bool used, slice_index from, slice_index limit) const noexcept {
+  const word flip = used ? 0 : ~word{0};
+  for (slice_index at = from; at < limit; at = (at / bits + 1) * bits) {
+    const word candidates = (used_[at / bits] ^ flip) & (~word{0} << (at % bits));
+    if (candidates == 0) continue;
+    const slice_index found =
+        at / bits * bits + static_cast<std::size_t>(std::countr_zero(candidates));
+    return std::min(found, limit);
+  }
+  return limit;
+}
+
+slice_index space::find(std::size_t count, std::size_t alignment) const noexcept {
+  const std::uintptr_t base_slice = base_ / slice_bytes;
+  slice_index at = lowest_free_;
+  while (at + count <= reserved_slices_) {
+    at = first_with(false, at, reserved_slices_);
+    at = round_up(base_slice + at, alignment) - base_slice;
+    if (at + count > reserved_slices_) break;
+    const slice_index taken = first_with(true, at, at + count);
+    if (taken == at + count) return at;
+    at = taken + 1;
+  }
+  return reserved_slices_;
+}
+
+bool space::commit_to(slice_index end) noexcept {
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  if (end <= committed) return true;
+  const std::size_t step = std::max(commit_step, committed / 8);
+  for (const slice_index wanted : {std::min(reserved_slices_, committed + step), end}) {
+    if (wanted < end) continue;
+    const std::size_t page = os::page_bytes();
+    const std::size_t records_from = committed * sizeof(span) / page * page;
+    const std::size_t records_to = round_up(wanted * sizeof(span), page);
+    if (!os::commit(reinterpret_cast<std::byte*>(spans_) + records_from,
+                    records_to - records_from) ||
+        !os::commit(address_of(committed), (wanted - committed) * slice_bytes)) {
+      continue;
+    }
+    committed_slices_.store(wanted, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+/// Returns: whether none of the slices was dirty.
+bool space::mark_used(slice_index first, std::size_t count) noexcept {
+  std::size_t were_dirty = 0;
+  each_word(used_, first, count, [](word& at, word mask) { at |= mask; });
+  each_word(dirty_, first, count, [&](word& at, word mask) {
+    were_dirty += static_cast<std::size_t>(std::popcount(at & mask));
+    at &= ~mask;
+  });
+  if (first == lowest_free_) lowest_free_ = first + count;
+  used_slices_.store(used_slices_.load(std::memory_order_relaxed) + count,
+                     std::memory_order_relaxed);
+  dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) - were_dirty,
+                      std::memory_order_relaxed);
+  return were_dirty == 0;
+}
+
+void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept {
+  each_word(used_, first, count, [](word& at, word mask) { at &= ~mask; });
+  used_slices_.store(used_slices_.load(std::memory_order_relaxed) - count,
+                     std::memory_order_relaxed);
+  lowest_free_ = std::min(lowest_free_, first);
+  if (clean) return;
+  each_word(dirty_, first, count, [](word& at, word mask) { at |= mask; });
+  std::fill_n(freed_at_ + first, count, now_.load(std::memory_order_relaxed));
+  dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) + count,
+                      std::memory_order_relaxed);
+}
+
+span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
+  const std::lock_guard hold{lock_};
+  const slice_index first = find(count, alignment);
+  if (first == reserved_slices_ || !commit_to(first + count)) return nullptr;
+  was_clean = mark_used(first, count);
+  span& made = spans_[first];
+  made.slices = static_cast<std::uint32_t>(count);
+  return &made;
+}
+
+bool space::extend(span& grown, std::size_t count) noexcept {
+  const std::lock_guard hold{lock_};
+  const slice_index end = index_of(grown) + grown.slices;
+  const std::size_t more = count - grown.slices;
+  if (more > reserved_slices_ - end || first_with(true, end, end + more) != end + more ||
+      !commit_to(end + more)) {
+    return false;
+  }
+  mark_used(end, more);
+  grown.slices = static_cast<std::uint32_t>(count);
+  return true;
+}
+
+void space::give(span& freed, std::size_t kept, bool clean) noexcept {
+  const std::lock_guard hold{lock_};
+  if (kept == 0) freed.use.store(slice_use::none, std::memory_order_relaxed);
+  mark_free(index_of(freed) + kept, freed.slices - kept, clean);
+  freed.slices = static_cast<std::uint32_t>(kept);
+}
+
+/// Returns: how many slices from `first` on are dirty and old enough; 0 when there are none left.
+std::size_t space::next_old_run(slice_index from, std::uint8_t age,
+                                slice_index& first) const noexcept {
+  constexpr std::size_t most = 256; // no thread waits for more than 16 MiB being given back
+  const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
+  const std::uint8_t now = now_.load(std::memory_order_relaxed);
+  const auto old = [&](slice_index at) {
+    return (dirty_[at / bits] >> (at % bits) & 1) != 0 &&
+           static_cast<std::uint8_t>(now - freed_at_[at]) >= age;
+  };
+  for (first = from; first < end; ++first) {
+    if (dirty_[first / bits] == 0) {
+      first |= bits - 1; // none in this word
+    } else if (old(first)) {
+      break;
+    }
+  }
+  std::size_t count = 0;
+  while (first + count < end && count < most && old(first + count)) ++count;
+  return count;
+}
+
+std::size_t space::purge(std::uint8_t age) noexcept {
+  std::size_t purged = 0;
+  slice_index first = 0;
+  std::unique_lock hold{lock_};
+  while (const std::size_t count = next_old_run(first, age, first)) {
+    // Nobody else may touch them meanwhile, and nobody needs to wait.
+    mark_used(first, count);
+    hold.unlock();
+    const bool given_back = os::purge(address_of(first), count * slice_bytes);
+    hold.lock();
+    mark_free(first, count, given_back);
+    if (given_back) purged += count * slice_bytes;
+    first += count;
+  }
+  return purged;
+}
+
+void space::set_class(const span& of, size_class to) noexcept {
+  const slice_index first = index_of(of);
+  for (slice_index at = first; at < first + of.slices; ++at) {
+    the_heap_map.classes[at].store(static_cast<std::uint8_t>(to), std::memory_order_relaxed);
+  }
+}
+
+std::size_t space::metadata_bytes() const noexcept {
+  return committed_slices() * (sizeof(span) + 2) + committed_slices() / 4;
+}
+
+} // namespace heapwise::detail

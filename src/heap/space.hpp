@@ -1,0 +1,116 @@
+// All the addresses of the heap: one reserved range, cut into slices that are used, dirty (free, but
+// the system still counts their pages as ours) or clean.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "heap/span.hpp"
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+using slice_index = std::size_t;
+
+/// Thread safety: all, after `start`.
+class space {
+ public:
+  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
+  [[nodiscard]] bool start() noexcept;
+
+  /// Returns: the span record of `count` free slices side by side, now used; nullptr without memory.
+  /// `alignment` is in slices. `was_clean` tells whether all of their pages read as zero.
+  /// Complexity: linear in the number of holes below the place found.
+  [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept;
+
+  /// Effects: makes a span longer at its place, if the slices behind it are free.
+  [[nodiscard]] bool extend(span& grown, std::size_t count) noexcept;
+
+  /// Effects: frees the slices of a span from the `kept`-th on; `clean` when their pages were given
+  /// back already. With `kept` 0 the span is gone.
+  void give(span& freed, std::size_t kept = 0, bool clean = false) noexcept;
+
+  /// Effects: gives the pages of free slices back that were freed `age` ticks ago or longer.
+  /// Returns: the bytes given back.
+  std::size_t purge(std::uint8_t age) noexcept;
+
+  /// Effects: counts the time that dirty slices have been dirty.
+  void tick() noexcept { now_.fetch_add(1, std::memory_order_relaxed); }
+
+  [[nodiscard]] bool holds(const void* address) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - base_ < reserved_slices_ * slice_bytes;
+  }
+  [[nodiscard]] slice_index slice_of(const void* address) const noexcept {
+    return (reinterpret_cast<std::uintptr_t>(address) - base_) / slice_bytes;
+  }
+  [[nodiscard]] std::byte* address_of(slice_index slice) const noexcept {
+    return reinterpret_cast<std::byte*>(base_) + slice * slice_bytes;
+  }
+  [[nodiscard]] std::byte* begin_of(const span& of) const noexcept {
+    return address_of(index_of(of));
+  }
+  [[nodiscard]] slice_index index_of(const span& of) const noexcept {
+    return static_cast<slice_index>(&of - spans_);
+  }
+
+  /// Returns: the span of a small block, whichever of its slices the address is in.
+  /// Requires: a slice of a span that exists.
+  [[nodiscard]] span& span_at(const void* address) const noexcept {
+    span& slice = spans_[slice_of(address)];
+    return slice.use.load(std::memory_order_relaxed) == slice_use::inside ? (&slice)[-static_cast<std::ptrdiff_t>(slice.slices)]
+                                                                          : slice;
+  }
+  [[nodiscard]] span* record(slice_index slice) const noexcept {
+    return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
+  }
+
+  /// Effects: writes down what the slices of the span hold, where `free` looks.
+  void set_class(const span& of, size_class to) noexcept;
+
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept {
+    return reserved_slices_ * slice_bytes;
+  }
+  [[nodiscard]] std::size_t committed_slices() const noexcept {
+    return committed_slices_.load(std::memory_order_acquire);
+  }
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    return used_slices_.load(std::memory_order_relaxed) * slice_bytes;
+  }
+  [[nodiscard]] std::size_t dirty_bytes() const noexcept {
+    return dirty_slices_.load(std::memory_order_relaxed) * slice_bytes;
+  }
+  [[nodiscard]] std::size_t metadata_bytes() const noexcept;
+
+  /// Taken around a fork. Order: after all bins.
+  std::mutex& lock() noexcept { return lock_; }
+
+ private:
+  using word = std::uint64_t;
+  [[nodiscard]] slice_index find(std::size_t count, std::size_t alignment) const noexcept;
+  [[nodiscard]] slice_index first_with(bool used, slice_index from,
+                                       slice_index limit) const noexcept;
+  [[nodiscard]] bool commit_to(slice_index end) noexcept;
+  bool mark_used(slice_index first, std::size_t count) noexcept;
+  void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
+  [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
+                                         slice_index& first) const noexcept;
+
+  std::uintptr_t base_ = 0;
+  std::size_t reserved_slices_ = 0;
+  std::atomic<std::size_t> committed_slices_{0};
+  span* spans_ = nullptr;
+  word* used_ = nullptr;           // a bit for each slice
+  word* dirty_ = nullptr;          // likewise
+  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
+  slice_index lowest_free_ = 0;
+  std::atomic<std::size_t> used_slices_{0};
+  std::atomic<std::size_t> dirty_slices_{0};
+  std::atomic<std::uint8_t> now_{0};
+  std::mutex lock_;
+};
+
+extern space the_space;
+
+} // namespace heapwise::detail

@@ -1,0 +1,89 @@
+// A span: slices side by side that hold blocks of one class, or one large block. What the heap
+// knows of it lies apart from it, so that no overrun reaches it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+class owned_blocks;
+
+/// What a slice is used for.
+enum class slice_use : std::uint8_t {
+  none,   // free, or never used
+  inside, // not the first slice of its span
+  small,  // blocks of one class, shared by all threads
+  owned,  // blocks of one class that belong to a heap of its own
+  large,  // one block
+};
+
+/// One bit for each block (of a span of small blocks): set when it is in the span, not in any cache
+/// and not in use.
+class block_map {
+ public:
+  static constexpr std::uint32_t bits = slice_bytes / granule_bytes;
+
+  void fill(std::uint32_t count) noexcept {
+    const std::uint32_t whole = count / 64;
+    for (std::uint32_t each = 0; each < whole; ++each) words_[each] = ~std::uint64_t{0};
+    if (count % 64 != 0) words_[whole] = (std::uint64_t{1} << (count % 64)) - 1;
+  }
+  [[nodiscard]] bool test(std::uint32_t block) const noexcept {
+    return (words_[block / 64] >> (block % 64) & 1) != 0;
+  }
+  void set(std::uint32_t block) noexcept { words_[block / 64] |= std::uint64_t{1} << (block % 64); }
+  void clear(std::uint32_t block) noexcept {
+    words_[block / 64] &= ~(std::uint64_t{1} << (block % 64));
+  }
+  void clear(std::uint32_t first, std::uint32_t count) noexcept {
+    for (std::uint32_t each = first; each < first + count; ++each) clear(each);
+  }
+
+  /// Returns: the first block at or after `from` whose bit is `value`, or `limit`.
+  [[nodiscard]] std::uint32_t find(bool value, std::uint32_t from,
+                                   std::uint32_t limit) const noexcept {
+    const std::uint64_t flip = value ? 0 : ~std::uint64_t{0};
+    for (std::uint32_t word = from / 64; word * 64 < limit; ++word) {
+      std::uint64_t candidates = words_[word] ^ flip;
+      if (word == from / 64) candidates &= ~std::uint64_t{0} << (from % 64);
+      if (candidates != 0) {
+        const std::uint32_t found =
+            word * 64 + static_cast<std::uint32_t>(std::countr_zero(candidates));
+        return found < limit ? found : limit;
+      }
+    }
+    return limit;
+  }
+
+ private:
+  std::array<std::uint64_t, bits / 64> words_;
+};
+
+struct span {
+  span* next;     // in the list of its bin that holds spans about as full
+  span* previous;
+  std::atomic<slice_use> use;
+  std::uint8_t of;        // size_class
+  std::uint8_t fullness;  // which list it is in
+  std::uint8_t touched;   // blocks came or went since the clock looked last
+  std::uint32_t slices;   // of the whole span; of an inner slice: how far behind the first it is
+  std::uint32_t free_blocks;
+  std::uint32_t moved;    // large: its pages came from elsewhere
+  std::uint64_t purged_pages; // pages that were given back and hold free blocks only
+  std::size_t bytes;      // large: usable
+  owned_blocks* owner;    // owned: whose
+  block_map free_map;
+};
+
+/// Returns: the bits of `count` pages from `first` on. Requires: count > 0, all below 64.
+constexpr std::uint64_t page_bits(std::size_t first, std::size_t count) noexcept {
+  return (~std::uint64_t{0} >> (64 - count)) << first;
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,80 @@
+#include "heap/start.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include "heap/bin.hpp"
+#include "heap/caches.hpp"
+#include "heap/clock.hpp"
+#include "heap/options.hpp"
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "heap/text.hpp"
+#include "heap/exported.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit std::uintptr_t the_link_key = 0;
+
+namespace {
+
+constinit std::atomic<bool> started{false};
+constinit std::mutex starting;
+
+// The order in which all locks are taken; a lock may be taken while an earlier one is held.
+void before_fork() {
+  lock_caches();
+  for (bin& each : the_bins) each.lock().lock();
+  the_space.lock().lock();
+}
+
+void unlock_all() {
+  the_space.lock().unlock();
+  for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
+  unlock_caches();
+}
+
+void in_child() {
+  unlock_all();
+  forget_clock();
+}
+
+void say_no_memory() noexcept {
+  text line;
+  line.add("heapwise: the system refused the addresses for a heap: every request fails. Next: raise "
+           "the limit of the address space (ulimit -v)\n");
+  line.write();
+}
+
+void print_statistics() { heapwise_malloc_stats(); }
+
+/// Requires: the lock.
+bool start_locked() noexcept {
+  if (!the_space.start()) {
+    say_no_memory();
+    return false;
+  }
+  the_link_key = static_cast<std::uintptr_t>(os::random_word());
+  read_options();
+  started.store(true, std::memory_order_release);
+  return true;
+}
+
+} // namespace
+
+bool start_heap() noexcept {
+  if (started.load(std::memory_order_acquire)) return true;
+  {
+    const std::lock_guard hold{starting};
+    if (started.load(std::memory_order_relaxed)) return true;
+    if (!start_locked()) return false;
+  }
+  // These may allocate, which works from here on.
+  os::at_fork(before_fork, unlock_all, in_child);
+  if (the_options.stats) std::atexit(print_statistics);
+  return true;
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,100 @@
+// What the heap knows of itself.
+#include "heap/bin.hpp"
+#include "heap/caches.hpp"
+#include "heap/clock.hpp"
+#include "heap/options.hpp"
+#include "heap/owned.hpp"
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "heap/text.hpp"
+#include "heap/uncommon.hpp"
+#include "heap/exported.hpp"
+
+using namespace heapwise::detail;
+
+void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
+  const large_figures large = count_large();
+  *into = {};
+  into->reserved_bytes = the_space.reserved_bytes();
+  into->committed_bytes = the_space.committed_slices() * slice_bytes;
+  into->span_bytes = the_space.used_bytes();
+  into->large_bytes = large.bytes;
+  into->large_blocks = large.blocks;
+  into->dirty_bytes = the_space.dirty_bytes();
+  into->purged_bytes = purged_bytes();
+  into->threads = thread_count();
+  into->heaps = owned_heap_count();
+  into->metadata_bytes = the_space.metadata_bytes();
+  into->cached_bytes = own_cached_bytes();
+  for (size_class of = 1; of <= class_count; ++of) {
+    const bin_figures figures = the_bins[of].figures(of);
+    into->spans += figures.spans;
+    into->free_bytes += figures.free_blocks * class_table[of].bytes;
+    into->cached_bytes += figures.stocked_blocks * class_table[of].bytes;
+    into->refills += figures.refills;
+    into->flushes += figures.flushes;
+  }
+}
+
+namespace {
+
+struct row {
+  const char* name;
+  std::size_t heapwise_malloc_statistics::* value;
+  bool is_bytes;
+};
+
+constexpr row rows[] = {
+    {"reserved addresses", &heapwise_malloc_statistics::reserved_bytes, true},
+    {"of them usable", &heapwise_malloc_statistics::committed_bytes, true},
+    {"in spans", &heapwise_malloc_statistics::span_bytes, true},
+    {"of them in large blocks", &heapwise_malloc_statistics::large_bytes, true},
+    {"free, in spans", &heapwise_malloc_statistics::free_bytes, true},
+    {"free, in caches", &heapwise_malloc_statistics::cached_bytes, true},
+    {"free, not given back yet", &heapwise_malloc_statistics::dirty_bytes, true},
+    {"given back so far", &heapwise_malloc_statistics::purged_bytes, true},
+    {"the heap's own", &heapwise_malloc_statistics::metadata_bytes, true},
+    {"spans of small blocks", &heapwise_malloc_statistics::spans, false},
+    {"large blocks", &heapwise_malloc_statistics::large_blocks, false},
+    {"threads", &heapwise_malloc_statistics::threads, false},
+    {"heaps of their own", &heapwise_malloc_statistics::heaps, false},
+    {"refills", &heapwise_malloc_statistics::refills, false},
+    {"flushes", &heapwise_malloc_statistics::flushes, false},
+};
+
+void write_row(const heapwise_malloc_statistics& from, const row& of) noexcept {
+  constexpr std::size_t name_width = 26;
+  text line;
+  line.add("  ").add(of.name);
+  while (line.view().size() < name_width) line.add(" ");
+  const std::size_t value = from.*of.value;
+  if (of.is_bytes) line.add(value / 1024, 14).add(" KiB\n");
+  else line.add(value, 14).add("\n");
+  line.write();
+}
+
+void write_class(size_class of) noexcept {
+  const bin_figures figures = the_bins[of].figures(of);
+  if (figures.spans == 0) return;
+  const class_facts& facts = class_table[of];
+  text line;
+  line.add(std::size_t{facts.bytes}, 10).add(figures.spans, 10);
+  line.add(figures.spans * facts.blocks, 12).add(figures.free_blocks, 12);
+  line.add(figures.stocked_blocks, 12).add("\n");
+  line.write();
+}
+
+} // namespace
+
+void heapwise_malloc_stats() {
+  heapwise_malloc_statistics now;
+  heapwise_malloc_statistics_get(&now);
+  text line;
+  line.add("heapwise malloc, profile ").add(chosen_profile::name).add("\n");
+  line.write();
+  for (const row& each : rows) write_row(now, each);
+  line.clear();
+  line.add("  block size     spans      blocks        free   in batches\n");
+  line.write();
+  for (size_class of = 1; of <= class_count; ++of) write_class(of);
+}

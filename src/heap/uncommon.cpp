@@ -1,0 +1,207 @@
+#include "heap/uncommon.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "heap/clock.hpp"
+#include "heap/general.hpp"
+#include "heap/invalid.hpp"
+#include "heap/no_memory.hpp"
+#include "heap/options.hpp"
+#include "heap/owned.hpp"
+#include "heap/space.hpp"
+#include "heap/start.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+constinit std::atomic<std::size_t> large_blocks{0};
+constinit std::atomic<std::size_t> large_bytes{0};
+
+// Below this, copying is as fast as asking the system to move pages.
+constexpr std::size_t worth_moving_bytes = std::size_t{128} << 10;
+
+/// A block that had to move gets this part of its size as room to grow.
+constexpr std::size_t room_part = 2;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+constexpr std::size_t slices_of(std::size_t bytes) noexcept {
+  return (bytes + slice_bytes - 1) / slice_bytes;
+}
+
+bool too_large(std::size_t size_bytes) noexcept {
+  return size_bytes > PTRDIFF_MAX - slice_bytes || slices_of(size_bytes) * slice_bytes > the_space.reserved_bytes();
+}
+
+bool over_limit(std::size_t size_bytes) noexcept {
+  return the_space.used_bytes() + size_bytes > the_options.limit_bytes;
+}
+
+void set_bytes(span& block, std::size_t bytes) noexcept {
+  large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
+  block.bytes = bytes;
+}
+
+/// Returns: a large block with `room_slices` behind it that are its own but untouched, or nullptr.
+span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room_slices,
+                 bool zeroed) noexcept {
+  if (!start_heap() || too_large(size_bytes) || alignment > the_space.reserved_bytes() ||
+      over_limit(size_bytes)) {
+    return nullptr;
+  }
+  const std::size_t slices = slices_of(size_bytes);
+  bool clean = false;
+  span* const made =
+      the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}), clean);
+  if (made == nullptr) return nullptr;
+  std::byte* const begin = the_space.begin_of(*made);
+  made->moved = 0;
+  made->bytes = 0;
+  set_bytes(*made, round_up(size_bytes, os::page_bytes()));
+  if (!clean && room_slices > 0) {
+    os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
+  }
+  if (!clean && zeroed) std::memset(begin, 0, size_bytes);
+  large_blocks.fetch_add(1, std::memory_order_relaxed);
+  made->use.store(slice_use::large, std::memory_order_release);
+  return made;
+}
+
+void release_large(span& block) noexcept {
+  // Of two threads that free it at once, one comes second.
+  slice_use expected = slice_use::large;
+  if (!block.use.compare_exchange_strong(expected, slice_use::inside, std::memory_order_acq_rel)) {
+    invalid_free(the_space.begin_of(block), invalid::freed_before);
+    return;
+  }
+  large_blocks.fetch_sub(1, std::memory_order_relaxed);
+  set_bytes(block, 0);
+  const bool renewed =
+      block.moved != 0 && os::renew(the_space.begin_of(block), block.slices * slice_bytes);
+  the_space.give(block, 0, renewed);
+  notice_free_memory();
+}
+
+/// What an address that is no small block of all threads stands for.
+struct found {
+  span* record = nullptr;
+  slice_use use = slice_use::none;
+  invalid why = invalid::foreign; // if it is no block
+};
+
+found look_up(const void* block) noexcept {
+  if (!the_space.holds(block)) return {};
+  span* const record = the_space.record(the_space.slice_of(block));
+  if (record == nullptr) return {.why = invalid::no_block};
+  const slice_use use = record->use.load(std::memory_order_acquire);
+  if (reinterpret_cast<std::uintptr_t>(block) % granule_bytes != 0) {
+    return {.why = invalid::misaligned};
+  }
+  if (use == slice_use::owned) return {.record = record, .use = use};
+  if (use == slice_use::inside) {
+    span* const first = record - record->slices;
+    const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned;
+    return owned ? found{.record = first, .use = slice_use::owned}
+                 : found{.why = invalid::no_block};
+  }
+  if (use != slice_use::large) return {.why = invalid::no_block};
+  if (the_space.begin_of(*record) != block) return {.why = invalid::inside_block};
+  return {.record = record, .use = use};
+}
+
+/// Returns: the same block, longer or shorter at its place, or nullptr.
+void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
+  const std::size_t slices = slices_of(size_bytes);
+  const std::size_t bytes = round_up(size_bytes, os::page_bytes());
+  if (slices > block.slices && (over_limit(size_bytes) || !the_space.extend(block, slices))) {
+    return nullptr;
+  }
+  set_bytes(block, bytes);
+  // What it no longer needs goes back, but for the room of a block that grows.
+  if (slices + slices / room_part < block.slices) {
+    the_space.give(block, slices);
+    notice_free_memory();
+  }
+  return the_space.begin_of(block);
+}
+
+void* move_large(span& block, std::size_t size_bytes) noexcept {
+  const std::size_t slices = slices_of(size_bytes);
+  span* const made = make_large(size_bytes, slice_bytes, slices / room_part, false);
+  if (made == nullptr) return no_memory();
+  std::byte* const to = the_space.begin_of(*made);
+  std::byte* const from = the_space.begin_of(block);
+  const std::size_t bytes = block.bytes;
+  if (bytes >= worth_moving_bytes && os::move_pages(from, to, bytes)) {
+    made->moved = 1;
+    block.moved = 1;
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+  release_large(block);
+  return to;
+}
+
+void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) noexcept {
+  void* const to = allocate(size_bytes);
+  if (to == nullptr) return nullptr;
+  std::memcpy(to, block, std::min(old_bytes, size_bytes));
+  deallocate(block);
+  return to;
+}
+
+} // namespace
+
+void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
+  span* const made = make_large(size_bytes, alignment, 0, zeroed);
+  return made == nullptr ? no_memory() : the_space.begin_of(*made);
+}
+
+void release_uncommon(void* block) noexcept {
+  const found what = look_up(block);
+  if (what.use == slice_use::large) {
+    release_large(*what.record);
+  } else if (what.use == slice_use::owned) {
+    release_owned(block, *what.record);
+  } else {
+    invalid_free(block, what.why);
+  }
+}
+
+std::size_t usable_bytes(const void* block) noexcept {
+  const size_class of = the_heap_map.class_at(block);
+  if (of != no_class) return class_table[of].bytes;
+  const found what = look_up(block);
+  if (what.use == slice_use::large) return what.record->bytes;
+  if (what.use == slice_use::owned) return class_table[what.record->of].bytes;
+  invalid_free(block, what.why);
+  return 0;
+}
+
+void* resize(void* block, std::size_t size_bytes) noexcept {
+  const std::size_t old_bytes = usable_bytes(block);
+  if (old_bytes == 0) return nullptr; // reported
+  const found what = old_bytes > max_small_bytes ? look_up(block) : found{};
+  if (what.use == slice_use::large && size_bytes > max_small_bytes) {
+    if (too_large(size_bytes)) return no_memory();
+    void* const same = resize_in_place(*what.record, size_bytes);
+    return same != nullptr ? same : move_large(*what.record, size_bytes);
+  }
+  // A smaller block is not worth a copy until it wastes half of its bytes.
+  if (size_bytes <= old_bytes && size_bytes > old_bytes / 2) return block;
+  return move_anywhere(block, old_bytes, size_bytes);
+}
+
+large_figures count_large() noexcept {
+  return {.blocks = large_blocks.load(std::memory_order_relaxed),
+          .bytes = large_bytes.load(std::memory_order_relaxed)};
+}
+
+} // namespace heapwise::detail

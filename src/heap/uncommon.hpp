@@ -1,0 +1,30 @@
+// What is rare: large blocks, odd alignments, blocks that change their size, addresses in doubt.
+#pragma once
+
+#include <cstddef>
+
+namespace heapwise::detail {
+
+/// Returns: a block of more than max_small_bytes, or aligned to more than that, or nullptr.
+/// Effects: with `zeroed` its bytes are zero.
+/// Requires: `alignment` is a power of two.
+[[nodiscard]] void* allocate_large(std::size_t size_bytes, std::size_t alignment,
+                                   bool zeroed) noexcept;
+
+/// Effects: frees what is no small block of all threads; says so when it is no block at all.
+void release_uncommon(void* block) noexcept;
+
+/// Returns: the bytes that a block may use; 0 and a report for what is no block.
+[[nodiscard]] std::size_t usable_bytes(const void* block) noexcept;
+
+/// Returns: the block with a new size, at its place or another; nullptr without memory, and then the
+/// block is as it was. Requires: a block, a size above 0.
+[[nodiscard]] void* resize(void* block, std::size_t size_bytes) noexcept;
+
+struct large_figures {
+  std::size_t blocks = 0;
+  std::size_t bytes = 0;
+};
+[[nodiscard]] large_figures count_large() noexcept;
+
+} // namespace heapwise::detail
