@@ -83,8 +83,7 @@ span* bin::source(size_class of) noexcept {
   return found != nullptr ? found : make_span(of);
 }
 
-void bin::handed_out(span& from, std::uint32_t first, std::uint32_t count,
-                     size_class of) noexcept {
+void bin::handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept {
   const class_facts& facts = class_table[of];
   const std::size_t begin = std::size_t{first} * facts.bytes / os::page_bytes();
   const std::size_t end = (std::size_t{first + count} * facts.bytes - 1) / os::page_bytes();
@@ -236,8 +235,7 @@ void bin::put_back(const cache_run& run, size_class of) noexcept {
   span& home = the_space.span_at(run.next);
   const std::byte* const begin = the_space.begin_of(home);
   const std::uint32_t first = block_at(of, static_cast<std::size_t>(run.next - begin));
-  const std::uint32_t count =
-      block_at(of, static_cast<std::size_t>(run.end - run.next) - 1) + 1;
+  const std::uint32_t count = block_at(of, static_cast<std::size_t>(run.end - run.next) - 1) + 1;
   for (std::uint32_t each = first; each < first + count; ++each) home.free_map.set(each);
   came_back(home, count, of);
 }

@@ -60,8 +60,8 @@ class alignas(cache_line_bytes) bin {
   /// Returns: one block, or nullptr: for threads that have no cache.
   [[nodiscard]] void* take_one(size_class of) noexcept;
 
-  /// Effects: returns to their spans the batches that nobody took since the last call, and the spare
-  /// empty span.
+  /// Effects: returns to their spans the batches that nobody took since the last call, and the
+  /// spare empty span.
   void trim(size_class of) noexcept;
 
   /// Effects: gives back the pages of a span that hold free blocks only, unless blocks came or went

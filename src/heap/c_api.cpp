@@ -5,9 +5,9 @@
 #include <cstring>
 
 #include "heap/clock.hpp"
+#include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/no_memory.hpp"
-#include "heap/exported.hpp"
 #include "os/os.hpp"
 
 using namespace heapwise::detail;
@@ -84,4 +84,3 @@ size_t heapwise_good_size(size_t size) {
 }
 
 size_t heapwise_malloc_purge() { return purge_everything(); }
-

@@ -11,7 +11,8 @@ namespace heapwise::detail {
 
 /// Returns: a block of `size_bytes` or more, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
-  if (size_bytes > max_small_bytes) [[unlikely]] return allocate_large(size_bytes, 1, false);
+  if (size_bytes > max_small_bytes) [[unlikely]]
+    return allocate_large(size_bytes, 1, false);
   return take<chosen_profile>(class_of(size_bytes));
 }
 

@@ -12,10 +12,8 @@ namespace heapwise::detail {
 namespace {
 
 constexpr std::array<std::string_view, 5> reasons = {
-    "it is no address of this heap",
-    "no block starts there",
-    "it is inside of a block, not its start",
-    "it was freed before",
+    "it is no address of this heap",          "no block starts there",
+    "it is inside of a block, not its start", "it was freed before",
     "there is no block in use there",
 };
 
@@ -26,8 +24,9 @@ void invalid_free(const void* address, invalid why) noexcept {
   text line;
   line.add("heapwise: invalid free of ").add_address(address).add(": ");
   line.add(reasons[static_cast<std::size_t>(why)]);
-  line.add(". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it; "
-           "HEAPWISE_INVALID_FREE=warn goes on\n");
+  line.add(
+      ". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it; "
+      "HEAPWISE_INVALID_FREE=warn goes on\n");
   line.write();
   if (the_options.invalid_free == when_invalid::abort) std::abort();
 }

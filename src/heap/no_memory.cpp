@@ -11,8 +11,9 @@ namespace heapwise::detail {
 void* no_memory() noexcept {
   if (the_options.abort_without_memory) {
     text line;
-    line.add("heapwise: no memory. Next: raise the limit, or HEAPWISE_OUT_OF_MEMORY=null lets the "
-             "program handle it\n");
+    line.add(
+        "heapwise: no memory. Next: raise the limit, or HEAPWISE_OUT_OF_MEMORY=null lets the "
+        "program handle it\n");
     line.write();
     std::abort();
   }

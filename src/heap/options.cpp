@@ -32,10 +32,14 @@ bool read_number(string_view value, Number& into) noexcept {
 }
 
 bool read_invalid_free(string_view value) noexcept {
-  if (value == "abort") the_options.invalid_free = when_invalid::abort;
-  else if (value == "warn") the_options.invalid_free = when_invalid::warn;
-  else if (value == "ignore") the_options.invalid_free = when_invalid::ignore;
-  else return false;
+  if (value == "abort")
+    the_options.invalid_free = when_invalid::abort;
+  else if (value == "warn")
+    the_options.invalid_free = when_invalid::warn;
+  else if (value == "ignore")
+    the_options.invalid_free = when_invalid::ignore;
+  else
+    return false;
   return true;
 }
 
@@ -89,8 +93,8 @@ void refuse(string_view name, string_view value, string_view why, string_view al
 }
 
 void read(string_view name, string_view value) noexcept {
-  const auto* const found =
-      std::find_if(known.begin(), known.end(), [&](const option& each) { return each.name == name; });
+  const auto* const found = std::find_if(known.begin(), known.end(),
+                                         [&](const option& each) { return each.name == name; });
   if (found != known.end()) {
     if (!found->read(value)) refuse(name, value, "no such value", found->allowed);
     return;

@@ -6,13 +6,13 @@
 #include <new>
 
 #include "heap/clock.hpp"
+#include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
-#include "heap/exported.hpp"
 
 // A heap's record is a block of the heap of all threads.
 struct heapwise_heap {
@@ -49,8 +49,8 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
   if (size_bytes > max_small_bytes || alignment > max_small_bytes) {
     const std::size_t slices = (size_bytes + slice_bytes - 1) / slice_bytes;
     if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
-    span* const made = make_span(slices == 0 ? 1 : slices,
-                                 alignment > slice_bytes ? alignment / slice_bytes : 1);
+    span* const made =
+        make_span(slices == 0 ? 1 : slices, alignment > slice_bytes ? alignment / slice_bytes : 1);
     if (made == nullptr) return nullptr;
     made->of = no_class;
     made->bytes = made->slices * slice_bytes;

@@ -25,7 +25,7 @@ class owned_blocks {
   void give(span& gone) noexcept;
 
   std::mutex lock_;
-  span* spans_ = nullptr; // all
+  span* spans_ = nullptr;             // all
   std::byte* free_[class_slots] = {}; // blocks that came back, linked
   cache_run runs_[class_slots] = {};
 };

@@ -51,7 +51,8 @@ void each_word(std::uint64_t* words, slice_index first, std::size_t count, Chang
 
 bool space::start() noexcept {
   std::size_t slices = most_slices;
-  while (slices > fewest_slices && slices * slice_bytes > os::address_limit_bytes() / 2) slices /= 2;
+  while (slices > fewest_slices && slices * slice_bytes > os::address_limit_bytes() / 2)
+    slices /= 2;
   for (; slices >= fewest_slices; slices /= 2) {
     const std::size_t tables = round_up(table_bytes(slices), slice_bytes);
     const std::size_t records = round_up(slices * sizeof(span), slice_bytes);
@@ -69,9 +70,8 @@ bool space::start() noexcept {
     spans_ = reinterpret_cast<span*>(memory + tables);
     reserved_slices_ = slices;
     base_ = reinterpret_cast<std::uintptr_t>(memory + tables + records);
-    the_heap_map = {.base = base_,
-                    .granules = slices * (slice_bytes / granule_bytes),
-                    .classes = classes};
+    the_heap_map = {
+        .base = base_, .granules = slices * (slice_bytes / granule_bytes), .classes = classes};
     return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// All the addresses of the heap: one reserved range, cut into slices that are used, dirty (free, but
-// the system still counts their pages as ours) or clean.
+// All the addresses of the heap: one reserved range, cut into slices that are used, dirty (free,
+// but the system still counts their pages as ours) or clean.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ class space {
   /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
   [[nodiscard]] bool start() noexcept;
 
-  /// Returns: the span record of `count` free slices side by side, now used; nullptr without memory.
-  /// `alignment` is in slices. `was_clean` tells whether all of their pages read as zero.
+  /// Returns: the span record of `count` free slices side by side, now used; nullptr without
+  /// memory. `alignment` is in slices. `was_clean` tells whether all of their pages read as zero.
   /// Complexity: linear in the number of holes below the place found.
   [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept;
 
@@ -59,8 +59,9 @@ class space {
   /// Requires: a slice of a span that exists.
   [[nodiscard]] span& span_at(const void* address) const noexcept {
     span& slice = spans_[slice_of(address)];
-    return slice.use.load(std::memory_order_relaxed) == slice_use::inside ? (&slice)[-static_cast<std::ptrdiff_t>(slice.slices)]
-                                                                          : slice;
+    return slice.use.load(std::memory_order_relaxed) == slice_use::inside
+               ? (&slice)[-static_cast<std::ptrdiff_t>(slice.slices)]
+               : slice;
   }
   [[nodiscard]] span* record(slice_index slice) const noexcept {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
@@ -101,8 +102,8 @@ class space {
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
-  word* used_ = nullptr;           // a bit for each slice
-  word* dirty_ = nullptr;          // likewise
+  word* used_ = nullptr;             // a bit for each slice
+  word* dirty_ = nullptr;            // likewise
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
   slice_index lowest_free_ = 0;
   std::atomic<std::size_t> used_slices_{0};

@@ -66,18 +66,18 @@ class block_map {
 };
 
 struct span {
-  span* next;     // in the list of its bin that holds spans about as full
+  span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of;        // size_class
-  std::uint8_t fullness;  // which list it is in
-  std::uint8_t touched;   // blocks came or went since the clock looked last
-  std::uint32_t slices;   // of the whole span; of an inner slice: how far behind the first it is
+  std::uint8_t of;       // size_class
+  std::uint8_t fullness; // which list it is in
+  std::uint8_t touched;  // blocks came or went since the clock looked last
+  std::uint32_t slices;  // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks;
-  std::uint32_t moved;    // large: its pages came from elsewhere
+  std::uint32_t moved;        // large: its pages came from elsewhere
   std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-  std::size_t bytes;      // large: usable
-  owned_blocks* owner;    // owned: whose
+  std::size_t bytes;          // large: usable
+  owned_blocks* owner;        // owned: whose
   block_map free_map;
 };
 

@@ -7,11 +7,11 @@
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
+#include "heap/exported.hpp"
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/text.hpp"
-#include "heap/exported.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -43,8 +43,9 @@ void in_child() {
 
 void say_no_memory() noexcept {
   text line;
-  line.add("heapwise: the system refused the addresses for a heap: every request fails. Next: raise "
-           "the limit of the address space (ulimit -v)\n");
+  line.add(
+      "heapwise: the system refused the addresses for a heap: every request fails. Next: raise "
+      "the limit of the address space (ulimit -v)\n");
   line.write();
 }
 

@@ -2,13 +2,13 @@
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
+#include "heap/exported.hpp"
 #include "heap/options.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/text.hpp"
 #include "heap/uncommon.hpp"
-#include "heap/exported.hpp"
 
 using namespace heapwise::detail;
 
@@ -68,8 +68,10 @@ void write_row(const heapwise_malloc_statistics& from, const row& of) noexcept {
   line.add("  ").add(of.name);
   while (line.view().size() < name_width) line.add(" ");
   const std::size_t value = from.*of.value;
-  if (of.is_bytes) line.add(value / 1024, 14).add(" KiB\n");
-  else line.add(value, 14).add("\n");
+  if (of.is_bytes)
+    line.add(value / 1024, 14).add(" KiB\n");
+  else
+    line.add(value, 14).add("\n");
   line.write();
 }
 

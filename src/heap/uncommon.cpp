@@ -37,7 +37,8 @@ constexpr std::size_t slices_of(std::size_t bytes) noexcept {
 }
 
 bool too_large(std::size_t size_bytes) noexcept {
-  return size_bytes > PTRDIFF_MAX - slice_bytes || slices_of(size_bytes) * slice_bytes > the_space.reserved_bytes();
+  return size_bytes > PTRDIFF_MAX - slice_bytes ||
+         slices_of(size_bytes) * slice_bytes > the_space.reserved_bytes();
 }
 
 bool over_limit(std::size_t size_bytes) noexcept {
@@ -58,8 +59,8 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   }
   const std::size_t slices = slices_of(size_bytes);
   bool clean = false;
-  span* const made =
-      the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}), clean);
+  span* const made = the_space.take(slices + room_slices,
+                                    std::max(alignment / slice_bytes, std::size_t{1}), clean);
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
   made->moved = 0;

@@ -17,8 +17,8 @@ void release_uncommon(void* block) noexcept;
 /// Returns: the bytes that a block may use; 0 and a report for what is no block.
 [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept;
 
-/// Returns: the block with a new size, at its place or another; nullptr without memory, and then the
-/// block is as it was. Requires: a block, a size above 0.
+/// Returns: the block with a new size, at its place or another; nullptr without memory, and then
+/// the block is as it was. Requires: a block, a size above 0.
 [[nodiscard]] void* resize(void* block, std::size_t size_bytes) noexcept;
 
 struct large_figures {

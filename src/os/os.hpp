@@ -33,9 +33,9 @@ bool purge(void* memory, std::size_t size_bytes) noexcept;
 /// Effects: as `purge`, and undoes what `move_pages` did to how the system describes the pages.
 bool renew(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: the pages at `from` become those at `to`; fresh zeroed ones take their place. Nothing is
-/// copied. Returns: whether the system could; if not, nothing changed.
-/// Requires: whole committed pages; the two do not overlap.
+/// Effects: the pages at `from` become those at `to`; fresh zeroed ones take their place. Nothing
+/// is copied. Returns: whether the system could; if not, nothing changed. Requires: whole committed
+/// pages; the two do not overlap.
 [[nodiscard]] bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept;
 
 /// Returns: how many bytes of addresses this process may use, SIZE_MAX without a limit.
@@ -47,16 +47,16 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Returns: a number that other processes cannot guess easily.
 [[nodiscard]] unsigned long long random_word() noexcept;
 
-/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one. Needs
-/// nothing of the C library to be ready.
+/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one.
+/// Needs nothing of the C library to be ready.
 [[nodiscard]] const char* const* environment() noexcept;
 
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
 
-/// Effects: calls `action` when the calling thread ends, as late as the system allows. May allocate.
-/// Returns: whether that could be arranged.
+/// Effects: calls `action` when the calling thread ends, as late as the system allows. May
+/// allocate. Returns: whether that could be arranged.
 bool at_thread_exit(void (*action)(void*), void* argument) noexcept;
 
 /// Returns: whether the calling thread is the one that the process started with.

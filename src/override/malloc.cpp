@@ -1,13 +1,13 @@
-// The names of the C library, for a program that links or preloads libheapwise-malloc: those that its
-// manual asks of a replacement, and those that tell of the heap.
+// The names of the C library, for a program that links or preloads libheapwise-malloc: those that
+// its manual asks of a replacement, and those that tell of the heap.
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
 #include <malloc.h>
 
-#include "heap/general.hpp"
 #include "heap/exported.hpp"
+#include "heap/general.hpp"
 
 using namespace heapwise::detail;
 
@@ -51,7 +51,8 @@ struct mallinfo2 mallinfo2() {
   told.hblks = now.large_blocks;
   told.hblkhd = now.large_bytes;
   told.fordblks = idle;
-  told.uordblks = now.span_bytes - now.large_bytes > idle ? now.span_bytes - now.large_bytes - idle : 0;
+  told.uordblks =
+      now.span_bytes - now.large_bytes > idle ? now.span_bytes - now.large_bytes - idle : 0;
   told.keepcost = now.dirty_bytes;
   return told;
 }

@@ -22,13 +22,15 @@ HEAPWISE_COLD void* ask_handler(Allocate again) {
 
 template <class Allocate>
 HEAPWISE_ALWAYS_INLINE void* or_throw(Allocate allocate_it) {
-  if (void* const block = allocate_it()) [[likely]] return block;
+  if (void* const block = allocate_it()) [[likely]]
+    return block;
   return ask_handler(allocate_it);
 }
 
 template <class Allocate>
 HEAPWISE_ALWAYS_INLINE void* or_null(Allocate allocate_it) noexcept {
-  if (void* const block = allocate_it()) [[likely]] return block;
+  if (void* const block = allocate_it()) [[likely]]
+    return block;
   try {
     return ask_handler(allocate_it);
   } catch (...) {

@@ -89,8 +89,7 @@ std::byte* load_link(const void* block, std::uintptr_t key) noexcept {
 
 template <class Profile>
 void store_link(void* block, const void* next, std::uintptr_t key) noexcept {
-  *static_cast<std::uintptr_t*>(block) =
-      Profile::seal(reinterpret_cast<std::uintptr_t>(next), key);
+  *static_cast<std::uintptr_t*>(block) = Profile::seal(reinterpret_cast<std::uintptr_t>(next), key);
 }
 
 /// Returns: a block of the class, or nullptr.
@@ -118,10 +117,13 @@ template <class Profile>
 HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   heap_cache& cache = *current_cache;
   const std::uintptr_t granule = cache.map.granule_of(block);
-  if (granule >= cache.map.granules) [[unlikely]] return release_slowly(block);
+  if (granule >= cache.map.granules) [[unlikely]]
+    return release_slowly(block);
   cache_bin& bin = cache.bins[cache.map.class_of_granule(granule)];
-  if (bin.room == 0) [[unlikely]] return release_slowly(block); // always, for no_class
-  if (Profile::checks_head && bin.head == block) [[unlikely]] return release_slowly(block);
+  if (bin.room == 0) [[unlikely]]
+    return release_slowly(block); // always, for no_class
+  if (Profile::checks_head && bin.head == block) [[unlikely]]
+    return release_slowly(block);
   store_link<Profile>(block, bin.head, cache.key);
   bin.head = static_cast<std::byte*>(block);
   --bin.room;

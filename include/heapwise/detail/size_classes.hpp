@@ -118,8 +118,7 @@ constexpr std::size_t aligned_class_of(std::size_t size_bytes, std::size_t align
 
 /// Returns: the number of the block that holds the byte at `offset` of a span of the class.
 constexpr std::uint32_t block_at(size_class of, std::size_t offset) noexcept {
-  return static_cast<std::uint32_t>((offset * class_table[of].reciprocal) >>
-                                    reciprocal_shift);
+  return static_cast<std::uint32_t>((offset * class_table[of].reciprocal) >> reciprocal_shift);
 }
 
 static_assert(class_table[class_count].bytes == max_small_bytes);
