@@ -40,6 +40,15 @@ inline constexpr std::array<weighted_size, 9> fragmentation_mix{{{16, .1},
                                                                  {4096, .1}}};
 inline constexpr std::array<weighted_size, 5> alignment64{
     {{64, .35}, {128, .25}, {256, .2}, {512, .15}, {1024, .05}}};
+inline constexpr std::array<weighted_size, 9> small_and_medium{{{16, .125},
+                                                                {32, .125},
+                                                                {64, .1},
+                                                                {128, .175},
+                                                                {256, .175},
+                                                                {512, .15},
+                                                                {1024, .075},
+                                                                {2048, .05},
+                                                                {4096, .025}}};
 
 } // namespace sizes
 
@@ -48,5 +57,9 @@ inline constexpr size_mix rl_medium{"rl_medium", sizes::rl_medium, .6, 2048, 0};
 inline constexpr size_mix fragmentation_mix{"fragmentation_mix", sizes::fragmentation_mix, .55,
                                             8192, 0};
 inline constexpr size_mix alignment64{"alignment64", sizes::alignment64, .6, 2048, 64};
+
+/// rl_small and rl_medium in equal parts; not of the seed.
+inline constexpr size_mix small_and_medium{"small_and_medium", sizes::small_and_medium, .625, 6144,
+                                           0};
 
 } // namespace heapwise::bench

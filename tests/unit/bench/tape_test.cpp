@@ -16,7 +16,8 @@ namespace {
 
 using namespace heapwise::bench;
 
-constexpr const size_mix* all_mixes[] = {&rl_small, &rl_medium, &fragmentation_mix, &alignment64};
+constexpr const size_mix* all_mixes[] = {&rl_small, &rl_medium, &fragmentation_mix, &alignment64,
+                                         &small_and_medium};
 constexpr std::size_t many = 200'000;
 
 /// What a tape must keep to, seen by playing it on paper.

@@ -1,0 +1,79 @@
+// Every single malloc and free timed: what an average hides.
+#include "sources/quantities.hpp"
+#include "sources/single_calls.hpp"
+#include "sources/sources.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+void set_quantiles(sample& yields, const heaps::timed_calls& calls) {
+  constexpr std::pair<const char*, double> quantiles[] = {
+      {"_p50", .5}, {"_p90", .9}, {"_p99", .99}, {"_p99_9", .999}, {"_p99_99", .9999}};
+  for (const auto& [suffix, quantile] : quantiles) {
+    yields.set(std::string{"alloc"} + suffix, calls.alloc_ns(quantile));
+    yields.set(std::string{"free"} + suffix, calls.free_ns(quantile));
+  }
+  yields.set("alloc_max", calls.longest_alloc_ns());
+  yields.set("free_max", calls.longest_free_ns());
+}
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    const std::size_t threads = given.size("threads");
+    const std::size_t rounds = given.size("rounds");
+    const heaps::thread_tapes tapes{small_and_medium, threads, given.size("tape") / 2 * 2,
+                                    given.random()};
+    heaps::timed_calls calls{threads};
+    resident_meter meter;
+    given.each_repeat([&](sample& yields) {
+      meter.restart_peak();
+      calls.measure<Source>(yields, tapes, rounds);
+      set_quantiles(yields, calls);
+      heaps::set_peak(yields, meter);
+      given.check("work", calls.count() == rounds * tapes.operations(), "%llu calls of %llu timed",
+                  static_cast<unsigned long long>(calls.count()),
+                  static_cast<unsigned long long>(rounds * tapes.operations()));
+      given.expect_calls(rounds * tapes.allocations());
+    });
+  }
+};
+
+const experiment question{
+    .id = "heap/latency",
+    .question = "How long can a single malloc or free take?",
+    .isolates =
+        "The spread of single calls: rl_small and rl_medium in one mix, random blocks freed, at "
+        "most 6144 live on a thread.",
+    .not_shown =
+        "Waiting of requests behind a slow one (a closed loop, no service). Each figure holds one "
+        "reading of the processor's counter, about 20 ns where it is slow, which is not "
+        "subtracted: ratios of medians understate. Where the counter goes on by steps (10 ns on "
+        "some machines), readings are taken as spread evenly over a step. Rare figures are what "
+        "the system did in between as much as the allocator: compare them with those of others, "
+        "over many rounds. The user's own first write to a block is not timed.",
+    .parameters = {{"threads", "threads at once, each with a tape of its own", {1, 2}, {1, 2}},
+                   {"tape", "operations on the tape of a thread", {500'000}, {40'000}, "", 2},
+                   {"rounds", "how often it is played", {2}, {1}}},
+    .quantities = {{"alloc_p50", "ns", better::lower, "half of the allocations took at most this"},
+                   {"alloc_p90", "ns", better::lower, "9 of 10"},
+                   {"alloc_p99", "ns", better::lower, "99 of 100"},
+                   {"alloc_p99_9", "ns", better::lower, "999 of 1000"},
+                   {"alloc_p99_99", "ns", better::lower, "9999 of 10000"},
+                   {"alloc_max", "ns", better::lower, "all of them"},
+                   {"free_p50", "ns", better::lower, "half of the frees took at most this"},
+                   {"free_p90", "ns", better::lower, "9 of 10"},
+                   {"free_p99", "ns", better::lower, "99 of 100"},
+                   {"free_p99_9", "ns", better::lower, "999 of 1000"},
+                   {"free_p99_99", "ns", better::lower, "9999 of 10000"},
+                   {"free_max", "ns", better::lower, "all of them"},
+                   heaps::peak_resident},
+    .subjects = heaps::subjects<measure>(),
+    .baseline = heaps::baseline,
+    .repeats = 3,
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
