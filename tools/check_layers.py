@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = ("words", "detail", "checking", "thread", "pool", "adapt", "observe", "contents")
+LIBRARY = ("words", "detail", "checking", "thread", "pool", "adapt", "observe", "hybrid",
+           "contents")
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,14 @@ ROOMS = (
     Room("pool", r"include/heapwise/pool\.hpp", BELOW_POOL),
     Room("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
     Room("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
+    Room("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("words", "detail")),
     Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
+    # The heap needs nothing of the pools: it may be under everything else in the process.
+    Room("heap", r"src/heap/", ("words", "detail", "os", "c_api")),
+    Room("override", r"src/override/", ("words", "detail", "os", "c_api", "heap")),
     Room("sources", r"src/pool/|src/pool\.cpp", (*BELOW_POOL, "os", "pool", "observe", "c_api")),
+    Room("hybrid_sources", r"src/hybrid/", ("words", "detail", "hybrid")),
     Room("bench", r"bench/", (*LIBRARY, "c_api")),
     Room("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
 )
