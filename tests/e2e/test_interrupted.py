@@ -125,6 +125,32 @@ def test_run_keeps_the_samples_of_a_process_that_was_stopped(
     assert not [s for s in stored.finished_samples if s.subject == "many"]
 
 
+def test_a_run_goes_on_with_every_cell_that_is_left_and_none_twice(
+    heapwise: Any, environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    """Cells that ran out of time are done too: they are not tried again for ever."""
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    store = tmp_path / "store"
+    child = start(environment, tmp_path, "run", "fake/subjects", "--subjects", "slower,hang_64",
+                  "--timeout", "1s", "--rounds", "3", "--seed", "7")
+    wait_for_lines(store, 14)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130, said
+    before = read_run(store, run_ids(store)[0])
+    assert before.run.state == "interrupted"
+    done = heapwise("resume", before.run.id, env={"HEAPWISE_NATIVE": str(fake_native)})
+    assert done.returncode == 3, done.stderr  # one cell never ended, as before
+    after = read_run(store, before.run.id)
+    assert after.run.state == "complete"
+    ended = Counter((p.round, p.subject, p.parameters["size"]) for p in after.processes
+                    if p.status != "interrupted")
+    assert ended == Counter((r, s, size) for r in range(3) for size in (8, 64)
+                            for s in ("good", "good-control", "slower", "hang_64"))
+    status = {p.parameters["size"]: p.status for p in after.processes if p.subject == "hang_64"}
+    assert status == {8: "ok", 64: "timed_out"}
+
+
 def test_a_killed_heapwise_leaves_no_experiment_behind(
     environment: dict[str, str], fake_native: Path, tmp_path: Path
 ) -> None:

@@ -87,6 +87,20 @@ def test_a_subject_that_fails_three_times_is_left_out(
     assert done.returncode == 3
 
 
+def test_a_cell_that_runs_out_of_time_three_times_is_given_up_and_the_others_go_on(
+    heapwise: Any, fake_native: Path, tmp_path: Path
+) -> None:
+    done = heapwise("run", "fake/subjects", "--subjects", "hang_64", "--rounds", "5", "--timeout",
+                    "1s", "--set", "size=8,64", env={"HEAPWISE_NATIVE": str(fake_native)})
+    tried = [(p.parameters["size"], p.status) for p in stored_run(tmp_path).processes
+             if p.subject == "hang_64"]
+    assert tried.count((64, "timed_out")) == 3
+    assert tried.count((8, "ok")) == 5
+    assert len(tried) == 8
+    assert "hang_64 with size=64 mode=a: no end after 1 s, three times; left out" in done.stderr
+    assert done.returncode == 3
+
+
 def test_malloc_is_expanded_and_its_identity_demanded(
     heapwise: Any, fake_native: Path, tmp_path: Path
 ) -> None:
@@ -117,6 +131,14 @@ def test_settings_and_repeats_reach_the_binary(
         (1, "zz"), (2, "zz"), (3, "zz")}
     assert {p.facts["start"]["parameters"]["size"] for p in processes} == {"1", "2", "3"}
     assert len(stored_run(tmp_path).samples) == 5 * len(processes)
+
+
+def test_a_family_is_named_without_a_pattern(heapwise: Any, fake_native: Path) -> None:
+    env = {"HEAPWISE_NATIVE": str(fake_native)}
+    plans = [json.loads(heapwise("run", name, "--dry-run", "--json", "--seed", "1",
+                                 env=env).stdout)["plan"]["experiments"]
+             for name in ("fake", "fake/", "fake/*")]
+    assert plans == [["fake/single", "fake/subjects"]] * 3
 
 
 def test_a_dry_run_measures_nothing(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:

@@ -9,18 +9,23 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
+import msgspec
+
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
-from heapwise.runner.steps import Step, key_of, steps_of_round
+from heapwise.runner.steps import Cell, Step, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 
 TRIES = 3
-"""A subject that fails as often, and never succeeds, is left out of later rounds."""
+"""A subject that fails as often, and never succeeds, is left out of later rounds: of one cell, or
+of the whole experiment where it never succeeds in any."""
 
 Record = Callable[[Process | Sample], None]
+
+Row = tuple[str, ...]
 
 
 class Executor(Protocol):
@@ -96,8 +101,8 @@ class Campaign:
 
     def _take_stored(self) -> None:
         self._done: set[str] = set()
-        self._failures: dict[tuple[str, str], list[Process]] = defaultdict(list)
-        self._succeeded: set[tuple[str, str]] = set()
+        self._failures: dict[Row, int] = defaultdict(int)
+        self._succeeded: set[Row] = set()
         self._rounds_begun = 0
         self._spent_s = 0.0
         self._highest = -1
@@ -136,11 +141,11 @@ class Campaign:
         return all(map(self._skip, steps_of_round(self.run.plan, self.run.experiments, round)))
 
     def _skip(self, step: Step) -> bool:
-        return step.key in self._done or self._is_dropped(step.experiment.id, step.subject.name)
+        return step.key in self._done or any(
+            map(self._is_dropped, rows_of(step.experiment.id, step.subject.name, step.parameters)))
 
-    def _is_dropped(self, experiment: str, subject: str) -> bool:
-        row = experiment, subject
-        return row not in self._succeeded and len(self._failures[row]) >= TRIES
+    def _is_dropped(self, row: Row) -> bool:
+        return row not in self._succeeded and self._failures[row] >= TRIES
 
     def _record(self, record: Process | Sample) -> None:
         self.writer.append(record)
@@ -155,13 +160,18 @@ class Campaign:
         self._done.add(key_of(process))
         if process.facts.get("counting"):
             return
-        row = process.experiment, process.subject
+        rows = rows_of(process.experiment, process.subject, process.parameters)
         if process.status in ("ok", "refused"):
-            self._succeeded.add(row)
+            self._succeeded.update(rows)
             return
-        self._failures[row].append(process)
-        if self._is_dropped(*row) and len(self._failures[row]) == TRIES:
-            self.watcher.dropped(process.subject, process.reason)
+        for row in rows:
+            self._failures[row] += 1
+        fresh = [row for row in rows if self._is_dropped(row) and self._failures[row] == TRIES]
+        if fresh:
+            cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
+            whole = fresh[0] == rows[0] or self._is_dropped(rows[0])
+            self.watcher.dropped(
+                process.subject if whole else f"{process.subject} with {cell}", process.reason)
 
     def _next_number(self) -> int:
         self._highest += 1
@@ -224,6 +234,12 @@ class Campaign:
             if not quietly:
                 raise
         self.run = ended
+
+
+def rows_of(experiment: str, subject: str, parameters: Cell) -> tuple[Row, Row]:
+    """What a failure counts against: the experiment as a whole, and this cell of it."""
+    cell = msgspec.json.encode(parameters, order="sorted").decode()
+    return (experiment, subject), (experiment, subject, cell)
 
 
 def now() -> str:

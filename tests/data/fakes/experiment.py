@@ -12,7 +12,7 @@ from pathlib import Path
 NAME = Path(sys.argv[0]).name
 SUBJECTS = {
     "subjects": ["good", "slower", "crash", "hang", "refuse", "wrong_work", "noisy", "torn",
-                 "misspelt", "exits_5", "many"],
+                 "misspelt", "exits_5", "many", "hang_64"],
     "single": ["good", "malloc"],
 }[NAME]
 
@@ -56,14 +56,14 @@ def measure(subject, settings, repeats):
         sample(repeat, {"slower": 20.0}.get(subject, 10.0) + repeat / 100)
         if subject == "many":
             time.sleep(0.01)
-    return misbehave(subject)
+    return misbehave(subject, settings)
 
 
-def misbehave(subject):
+def misbehave(subject, settings):
     if subject == "crash":
         print("about to fall", file=sys.stderr, flush=True)
         os.kill(os.getpid(), 11)
-    if subject == "hang":
+    if subject == "hang" or (subject == "hang_64" and settings.get("size") == "64"):
         time.sleep(600)
     if subject == "wrong_work":
         say(kind="check", id="work", ok=False, detail="7 distinct blocks of 8")

@@ -27,6 +27,7 @@ def test_patterns() -> None:
 
     assert ids() == ["fake/single", "fake/subjects"]
     assert ids("fake/*") == ids()
+    assert ids("fake") == ids("fake/") == ids()
     assert ids("*/single") == ["fake/single"]
     assert ids("fake/subjects", "fake/subjects") == ["fake/subjects"]
 

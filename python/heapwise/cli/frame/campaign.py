@@ -11,9 +11,12 @@ from heapwise.cli.frame.console import Console, error_line, labelled
 from heapwise.errors import Exit, Problem
 from heapwise.model import Process, Result
 from heapwise.runner import Campaign
-from heapwise.store import read_run
+from heapwise.store import StoredRun, read_run
 
 PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
+
+MANY_ROWS = 400
+"""More are no longer read on a terminal."""
 
 
 def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> int:
@@ -49,7 +52,7 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     except Exception:
         error_line(f"Everything that was measured is kept: run {stored.run.id}.")
         raise
-    _print_result(result, console)
+    _print_result(result, stored, console)
     if saved:
         _print_saved(result, console)
     if console.as_json:
@@ -57,13 +60,12 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     return _exit_code(result, stored.processes)
 
 
-def _print_result(result: Result, console: Console) -> None:
+def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
     from heapwise.analysis import goal_line
-    from heapwise.cli.frame.table import compare_table, experiment_tables
 
     compare = result.run.plan.kind == "compare"
     console.say()
-    console.result(compare_table(result) if compare else experiment_tables(result))
+    console.result(_tables(result, stored))
     console.result("")
     for headline in [] if compare else result.headlines:
         console.result(f"         {headline}")
@@ -74,6 +76,19 @@ def _print_result(result: Result, console: Console) -> None:
         floor = f"±{result.noise_floor * 100:.1f} %"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
     console.result(labelled("Trust    ", trust_line(result)))
+
+
+def _tables(result: Result, stored: StoredRun) -> str:
+    """Every figure as text, or, where that would fill many screens, who is behind whom."""
+    from heapwise.cli.frame.standing import standing_tables
+    from heapwise.cli.frame.table import compare_table, experiment_tables
+
+    if result.run.plan.kind == "compare":
+        return compare_table(result)
+    if result.run.plan.smoke or len(result.rows) <= MANY_ROWS:
+        return experiment_tables(result)
+    return (f"{standing_tables(stored)}\n\n{len(result.rows):,} rows with all their figures: "
+            f"heapwise report {result.run.id}, or heapwise export {result.run.id}")
 
 
 def trust_line(result: Result) -> str:
