@@ -1,0 +1,37 @@
+/* Takes all the memory that it may, in blocks of argv[1] bytes, writes to it, gives it back, and does
+ * it again. Prints the MiB of the first time and of the second. argv[2]: MiB at which to stop. */
+#include <errno.h>
+
+#include "../threads/program.h"
+
+struct link {
+  struct link* next;
+};
+
+static size_t take_all(size_t size, size_t most_bytes) {
+  struct link* chain = NULL;
+  size_t taken = 0;
+  errno = 0;
+  for (struct link* block; taken < most_bytes && (block = malloc(size)) != NULL; taken += size) {
+    block->next = chain;
+    ((char*)block)[size - 1] = 1;
+    chain = block;
+  }
+  REQUIRE(taken >= most_bytes || errno == ENOMEM);
+  while (chain != NULL) {
+    struct link* const next = chain->next;
+    free(chain);
+    chain = next;
+  }
+  return taken >> 20;
+}
+
+int main(int argc, char** argv) {
+  REQUIRE(argc == 3);
+  alarm(120);
+  const size_t size = strtoul(argv[1], NULL, 10), most = strtoul(argv[2], NULL, 10) << 20;
+  char line[64];
+  const size_t first = take_all(size, most), second = take_all(size, most);
+  const int length = snprintf(line, sizeof line, "%zu %zu\n", first, second);
+  return write(1, line, (size_t)length) == length ? 0 : 1;
+}
