@@ -16,6 +16,9 @@ SIZE = 12.0
 ACROSS = 3
 """Panels beside each other; more would leave no room for the intervals."""
 
+NAMES = 190.0
+"""The widest column of names; what is longer ends in dots."""
+
 RAW = 0.38
 """How opaque a single sample is, beside the median that is opaque."""
 
@@ -34,7 +37,7 @@ def draw(panels: list[Panel], subjects: list[str], title: str, *, left: str, rig
 
     subjects: the lines from the top down; one that a panel lacks says so there.
     """
-    names = min(170.0, 22 + max(text_width(name, SIZE) for name in subjects))
+    names = min(NAMES, 22 + max(text_width(name, SIZE) for name in subjects))
     across = 2 if len(panels) == 4 else min(ACROSS, len(panels))
     wide = (WIDTH - names - GAP * (across - 1)) / across
     high = HEAD + LINE * len(subjects) + FOOT
@@ -44,11 +47,17 @@ def draw(panels: list[Panel], subjects: list[str], title: str, *, left: str, rig
         x, top = names + column * (wide + GAP), line * high
         if column == 0:
             for place, name in enumerate(subjects):
-                drawing.text(names - 8, _y(top, place), name, size=SIZE, anchor="end", fill="ink")
+                drawing.text(names - 8, _y(top, place), _fitting(name), size=SIZE, anchor="end",
+                             fill="ink")
         _panel(drawing, panel, subjects, x, x + wide, top)
     drawing.text((names + WIDTH) / 2, drawing.height - 4, f"← {left} · {right} →", anchor="middle",
                  size=11)
     return drawing.render("figure panels")
+
+
+def _fitting(name: str) -> str:
+    room = int((NAMES - 22) / text_width("x", SIZE))
+    return name if len(name) <= room else f"{name[:room - 1]}…"
 
 
 def _y(top: float, place: int) -> float:
