@@ -7,6 +7,12 @@
 #include <heapwise/block_source.hpp>
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/hybrid.hpp>
+#include <heapwise/hybrid/refill/class_arena.hpp>
+#include <heapwise/hybrid/refill/global_lock.hpp>
+#include <heapwise/hybrid/refill/lock_free_refill.hpp>
+#include <heapwise/hybrid/refill/reserved.hpp>
+#include <heapwise/hybrid/refill/sharded.hpp>
 #include <heapwise/observe/instrumented.hpp>
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool.hpp>

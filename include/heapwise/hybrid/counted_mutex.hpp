@@ -1,0 +1,52 @@
+// A lock that knows how often somebody had to wait for it.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include <heapwise/detail/config.hpp>
+
+namespace heapwise::detail {
+
+/// A number that one thread at a time writes (its owner, or who holds a lock) and anybody reads,
+/// perhaps a moment late.
+class guarded_count {
+ public:
+  void add_one() noexcept { add(1); }
+  void add(std::size_t count) noexcept {
+    // Relaxed, and no read-modify-write: there is no other writer.
+    number_.store(read() + count, std::memory_order_relaxed);
+  }
+  [[nodiscard]] std::size_t read() const noexcept {
+    return number_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::size_t> number_{0};
+};
+
+/// std::mutex with two numbers, on a cache line of its own: counting costs whoever holds the lock
+/// two plain additions. Good for std::scoped_lock.
+class alignas(cache_line_bytes) counted_mutex {
+ public:
+  void lock() noexcept {
+    if (!mutex_.try_lock()) {
+      mutex_.lock();
+      waited_.add_one();
+    }
+    taken_.add_one();
+  }
+  void unlock() noexcept { mutex_.unlock(); }
+
+  /// Times that it was taken, and those of them that had to wait.
+  [[nodiscard]] std::size_t taken() const noexcept { return taken_.read(); }
+  [[nodiscard]] std::size_t waited() const noexcept { return waited_.read(); }
+
+ private:
+  std::mutex mutex_;
+  guarded_count taken_;
+  guarded_count waited_;
+};
+
+} // namespace heapwise::detail

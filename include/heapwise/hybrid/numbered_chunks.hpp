@@ -1,0 +1,96 @@
+// Chunks by number, so that a block's place fits in 32 bits.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+
+#include <heapwise/hybrid/chunk_map.hpp>
+
+namespace heapwise::detail {
+
+/// An index is a chunk's number and a place in it, in units of the smallest block. 0 is no block: a
+/// chunk's head lies there. The numbers lie in segments that double, so that none ever moves.
+///
+/// Thread safety: address_of by all at once, lock-free; enter by one at a time.
+class numbered_chunks {
+ public:
+  explicit numbered_chunks(chunk_map& chunks) noexcept : chunks_{&chunks} {}
+  numbered_chunks(const numbered_chunks&) = delete;
+  numbered_chunks& operator=(const numbered_chunks&) = delete;
+  ~numbered_chunks() {
+    for (std::size_t i = 0; i < segments_.size(); ++i) {
+      if (segments_[i] != nullptr) chunks_->release(segments_[i], bytes_of(i), alignof(place));
+    }
+  }
+
+  /// Effects: gives the chunk the next number. Returns: false if there is no memory or no number.
+  [[nodiscard]] bool enter(sliced_chunk& chunk) noexcept {
+    const std::uint32_t number = count_.load(std::memory_order_relaxed);
+    if (number == most_chunks) return false;
+    const std::size_t segment = segment_of(number);
+    if (segments_[segment] == nullptr && !make(segment)) return false;
+    chunk.number = number;
+    segments_[segment][number + first_size - (first_size << segment)].store(
+        &chunk, std::memory_order_relaxed);
+    count_.store(number + 1, std::memory_order_release); // pairs with address_of
+    return true;
+  }
+
+  /// Returns: the address of an index; nullptr for what no index can be.
+  [[nodiscard]] void* address_of(std::uint64_t index) const noexcept {
+    const std::uint64_t number = index >> place_bits;
+    if (number >= count_.load(std::memory_order_acquire)) return nullptr;
+    const std::size_t segment = segment_of(number);
+    sliced_chunk* const chunk =
+        segments_[segment][number + first_size - (first_size << segment)].load(
+            std::memory_order_relaxed);
+    return reinterpret_cast<std::byte*>(chunk) + (index & (places - 1)) * unit_bytes;
+  }
+
+  /// Requires: the block lies in a chunk that was entered. Returns: its index, never 0.
+  [[nodiscard]] static std::uint64_t index_of(const void* block) noexcept {
+    const auto address = reinterpret_cast<std::uintptr_t>(block);
+    const std::uintptr_t offset = address & (chunk_bytes - 1);
+    const auto* const chunk =
+        reinterpret_cast<const sliced_chunk*>(static_cast<const std::byte*>(block) - offset);
+    return std::uint64_t{chunk->number} << place_bits | offset / unit_bytes;
+  }
+
+  /// Requires: nobody else uses it. Effects: no chunk has a number.
+  void reset() noexcept { count_.store(0, std::memory_order_relaxed); }
+
+ private:
+  using place = std::atomic<sliced_chunk*>;
+  static constexpr std::size_t unit_bytes = routing::smallest_list_bytes;
+  static constexpr std::size_t places = chunk_bytes / unit_bytes;
+  static constexpr int place_bits = std::countr_zero(places);
+  static constexpr std::uint32_t most_chunks = std::uint32_t{1} << (32 - place_bits);
+  static constexpr std::size_t first_size = 64; // chunks of the first segment
+
+  static std::size_t segment_of(std::uint64_t number) noexcept {
+    return static_cast<std::size_t>(std::bit_width(number / first_size + 1)) - 1;
+  }
+  static std::size_t bytes_of(std::size_t segment) noexcept {
+    return sizeof(place) * (first_size << segment);
+  }
+
+  bool make(std::size_t segment) noexcept {
+    void* const memory = chunks_->obtain(bytes_of(segment), alignof(place));
+    if (memory == nullptr) return false;
+    auto* const made = static_cast<place*>(memory);
+    for (std::size_t i = 0; i < first_size << segment; ++i) ::new (&made[i]) place{nullptr};
+    segments_[segment] = made;
+    return true;
+  }
+
+  chunk_map* chunks_;
+  // Written before the count that lets others look.
+  std::array<place*, 32 - place_bits> segments_{};
+  std::atomic<std::uint32_t> count_{0};
+};
+
+} // namespace heapwise::detail

@@ -1,0 +1,55 @@
+// Refill strategy: one lock for all lists, and for carving.
+#pragma once
+
+#include <array>
+#include <mutex>
+
+#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/refill.hpp>
+
+namespace heapwise::refill {
+
+/// Every visit to a list takes the same lock. The baseline of seed 004.
+struct global_lock {
+  static constexpr const char* name = "global_lock";
+  static constexpr std::size_t list_cache_blocks = 0;
+
+  class depot {
+   public:
+    depot(detail::chunk_map& chunks, const hybrid_options&) noexcept : fresh_{chunks} {}
+
+    std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
+      const std::scoped_lock lock{mutex_};
+      detail::block_chain& list = lists_[class_index];
+      if (list.head == nullptr) {
+        list = fresh_.cut(class_index);
+        if (list.head != nullptr) refills_.add_one();
+      }
+      return list.take(into, wanted);
+    }
+
+    void give(std::size_t class_index, void* const* blocks, std::size_t count) noexcept {
+      const std::scoped_lock lock{mutex_};
+      for (std::size_t i = 0; i < count; ++i) lists_[class_index].push(blocks[i]);
+    }
+
+    void reset(detail::chunk_map& chunks) noexcept {
+      chunks.reset();
+      lists_ = {};
+      fresh_.reset();
+    }
+
+    [[nodiscard]] refill_counts counts() const noexcept {
+      return {
+          .locks_taken = mutex_.taken(), .list_waits = mutex_.waited(), .refills = refills_.read()};
+    }
+
+   private:
+    detail::counted_mutex mutex_; // guards all
+    std::array<detail::block_chain, detail::routing::class_count> lists_{};
+    detail::slice_cutter fresh_;
+    detail::guarded_count refills_;
+  };
+};
+
+} // namespace heapwise::refill

@@ -1,0 +1,93 @@
+// Refill strategy: what will be needed is carved before it is.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <thread>
+
+#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/refill.hpp>
+
+namespace heapwise::refill {
+
+/// A class has a list, a lock and some slices in reserve that are carved already: who finds the
+/// list empty hangs one in, in constant time. Reserves are filled at construction, and by a thread
+/// that carves without holding up anybody. Only when demand outruns it does an allocation carve.
+/// The third remedy that seed 004 names.
+///
+/// The thread does not survive fork: a child carves for itself.
+struct reserved {
+  static constexpr const char* name = "reserved";
+  static constexpr std::size_t list_cache_blocks = 0;
+
+  class depot {
+   public:
+    depot(detail::chunk_map& chunks, const hybrid_options& options) noexcept;
+    depot(const depot&) = delete;
+    depot& operator=(const depot&) = delete;
+    ~depot();
+
+    std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
+      shard& mine = shards_[class_index];
+      {
+        const std::scoped_lock lock{mine.mutex};
+        if (mine.list.head == nullptr) hang_in(mine);
+        if (const std::size_t taken = mine.list.take(into, wanted); taken != 0) return taken;
+      }
+      return take_carved(class_index, into, wanted);
+    }
+
+    void give(std::size_t class_index, void* const* blocks, std::size_t count) noexcept {
+      shard& mine = shards_[class_index];
+      const std::scoped_lock lock{mine.mutex};
+      for (std::size_t i = 0; i < count; ++i) mine.list.push(blocks[i]);
+    }
+
+    /// The reserves too are filled again.
+    void reset(detail::chunk_map& chunks) noexcept;
+    [[nodiscard]] refill_counts counts() const noexcept;
+
+   private:
+    static constexpr std::size_t most_slices = 64; // in reserve, of a class
+
+    struct shard {
+      detail::counted_mutex mutex; // guards all
+      detail::block_chain list{};
+      std::size_t ready = 0;
+      std::array<detail::block_chain, most_slices> reserve{};
+    };
+
+    /// Requires: the shard's lock.
+    void hang_in(shard& mine) noexcept {
+      if (mine.ready == 0) return;
+      mine.list = mine.reserve[--mine.ready];
+      // Half is left: time to carve, before the rest is gone.
+      if (mine.ready * 2 <= target_) wake();
+    }
+    void wake() noexcept {
+      if (wanted_.load(std::memory_order_relaxed)) return;
+      wanted_.store(true, std::memory_order_release);
+      wanted_.notify_one();
+    }
+
+    std::size_t take_carved(std::size_t class_index, void** into, std::size_t wanted) noexcept;
+    void work() noexcept;
+    void fill_all() noexcept;
+    bool add_to_reserve(std::size_t class_index) noexcept;
+
+    std::size_t target_;
+    std::mutex filling_; // held by whoever fills reserves; comes before all others
+    std::array<shard, detail::routing::class_count> shards_{};
+    detail::counted_mutex carving_; // guards what follows; never taken with a shard's held
+    detail::slice_cutter fresh_;
+    detail::guarded_count refills_;
+    detail::guarded_count refills_ahead_;
+    alignas(detail::cache_line_bytes) std::atomic<bool> wanted_{false};
+    std::atomic<bool> ending_{false};
+    std::thread worker_;
+  };
+};
+
+} // namespace heapwise::refill

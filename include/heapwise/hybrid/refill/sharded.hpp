@@ -1,0 +1,85 @@
+// Refill strategy: a lock for each list, one for carving.
+#pragma once
+
+#include <array>
+#include <mutex>
+
+#include <heapwise/hybrid/counted_mutex.hpp>
+#include <heapwise/hybrid/refill.hpp>
+
+namespace heapwise::refill {
+
+/// A visit to a list takes that list's lock; who finds it empty takes the one lock of the chunks
+/// too, carves, and hangs in what it carved. What seed 004 tried, and found wanting.
+struct sharded {
+  static constexpr const char* name = "sharded";
+  static constexpr std::size_t list_cache_blocks = 0;
+
+  class depot {
+   public:
+    depot(detail::chunk_map& chunks, const hybrid_options&) noexcept : fresh_{chunks} {}
+
+    std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
+      const std::size_t taken = take_listed(class_index, into, wanted);
+      return taken != 0 ? taken : take_carved(class_index, into, wanted);
+    }
+
+    void give(std::size_t class_index, void* const* blocks, std::size_t count) noexcept {
+      shard& mine = shards_[class_index];
+      const std::scoped_lock lock{mine.mutex};
+      for (std::size_t i = 0; i < count; ++i) mine.list.push(blocks[i]);
+    }
+
+    void reset(detail::chunk_map& chunks) noexcept {
+      chunks.reset();
+      for (shard& each : shards_) each.list = {};
+      fresh_.reset();
+    }
+
+    [[nodiscard]] refill_counts counts() const noexcept {
+      refill_counts sum{.locks_taken = carving_.taken(),
+                        .carve_waits = carving_.waited(),
+                        .refills = refills_.read()};
+      for (const shard& each : shards_) {
+        sum.locks_taken += each.mutex.taken();
+        sum.list_waits += each.mutex.waited();
+      }
+      return sum;
+    }
+
+   private:
+    struct shard {
+      detail::counted_mutex mutex;
+      detail::block_chain list{};
+    };
+
+    std::size_t take_listed(std::size_t class_index, void** into, std::size_t wanted) noexcept {
+      shard& mine = shards_[class_index];
+      const std::scoped_lock lock{mine.mutex};
+      return mine.list.take(into, wanted);
+    }
+
+    HEAPWISE_NOINLINE std::size_t take_carved(std::size_t class_index, void** into,
+                                              std::size_t wanted) noexcept {
+      const std::scoped_lock lock{carving_};
+      // Whoever had the lock before may have carved for all who waited.
+      if (const std::size_t taken = take_listed(class_index, into, wanted); taken != 0)
+        return taken;
+      detail::block_chain blocks = fresh_.cut(class_index);
+      if (blocks.head == nullptr) return 0;
+      refills_.add_one();
+      const std::size_t taken = blocks.take(into, wanted);
+      shard& mine = shards_[class_index];
+      const std::scoped_lock lock_list{mine.mutex};
+      mine.list.prepend(blocks);
+      return taken;
+    }
+
+    std::array<shard, detail::routing::class_count> shards_{};
+    detail::counted_mutex carving_; // guards what follows; comes before a shard's
+    detail::slice_cutter fresh_;
+    detail::guarded_count refills_;
+  };
+};
+
+} // namespace heapwise::refill

@@ -1,0 +1,87 @@
+// What one thread keeps of a hybrid allocator for itself.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <heapwise/detail/config.hpp>
+#include <heapwise/hybrid/classes.hpp>
+#include <heapwise/hybrid/scope_log.hpp>
+#include <heapwise/hybrid/statistics.hpp>
+
+namespace heapwise::detail {
+
+/// Free blocks by class, as arrays; open scopes; counts. Used by its thread only.
+template <std::size_t ListCacheBlocks>
+class alignas(cache_line_bytes) thread_cache {
+ public:
+  /// Returns: how many blocks of a class may be kept: the seed's 64, 32 and 32 for the slabs.
+  [[nodiscard]] static constexpr std::size_t capacity(std::size_t class_index) noexcept {
+    constexpr std::array<std::size_t, routing::slab_count> slabs = {64, 32, 32};
+    return class_index < routing::slab_count ? slabs[class_index] : ListCacheBlocks;
+  }
+
+  /// Returns: a block of a class that has a cache; nullptr if neither cache nor depot has one.
+  template <class Depot>
+  HEAPWISE_ALWAYS_INLINE void* pop(std::size_t class_index, Depot& depot) noexcept {
+    std::size_t& count = counts_[class_index];
+    if (count == 0) [[unlikely]] {
+      count = depot.take(class_index, first(class_index), capacity(class_index) / 2);
+      counted.cache_refills.add_one();
+      if (count == 0) return nullptr;
+    }
+    return first(class_index)[--count];
+  }
+
+  /// Effects: keeps a block of a class that has a cache; from a full one, the half that was freed
+  /// first goes to the depot.
+  template <class Depot>
+  HEAPWISE_ALWAYS_INLINE void push(std::size_t class_index, void* block, Depot& depot) noexcept {
+    std::size_t& count = counts_[class_index];
+    if (count == capacity(class_index)) [[unlikely]]
+      flush(class_index, depot);
+    first(class_index)[count++] = block;
+  }
+
+  /// Effects: all goes to the depot.
+  template <class Depot>
+  void empty_into(Depot& depot) noexcept {
+    for (std::size_t each = 0; each < routing::class_count; ++each) {
+      if (counts_[each] != 0) depot.give(each, first(each), counts_[each]);
+    }
+    forget();
+  }
+
+  /// Effects: none is kept; nobody gets them.
+  void forget() noexcept { counts_ = {}; }
+
+  scope_log log;
+  tally counted;
+
+ private:
+  template <class Depot>
+  HEAPWISE_NOINLINE void flush(std::size_t class_index, Depot& depot) noexcept {
+    const std::size_t given = capacity(class_index) / 2;
+    void** const blocks = first(class_index);
+    depot.give(class_index, blocks, given);
+    counts_[class_index] -= given;
+    std::copy_n(blocks + given, counts_[class_index], blocks);
+    counted.cache_flushes.add_one();
+  }
+
+  static constexpr std::array<std::size_t, routing::class_count + 1> begins = [] {
+    std::array<std::size_t, routing::class_count + 1> sums{};
+    for (std::size_t i = 0; i < routing::class_count; ++i) sums[i + 1] = sums[i] + capacity(i);
+    return sums;
+  }();
+
+  [[nodiscard]] void** first(std::size_t class_index) noexcept {
+    return blocks_.data() + begins[class_index];
+  }
+
+  std::array<std::size_t, routing::class_count> counts_{};
+  std::array<void*, begins.back()> blocks_{};
+};
+
+} // namespace heapwise::detail
