@@ -20,12 +20,13 @@ Heapwise = Callable[..., "subprocess.CompletedProcess[str]"]
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Of a user who has set nothing, with a store of their own."""
+    """Of a user who has set nothing, with a store of their own, and who has added no peers."""
     kept = {
         name: os.environ[name] for name in ("PATH", "HOME", "LANG", "HEAPWISE_NATIVE", "PYTHONPATH")
         if name in os.environ
     }
-    return kept | {"HEAPWISE_STORE": str(tmp_path / "store"), "TERM": "dumb"}
+    own = {"HEAPWISE_STORE": str(tmp_path / "store"), "XDG_DATA_HOME": str(tmp_path / "data")}
+    return kept | own | {"TERM": "dumb"}
 
 
 @pytest.fixture

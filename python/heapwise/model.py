@@ -120,6 +120,9 @@ class Peer:
     known_faults: list[str] = field(default_factory=list)
     """Promises of malloc that this version is known to break: said, and no surprise."""
 
+    environment: dict[str, str] = field(default_factory=dict)
+    """What its makers tell every user of it to set; its processes get it, and no others."""
+
 
 @dataclass(frozen=True)
 class Machine:

@@ -16,9 +16,32 @@ from heapwise.errors import Problem
 PEER_FILE = "peer.toml"
 
 
+class Build(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """How ``peers add`` makes a peer out of a package of a registry.
+
+    ``version`` is the allocator's own; the package's is in the lock file beside the declaration.
+    ``source`` is the folder in the crate that is built, ``bring`` puts files of the crate into it
+    (new place: old place), ``library`` is what comes out, relative to the folder of the build;
+    ``also`` are file names that it needs beside it.
+    """
+
+    version: str
+    recipe: Literal["configure", "cmake", "wheel"]
+    library: str
+    crate: str = ""
+    wheel: str = ""
+    source: str = "."
+    bring: dict[str, str] = {}
+    options: list[str] = []
+    target: str = ""
+    also: list[str] = []
+
+
 class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """``libraries`` are file name patterns, the best first; ``folders`` are searched as well as the
-    loader's own. ``environment_prefixes`` start the variables that tune this allocator."""
+    loader's own. One that is ``ours`` is looked for only among our own native parts, one with a
+    ``build`` only where ``peers add`` puts it. ``environment_prefixes`` start the variables that
+    tune this allocator; ``environment`` is what its makers tell every user of it to set."""
 
     title: str
     kind: Literal["system", "preload"]
@@ -28,9 +51,12 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     folders: list[str] = []
     package: str = ""
     environment_prefixes: list[str] = []
+    environment: dict[str, str] = {}
     debug_names: list[str] = msgspec.field(default_factory=lambda: ["*debug*", "*-dbg*"])
     notes: str = ""
     known_faults: list[str] = []
+    ours: bool = False
+    build: Build | None = None
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,12 @@ from collections.abc import Sequence
 from fnmatch import fnmatch
 from pathlib import Path
 
+from heapwise import __version__
+from heapwise.catalog.added import library_of, newest_record
 from heapwise.catalog.elf import read_elf
 from heapwise.catalog.library_version import package_versions, soname_version
-from heapwise.catalog.peer_file import Declaration, Declared, read_declarations
+from heapwise.catalog.native import native_folder
+from heapwise.catalog.peer_file import Build, Declaration, Declared, read_declarations
 from heapwise.errors import Problem
 from heapwise.model import Peer
 
@@ -23,7 +26,7 @@ SYSTEM = "glibc"
 def find_peers() -> list[Peer]:
     """Every declared peer, installed or not; the system's own first."""
     declared = read_declarations()
-    paths = {peer.name: find_library(peer.declaration) for peer in declared}
+    paths = {peer.name: find_library(peer) for peer in declared}
     system = system_library()
     versions = package_versions([path for path in [*paths.values(), system] if path])
     peers = [_resolve(peer, paths[peer.name], versions) for peer in declared]
@@ -86,16 +89,29 @@ def system_library() -> str:
     return ""
 
 
-def find_library(declaration: Declaration) -> str | None:
+def find_library(peer: Declared) -> str | None:
     """The newest file that fits the first pattern that any file fits; "" for the system's own."""
+    declaration = peer.declaration
     if declaration.kind == "system":
         return ""
+    if declaration.build:
+        record = newest_record(peer.name, declaration.build.version)
+        return str(library_of(peer.name, record)) if record else None
+    folders = _own_folders() if declaration.ours else _folders(declaration)
     for pattern in declaration.libraries:
         pattern = pattern.replace("{machine}", platform.machine())
-        found = [path for folder in _folders(declaration) for path in folder.glob(pattern)]
+        found = [path for folder in folders for path in folder.glob(pattern)]
         if usable := [path for path in found if path.is_file()]:
             return str(max(usable, key=_natural))
     return None
+
+
+def _own_folders() -> list[Path]:
+    """None without native parts: others say what to do about that."""
+    try:
+        return [native_folder()]
+    except Problem:
+        return []
 
 
 def _folders(declaration: Declaration) -> list[Path]:
@@ -118,20 +134,37 @@ def _natural(path: Path) -> list[tuple[int, str]]:
 
 def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer:
     declaration = peer.declaration
+    notes = declaration.notes
     if declaration.kind == "system":
         version, build_id = _system_identity(versions)
     elif path is None:
         version, build_id = "", ""
     else:
         facts = read_elf(path)
-        version = versions.get(path) or soname_version(path)
         build_id = facts.build_id if facts else ""
+        version = versions.get(path) or soname_version(path)
+        if declaration.ours:
+            version = __version__
+    if path and declaration.build:
+        version, origin = _made(peer.name, declaration.build)
+        notes += f"; {origin}"
     return Peer(
         name=peer.name, title=declaration.title, kind=declaration.kind, path=path,
         version=version, build_id=build_id, get=declaration.get, licence=declaration.licence,
-        environment_prefixes=list(declaration.environment_prefixes), notes=declaration.notes,
+        environment_prefixes=list(declaration.environment_prefixes), notes=notes,
+        environment=dict(declaration.environment),
         debug_build=_is_debug(path or "", declaration.debug_names),
         known_faults=list(declaration.known_faults),
+    )
+
+
+def _made(name: str, build: Build) -> tuple[str, str]:
+    """The version that was added, and what it was made of by whom."""
+    record = newest_record(name, build.version)
+    if record is None:
+        return "unknown version", "of unknown origin"
+    return record.version, record.package + (
+        f", built by {record.compiler}" if record.compiler else ", as its makers built it"
     )
 
 

@@ -22,6 +22,8 @@ def register(app: typer.Typer) -> None:
     group.command("list")(list_peers)
     group.command("path")(path)
     group.command("check")(check)
+    group.command("add")(add)
+    group.command("remove")(remove)
     app.add_typer(group, name="peers")
 
 
@@ -32,6 +34,7 @@ def peers(context: typer.Context) -> None:
     heapwise peers list
     LD_PRELOAD=$(heapwise peers path mimalloc) ./server
     heapwise peers check
+    heapwise peers add all
     """
     if context.invoked_subcommand is None:
         list_peers()
@@ -54,15 +57,18 @@ def list_peers(
     if json:
         console.json(found)
         return 0
+    width = max(len(peer.name) for peer in found)
     for peer in found:
         if peer.path is None:
-            console.result(f"{peer.name:<10} missing     ->  {peer.get}")
+            console.result(f"{peer.name:<{width}} missing     ->  {peer.get}")
         elif quiet:
             console.result(peer.name)
         else:
             mark = "  debug build" if peer.debug_build else ""
             where = peer.path or "the system's C library"
-            console.result(f"{peer.name:<10} {peer.version:<11} {peer.licence:<32} {where}{mark}")
+            console.result(
+                f"{peer.name:<{width}} {peer.version:<11} {peer.licence:<32} {where}{mark}"
+            )
     return 0
 
 
@@ -120,6 +126,59 @@ def check(
         console.json(answers)
     failed = any(answer.trouble for answer in answers)
     return int(Exit.NOT_TRUSTWORTHY if failed else Exit.DONE)
+
+
+def add(
+    name: Annotated[str, typer.Argument(metavar="NAME|all", help="A peer of the list.")],
+    again: Annotated[
+        bool, typer.Option("--again", help="Build it even if it is here as it should be.")
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Build a peer from its sources in a registry, into your data folder, and test it.
+
+    \b
+    heapwise peers add snmalloc
+    heapwise peers add all
+    heapwise peers add mimalloc3 --again
+    """
+    from heapwise.builder import choose_buildable
+    from heapwise.cli.frame.adding import add_each
+
+    console = Console(quiet, json)
+    results = add_each(choose_buildable(name), console, again=again)
+    if json:
+        console.json(results)
+    return int(max((result.exit for result in results), default=Exit.DONE))
+
+
+def remove(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A peer that was added.")],
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Take a peer that was added out of your data folder. Stored results keep its rows.
+
+    \b
+    heapwise peers remove snmalloc
+    heapwise peers remove jemalloc-current
+    heapwise peers remove tcmalloc-google --json
+    """
+    from heapwise.builder import choose_buildable
+    from heapwise.catalog import forget
+
+    console = Console(quiet, json)
+    removed = [peer.name for peer in choose_buildable(name) if forget(peer.name)]
+    if not removed:
+        raise Problem("E053", f"{name} was not added", why="There is nothing to remove.")
+    if json:
+        console.json(removed)
+    for found in removed:
+        console.say(f"{found}: removed")
+    return 0
 
 
 def _installed(name: str) -> Peer:

@@ -43,7 +43,7 @@ def check_peer(peer: Peer) -> Answer:
     """
     with tempfile.TemporaryDirectory(prefix="heapwise-") as folder:
         seen = Path(folder) / "probe"
-        environment = {
+        environment = peer.environment | {
             "PATH": "/usr/bin:/bin", "PYTHONMALLOC": "malloc", "HEAPWISE_PROBE_OUT": str(seen),
             "LD_PRELOAD": preload(peer.path or "", str(native_part(PROBE))),
         }

@@ -21,8 +21,8 @@ def cleaned(
 ) -> tuple[dict[str, str], list[str]]:
     """(what the children get, names that were left out). ``keep`` leaves the user's own in."""
     prefixes = [*LOADER, *(prefix for peer in peers for prefix in peer.environment_prefixes)]
-    ours = {name for name in environment if name.startswith(OURS)}
-    tuning = {name for name in environment if name.startswith(tuple(prefixes))} - ours
+    tuning = {name for name in environment if name.startswith(tuple(prefixes))}
+    ours = {name for name in environment if name.startswith(OURS)} - tuning
     out = set() if keep else tuning
     left = {
         name: value for name, value in sorted(environment.items()) if name not in ours | out

@@ -117,7 +117,8 @@ class ExperimentExecutor:
             step.experiment.binary, inner_name(step.subject), step.parameters,
             seed=self.plan.seed + max(0, step.round), repeats=repeats, smoke=self.plan.smoke,
         )
-        environment = self.environment | {
+        peer = step.subject.peer
+        environment = (peer.environment if peer else {}) | self.environment | {
             "LD_PRELOAD": preload(*libraries, also=self.environment.get("LD_PRELOAD", "")),
             "HEAPWISE_PAD": padding(self.plan.seed, number),
         }

@@ -167,7 +167,7 @@ class ProgramExecutor:
         observer = str(native_part(watcher))
         # the counter forwards to the allocator behind it; the probe must not stand before one
         order = (observer, library) if watcher == COUNTER else (library, observer)
-        environment = self.environment | {
+        environment = (peer.environment if peer else {}) | self.environment | {
             "LD_PRELOAD": preload(*order, also=self.environment.get("LD_PRELOAD", "")),
             "HEAPWISE_PAD": padding(self.plan.seed, number),
         }

@@ -30,7 +30,7 @@ def test_every_peer_says_how_to_get_it_and_is_known_when_it_is_here() -> None:
         if peer.path is not None:
             assert peer.version
             assert peer.version != "unknown version"
-            assert len(peer.build_id) == 40
+            assert len(peer.build_id) == 40 or "it has no build id" in peer.notes
         if peer.path:
             assert read_elf(peer.path) is not None
 

