@@ -128,7 +128,7 @@ const experiment question{
         "the faster side are in the figure. With more than two threads on two processors it also "
         "holds the scheduler. resident_over_live is against the most that can be on the way, "
         "which is never quite reached: below 1 is possible.",
-    .parameters = {{"blocks", "handed over in all", {1'500'000}, {60'000}},
+    .parameters = {{"blocks", "handed over in all", {1'500'000}, {60'000}, "", 3 * ring::batch},
                    {"shape",
                     "who sends to whom; many are three",
                     {"one_to_one", "many_to_one", "one_to_many"},

@@ -53,6 +53,10 @@ void* grow_large(Source& source, std::size_t step_bytes, std::size_t last_bytes)
 template <class Source>
 struct measure {
   static void run(cell& given) {
+    if (given.size("last_bytes") < given.size("step_bytes") ||
+        given.size("large_last_bytes") < given.size("large_step_bytes")) {
+      given.refuse("growth", "a step is larger than what is to be reached by steps");
+    }
     const mapped_array<void*> blocks{given.size("blocks")};
     resident_meter meter;
     given.each_repeat([&](sample& yields) {

@@ -71,21 +71,22 @@ void live(std::size_t thread, std::size_t blocks, const heaps::request_sizes& si
 template <class Source>
 struct measure {
   static void run(cell& given) {
-    const std::size_t at_once = given.size("at_once");
-    if (at_once > most_at_once) given.refuse("at_once", "at most 16 threads live at once");
-    const std::size_t threads = given.size("threads") / at_once * at_once;
+    const std::size_t at_once = given.size("threads");
+    if (at_once > most_at_once) given.refuse("threads", "at most 16 threads live at once");
+    const std::size_t lives = given.size("lives") / at_once * at_once;
+    if (lives == 0) given.refuse("lives", "fewer than the threads that are to live together");
     const std::size_t blocks = given.size("blocks");
     const heaps::request_sizes sizes{rl_small, given.random()};
     const shelf left{blocks};
     const mapped_array<void*> tables{most_at_once * blocks};
-    const std::size_t expected = threads * ((blocks + survival - 1) / survival);
+    const std::size_t expected = lives * ((blocks + survival - 1) / survival);
     resident_meter meter;
     given.each_repeat([&](sample& yields) {
       Source source;
       std::size_t whole = 0;
       meter.restart_peak();
-      yields.time("thread", threads, [&] {
-        for (std::size_t first = 0; first < threads; first += at_once) {
+      yields.time("thread", lives, [&] {
+        for (std::size_t first = 0; first < lives; first += at_once) {
           wave(first, at_once, blocks, sizes, tables, left);
           const std::size_t oldest = first + at_once; // whose places the next wave needs
           for (std::size_t i = 0; i < at_once; ++i) whole += left.clear(source, oldest + i);
@@ -96,7 +97,7 @@ struct measure {
       heaps::set_peak(yields, meter);
       given.check("work", whole == expected, "%zu whole blocks of %zu outlived their threads",
                   whole, expected);
-      given.expect_calls(threads * blocks);
+      given.expect_calls(lives * blocks);
     });
   }
 
@@ -123,8 +124,8 @@ const experiment question{
     .not_shown =
         "The start and end of a thread without malloc, which is the larger part of the figure and "
         "the same for all. Threads that do much: there the start hardly counts.",
-    .parameters = {{"threads", "that live and end", {1000}, {160}},
-                   {"at_once", "that live together", {2}, {2}},
+    .parameters = {{"threads", "that live together", {2}, {2}},
+                   {"lives", "threads that start and end in all", {1000}, {160}},
                    {"blocks", "that each takes", {200}, {100}}},
     .quantities = {{"thread", "ns/op", better::lower, "from one thread's start to the next one's"},
                    {"resident_after", "bytes", better::lower,
