@@ -45,10 +45,8 @@ def names(kind: str) -> list[str]:
 
 def compile_one(variant: Variant, source: Path, target: Path, *more: str) -> None:
     """Compiles and links one source. BuildProblem when it does not compile."""
-    flags = list(variant.flags)
-    if "clang" in variant.compiler and "-flto" in flags:
-        flags.append("-fuse-ld=lld")
-    command = [variant.compiler, *COMMON, *flags, str(source), "-o", str(target), *more]
+    options = [*COMMON, *variant.flags]
+    command = [variant.compiler, *options, str(source), "-o", str(target), *more]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_LIMIT_S)
     if done.returncode:
         raise BuildProblem(f"{' '.join(command)}\n{done.stderr}")
