@@ -6,6 +6,7 @@
 
 struct link {
   struct link* next;
+  size_t number;
 };
 
 static size_t take_all(size_t size, size_t most_bytes) {
@@ -13,12 +14,14 @@ static size_t take_all(size_t size, size_t most_bytes) {
   size_t taken = 0;
   errno = 0;
   for (struct link* block; taken < most_bytes && (block = malloc(size)) != NULL; taken += size) {
-    block->next = chain;
     ((char*)block)[size - 1] = 1;
+    block->next = chain;
+    block->number = taken;
     chain = block;
   }
   REQUIRE(taken >= most_bytes || errno == ENOMEM);
-  while (chain != NULL) {
+  for (size_t number = taken; chain != NULL; number -= size) {
+    REQUIRE(chain->number == number - size);  /* else two blocks were one */
     struct link* const next = chain->next;
     free(chain);
     chain = next;

@@ -129,13 +129,18 @@ def test_a_sandbox_after_the_first_malloc(heap: Any, compiled: Any, words: tuple
 @pytest.mark.parametrize("kind", ["mmap", "writable"])
 @pytest.mark.parametrize("most_mib", [16, 128, 1024])
 def test_no_large_mappings(heap: Any, host: Any, compiled: Any, kind: str, most_mib: int) -> None:
-    """As where memory is not overcommitted, or address space is scarce: small blocks go on."""
+    """As where memory is not overcommitted, or address space is scarce: it keeps less for itself.
+
+    What is not writable costs a system without overcommit nothing, so nothing may fail there; where
+    no large mapping is given at all, the heap may end where its largest one does.
+    """
     program, deny = compiled(HERE / "survivor.c"), compiled(HERE / "deny.c")
     preload = [f"LD_PRELOAD={heap.library}"] if heap.library else []
     for scene in SCENES:
         done = host.run(deny, str(errno.ENOMEM), f"{kind}+{most_mib << 20}", "--", "/usr/bin/env",
                         *preload, program, scene)
-        assert (done.status, done.out) == (0, b"done 0\n"), f"{scene}: {done.status} {done.err}"
+        assert done.status == 0, f"{scene}: {done.status} {done.err}"
+        assert done.out == b"done 0\n" or (kind == "mmap" and scene == "large"), done.out
 
 
 def test_no_more_mappings(heap: Any, compiled: Any) -> None:

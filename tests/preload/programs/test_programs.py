@@ -27,8 +27,7 @@ def run_row(row: Row, preload: Any, folder: Path) -> Any:
     shutil.rmtree(work, ignore_errors=True)
     work.mkdir()
     return preload.run_seen(folder, "/bin/bash", "-euo", "pipefail", row.script, cwd=work,
-                            timeout_s=row.limit_s, HEAPWISE_ROOT=str(ROOT),
-                            HEAPWISE_NATIVE=str(preload.native), HOME=str(work))
+                            timeout_s=row.limit_s, PROJECT_ROOT=str(ROOT), HOME=str(work))
 
 
 def digest(done: Any) -> str:

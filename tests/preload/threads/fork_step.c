@@ -5,6 +5,7 @@
  * argv[1]: seconds that a child may take. x86-64 only. Exit 77: not permitted here. Prints how many forks at how many places there were. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <limits.h>
 #include <malloc.h>
 #include <sched.h>
 #include <semaphore.h>
@@ -122,18 +123,21 @@ static void visit_the_heap(void) {
 }
 
 /* Steps are taken until the thread's destructors have run: giving up its cache is part of it. Keys'
- * destructors run in the order of the keys, and this one is the last; then the C library blocks all
- * signals, under which a trap is deadly. */
+ * destructors run in the order of the keys, in several rounds, and this one is the last of the last
+ * round; then the C library blocks all signals, under which a trap is deadly. */
 static pthread_key_t last_key;
 
-static void stop_stepping(void* unused) {
-  (void)unused;
+static void stop_stepping(void* rounds) {
+  if ((uintptr_t)rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(last_key, (void*)((uintptr_t)rounds + 1));
+    return;
+  }
   __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; andq %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
                    ::"i"(~trap_flag) : "memory", "cc");
 }
 
 static void* stepped(void* unused) {
-  REQUIRE(pthread_setspecific(last_key, &last_key) == 0);
+  REQUIRE(pthread_setspecific(last_key, (void*)1) == 0);
   __asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; orq %0, (%%rsp); popfq; lea 128(%%rsp), %%rsp"
                    ::"i"(trap_flag) : "memory", "cc");
   visit_the_heap();
@@ -165,8 +169,11 @@ int main(int argc, char** argv) {
   REQUIRE(sigaction(SIGTRAP, &action, NULL) == 0);
 
   pthread_t forking, stepping, making;
-  start_thread(&making, make_blocks, NULL);
-  pthread_join(making, NULL);
+  for (int turn = 0; turn < 2; ++turn) {
+    start_thread(&making, make_blocks, NULL);
+    pthread_join(making, NULL);
+    if (turn == 0) visit_the_heap();  /* once without steps: it may start a thread, signals blocked */
+  }
   REQUIRE(pthread_key_create(&last_key, stop_stepping) == 0);
   start_thread(&forking, helper, NULL);
   const struct sched_param first = {.sched_priority = 1};

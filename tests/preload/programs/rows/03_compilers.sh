@@ -9,10 +9,10 @@ mkdir tree
 cat >tree/CMakeLists.txt <<END
 cmake_minimum_required(VERSION 3.25)
 project(part LANGUAGES CXX)
-file(GLOB sources "$HEAPWISE_ROOT/src/pool/c*.cpp")
+file(GLOB sources "$PROJECT_ROOT/src/pool/c*.cpp")
 add_library(part STATIC \${sources})
 target_compile_features(part PRIVATE cxx_std_20)
-target_include_directories(part PRIVATE "$HEAPWISE_ROOT/include" "$HEAPWISE_ROOT/src")
+target_include_directories(part PRIVATE "$PROJECT_ROOT/include" "$PROJECT_ROOT/src")
 END
 cmake -S tree -B build -G Ninja -DCMAKE_BUILD_TYPE=Release >configured 2>&1 || { cat configured; exit 1; }
 ninja -C build -j2 >built 2>&1 || { cat built; exit 1; }
