@@ -102,7 +102,8 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
 
 def last_words(log: Path) -> str:
-    """The last line that says something is wrong, else the last line."""
-    lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    wrong = [line for line in lines if re.search(r"\b(error|fatal)\b", line, re.IGNORECASE)]
-    return (wrong or lines or ["it said nothing"])[-1][:300]
+    """The first line in which a tool names an error, else the last line of all."""
+    command = log.read_text(errors="replace").rpartition("\n$ ")[2]
+    lines = [line.strip() for line in command.splitlines()[1:] if line.strip()]
+    wrong = [line for line in lines if re.search(r"\berror\b.*:", line, re.IGNORECASE)]
+    return (wrong[:1] or lines[-1:] or ["it said nothing"])[0][:300]
