@@ -1,12 +1,11 @@
 #include <heapwise/hybrid/refill/reserved.hpp>
 
-#include <algorithm>
 #include <exception>
 
 namespace heapwise::refill {
 
 reserved::depot::depot(detail::chunk_map& chunks, const hybrid_options& options) noexcept
-    : target_{std::min(options.reserve_slices, most_slices)}, fresh_{chunks} {
+    : target_{options.reserve_slices}, fresh_{chunks} {
   fill_all();
   if (!options.background || target_ == 0) return;
   try {
@@ -58,7 +57,7 @@ bool reserved::depot::add_to_reserve(std::size_t class_index) noexcept {
   }
   const std::scoped_lock lock{mine.mutex};
   if (mine.ready < target_) {
-    mine.reserve[mine.ready++] = blocks;
+    mine.keep(blocks);
   } else {
     mine.list.prepend(blocks);
   }
@@ -88,6 +87,7 @@ void reserved::depot::reset(detail::chunk_map& chunks) noexcept {
   for (shard& each : shards_) {
     const std::scoped_lock lock{each.mutex};
     each.list = {};
+    each.reserve = nullptr;
     each.ready = 0;
   }
   fill_all();

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <mutex>
+#include <new>
 #include <thread>
 
 #include <heapwise/hybrid/counted_mutex.hpp>
@@ -50,19 +51,39 @@ struct reserved {
     [[nodiscard]] refill_counts counts() const noexcept;
 
    private:
-    static constexpr std::size_t most_slices = 64; // in reserve, of a class
+    /// A slice in reserve, written into its first block; the first word is the chain's as ever.
+    struct slice {
+      void* second;
+      void* tail;
+      std::size_t count;
+      slice* next;
+    };
+    static_assert(sizeof(slice) <= detail::routing::smallest_list_bytes);
 
     struct shard {
       detail::counted_mutex mutex; // guards all
       detail::block_chain list{};
-      std::size_t ready = 0;
-      std::array<detail::block_chain, most_slices> reserve{};
+      slice* reserve = nullptr;
+      std::size_t ready = 0; ///< slices in reserve
+
+      void keep(const detail::block_chain& blocks) noexcept {
+        reserve = ::new (blocks.head)
+            slice{*static_cast<void**>(blocks.head), blocks.tail, blocks.count, reserve};
+        ++ready;
+      }
+      /// Requires: ready != 0.
+      [[nodiscard]] detail::block_chain take_kept() noexcept {
+        const slice* const taken = reserve;
+        reserve = taken->next;
+        --ready;
+        return {const_cast<slice*>(taken), taken->tail, taken->count};
+      }
     };
 
     /// Requires: the shard's lock.
     void hang_in(shard& mine) noexcept {
       if (mine.ready == 0) return;
-      mine.list = mine.reserve[--mine.ready];
+      mine.list = mine.take_kept();
       // Half is left: time to carve, before the rest is gone.
       if (mine.ready * 2 <= target_) wake();
     }

@@ -1,0 +1,67 @@
+// Why threads wait in a shared allocator: how often they meet at a list, and how often at carving.
+#include "sources/subjects.hpp"
+#include "sources/workloads.hpp"
+
+namespace {
+
+using namespace hybrids;
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    const workload work{given};
+    given.each_repeat([&](sample& yields) {
+      Source source{work.how()};
+      start_line all_grown{work.threads()};
+      yields.measure_team(work.threads(), work.operations(), [&](team_member& member) {
+        member.start();
+        work.play(source, static_cast<std::size_t>(member.index()), all_grown);
+        member.stop();
+      });
+      const heapwise::hybrid_statistics is = source.statistics();
+      report(yields, is.refill, 1e6 / static_cast<double>(work.operations()));
+      const std::size_t allocations = is.fixed.allocations + is.segregated.allocations;
+      const std::size_t frees = is.fixed.deallocations + is.segregated.deallocations;
+      given.check("work", allocations == work.allocations() && frees == allocations,
+                  "%zu allocations of %llu, %zu frees", allocations,
+                  static_cast<unsigned long long>(work.allocations()), frees);
+    });
+  }
+
+  static void report(sample& yields, const heapwise::refill_counts& counts, double scale) {
+    yields.set("locks", scale * static_cast<double>(counts.locks_taken));
+    yields.set("list_waits", scale * static_cast<double>(counts.list_waits));
+    yields.set("carve_waits", scale * static_cast<double>(counts.carve_waits));
+    yields.set("retries", scale * static_cast<double>(counts.retries));
+    yields.set("refills", scale * static_cast<double>(counts.refills));
+    yields.set("refills_ahead", scale * static_cast<double>(counts.refills_ahead));
+  }
+};
+
+const experiment question{
+    .id = "hybrid/meetings",
+    .question = "Do threads wait for each other at the lists, or for fresh blocks to be carved?",
+    .isolates = "What hybrid/refill plays, counted instead of timed, for a million operations.",
+    .not_shown =
+        "How long a wait takes. Locks and refills are the same on every machine with one thread, "
+        "and nearly so with more; how many of the locks had to be waited for is the machine's and "
+        "the scheduler's. The allocator is new in each repeat: what fills it up at the start is in "
+        "these figures, spread over all operations.",
+    .parameters = parameters(),
+    .quantities =
+        {{"locks", "per Mop", better::lower, "locks taken, of lists and to carve"},
+         {"list_waits", "per Mop", better::lower, "of them, a list's that another thread had"},
+         {"carve_waits", "per Mop", better::lower,
+          "of them, the one to carve under, where that is not the list's own"},
+         {"retries", "per Mop", better::lower, "compare-and-swaps that another thread forestalled"},
+         {"refills", "per Mop", better::lower, "slices carved while an allocation waited"},
+         {"refills_ahead", "per Mop", better::lower, "slices carved before they were needed"}},
+    .subjects = strategies<measure>(),
+    .baseline = "global_lock",
+    .repeats = 3,
+    .seed = seed,
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

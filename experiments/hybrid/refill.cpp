@@ -1,0 +1,87 @@
+// Which remedy for the refill bottleneck helps, and by how much: table 1 of seed 004, continued.
+#include "sources/subjects.hpp"
+#include "sources/workloads.hpp"
+
+namespace {
+
+using namespace hybrids;
+
+/// Not timed: whether the blocks were blocks. Its allocator is its own.
+template <class Source>
+void check_work(cell& given, const workload& work) {
+  Source source{work.how()};
+  std::atomic<std::uint64_t> whole{0};
+  run_team(work.threads(), [&](team_member& member) {
+    member.start();
+    whole += work.inspect(source, static_cast<std::size_t>(member.index()));
+    member.stop();
+  });
+  const std::uint64_t all = work.allocations() / work.rounds();
+  given.check("work", whole == all, "%llu whole blocks of %llu",
+              static_cast<unsigned long long>(whole.load()), static_cast<unsigned long long>(all));
+  if (Source::calls_malloc) given.expect_calls(all);
+}
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    const workload work{given};
+    check_work<Source>(given, work);
+    given.each_repeat([&](sample& yields) {
+      Source source{work.how()};
+      start_line all_grown{work.threads()};
+      const std::uint64_t elapsed_ns =
+          yields.measure_team(work.threads(), work.operations(), [&](team_member& member) {
+            member.start();
+            work.play(source, static_cast<std::size_t>(member.index()), all_grown);
+            member.stop();
+          });
+      yields.set("throughput",
+                 1e3 * static_cast<double>(work.operations()) / static_cast<double>(elapsed_ns));
+      if (Source::calls_malloc) given.expect_calls(work.allocations());
+    });
+  }
+};
+
+std::vector<subject> subjects() {
+  std::vector<subject> all = strategies<measure>();
+  all.push_back({"malloc", "malloc", measure<system_malloc>::run, "", subject_kind::malloc});
+  return all;
+}
+
+seed_figure of_seed(const char* subject, int threads, double figure) {
+  return {subject, "throughput", {{"workload", "rl_small"}, {"threads", threads}},
+          figure,  "Mops/s",     "macOS (seed 004, table 1)"};
+}
+
+const experiment question{
+    .id = "hybrid/refill",
+    .question = "Which way to refill the lists of a shared allocator lets threads scale?",
+    .isolates =
+        "One allocator, one routing, one cache; only how lists and slabs get their blocks "
+        "differs.",
+    .not_shown =
+        "Where threads meet: hybrid/meetings counts that, and the counts do not depend on the "
+        "machine's mood. Each repeat has a new allocator, so the first pages of it are faulted in "
+        "while the clock runs, for all subjects but malloc. Only with more processors than threads "
+        "is scaling to be seen; beyond, waiting shows, above all for a lock whose holder was "
+        "interrupted. The seed does not say how its slabs were locked or what its benchmark did "
+        "between the calls: compare ratios.",
+    .parameters = parameters(),
+    .quantities = {{"throughput", "Mops/s", better::higher,
+                    "allocations and frees of all threads, each counted as one, in a microsecond"}},
+    .subjects = subjects(),
+    .baseline = "global_lock",
+    .repeats = 3,
+    .seed = seed,
+    .seed_figures = {of_seed("malloc", 1, 13.7), of_seed("malloc", 2, 19.1),
+                     of_seed("global_lock", 1, 14.0), of_seed("global_lock", 2, 7.5),
+                     of_seed("global_lock", 4, 3.6), of_seed("global_lock", 8, 2.8),
+                     of_seed("global_lock", 16, 2.9), of_seed("sharded", 1, 16.2),
+                     of_seed("sharded", 2, 7.3), of_seed("sharded", 4, 3.2),
+                     of_seed("sharded", 8, 3.0), of_seed("sharded", 16, 2.6)},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
