@@ -9,6 +9,9 @@ from heapwise.analysis.units import change, significant, times
 from heapwise.model import Row, Trust
 from heapwise.trust.series import Cell, parameters_key, ratio_of
 
+NAMED = 3
+"""Subjects that the sentence names; a list of ten is no advice."""
+
 
 def advise(bench: Bench, rows: list[Row], trust: Trust) -> str:
     if trust.verdict == "not trustworthy":
@@ -123,7 +126,11 @@ def _run(bench: Bench, usable: list[Row]) -> str:
         return "Nothing to compare: only one subject was measured."
     best = [_first(rows) for rows in contested]
     wins = Counter(row.subject for row in best if row is not None)
-    parts = [f"{name} in {n}" for name, n in wins.most_common()]
+    ranks = wins.most_common()
+    named = ranks if len(ranks) <= NAMED + 1 else ranks[:NAMED]
+    parts = [f"{name} in {n}" for name, n in named]
+    if others := len(ranks) - len(named):
+        parts.append(f"{others} others in {sum(n for _, n in ranks[NAMED:])}")
     if undecided := best.count(None):
         parts.append(f"cannot tell yet in {undecided}")
     same = {rows[0].better for rows in contested} == {"lower"}

@@ -37,13 +37,18 @@ def gain(bench: Bench, cell: Cell, subject: str, rival: str) -> tuple[PairedRati
     return ratio_of(row[rival], row[subject])
 
 
+def is_main(quantity: Quantity) -> bool:
+    """A throughput or a mean time; quantiles of single calls are rows of their own kind."""
+    return is_speed(quantity) and not is_quantile(quantity)
+
+
 def main_rows(bench: Bench, family: str) -> list[Cell]:
-    """The cells of each experiment's first quantity where that is a speed, in reading order."""
+    """Every cell of every main quantity of the family's experiments, in reading order."""
     found: list[Cell] = []
     for experiment in bench.stored.run.experiments:
-        if experiment.family == family and is_speed(experiment.quantities[0]):
-            cells = [c for c in bench.table if c.experiment == experiment.id
-                     and c.quantity == experiment.quantities[0].name]
+        if experiment.family == family:
+            cells = [c for c in bench.table
+                     if c.experiment == experiment.id and is_main(quantity_of(bench, c))]
             found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 

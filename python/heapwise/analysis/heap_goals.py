@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 
-from heapwise.analysis.gain import PEAK, gain, is_speed, main_rows, mean_gain, quantity_of
+from heapwise.analysis.gain import PEAK, gain, is_main, is_speed, main_rows, mean_gain, quantity_of
 from heapwise.analysis.headlines import label
 from heapwise.analysis.heap_aims import (
     HEAP_AIMS,
@@ -114,10 +114,7 @@ def _fits(bench: Bench, aim: RowAim, cell: Cell) -> bool:
     if aim.rows == "peak":
         return cell.quantity == PEAK
     quantity = quantity_of(bench, cell)
-    if aim.rows == "speed":
-        return is_speed(quantity)
-    first = next(e for e in bench.stored.run.experiments if e.id == cell.experiment).quantities[0]
-    return quantity == first and is_speed(quantity)
+    return is_speed(quantity) if aim.rows == "speed" else is_main(quantity)
 
 
 def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
@@ -175,7 +172,7 @@ def _mean(bench: Bench, aim: MeanAim) -> Goal:
     worst = min(found, key=lambda rival: found[rival].ratio)
     figure = found[worst]
     experiments = len({cell.experiment for cell in cells})
-    note = f"{len(cells)} rows of {experiments} experiments, the first quantity of each"
+    note = f"{len(cells)} rows of {experiments} experiments, without quantiles of single calls"
     if left_out:
         note += f"; not measured in every row: {', '.join(left_out)}"
     return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, figure.ratio,
@@ -209,7 +206,7 @@ def _scale(bench: Bench, aim: ScaleAim) -> Goal:
 def _limit(bench: Bench, aim: LimitAim) -> Goal:
     sense = f"at most {aim.limit:g}"
     cells = [c for c in _of_experiment(bench, aim.experiment)
-             if fnmatchcase(c.quantity, aim.quantity) and aim.ours in bench.table[c]]
+             if c.quantity == aim.quantity and aim.ours in bench.table[c]]
     parts = []
     for cell in cells:
         series = bench.table[cell][aim.ours]

@@ -15,7 +15,7 @@ NAMED = 8
 """Things that a line names before it counts the rest."""
 
 FEW = 3
-"""Subjects named as level; where more are, the row tells nobody apart."""
+"""Subjects named of those that share the head of a row."""
 
 Asked = Callable[[Standing], bool]
 
@@ -43,11 +43,11 @@ def _firsts(bench: Bench, rows: list[Standing]) -> str:
     alone = {name: [s for s in rows if s.level() == [name]] for name in bench.subjects()}
     ranks = sorted((name for name in alone if alone[name]), key=lambda name: -len(alone[name]))
     words = [f"{name} alone in {len(alone[name])} ({_experiments(alone[name])})" for name in ranks]
-    shared = Counter(" and ".join(sorted(s.level())) if len(s.level()) <= FEW else ""
-                     for s in rows if len(s.level()) > 1)
-    words += [f"{names} level in {count}" for names, count in shared.most_common() if names]
-    if shared[""]:
-        words.append(f"more than {FEW} level in {shared['']}")
+    undecided = [s for s in rows if len(s.level()) > 1]
+    if undecided:
+        among = Counter(name for s in undecided for name in s.level())
+        often = " or ".join(name for name, _ in among.most_common(FEW))
+        words.append(f"cannot tell in {len(undecided)} (most often {often})")
     return "; ".join(words)
 
 

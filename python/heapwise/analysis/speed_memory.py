@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from statistics import median
 
 from heapwise.analysis.gain import gain, main_rows, mean_gain, peak_row
 from heapwise.analysis.rows import Bench
@@ -12,6 +13,10 @@ from heapwise.trust.series import Cell, baseline_of
 
 Triple = tuple[float, float, float]
 """Low, estimate, high; all the same where there is no interval."""
+
+
+LEAST_PEAK_BYTES = 2**20
+"""Below, a peak is the allocator's first pages, and a ratio of them says nothing of a program."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +41,26 @@ class SpeedMemory:
 
 
 def speed_memory(bench: Bench, family: str) -> SpeedMemory | None:
-    """Over every row with a speed and a peak that the baseline was measured in; None without."""
+    """Over every row with a speed, and a peak of at least ``LEAST_PEAK_BYTES``; None without.
+
+    Both of the baseline.
+    """
     base = _baseline(bench, family)
-    rows = [c for c in main_rows(bench, family) if base in bench.table[c]
-            and (peak := peak_row(bench, c)) and base in bench.table[peak]]
+    rows = [c for c in main_rows(bench, family)
+            if base in bench.table[c] and _peak(bench, c, base) >= LEAST_PEAK_BYTES]
     return _map(bench, rows, base) if rows else None
 
 
 def row_map(bench: Bench, cell: Cell, base: str) -> SpeedMemory:
     """The same for one row."""
     return _map(bench, [cell], base)
+
+
+def _peak(bench: Bench, cell: Cell, subject: str) -> float:
+    peak = peak_row(bench, cell)
+    if peak is None or subject not in bench.table[peak]:
+        return 0.0
+    return float(median(bench.table[peak][subject].values))
 
 
 def _baseline(bench: Bench, family: str) -> str:
@@ -76,7 +91,7 @@ def _over(bench: Bench, rows: list[Cell], name: str, base: str) -> Triple | None
     found: PairedRatio | CombinedRatio | None = None
     if len(rows) > 1:
         found, _ = mean_gain(bench, rows, name, base)
-    elif {name, base} <= bench.table[rows[0]].keys():
+    elif rows and {name, base} <= bench.table[rows[0]].keys():
         found, _ = gain(bench, rows[0], name, base)
     if found is None:
         return None

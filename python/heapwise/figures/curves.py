@@ -38,16 +38,18 @@ def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
     """Values above zero, on a logarithmic axis; ``show`` writes them with their unit."""
     values = [v for c in curves for k in c.knots for v in (k.value, *k.raw, k.low, k.high) if v]
     up = logarithmic(values, BOTTOM, TOP, 0.04)
-    places = _places(len(slots))
+    ticks = [(tick, bare(show(tick))) for tick in decade_ticks(up)]
+    left = max(LEFT, 16 + max((text_width(words, 12) for _, words in ticks), default=0.0))
+    places = _places(len(slots), left)
     longest = max((text_width(curve.name, BOLD) for curve in curves), default=0.0)
     wide = max(WIDTH, RIGHT + 12 + longest)
     drawing = Drawing(wide, HEIGHT, title, _description(curves, slots, show))
-    for tick in decade_ticks(up):
-        drawing.line(LEFT, up.place(tick), RIGHT, up.place(tick))
-        drawing.text(LEFT - 8, up.place(tick) + 4, bare(show(tick)), anchor="end")
+    for tick, words in ticks:
+        drawing.line(left, up.place(tick), RIGHT, up.place(tick))
+        drawing.text(left - 8, up.place(tick) + 4, words, anchor="end")
     for x, words in zip(places, slots, strict=True):
         drawing.text(x, BOTTOM + 20, words, anchor="middle")
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, x_title, anchor="middle", fill="ink")
+    drawing.text((left + RIGHT) / 2, HEIGHT - 8, x_title, anchor="middle", fill="ink")
     for number, curve in enumerate(curves):
         _curve(drawing, curve, places, up, number, show)
     _names(drawing, curves, up, places)
@@ -59,11 +61,11 @@ def bare(words: str) -> str:
     return re.sub(r"\.0+(?=\D|$)|(\.\d*[1-9])0+(?=\D|$)", r"\1", words)
 
 
-def _places(number: int) -> list[float]:
+def _places(number: int, left: float) -> list[float]:
     if number == 1:
-        return [(LEFT + RIGHT) / 2]
-    step = (RIGHT - LEFT - 60) / (number - 1)
-    return [LEFT + 30 + step * place for place in range(number)]
+        return [(left + RIGHT) / 2]
+    step = (RIGHT - left - 60) / (number - 1)
+    return [left + 30 + step * place for place in range(number)]
 
 
 def _curve(drawing: Drawing, curve: Curve, places: list[float], up: Axis, number: int,

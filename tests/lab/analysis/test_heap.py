@@ -162,7 +162,7 @@ def test_scaling_compares_a_subject_with_itself() -> None:
 
 def with_limits(purged: float) -> Heap:
     sizes = experiment_of("heap/size_shift", [Quantity("resident_over_live", "x", "lower")], PEERS)
-    idle = experiment_of("heap/idle_purge", [Quantity("resident_after_2s", "x", "lower")], PEERS)
+    idle = experiment_of("heap/idle_purge", [Quantity("resident_2s", "x", "lower")], PEERS)
 
     def values(experiment: str, subject: str, cell: dict[str, Any], quantity: str,
                value: float) -> float:

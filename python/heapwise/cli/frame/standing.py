@@ -13,6 +13,8 @@ from heapwise.store import StoredRun
 
 TITLES = {"speed": "Speed", "latency": "Latency", "memory": "Memory", "other": "Other measures"}
 
+UNSURE = "?"
+
 
 def standing_tables(stored: StoredRun) -> str:
     """A table for each aspect; a row for each cell and quantity, a column for each subject."""
@@ -28,7 +30,7 @@ def standing_tables(stored: StoredRun) -> str:
 
 def _table(bench: Bench, title: str, rows: list[Standing]) -> str:
     names = [name for name in bench.subjects() if any(name in s.places for s in rows)]
-    head = [f"{title}: times behind the best", *(_short(names))]
+    head = [f"{title}: times behind the best ({UNSURE}: cannot tell)", *_short(names)]
     return align([head, *([label(bench, s.cell), *(_cell(s, name) for name in names)]
                           for s in rows)])
 
@@ -38,10 +40,10 @@ def _short(names: Iterable[str]) -> list[str]:
 
 
 def _cell(standing: Standing, name: str) -> str:
-    """``best``, ``=`` where the pairs cannot tell it from the best, else a factor."""
+    """``best`` or a factor; a mark where the pairs cannot tell it from the best."""
     place = standing.places.get(name)
     if place is None or place.behind is None:
         return "-"
     if name == standing.best:
         return "best"
-    return "=" if place.level else significant(max(1.0, place.behind))
+    return significant(max(1.0, place.behind)) + UNSURE * place.level

@@ -8,6 +8,7 @@ Columns, in this order; a figure that an experiment does not give is left empty:
 - ``throughput_ops_per_s``; ``alloc_p50_ns``, ``alloc_p99_ns``, ``free_p50_ns``, ``free_p99_ns``;
 - ``overhead_ratio``: usable over requested bytes; ``peak_live_bytes``; beyond the seed's:
   ``resident_over_live``, ``peak_resident_bytes``;
+- ``others``: what else the experiment gives, ``name=value`` in its own units;
 - ``elapsed_ns``, ``operations``: of the timed regions of the repeat;
 - ``warm_up``, ``kept``: 1 or 0, whether a rule left the line out of the statistics;
 - ``status``: ``ok``, or how the process ended; one that yielded nothing has a line without figures.
@@ -48,18 +49,18 @@ def write(stored: StoredRun, result: Result) -> str:
         by_process.setdefault(sample.process, []).append(sample)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*PLACE, *FIGURES, *FACTS, *FATE])
+    writer.writerow([*PLACE, *FIGURES, "others", *FACTS, *FATE])
     for process in stored.processes:
         if process.facts.get("counting"):
             continue
         samples = by_process.get(process.number, [])
         for sample in samples:
             writer.writerow([
-                *_place(process, sample.repeat), *_figures(sample, units),
+                *_place(process, sample.repeat), *_figures(sample, units), _others(sample),
                 *(_plain(sample.facts.get(name)) for name in FACTS), int(sample.warm_up),
                 int((sample.process, sample.repeat) in kept), process.status])
         if not samples:
-            nothing = [""] * (len(FIGURES) + len(FACTS))
+            nothing = [""] * (len(FIGURES) + 1 + len(FACTS))
             writer.writerow([*_place(process, ""), *nothing, int(process.warm_up), 0,
                              process.status])
     return text.getvalue()
@@ -82,6 +83,11 @@ def _figures(sample: Sample, units: Mapping[tuple[str, str], str]) -> list[objec
             value = None if factor is None else value * factor
         found.append(_plain(value))
     return found
+
+
+def _others(sample: Sample) -> str:
+    return " ".join(f"{name}={_plain(value)}" for name, value in sample.values.items()
+                    if name not in FIGURES.values())
 
 
 def _plain(value: Any) -> object:

@@ -9,12 +9,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.gain import main_rows
+from heapwise.analysis.gain import is_main, main_rows
 from heapwise.analysis.speed_memory import SpeedMemory, row_map
-from heapwise.analysis.units import scale_for, show
+from heapwise.analysis.units import TIME_UNITS, scale_for, show
 from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
-from heapwise.model import Row
+from heapwise.model import Quantity, Row
 from heapwise.report.view import Group, View
 from heapwise.report.words import quantity_name, short_name
 
@@ -23,6 +23,7 @@ TITLE, ORDER = "Heaps", 22
 FAMILY = "heap"
 SCALED = "heap/rl_small"
 THROUGHPUT, OVERHEAD = "throughput", "overhead_ratio"
+FASTER = ("slower", "faster")
 
 
 def build(view: View) -> dict[str, Any] | None:
@@ -35,40 +36,52 @@ def build(view: View) -> dict[str, Any] | None:
 
 
 def _by_workload(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
-    """Throughput with the fewest and the most threads, and the overhead."""
-    found = []
+    """Throughput with the fewest and the most threads, mean times, and the overhead."""
     speeds = [g for g in groups if g.quantity == THROUGHPUT]
-    if few := _one_each(speeds, most=False):
-        found.append(_panels(view, few, "Throughput by workload", "slower", "faster"))
-    contended = [g for g in _one_each(speeds, most=True) if g not in few]
-    for threads in dict.fromkeys(g.cell.get("threads") for g in contended):
-        picked = [g for g in contended if g.cell.get("threads") == threads]
-        title = f"Throughput by workload, {threads} threads"
-        found.append(_panels(view, picked, title, "slower", "faster"))
+    found = [_panels(view, few, "Throughput by workload", FASTER)
+             for few in (_one_each(speeds, most=False),) if few]
+    contended = [g for g in _one_each(speeds, most=True) if g.cell.get("threads", 1) != 1]
+    for threads in dict.fromkeys(g.cell["threads"] for g in contended):
+        picked = [g for g in contended if g.cell["threads"] == threads]
+        found.append(_panels(view, picked, f"Throughput by workload, {threads} threads", FASTER))
+    times = [g for g in groups if g.unit in TIME_UNITS and is_main(_quantity(g))]
+    if first := _one_each(times, most=False):
+        found.append(_panels(view, first, "Mean times by experiment", ("faster", "slower")))
     if overhead := _one_each([g for g in groups if g.quantity == OVERHEAD], most=False):
         title = "Overhead by workload: usable over requested bytes"
-        found.append(_panels(view, overhead, title, "tighter", "more given than asked for"))
+        found.append(_panels(view, overhead, title, ("tighter", "more given than asked for")))
     return found
 
 
+def _quantity(group: Group) -> Quantity:
+    return next(q for q in group.experiment.quantities if q.name == group.quantity)
+
+
 def _one_each(groups: list[Group], *, most: bool) -> list[Group]:
-    """For each experiment its first or last cell."""
-    found: dict[str, Group] = {}
+    """For each experiment and quantity its first or last cell."""
+    found: dict[tuple[str, str], Group] = {}
     for group in groups:
-        if most or group.experiment.id not in found:
-            found[group.experiment.id] = group
+        key = group.experiment.id, group.quantity
+        if most or key not in found:
+            found[key] = group
     return list(found.values())
 
 
-def _panels(view: View, groups: list[Group], title: str, left: str,
-            right: str) -> tuple[str, Markup]:
-    drawn = [Panel(g.experiment.id.rpartition("/")[2].replace("_", " "), _rows(view, g.rows),
+def _panels(view: View, groups: list[Group], title: str,
+            ends: tuple[str, str]) -> tuple[str, Markup]:
+    several = len({g.quantity for g in groups}) > 1
+    drawn = [Panel(_title(g, several), _rows(view, g.rows),
                    scale_for([r.min for r in g.rows], g.unit)) for g in groups]
     present = {row.subject for panel in drawn for row in panel.rows}
     subjects = [name for name in map(short_name, view.bench.subjects()) if name in present]
-    figure = panels.draw(drawn, subjects, title, left=left, right=right)
+    figure = panels.draw(drawn, subjects, title, left=ends[0], right=ends[1])
     return (f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
             "dot. Each panel has an axis of its own.", Markup(figure))
+
+
+def _title(group: Group, with_quantity: bool) -> str:
+    name = group.experiment.id.rpartition("/")[2].replace("_", " ")
+    return f"{name}: {quantity_name(group.quantity)}" if with_quantity else name
 
 
 def _rows(view: View, rows: list[Row]) -> list[Row]:
@@ -101,7 +114,8 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
         if len(one.spots) > 1:
             parameters = json.loads(cell.parameters)
             words = [f"{k.replace('_', ' ')} {parameters[k]}" for k in view.varying(experiment)]
-            found.append((", ".join([cell.experiment, *words]), picture(one)))
+            name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
+            found.append((", ".join([name, *words]), picture(one)))
     return found
 
 
@@ -116,10 +130,10 @@ def caption(found: SpeedMemory) -> str:
     """What the points of a map over many rows are, and who has none."""
     experiments = len({cell.experiment for cell in found.rows})
     words = (f"Speed against peak memory, relative to {found.baseline}: geometric means over "
-             f"{len(found.rows)} rows of {experiments} experiments "
-             f"({quantity_name(found.rows[0].quantity)}, peak resident memory), with 95 % "
-             "intervals. Down and right is better; the ring is the baseline, the grey cross the "
-             "baseline measured a second time.")
+             f"{len(found.rows)} rows of {experiments} experiments (throughputs and mean times; "
+             "peak resident memory; rows of less than 1 MiB left out), with 95 % intervals. Down "
+             "and right is better; the ring is the baseline, the grey cross the baseline "
+             "measured a second time.")
     if found.left_out:
         words += " Without a point: " + "; ".join(
             f"{name} ({why})" for name, why in found.left_out.items()) + "."

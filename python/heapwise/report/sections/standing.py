@@ -117,7 +117,10 @@ def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
     ends = "" if place.low is None or place.high is None else (
         f", {significant(max(1.0, place.low))} to {significant(place.high)} times behind the best")
     shade = _shade(place.behind)
-    if place.level:
+    if place.low is None:
+        shade = {**shade, "words": f"{shade['words']}?"}
+        ends = ", no interval"
+    elif place.level:
         shade = {**shade, "class": f"{shade['class']} level"}
     return {**shade, "hint": f"{place.subject}: {show(place.median)}{ends}"}
 

@@ -1,0 +1,187 @@
+"""A run of the heap family as a page: the table that is read first, the pictures, the folds."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from synthetic import compare_run, pool_run
+from synthetic_heap import MIX, SPEED, Heap, experiment_of, heap_run
+
+from heapwise.analysis import analyse
+from heapwise.model import Quantity
+from heapwise.report import View, build_page
+from heapwise.report.formats import find_formats
+from heapwise.report.sections import experiments, heaps, seeds, standing
+from heapwise.store import StoredRun
+
+LOST = heap_run(Heap(
+    threads=(1, 16), lost=lambda e, s, p: s == "malloc@jemalloc" and p.get("threads") == 16,
+    bend=lambda e, s, p, q, v: v * 0.2 if s == "heap_inlined" else v,
+    extra=[experiment_of("heap/pair", [Quantity("alloc_free", "ns/op", "lower")],
+                         [*SPEED, "heap_inlined"]),
+           experiment_of("heap/size_shift", [Quantity("resident_over_live", "x", "lower")],
+                         list(SPEED))]))
+
+
+class Text(HTMLParser):
+    """The words of every cell of the tables that are matrices, row by row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[list[str]] = []
+        self._inside = self._cell = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "table":
+            self._inside = "matrix" in (dict(attrs).get("class") or "")
+        if self._inside and tag == "tr":
+            self.rows.append([])
+        self._cell = self._inside and tag in ("td", "th")
+        if self._cell:
+            self.rows[-1].append("")
+
+    def handle_data(self, data: str) -> None:
+        if self._inside and self.rows and self.rows[-1]:
+            self.rows[-1][-1] = f"{self.rows[-1][-1]} {data.strip()}".strip()
+
+
+def matrix(stored: StoredRun) -> list[list[str]]:
+    parser = Text()
+    parser.feed(build_page([View(stored)]))
+    return parser.rows
+
+
+def test_the_first_table_has_a_row_for_each_cell_and_a_column_for_each_subject() -> None:
+    rows = matrix(LOST)
+    assert rows[0] == ["row", "heap_inlined", "heapwise", "mimalloc", "tcmalloc", "jemalloc",
+                       "glibc", "best value"]
+    first = next(r for r in rows if r[0] == "rl_small throughput, threads 1")
+    assert first[1:3] == ["", "1.00"]
+    assert float(first[6]) == pytest.approx(1.9, abs=0.02)
+    assert first[-1].endswith("Mops/s")
+
+
+def test_who_ran_out_of_time_is_no_empty_cell_and_has_no_mean() -> None:
+    rows = matrix(LOST)
+    lost = next(r for r in rows if r[0] == "rl_small throughput, threads 16")
+    assert lost[5] == "timed out"
+    mean = next(r for r in rows if r[0] == "geometric mean")
+    assert mean[5] == ""
+    assert float(mean[6]) > 1.5
+
+
+def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> None:
+    found = standing.build(View(LOST))
+    assert found is not None
+    tables = {table["title"]: table for table in found["tables"]}
+    assert list(tables)[:2] == ["Speed", "Memory"]
+    names = {row["experiment"] + " " + row["cell"] for row in tables["Memory"]["rows"]}
+    assert "size_shift resident over live" in names
+    assert "rl_small peak resident, threads 1" in names
+    assert "rl_small resident over live, threads 1" not in names
+    assert [table["open"] for table in found["tables"]] == [True, True, False, False]
+
+
+def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
+    page = build_page([View(LOST)])
+    tables = page[page.index('class="matrix'):page.index("Goals of the project")]
+    classes = set(re.findall(r'<t[dh][^>]*class="([^"]+)"', tables))
+    assert not [c for c in classes if "ours" in c or "heapwise" in c]
+
+
+def test_a_comparison_a_smoke_run_and_a_single_row_have_no_such_table() -> None:
+    assert standing.build(View(compare_run())) is None
+    smoke = replace(LOST, run=replace(LOST.run, plan=replace(LOST.run.plan, smoke=True)))
+    assert standing.build(View(smoke)) is None
+    assert heaps.build(View(smoke)) is None
+    assert heaps.build(View(pool_run(6))) is None
+    assert standing.build(View(pool_run(6, threads=[1, 2]))) is not None
+
+
+def test_the_seeds_three_pictures_and_the_maps() -> None:
+    found = heaps.build(View(LOST))
+    assert found is not None
+    captions = [caption for caption, _ in found["figures"]]
+    assert [c.partition(":")[0] for c in captions] == [
+        "Throughput by workload, one thread", "Throughput by workload, 16 threads",
+        "Mean times by experiment", "Overhead by workload", "Scaling"]
+    assert all("95 % intervals" in c and "every sample" in c for c in captions)
+    assert [title for title, _ in found["maps"]][:2] == [
+        "heap/rl_small: throughput, threads 1", "heap/rl_small: throughput, threads 16"]
+
+
+def test_the_first_picture_is_the_map_over_all_rows() -> None:
+    page = build_page([View(heap_run(Heap(threads=(1, 2))))])
+    hero = page[page.index('<figure class="hero">'):page.index('aria-label="Reasons')]
+    assert "geometric means over 8 rows of 4 experiments" in hero
+    assert "speed · faster" in hero
+
+
+def test_many_tables_fold_and_the_first_quantity_keeps_its_dots() -> None:
+    found = experiments.build(View(heap_run()))
+    assert found is not None
+    part = found["parts"][0]
+    assert [t["drawn"] for t in part["tables"]] == [True] * 3
+    assert len(part["more"]) == 3 * (len(MIX) - 1)
+    assert not any(t["drawn"] or t["forest"] for t in part["more"])
+    few = experiments.build(View(pool_run(6, threads=[1, 2])))
+    assert few is not None
+    assert all(not p["more"] and all(t["drawn"] for t in p["tables"]) for p in few["parts"])
+
+
+def test_goals_over_rows_open_with_the_worst_first() -> None:
+    found = seeds.build(View(heap_run(Heap(
+        bend=lambda e, s, p, q, v: v * 0.7 if (e, s, q) == (
+            "heap/alignment64", "malloc@heapwise", "throughput") else v))))
+    assert found is not None
+    name, parts = found["open_goals"][0]
+    assert name == "every throughput and latency row"
+    assert [g.verdict for g, _, _ in parts[:4]] == ["not met"] * 3 + ["met"]
+    ratios = [g.ratio for g, _, _ in parts[:3]]
+    assert ratios == sorted(ratios)
+
+
+def test_an_allocator_of_our_name_is_no_command() -> None:
+    page = build_page([View(heap_run(Heap(threads=(1, 2))))])
+    title = page[page.index('<h1 class="answer">'):page.index("</h1>")]
+    assert "malloc@heapwise in" in title
+    assert "<code>" not in title
+
+
+def raw(stored: StoredRun) -> list[dict[str, str]]:
+    text = find_formats()["seed-csv"].write(stored, analyse(stored))
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_the_seeds_csv_has_every_repeat_and_what_was_lost() -> None:
+    lines = raw(LOST)
+    assert len(lines) == len(LOST.processes)
+    assert list(lines[0])[:3] == ["workload", "allocator", "threads"]
+    sample = next(s for s in LOST.samples if s.experiment == "heap/rl_small")
+    line = next(x for x in lines if int(x["process"]) == sample.process)
+    assert (line["workload"], line["allocator"]) == (
+        "rl_small", sample.subject.removeprefix("malloc@"))
+    assert float(line["throughput_ops_per_s"]) == pytest.approx(sample.values["throughput"] * 1e6)
+    for column, quantity in (("alloc_p50_ns", "alloc_p50"), ("free_p99_ns", "free_p99"),
+                             ("overhead_ratio", "overhead_ratio"),
+                             ("peak_live_bytes", "peak_live")):
+        assert float(line[column]) == pytest.approx(sample.values[quantity])
+    assert (line["status"], line["kept"], line["warm_up"]) == ("ok", "1", "0")
+    lost = [x for x in lines if x["status"] == "timed_out"]
+    assert len(lost) == 8 * 4
+    assert {x["throughput_ops_per_s"] for x in lost} == {""}
+    pair = next(x for x in lines if x["workload"] == "pair")
+    assert pair["others"].startswith("alloc_free=")
+    assert pair["threads"] == "1"
+
+
+def test_the_seeds_csv_of_other_runs_is_empty_where_they_have_no_such_figure() -> None:
+    lines = raw(pool_run())
+    assert {x["throughput_ops_per_s"] for x in lines} == {""}
+    assert {x["warm_up"] for x in lines} == {"0", "1"}
+    assert all(x["parameters"] == "block_size=64" for x in lines)
