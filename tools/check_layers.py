@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LIBRARY = ("words", "detail", "checking", "thread", "pool", "adapt", "observe", "hybrid",
-           "contents")
+           "heap_header", "contents")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ ROOMS = (
     Room("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
     Room("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("words", "detail")),
     Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
+    Room("heap_header", r"include/heapwise/heap\.hpp", ("words", "detail", "c_api")),
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
     # The heap needs nothing of the pools: it may be under everything else in the process.
     Room("heap", r"src/heap/", ("words", "detail", "os", "c_api")),

@@ -7,6 +7,7 @@
 #include <heapwise/block_source.hpp>
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/heap.hpp>
 #include <heapwise/hybrid.hpp>
 #include <heapwise/hybrid/refill/class_arena.hpp>
 #include <heapwise/hybrid/refill/global_lock.hpp>

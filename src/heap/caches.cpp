@@ -32,19 +32,29 @@ struct idle_caches {
 };
 constinit idle_caches idle;
 
+/// Without it, caches of threads that end are lost.
+constinit bool ends_are_told = false;
+
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 
 /// More than these are emptied when their thread ends, not later.
 constexpr std::size_t most_filled = 8;
 
+void release_uncached(void* block, size_class of) noexcept {
+  set_link(block, nullptr);
+  the_bins[of].put_back(static_cast<std::byte*>(block), of);
+}
+
 void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= class_count; ++of) {
     cache_bin& bin = cache.bins[of];
+    if (cache.hot[of] != nullptr) release_uncached(cache.hot[of], of);
     if (bin.head != nullptr) the_bins[of].put_back(bin.head, of);
     if (cache.spares[of] != nullptr) the_bins[of].put_back(cache.spares[of], of);
     the_bins[of].put_back(cache.runs[of], of);
     bin.head = nullptr;
     bin.room = class_table[of].batch;
+    cache.hot[of] = nullptr;
     cache.spares[of] = nullptr;
     cache.runs[of] = {};
   }
@@ -104,6 +114,10 @@ void abandon(void* abandoned) {
 
 __thread heap_cache* current_cache = &no_cache;
 
+void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
+
+void use_no_cache() noexcept { current_cache = &no_cache; }
+
 heap_cache* own_cache() noexcept {
   heap_cache* const cache = current_cache;
   if (cache != &no_cache) return cache;
@@ -111,7 +125,7 @@ heap_cache* own_cache() noexcept {
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
   current_cache = adopted; // first: arranging the end of the thread allocates
-  if (!os::is_main_thread()) os::at_thread_exit(abandon, adopted);
+  if (ends_are_told) os::at_thread_exit(adopted);
   return adopted;
 }
 
@@ -149,11 +163,6 @@ namespace {
 HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   void* const block = start_heap() ? the_bins[of].take_one(of) : nullptr;
   return block != nullptr ? block : no_memory();
-}
-
-void release_uncached(void* block, size_class of) noexcept {
-  set_link(block, nullptr);
-  the_bins[of].put_back(static_cast<std::byte*>(block), of);
 }
 
 /// Effects: a complete batch becomes the spare one; the spare one before it goes to the bin.
@@ -197,7 +206,7 @@ void release_slowly(void* block) noexcept {
     return;
   }
   cache_bin& bin = cache->bins[of];
-  if (chosen_profile::checks_head && bin.head == block) {
+  if (chosen_profile::checks_head && (bin.head == block || cache->hot[of] == block)) {
     invalid_free(block, invalid::freed_before);
     return;
   }

@@ -11,6 +11,13 @@ namespace heapwise::detail {
 /// ended as far as the heap is concerned, and without memory.
 [[nodiscard]] heap_cache* own_cache() noexcept;
 
+/// Effects: from now on the caches of threads that end are passed on. Called once, at the start.
+void watch_thread_exits() noexcept;
+
+/// Effects: in a thread whose thread-local storage has no values yet: gives it the one that stands
+/// for "no cache".
+void use_no_cache() noexcept;
+
 /// Effects: gives all blocks of the calling thread's cache to the bins.
 void empty_own_cache() noexcept;
 

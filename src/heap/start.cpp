@@ -59,6 +59,7 @@ bool start_locked() noexcept {
   }
   the_link_key = static_cast<std::uintptr_t>(os::random_word());
   read_options();
+  watch_thread_exits();
   started.store(true, std::memory_order_release);
   return true;
 }

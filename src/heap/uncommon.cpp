@@ -57,6 +57,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
       over_limit(size_bytes)) {
     return nullptr;
   }
+  size_bytes = std::max(size_bytes, std::size_t{1});
   const std::size_t slices = slices_of(size_bytes);
   bool clean = false;
   span* const made = the_space.take(slices + room_slices,
@@ -196,7 +197,9 @@ void* resize(void* block, std::size_t size_bytes) noexcept {
     return same != nullptr ? same : move_large(*what.record, size_bytes);
   }
   // A smaller block is not worth a copy until it wastes half of its bytes.
-  if (size_bytes <= old_bytes && size_bytes > old_bytes / 2) return block;
+  const bool same_class = size_bytes <= max_small_bytes && what.record == nullptr &&
+                          class_table[class_of(size_bytes)].bytes == old_bytes;
+  if (same_class || (size_bytes <= old_bytes && size_bytes > old_bytes / 2)) return block;
   return move_anywhere(block, old_bytes, size_bytes);
 }
 

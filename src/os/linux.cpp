@@ -13,10 +13,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Of the C++ runtime's interface: runs before the destructors of pthread keys, and needs no key.
-extern "C" int __cxa_thread_atexit_impl(void (*)(void*), void*, void*);
-extern "C" void* __dso_handle;
-
 namespace heapwise::os {
 
 std::size_t page_bytes() noexcept {
@@ -110,11 +106,21 @@ void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept
   ::pthread_atfork(before, in_parent, in_child);
 }
 
-bool is_main_thread() noexcept { return ::gettid() == ::getpid(); }
+namespace {
 
-bool at_thread_exit(void (*action)(void*), void* argument) noexcept {
+// A key made early has a small number, and its values a place in every thread from the start.
+pthread_key_t thread_exit_key;
+
+} // namespace
+
+bool set_thread_exit(void (*action)(void*)) noexcept {
   const errno_keeper keep;
-  return __cxa_thread_atexit_impl(action, argument, &__dso_handle) == 0;
+  return ::pthread_key_create(&thread_exit_key, action) == 0;
+}
+
+void at_thread_exit(void* argument) noexcept {
+  const errno_keeper keep;
+  ::pthread_setspecific(thread_exit_key, argument);
 }
 
 namespace {

@@ -55,12 +55,12 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
 
-/// Effects: calls `action` when the calling thread ends, as late as the system allows. May
-/// allocate. Returns: whether that could be arranged.
-bool at_thread_exit(void (*action)(void*), void* argument) noexcept;
-
-/// Returns: whether the calling thread is the one that the process started with.
-[[nodiscard]] bool is_main_thread() noexcept;
+/// Effects: calls `action(argument)` when a thread ends that called `at_thread_exit(argument)`,
+/// after the destructors of its thread_local objects. Called once, before the first of these.
+/// Returns: whether the system has room for that. Neither takes a lock of the loader, which may be
+/// held by who waits for this thread; `at_thread_exit` may allocate.
+[[nodiscard]] bool set_thread_exit(void (*action)(void*)) noexcept;
+void at_thread_exit(void* argument) noexcept;
 
 /// Effects: starts a thread that takes no signals and keeps no process alive. May allocate.
 [[nodiscard]] bool start_thread(void (*body)()) noexcept;

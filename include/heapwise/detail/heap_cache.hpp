@@ -65,6 +65,7 @@ struct alignas(cache_line_bytes) heap_cache {
   cache_bin bins[class_slots];
   cache_run runs[class_slots];
   std::byte* spares[class_slots] = {}; // a whole batch more of each class, or none
+  std::byte* hot[class_slots] = {};    // the block freed last by the inlined functions of heap.hpp
   heap_cache* next = nullptr;          // of all that exist, or of those without a thread
 };
 
@@ -127,6 +128,32 @@ HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   store_link<Profile>(block, bin.head, cache.key);
   bin.head = static_cast<std::byte*>(block);
   --bin.room;
+}
+
+/// The same two for callers that know the class when they are compiled: the block freed last is
+/// kept beside the list, so that a block which comes and goes in turns is never linked, and no load
+/// has to wait for the store of a link. (For callers that mix classes, its branches would cost more
+/// than they save: docs/decisions/0021.)
+template <class Profile>
+HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t of) noexcept {
+  std::byte*& hot = current_cache->hot[of];
+  if (std::byte* const block = hot; block != nullptr) {
+    hot = nullptr;
+    return block;
+  }
+  return take<Profile>(of);
+}
+
+template <class Profile>
+HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t of) noexcept {
+  heap_cache& cache = *current_cache;
+  std::byte* const colder = cache.hot[of];
+  if (cache.bins[of].block_bytes == 0) [[unlikely]]
+    return release_slowly(block); // no cache yet
+  if (Profile::checks_head && colder == block) [[unlikely]]
+    return release_slowly(block);
+  cache.hot[of] = static_cast<std::byte*>(block);
+  if (colder != nullptr) give<Profile>(colder);
 }
 
 } // namespace heapwise::detail
