@@ -13,7 +13,7 @@ struct measure {
 const experiment question = mix_experiment(
     "heap/fragmentation_mix", "What does a wide mix of sizes cost, in time and in memory?",
     "malloc and free of 16 to 4096 bytes, all nearly as often, at most 8192 live on a thread.",
-    subjects<measure>(), {}, 200'000);
+    subjects<measure>(), {}, 120'000);
 
 } // namespace
 

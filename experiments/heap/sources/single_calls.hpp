@@ -25,12 +25,14 @@ void replay_timed(Source& source, const heapwise::bench::tape& plays, void** slo
   using heapwise::bench::now_ticks;
   for (const heapwise::bench::operation each : plays.operations) {
     void*& slot = slots[each.slot()];
-    const std::uint64_t start = now_ticks();
+    // The clock starts in each branch: a branch that was mispredicted is the tape's cost.
     if (each.frees()) {
+      const std::uint64_t start = now_ticks();
       source.deallocate(slot, each.bytes());
       heapwise::bench::clobber();
       into.frees.record(now_ticks() - start);
     } else {
+      const std::uint64_t start = now_ticks();
       slot = source.allocate(each.bytes());
       heapwise::bench::escape(slot);
       into.allocations.record(now_ticks() - start);
