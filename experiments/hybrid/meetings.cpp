@@ -30,6 +30,7 @@ struct measure {
 
   static void report(sample& yields, const heapwise::refill_counts& counts, double scale) {
     yields.set("locks", scale * static_cast<double>(counts.locks_taken));
+    yields.set("busiest_lock", scale * static_cast<double>(counts.busiest_lock));
     yields.set("list_waits", scale * static_cast<double>(counts.list_waits));
     yields.set("carve_waits", scale * static_cast<double>(counts.carve_waits));
     yields.set("retries", scale * static_cast<double>(counts.retries));
@@ -50,6 +51,8 @@ const experiment question{
     .parameters = parameters(),
     .quantities =
         {{"locks", "per Mop", better::lower, "locks taken, of lists and to carve"},
+         {"busiest_lock", "per Mop", better::lower,
+          "of them, those of the lock that was taken most: what cannot happen side by side"},
          {"list_waits", "per Mop", better::lower, "of them, a list's that another thread had"},
          {"carve_waits", "per Mop", better::lower,
           "of them, the one to carve under, where that is not the list's own"},

@@ -94,12 +94,12 @@ void reserved::depot::reset(detail::chunk_map& chunks) noexcept {
 }
 
 refill_counts reserved::depot::counts() const noexcept {
-  refill_counts sum{.locks_taken = carving_.taken(),
-                    .carve_waits = carving_.waited(),
+  refill_counts sum{.carve_waits = carving_.waited(),
                     .refills = refills_.read(),
                     .refills_ahead = refills_ahead_.read()};
+  sum.add_lock(carving_.taken());
   for (const shard& each : shards_) {
-    sum.locks_taken += each.mutex.taken();
+    sum.add_lock(each.mutex.taken());
     sum.list_waits += each.mutex.waited();
   }
   return sum;

@@ -317,4 +317,25 @@ TEST_CASE("a reserve spares the allocations their carving") {
   CHECK(heap.statistics().refill.refills == 1);
 }
 
+TEST_CASE("a reset waits for the thread that fills the reserves") {
+  constexpr hybrid_options options{.reserve_slices = 8};
+  heapwise::hybrid<heapwise::refill::reserved> heap{options};
+  for (int round = 0; round < 50; ++round) {
+    std::set<void*> distinct;
+    for (int i = 0; i < 1000; ++i) distinct.insert(heap.allocate(i % 2 == 0 ? 100 : 4096));
+    REQUIRE(distinct.size() == 1000);
+    heap.reset();
+  }
+}
+
+TEST_CASE("the busiest lock is one of those that were taken") {
+  heapwise::hybrid<heapwise::refill::class_arena> heap;
+  for (int i = 0; i < 100; ++i) heap.deallocate(heap.allocate(512));
+  heap.deallocate(heap.allocate(4096));
+  const heapwise::refill_counts is = heap.statistics().refill;
+  CHECK(is.locks_taken == 202);
+  CHECK(is.busiest_lock == 200);
+  CHECK(is.list_waits == 0);
+}
+
 } // namespace

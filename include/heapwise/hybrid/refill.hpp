@@ -1,7 +1,7 @@
 // What a refill strategy of the hybrid allocator is, and what it tells of itself.
 #pragma once
 
-#include <array>
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 
@@ -20,11 +20,18 @@ struct hybrid_options {
 /// How often threads met. Of all classes together; grows for ever.
 struct refill_counts {
   std::size_t locks_taken = 0;   ///< of lists, and of what is carved from
+  std::size_t busiest_lock = 0;  ///< of them, those of the one lock that was taken most
   std::size_t list_waits = 0;    ///< a list's lock was somebody else's
   std::size_t carve_waits = 0;   ///< the lock of what is carved from was, where that is another one
   std::size_t retries = 0;       ///< a compare-and-swap came too late
   std::size_t refills = 0;       ///< slices that were carved while an allocation waited for them
   std::size_t refills_ahead = 0; ///< slices that were carved before anybody asked
+
+  /// Effects: adds a lock that was taken so many times.
+  void add_lock(std::size_t times) noexcept {
+    locks_taken += times;
+    busiest_lock = std::max(busiest_lock, times);
+  }
 };
 
 /// A tag whose nested `depot` holds the free blocks of all classes, for all threads at once. `take`

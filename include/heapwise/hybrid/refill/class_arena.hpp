@@ -49,7 +49,7 @@ struct class_arena {
     [[nodiscard]] refill_counts counts() const noexcept {
       refill_counts sum{};
       for (const arena& each : arenas_) {
-        sum.locks_taken += each.mutex.taken();
+        sum.add_lock(each.mutex.taken());
         sum.list_waits += each.mutex.waited();
         sum.refills += each.refills.read();
       }

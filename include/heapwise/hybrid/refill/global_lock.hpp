@@ -40,8 +40,10 @@ struct global_lock {
     }
 
     [[nodiscard]] refill_counts counts() const noexcept {
-      return {
-          .locks_taken = mutex_.taken(), .list_waits = mutex_.waited(), .refills = refills_.read()};
+      return {.locks_taken = mutex_.taken(),
+              .busiest_lock = mutex_.taken(),
+              .list_waits = mutex_.waited(),
+              .refills = refills_.read()};
     }
 
    private:

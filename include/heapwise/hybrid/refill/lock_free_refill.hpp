@@ -52,7 +52,7 @@ struct lock_free_refill {
         sum.retries += each.retries.load(std::memory_order_relaxed);
         sum.refills += each.refills.load(std::memory_order_relaxed);
       }
-      sum.locks_taken = growth_.taken();
+      sum.add_lock(growth_.taken());
       sum.carve_waits = growth_.waited();
       return sum;
     }

@@ -37,11 +37,10 @@ struct sharded {
     }
 
     [[nodiscard]] refill_counts counts() const noexcept {
-      refill_counts sum{.locks_taken = carving_.taken(),
-                        .carve_waits = carving_.waited(),
-                        .refills = refills_.read()};
+      refill_counts sum{.carve_waits = carving_.waited(), .refills = refills_.read()};
+      sum.add_lock(carving_.taken());
       for (const shard& each : shards_) {
-        sum.locks_taken += each.mutex.taken();
+        sum.add_lock(each.mutex.taken());
         sum.list_waits += each.mutex.waited();
       }
       return sum;
