@@ -108,8 +108,8 @@ void in_destructor(void* value) {
   auto next = std::make_unique<late>(stress::random{old->depth});
   next->depth = old->depth + 1;
   for (int i = 0; i < 10; ++i) next->kept.push_back(stress::make_block(next->draw));
-  // The system gives up after PTHREAD_DESTRUCTOR_ITERATIONS rounds, and what is left would leak.
-  if (next->depth < 4) pthread_setspecific(late_key, next.release());
+  // The system gives up after four rounds, and a sanitizer leaves a thread in the fourth.
+  if (next->depth < 3) pthread_setspecific(late_key, next.release());
 }
 
 TEST_CASE("threads allocate and free in all their destructors") {
