@@ -18,6 +18,8 @@ HOSTS = {
 }
 # For tests of what is done with URLs and paths.
 INVENTED_HOST = re.compile(r"(^|\.)(example|invalid|test|localhost)(\.(com|org|net))?$")
+# What a package manager writes, and reads again only as it wrote it.
+WRITTEN_BY_TOOLS = ("Cargo.lock",)
 URL = re.compile(r"https?://([\w.-]+)")
 
 HOMES = "|".join(("root", "work", "home", "Users"))
@@ -32,6 +34,8 @@ def is_invented(path: str) -> bool:
 
 def offences(file: TextFile) -> Iterator[str]:
     """A sentence for each host and each path that should not be there."""
+    if file.name.rpartition("/")[2] in WRITTEN_BY_TOOLS:
+        return
     for match in URL.finditer(file.text):
         if match[1] not in HOSTS and not INVENTED_HOST.search(match[1]):
             yield f"{file.name}:{line_of(file.text, match.start())}: names the host {match[1]}"

@@ -16,7 +16,7 @@ NEEDED = {
     "wheel": ("pip",),
 }
 INSTALL = {
-    "cargo": "apt install cargo-web   or   the installer of rustup",
+    "cargo": "apt install cargo-web (1.78 or newer)   or   the installer of rustup",
     "make": "apt install make",
     "cmake": "apt install cmake",
     "cc": "apt install gcc",

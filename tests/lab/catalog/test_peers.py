@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from heapwise import __version__
 from heapwise.catalog import adhoc_peer, choose_peers, find_peers, read_elf, system_library
 from heapwise.catalog.library_version import package_versions, soname_version, upstream
 from heapwise.catalog.peer_file import peer_folder, read_declarations
 from heapwise.errors import Problem
 
-EXPECTED = {"glibc", "jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "scudo"}
+EXPECTED = {"glibc", "heapwise", "jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "scudo"}
 
 
 def test_the_peers_of_the_first_release_are_declared() -> None:
@@ -71,6 +72,25 @@ def test_a_folder_is_all_that_a_new_peer_takes(
     assert found["absent"].path is None
     present, missing = choose_peers([])
     assert ([p.name for p in present], [p.name for p in missing]) == (["new"], ["absent"])
+
+
+def test_ours_is_looked_for_among_our_own_parts_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another installation's must not pass for the one that is measured."""
+    elsewhere, native = tmp_path / "elsewhere", tmp_path / "native"
+    for folder in (elsewhere, native):
+        folder.mkdir()
+    shutil.copy(system_library(), elsewhere / "libours.so")
+    declare(tmp_path / "peers", "ours", toml('["libours.so"]', elsewhere, "ours = true"))
+    monkeypatch.setenv("HEAPWISE_PEERS", str(tmp_path / "peers"))
+    monkeypatch.setenv("HEAPWISE_NATIVE", str(native))
+    assert find_peers()[0].path is None
+    shutil.copy(system_library(), native / "libours.so")
+    found = find_peers()[0]
+    assert (found.path, found.version) == (str(native / "libours.so"), __version__)
+    monkeypatch.setenv("HEAPWISE_NATIVE", str(tmp_path / "gone"))
+    assert find_peers()[0].path is None, "a laptop without native parts can list peers"
 
 
 @pytest.mark.parametrize("name", ["libmimalloc-debug.so.2", "libmimalloc-secure.so.2"])
