@@ -115,7 +115,7 @@ def test_without_git_what_was_built_is_left_out(root: Path) -> None:
     assert list(offences(root)) == ["docs/build.md:1: gone.md does not exist"]
 
 
-def test_lock_files_are_as_their_tools_write_them(root: Path) -> None:
+def test_lock_files_are_as_their_tools_write_them(with_library: Path) -> None:
     text = joined('source = "https:', '//registry.of-somebody.io/index"\n')
-    assert broken(root, text, "docs/Cargo.lock") == []
-    assert len(broken(root, text, "docs/Cargo.toml")) == 1
+    assert broken(with_library, text, "docs/Cargo.lock") == []
+    assert len(broken(with_library, text, "docs/Cargo.toml")) == 1
