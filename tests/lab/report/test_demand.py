@@ -35,4 +35,8 @@ def test_without_sizes_the_numbers_stay_and_the_figure_is_left_out() -> None:
 
 def test_nothing_counted_is_no_section() -> None:
     assert demand.build(View(pool_run())) is None
+    run = pool_run()
+    facts = {**run.processes[0].facts, **counted().processes[0].facts}
+    first = replace(run.processes[0], facts=facts)
+    assert demand.build(View(replace(run, processes=[first, *run.processes[1:]]))) is None
     assert demand.build(View(counted(calls={"malloc": 0, "free": 0}))) is None

@@ -21,7 +21,9 @@ REQUESTS = ("malloc", "calloc", "realloc", "aligned")
 
 
 def build(view: View) -> dict[str, Any] | None:
-    """None where no process was counted, or where it asked for nothing."""
+    """None where no process was counted, or it asked for nothing; experiments are no program."""
+    if not view.is_compare:
+        return None
     counted = [p for p in view.stored.processes if p.facts.get("counting")]
     facts: Mapping[str, Any] = counted[-1].facts if counted else {}
     counts, calls = facts.get("sizes") or [], facts.get("calls") or {}
