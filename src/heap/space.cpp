@@ -13,22 +13,36 @@ constinit space the_space;
 
 namespace {
 
-// 1 TiB of addresses costs nothing; where they are limited, half of what is allowed is left to the
-// rest of the program.
+// 1 TiB of addresses costs nothing; where they are limited, a quarter of what is allowed is left to
+// the rest of the program.
 constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
-constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes;
+constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1 MiB
 constexpr std::size_t commit_step = 64; // slices made usable at once, at least
 
 constexpr std::size_t bits = 64;
 
-/// Returns: the bytes of everything the space keeps about so many slices, but for the spans.
-constexpr std::size_t table_bytes(std::size_t slices) noexcept {
-  return 2 * slices + 2 * slices / 8; // classes, freed_at; used, dirty
-}
-
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
   return (bytes + to - 1) / to * to;
 }
+
+/// How the tables lie in front of the slices: classes and ages, a byte for each slice; two maps
+/// with a bit for each; then the spans.
+struct layout {
+  explicit layout(std::size_t slices) noexcept
+      : bytes_of_a_table{round_up(slices, os::page_bytes())},
+        words_of_a_map{round_up(slices, bits) / bits},
+        maps_begin{2 * bytes_of_a_table},
+        spans_begin{round_up(maps_begin + 2 * words_of_a_map * sizeof(std::uint64_t), slice_bytes)},
+        slices_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
+        bytes{slices_begin + slices * slice_bytes} {}
+
+  std::size_t bytes_of_a_table;
+  std::size_t words_of_a_map;
+  std::size_t maps_begin;
+  std::size_t spans_begin;
+  std::size_t slices_begin;
+  std::size_t bytes;
+};
 
 constexpr std::uint64_t ones(std::size_t from, std::size_t to) noexcept {
   const std::uint64_t below = to == bits ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
@@ -50,31 +64,34 @@ void each_word(std::uint64_t* words, slice_index first, std::size_t count, Chang
 } // namespace
 
 bool space::start() noexcept {
-  std::size_t slices = most_slices;
-  while (slices > fewest_slices && slices * slice_bytes > os::address_limit_bytes() / 2)
-    slices /= 2;
-  for (; slices >= fewest_slices; slices /= 2) {
-    const std::size_t tables = round_up(table_bytes(slices), slice_bytes);
-    const std::size_t records = round_up(slices * sizeof(span), slice_bytes);
-    const std::size_t whole = tables + records + slices * slice_bytes;
-    auto* const memory = static_cast<std::byte*>(os::reserve(whole, slice_bytes));
-    if (memory == nullptr) continue;
-    if (!os::commit(memory, tables)) {
-      os::unmap(memory, whole);
-      continue;
-    }
-    auto* const classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory);
-    freed_at_ = reinterpret_cast<std::uint8_t*>(memory + slices);
-    used_ = reinterpret_cast<word*>(memory + 2 * slices);
-    dirty_ = used_ + slices / bits;
-    spans_ = reinterpret_cast<span*>(memory + tables);
-    reserved_slices_ = slices;
-    base_ = reinterpret_cast<std::uintptr_t>(memory + tables + records);
-    the_heap_map = {
-        .base = base_, .granules = slices * (slice_bytes / granule_bytes), .classes = classes};
-    return true;
+  const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
+  for (std::size_t slices = std::min(most_slices, allowed - allowed / 4); slices >= fewest_slices;
+       slices -= slices / 8) {
+    if (start_with(slices)) return true;
   }
   return false;
+}
+
+bool space::start_with(std::size_t slices) noexcept {
+  const layout parts{slices};
+  auto* const memory = static_cast<std::byte*>(os::reserve(parts.bytes, slice_bytes));
+  if (memory == nullptr) return false;
+  // The classes are read for any address of the range, long before there are slices.
+  if (!os::show(memory, parts.bytes_of_a_table) ||
+      !os::commit(memory + parts.maps_begin, parts.spans_begin - parts.maps_begin)) {
+    os::unmap(memory, parts.bytes);
+    return false;
+  }
+  freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
+  used_ = reinterpret_cast<word*>(memory + parts.maps_begin);
+  dirty_ = used_ + parts.words_of_a_map;
+  spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
+  reserved_slices_ = slices;
+  base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
+  the_heap_map = {.base = base_,
+                  .granules = slices * (slice_bytes / granule_bytes),
+                  .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
+  return true;
 }
 
 slice_index space::first_with(bool used, slice_index from, slice_index limit) const noexcept {
@@ -108,12 +125,7 @@ bool space::commit_to(slice_index end) noexcept {
   if (end <= committed) return true;
   const std::size_t step = std::max(commit_step, committed / 8);
   for (const slice_index wanted : {std::min(reserved_slices_, committed + step), end}) {
-    if (wanted < end) continue;
-    const std::size_t page = os::page_bytes();
-    const std::size_t records_from = committed * sizeof(span) / page * page;
-    const std::size_t records_to = round_up(wanted * sizeof(span), page);
-    if (!os::commit(reinterpret_cast<std::byte*>(spans_) + records_from,
-                    records_to - records_from) ||
+    if (wanted < end || !commit_tables(committed, wanted) ||
         !os::commit(address_of(committed), (wanted - committed) * slice_bytes)) {
       continue;
     }
@@ -121,6 +133,16 @@ bool space::commit_to(slice_index end) noexcept {
     return true;
   }
   return false;
+}
+
+bool space::commit_tables(slice_index from, slice_index to) noexcept {
+  const auto commit = [&](void* table, std::size_t bytes_of_a_slice) {
+    const std::size_t page = os::page_bytes();
+    const std::size_t begin = from * bytes_of_a_slice / page * page;
+    const std::size_t end = round_up(to * bytes_of_a_slice, page);
+    return os::commit(static_cast<std::byte*>(table) + begin, end - begin);
+  };
+  return commit(the_heap_map.classes, 1) && commit(freed_at_, 1) && commit(spans_, sizeof(span));
 }
 
 /// Returns: whether none of the slices was dirty.

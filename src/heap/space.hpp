@@ -92,7 +92,9 @@ class space {
   [[nodiscard]] slice_index find(std::size_t count, std::size_t alignment) const noexcept;
   [[nodiscard]] slice_index first_with(bool used, slice_index from,
                                        slice_index limit) const noexcept;
+  [[nodiscard]] bool start_with(std::size_t slices) noexcept;
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
+  [[nodiscard]] bool commit_tables(slice_index from, slice_index to) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,

@@ -23,14 +23,21 @@ namespace {
 constinit std::atomic<bool> started{false};
 constinit std::mutex starting;
 
+constinit bool locked_for_fork = false; // written by who holds all of them
+
 // The order in which all locks are taken; a lock may be taken while an earlier one is held.
 void before_fork() {
+  // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
+  // and child both have it, and both go on to unlock.
+  locked_for_fork = !os::is_single_threaded();
+  if (!locked_for_fork) return;
   lock_caches();
   for (bin& each : the_bins) each.lock().lock();
   the_space.lock().lock();
 }
 
 void unlock_all() {
+  if (!locked_for_fork) return;
   the_space.lock().unlock();
   for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
   unlock_caches();

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,6 +70,11 @@ void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept {
   return map_aligned(size_bytes, alignment, PROT_NONE, MAP_NORESERVE);
 }
 
+bool show(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  return ::mprotect(memory, size_bytes, PROT_READ) == 0;
+}
+
 bool commit(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
   return ::mprotect(memory, size_bytes, PROT_READ | PROT_WRITE) == 0;
@@ -100,6 +106,8 @@ std::size_t address_limit_bytes() noexcept {
 }
 
 const char* const* environment() noexcept { return ::environ; }
+
+bool is_single_threaded() noexcept { return __libc_single_threaded != 0; }
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;

@@ -23,6 +23,9 @@ void unmap(void* memory, std::size_t size_bytes) noexcept;
 /// nullptr.
 [[nodiscard]] void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept;
 
+/// Effects: makes reserved pages readable; they are zero. Returns: whether the system agreed.
+[[nodiscard]] bool show(void* memory, std::size_t size_bytes) noexcept;
+
 /// Effects: makes reserved pages usable; they are zero. Returns: whether the system agreed.
 [[nodiscard]] bool commit(void* memory, std::size_t size_bytes) noexcept;
 
@@ -50,6 +53,9 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one.
 /// Needs nothing of the C library to be ready.
 [[nodiscard]] const char* const* environment() noexcept;
+
+/// Returns: whether this process never had a second thread.
+[[nodiscard]] bool is_single_threaded() noexcept;
 
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.
