@@ -55,7 +55,7 @@ class cell {
   /// that failed, else the last. `format` is printf's.
   [[gnu::format(printf, 4, 5)]] void check(const char* id, bool ok, const char* format, ...);
 
-  /// Adds to what the timed loops ask of malloc (allocations, not frees).
+  /// Adds to what the timed loops ask of malloc (malloc, calloc, realloc and aligned, not frees).
   void expect_calls(std::uint64_t calls) noexcept { expected_calls_ += calls; }
 
   /// Ends the cell without a number. Both texts are of static storage.
