@@ -188,7 +188,8 @@ def _scale(bench: Bench, aim: ScaleAim) -> Goal:
     nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
                    _unmeasured(bench, aim.experiment, aim.ours))
     if above is None or below is None:
-        return nothing
+        values = f"{aim.parameter} {aim.at} and {aim.over}"
+        return replace(nothing, note=f"no rows of {values}") if cells else nothing
     first, second = bench.table[above].get(aim.ours), bench.table[below].get(aim.ours)
     if first is None or second is None:
         return nothing
