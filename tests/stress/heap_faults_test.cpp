@@ -1,0 +1,316 @@
+// The heap on a system that refuses: the n-th call of the system fails, for each n that a scene
+// comes to, once or from then on (SQLite's tests of lack of memory are the model). And on systems
+// with larger pages. Every scene has a process of its own, forked before the heap begins.
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/malloc.h>
+
+#include "os/os.hpp"
+#include "threads.hpp"
+
+namespace {
+
+/// Which calls of the system fail. Atomic for the thread that the heap may start.
+struct fault_plan {
+  std::atomic<long> calls{0};
+  std::atomic<long> fail_from{0}; // 0: none fails
+  std::atomic<bool> for_good{false};
+  std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
+
+  bool next_fails() noexcept {
+    const long now = ++calls;
+    const long from = fail_from;
+    return from != 0 && (for_good ? now >= from : now == from);
+  }
+};
+fault_plan plan;
+
+} // namespace
+
+// The linker sends the heap's calls of the system here (--wrap), and ours to the system.
+void* real_map(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os3mapEmm");
+void* real_reserve(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os7reserveEmm");
+bool real_commit(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os6commitEPvm");
+bool real_purge(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5purgeEPvm");
+bool real_renew(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5renewEPvm");
+bool real_move(void*, void*, std::size_t) noexcept
+    __asm__("__real__ZN8heapwise2os10move_pagesEPvS1_m");
+bool real_start(void (*)()) noexcept __asm__("__real__ZN8heapwise2os12start_threadEPFvvE");
+std::size_t real_page_bytes() noexcept __asm__("__real__ZN8heapwise2os10page_bytesEv");
+
+void* fake_map(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os3mapEmm");
+void* fake_reserve(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os7reserveEmm");
+bool fake_commit(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os6commitEPvm");
+bool fake_purge(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5purgeEPvm");
+bool fake_renew(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5renewEPvm");
+bool fake_move(void*, void*, std::size_t) noexcept
+    __asm__("__wrap__ZN8heapwise2os10move_pagesEPvS1_m");
+bool fake_start(void (*)()) noexcept __asm__("__wrap__ZN8heapwise2os12start_threadEPFvvE");
+std::size_t fake_page_bytes() noexcept __asm__("__wrap__ZN8heapwise2os10page_bytesEv");
+
+namespace {
+
+/// Ends the process where a call is not made of whole pages of the size that we pretend.
+void expect_pages(const void* at, std::size_t size) noexcept {
+  const std::size_t page = fake_page_bytes();
+  if (size % page == 0 && reinterpret_cast<std::uintptr_t>(at) % page == 0) return;
+  static constexpr char line[] = "not whole pages\n";
+  [[maybe_unused]] const auto written = ::write(2, line, sizeof line - 1);
+  ::_exit(3);
+}
+
+} // namespace
+
+void* fake_map(std::size_t size, std::size_t alignment) noexcept {
+  expect_pages(nullptr, size);
+  return plan.next_fails() ? nullptr : real_map(size, std::max(alignment, fake_page_bytes()));
+}
+void* fake_reserve(std::size_t size, std::size_t alignment) noexcept {
+  expect_pages(nullptr, size);
+  return plan.next_fails() ? nullptr : real_reserve(size, std::max(alignment, fake_page_bytes()));
+}
+bool fake_commit(void* at, std::size_t size) noexcept {
+  expect_pages(at, size);
+  return !plan.next_fails() && real_commit(at, size);
+}
+bool fake_purge(void* at, std::size_t size) noexcept {
+  expect_pages(at, size);
+  return !plan.next_fails() && real_purge(at, size);
+}
+bool fake_renew(void* at, std::size_t size) noexcept {
+  expect_pages(at, size);
+  return !plan.next_fails() && real_renew(at, size);
+}
+bool fake_move(void* from, void* to, std::size_t size) noexcept {
+  expect_pages(from, size);
+  expect_pages(to, size);
+  return !plan.next_fails() && real_move(from, to, size);
+}
+bool fake_start(void (*body)()) noexcept { return !plan.next_fails() && real_start(body); }
+std::size_t fake_page_bytes() noexcept {
+  const std::size_t pretended = plan.page_bytes;
+  return pretended != 0 ? pretended : real_page_bytes();
+}
+
+namespace {
+
+#define EXPECT(condition)                                                    \
+  do {                                                                       \
+    if (!(condition)) {                                                      \
+      std::fprintf(stderr, "line %d: not true: %s\n", __LINE__, #condition); \
+      ::_exit(1);                                                            \
+    }                                                                        \
+  } while (false)
+
+struct kept_block {
+  unsigned char* bytes = nullptr;
+  std::size_t size = 0;
+};
+
+/// Effects: signs a block, or sees that a refusal is told as it should be.
+void keep(std::vector<kept_block>& all, void* block, std::size_t size) {
+  if (block == nullptr) {
+    EXPECT(errno == ENOMEM);
+    return;
+  }
+  std::memset(block, static_cast<int>(all.size() % 251), size);
+  all.push_back({static_cast<unsigned char*>(block), size});
+}
+
+void expect_signed(const kept_block& block, std::size_t index, std::size_t size) {
+  for (std::size_t i = 0; i < size; i += i < 64 || i + 64 > size ? 1 : 61) {
+    EXPECT(block.bytes[i] == index % 251);
+  }
+}
+
+void free_all(std::vector<kept_block>& all) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    expect_signed(all[i], i, all[i].size);
+    errno = 4321;
+    heapwise_free(all[i].bytes);
+    EXPECT(errno == 4321);
+  }
+  all.clear();
+}
+
+void small_blocks() {
+  std::vector<kept_block> all;
+  stress::random draw{1};
+  for (int i = 0; i < 3000; ++i) {
+    const std::size_t size = draw.below(i % 20 == 0 ? 20'000 : 700);
+    errno = 0;
+    keep(all, i % 5 == 0 ? heapwise_calloc(1, size) : heapwise_malloc(size), size);
+  }
+  free_all(all);
+}
+
+void large_blocks() {
+  std::vector<kept_block> all;
+  stress::random draw{2};
+  for (int i = 0; i < 30; ++i) {
+    const std::size_t size = 1 + draw.below(3'000'000);
+    errno = 0;
+    keep(all,
+         i % 3 == 0 ? heapwise_aligned_alloc(std::size_t{1} << (6 + i % 12), size)
+                    : heapwise_malloc(size),
+         size);
+  }
+  free_all(all);
+}
+
+/// Growing and shrinking: in place, by copying, by moving pages.
+void resized_blocks() {
+  std::vector<kept_block> all;
+  stress::random draw{3};
+  for (int i = 0; i < 12; ++i) {
+    const std::size_t size = 1 + draw.below(i % 2 == 0 ? 900'000 : 5'000);
+    errno = 0;
+    keep(all, heapwise_malloc(size), size);
+  }
+  for (int turn = 0; turn < 4; ++turn) {
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const std::size_t wanted = turn % 2 == 0 ? all[i].size * 3 : all[i].size / 2 + 1;
+      errno = 0;
+      void* const moved = heapwise_realloc(all[i].bytes, wanted);
+      if (moved == nullptr) {
+        EXPECT(errno == ENOMEM);
+        continue; // what was there stays, and free_all looks
+      }
+      all[i].bytes = static_cast<unsigned char*>(moved);
+      expect_signed(all[i], i, std::min(all[i].size, wanted));
+      all[i].size = wanted;
+      std::memset(moved, static_cast<int>(i % 251), wanted);
+    }
+  }
+  free_all(all);
+}
+
+void given_back_and_taken_again() {
+  for (int turn = 0; turn < 3; ++turn) {
+    small_blocks();
+    heapwise_malloc_purge();
+    void* const zeroes = heapwise_calloc(1, 700'000);
+    if (zeroes == nullptr) continue;
+    for (std::size_t i = 0; i < 700'000; i += 501) {
+      EXPECT(static_cast<unsigned char*>(zeroes)[i] == 0);
+    }
+    std::memset(zeroes, 7, 700'000);
+    heapwise_free(zeroes);
+  }
+}
+
+void a_thread_and_a_heap() {
+  std::thread{small_blocks}.join();
+  if (heapwise_heap* const heap = heapwise_heap_create(); heap != nullptr) {
+    for (std::size_t i = 0; i < 300; ++i) {
+      void* const block = heapwise_heap_malloc(heap, i * 37);
+      if (block != nullptr) std::memset(block, 1, i * 37);
+    }
+    heapwise_heap_destroy(heap);
+  }
+}
+
+struct scene {
+  const char* name;
+  void (*play)();
+};
+constexpr std::array scenes{scene{"small blocks", small_blocks},
+                            scene{"large blocks", large_blocks},
+                            scene{"resized blocks", resized_blocks},
+                            scene{"given back and taken again", given_back_and_taken_again},
+                            scene{"a thread and a heap", a_thread_and_a_heap}};
+
+long address_space_kib() {
+  std::array<char, 64> text{};
+  const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  EXPECT(file >= 0 && ::read(file, text.data(), text.size() - 1) > 0);
+  ::close(file);
+  return std::strtol(text.data(), nullptr, 10) * static_cast<long>(::sysconf(_SC_PAGESIZE) / 1024);
+}
+
+struct outcome {
+  int status = -1;
+  long calls = 0; // of the system, while the scene was played with faults
+  long kib = 0;   // of addresses at the end
+};
+
+/// Plays the scene with the faults, then without, in a process of its own.
+outcome play(const scene& chosen, long fail_from, bool for_good, std::size_t page_bytes = 0) {
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(60);
+    plan.page_bytes = page_bytes;
+    plan.for_good = for_good;
+    plan.fail_from = fail_from;
+    chosen.play();
+    outcome told{0, plan.calls, 0};
+    plan.fail_from = 0;
+    void* const after = heapwise_malloc(100'000);
+    EXPECT(after != nullptr);
+    heapwise_free(after);
+    chosen.play();
+    told.kib = address_space_kib();
+    ::_exit(::write(ends[1], &told, sizeof told) == sizeof told ? 0 : 2);
+  }
+  ::close(ends[1]);
+  outcome told;
+  const bool whole = ::read(ends[0], &told, sizeof told) == sizeof told;
+  ::close(ends[0]);
+  REQUIRE(::waitpid(child, &told.status, 0) == child);
+  REQUIRE(whole == (told.status == 0));
+  return told;
+}
+
+/// The first calls one by one, then ever fewer: a scene makes its mistakes early.
+long after_call(long n) { return n < 24 ? n + 1 : n + n / 6; }
+
+TEST_CASE("each call of the system may fail") {
+  for (const scene& each : scenes) {
+    CAPTURE(std::string{each.name});
+    const outcome well = play(each, 0, false);
+    REQUIRE(well.status == 0);
+    REQUIRE(well.calls > 0);
+    for (const bool for_good : {false, true}) {
+      CAPTURE(for_good);
+      for (long n = 1; n <= well.calls; n = after_call(n)) {
+        CAPTURE(n);
+        const outcome found = play(each, n, for_good);
+        REQUIRE(found.status == 0);
+        // What a failure left behind must not be lost for ever.
+        CHECK(found.kib <= well.kib + 2048);
+      }
+    }
+  }
+}
+
+TEST_CASE("pages of 16 KiB and of 64 KiB") {
+  for (const std::size_t page : {std::size_t{16} << 10, std::size_t{64} << 10}) {
+    CAPTURE(page);
+    for (const scene& each : scenes) {
+      CAPTURE(std::string{each.name});
+      const outcome well = play(each, 0, false, page);
+      REQUIRE(well.status == 0);
+      for (long n = 1; n <= well.calls; n = after_call(n) * 2) {
+        CAPTURE(n);
+        REQUIRE(play(each, n, true, page).status == 0);
+      }
+    }
+  }
+}
+
+} // namespace
