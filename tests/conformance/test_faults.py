@@ -47,3 +47,12 @@ def test_the_fault_is_found(item: str, under: Plant) -> None:
 @pytest.mark.parametrize("item", [item for item in ITEMS if item != BORROWED])
 def test_where_there_is_none_none_is_found(item: str, under: Plant) -> None:
     assert broken(item, under(item, sound=True)) == []
+
+
+def test_a_library_that_is_not_loaded_is_noticed(
+    folder_of: Callable[[Variant], Path], tmp_path: Path
+) -> None:
+    """The loader says so on standard error and goes on, with the C library's malloc."""
+    missing = tmp_path / "missing.so"
+    sight = look(folder_of(USUAL) / "sizes", missing)
+    assert "malloc was that of" in sight.trouble

@@ -15,12 +15,16 @@ HERE = Path(__file__).parent
 CORPUS = HERE / "corpus"
 COMPILER = "clang++-19"
 FUZZ_TIME_S = int(os.environ.get("HEAPWISE_TEST_FUZZ_S", "60"))
-LIMITS = ["-max_len=8192", "-timeout=25", "-rss_limit_mb=4096", "-print_final_stats=1"]
+LIMITS = ["-max_len=4096", "-timeout=25", "-rss_limit_mb=4096", "-print_final_stats=1"]
 
 
 def run(*command: object, limit_s: float = 300) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        list(map(str, command)), cwd=ROOT, capture_output=True, text=True, errors="replace",
+        list(map(str, command)),
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        errors="replace",
         timeout=limit_s,
     )
 

@@ -64,6 +64,8 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
         Part("models", ["tests/model/run"]),
         pytest("headers", results, "tests/headers"),
+        pytest("conformance", results, "tests/conformance", "tests/attack"),
+        pytest("fuzz", results, "tests/fuzz"),
         pytest("install", results, "tests/install"),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
         pytest("e2e", results, "tests/e2e", timeout_s=1200),
