@@ -10,10 +10,12 @@ struct measure {
   static void run(cell& given) { measure_mix<Source>(given, alignment64); }
 };
 
-const experiment question =
-    mix_experiment("heap/alignment64", "What do blocks cost that must be aligned to 64 bytes?",
-                   "aligned_alloc and free of 64 to 1024 bytes, at most 2048 live on a thread.",
-                   subjects<measure, system_aligned_alloc<64>>());
+const experiment question = mix_experiment({
+    .id = "heap/alignment64",
+    .question = "What do blocks cost that must be aligned to 64 bytes?",
+    .isolates = "aligned_alloc and free of 64 to 1024 bytes, at most 2048 live on a thread.",
+    .subjects = subjects<measure, system_aligned_alloc<64>>(),
+});
 
 } // namespace
 

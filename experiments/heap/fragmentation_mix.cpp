@@ -10,10 +10,14 @@ struct measure {
   static void run(cell& given) { measure_mix<Source>(given, fragmentation_mix); }
 };
 
-const experiment question = mix_experiment(
-    "heap/fragmentation_mix", "What does a wide mix of sizes cost, in time and in memory?",
-    "malloc and free of 16 to 4096 bytes, all nearly as often, at most 8192 live on a thread.",
-    subjects<measure>(), {}, 120'000);
+const experiment question = mix_experiment({
+    .id = "heap/fragmentation_mix",
+    .question = "What does a wide mix of sizes cost, in time and in memory?",
+    .isolates =
+        "malloc and free of 16 to 4096 bytes, all nearly as often, at most 8192 live on a thread.",
+    .subjects = subjects<measure>(),
+    .tape = 120'000,
+});
 
 } // namespace
 

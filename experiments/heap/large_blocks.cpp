@@ -76,7 +76,7 @@ const experiment question{
     .not_shown =
         "Blocks that are filled whole, where the filling hides the rest. Memory that is kept costs "
         "other programs: resident_over_live and heap/idle_purge show that side.",
-    .parameters = {{"operations", "allocations and frees", {3'000}, {200}, "", 2},
+    .parameters = {{"operations", "allocations and frees", {10'000}, {200}, "", 2},
                    {"live", "blocks at once, at most", {32}, {32}}},
     .quantities = {{"block", "ns/op", better::lower,
                     "one block taken, touched in each page, and freed"},

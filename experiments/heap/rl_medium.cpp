@@ -10,9 +10,12 @@ struct measure {
   static void run(cell& given) { measure_mix<Source>(given, rl_medium); }
 };
 
-const experiment question = mix_experiment(
-    "heap/rl_medium", "How fast are medium blocks of mixed sizes allocated and freed at random?",
-    "malloc and free of 128 to 4096 bytes, at most 2048 live on a thread.", subjects<measure>());
+const experiment question = mix_experiment({
+    .id = "heap/rl_medium",
+    .question = "How fast are medium blocks of mixed sizes allocated and freed at random?",
+    .isolates = "malloc and free of 128 to 4096 bytes, at most 2048 live on a thread.",
+    .subjects = subjects<measure>(),
+});
 
 } // namespace
 

@@ -125,7 +125,7 @@ const experiment question{
         "The start and end of a thread without malloc, which is the larger part of the figure and "
         "the same for all. Threads that do much: there the start hardly counts.",
     .parameters = {{"threads", "that live together", {2}, {2}},
-                   {"lives", "threads that start and end in all", {1000}, {160}},
+                   {"lives", "threads that start and end in all", {2000}, {160}},
                    {"blocks", "that each takes", {200}, {100}}},
     .quantities = {{"thread", "ns/op", better::lower, "from one thread's start to the next one's"},
                    {"resident_after", "bytes", better::lower,

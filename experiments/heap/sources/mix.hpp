@@ -140,15 +140,22 @@ inline std::vector<quantity> mix_quantities() {
           peak_resident};
 }
 
-/// `subjects` as sources.hpp gives them. A tape must be long enough for its thread to fill up.
-inline experiment mix_experiment(std::string_view id, std::string_view question,
-                                 std::string_view isolates, std::vector<subject> subjects,
-                                 std::vector<seed_figure> seed_figures = {},
-                                 std::int64_t tape_length = 100'000) {
+/// What tells one of the four from the others.
+struct mix_case {
+  std::string_view id;
+  std::string_view question;
+  std::string_view isolates;
+  std::vector<subject> subjects;       ///< as sources.hpp gives them
+  std::int64_t operations = 4'000'000; ///< of all threads together
+  std::int64_t tape = 100'000;         ///< long enough for its thread to reach the live limit
+  std::vector<seed_figure> seed_figures = {};
+};
+
+inline experiment mix_experiment(mix_case is) {
   return {
-      .id = id,
-      .question = question,
-      .isolates = isolates,
+      .id = is.id,
+      .question = is.question,
+      .isolates = is.isolates,
       .not_shown =
           "Blocks that another thread frees (heap/cross_thread_free) and sizes that change with "
           "time (heap/size_shift): each thread plays a tape of its own, which frees random blocks "
@@ -158,19 +165,18 @@ inline experiment mix_experiment(std::string_view id, std::string_view question,
           "own, and hold one reading of the processor's counter, which is not subtracted. "
           "Resident memory holds the threads' stacks, the same for all. Tapes end with nothing "
           "live; the seed's programs are not known to.",
-      .parameters =
-          {{"threads", "threads at once", {1, 2, 4, 8, 16}, {1, 2}},
-           {"operations",
-            "operations that all threads are timed for, together; whole tapes",
-            {4'000'000},
-            {80'000}},
-           {"tape", "operations on the tape of a thread", {tape_length}, {20'000}, "", 2}},
+      .parameters = {{"threads", "threads at once", {1, 2, 4, 8, 16}, {1, 2}},
+                     {"operations",
+                      "operations that all threads are timed for, together; whole tapes",
+                      {is.operations},
+                      {80'000}},
+                     {"tape", "operations on the tape of a thread", {is.tape}, {20'000}, "", 2}},
       .quantities = mix_quantities(),
-      .subjects = std::move(subjects),
+      .subjects = std::move(is.subjects),
       .baseline = baseline,
       .repeats = 3,
       .seed = seed,
-      .seed_figures = std::move(seed_figures),
+      .seed_figures = std::move(is.seed_figures),
   };
 }
 
