@@ -102,11 +102,14 @@ def test_a_cell_that_runs_out_of_time_three_times_is_given_up_and_the_others_go_
 
 
 def test_malloc_is_expanded_and_its_identity_demanded(
-    heapwise: Any, fake_native: Path, tmp_path: Path
+    heapwise: Any, fake_native: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+    environment: dict[str, str],
 ) -> None:
     """V1: the fake says that its malloc is glibc's whatever is preloaded, which is not believed."""
     from heapwise.catalog import installed_peers, system_library
 
+    monkeypatch.setenv("XDG_DATA_HOME", environment["XDG_DATA_HOME"])
+    monkeypatch.setenv("HEAPWISE_NATIVE", str(fake_native))
     libc = system_library()
     done = heapwise("run", "fake/single", "--smoke", "--json",
                     env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_MALLOC": libc})

@@ -40,7 +40,8 @@ def describe():
 
 
 def sample(repeat, value):
-    say(kind="sample", repeat=repeat, values={"pair": value}, facts={"elapsed_ns": 5_000_000})
+    facts = {"elapsed_ns": 5_000_000, "told": os.environ.get("FAKE_TOLD", "")}
+    say(kind="sample", repeat=repeat, values={"pair": value}, facts=facts)
 
 
 def measure(subject, settings, repeats):

@@ -1,0 +1,50 @@
+"""What a peer's makers want set is set for its processes, and for nobody else's."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests" / "data"))
+
+from toy_peer import MALLOC  # noqa: E402
+
+from heapwise.store import read_run, run_ids  # noqa: E402
+
+
+@pytest.fixture
+def peers(tmp_path: Path) -> dict[str, str]:
+    """glibc, and a toy that wants FAKE_TOLD set."""
+    folder = tmp_path / "peers"
+    shutil.copytree(ROOT / "peers" / "glibc", folder / "glibc")
+    (folder / "toy").mkdir()
+    (tmp_path / "toy.c").write_text(MALLOC)
+    subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", str(tmp_path / "toy.c"), "-o",
+                    str(tmp_path / "libtoy.so"), "-Wl,--build-id"], check=True)
+    (folder / "toy" / "peer.toml").write_text(
+        f'title = "T"\nkind = "preload"\nlibraries = ["libtoy.so"]\nfolders = ["{tmp_path}"]\n'
+        'get = "make it"\nlicence = "MIT"\nenvironment = { FAKE_TOLD = "yes" }\n')
+    return {"HEAPWISE_PEERS": str(folder)}
+
+
+def test_compare(heapwise: Any, peers: dict[str, str]) -> None:
+    program = ('case "$LD_PRELOAD" in *libtoy*) test "$FAKE_TOLD" = yes;; '
+               '*) test -z "$FAKE_TOLD"; esac')
+    done = heapwise("compare", "--runs", "2", "--force", "--", "/bin/sh", "-c", program, env=peers)
+    assert done.returncode == 0, done.stderr
+    assert "toy" in done.stdout
+
+
+def test_run(heapwise: Any, peers: dict[str, str], fake_native: Path, tmp_path: Path) -> None:
+    heapwise("run", "fake/single", "--smoke", env=peers | {"HEAPWISE_NATIVE": str(fake_native)})
+    store = tmp_path / "store"
+    [id] = run_ids(store)
+    told = {(s.subject.partition("~")[0], s.facts["told"]) for s in read_run(store, id).samples}
+    assert told >= {("good", ""), ("malloc@glibc", ""), ("malloc@toy", "yes")}
+    assert ("malloc@glibc", "yes") not in told
