@@ -171,7 +171,7 @@ void handler_helps() {
   const int needed = calls;
   lifts_the_limit();
   expect("B1-17", "1 GiB with a new_handler that lifts the limit of memory", end, "block");
-  observe("B1-17", "calls of it", needed == 0 ? "0" : needed == 1 ? "1" : "more");
+  observe("B1-17", "calls of that new_handler", needed == 0 ? "0" : needed == 1 ? "1" : "more");
   done("B1-17");
 }
 
