@@ -19,6 +19,7 @@ import pytest
 
 HERE = Path(__file__).parent
 MOST_CALLS = int(os.environ.get("HEAPWISE_MOST_FAULTS", "12"))
+MOST_LINES = 3  # of the library, on standard error
 SCENES = ("small", "large", "threads")
 FAULTS = (("mmap", "ENOMEM"), ("munmap", "ENOMEM"), ("munmap", "EINVAL"), ("mprotect", "ENOMEM"),
           ("madvise", "EINVAL"), ("madvise", "ENOMEM"), ("mremap", "ENOMEM"))
@@ -40,7 +41,7 @@ def traced(heap: Any, *options: str, program: Path, words: tuple[str, ...]) -> A
     """The program under strace; only the program is preloaded."""
     # Told to strace alone: its own malloc is not what is tested.
     preload = ("-E", f"LD_PRELOAD={heap.library}") if heap.library else ()
-    return replace(heap, library=None).run(*options, *preload, program, *words, timeout_s=120)
+    return replace(heap, library=None).run(*options, *preload, program, *words, timeout_s=60)
 
 
 def calls_made(heap: Any, strace: str, call: str, program: Path, words: tuple[str, ...],
@@ -61,6 +62,7 @@ def assert_lived(done: Any, when: str) -> None:
         return
     assert done.status == HANDLED, f"when={when}: status {done.status}, {done.err[-600:]}"
     assert done.out.startswith(b"done"), f"when={when}: {done.out!r}"
+    assert len(done.err.splitlines()) <= MOST_LINES, f"when={when}: the same, again and again"
 
 
 def moments(made: int, loaded: int) -> Iterator[int]:
