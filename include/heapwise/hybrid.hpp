@@ -44,7 +44,7 @@ namespace heapwise {
 template <class Refill = refill::class_arena, class Timing = untimed>
 class hybrid {
   static_assert(refill_strategy<Refill>);
-  using cache = detail::thread_cache<Refill::list_cache_blocks>;
+  using cache = detail::hybrids::thread_cache<Refill::list_cache_blocks>;
   using stopwatch = typename Timing::stopwatch;
 
  public:
@@ -93,7 +93,7 @@ class hybrid {
     if (block == nullptr) return true;
     const stopwatch watch;
     const std::size_t class_index = chunks_.class_of(block);
-    return class_index != detail::routing::none && give(class_index, block, watch);
+    return class_index != detail::hybrids::routing::none && give(class_index, block, watch);
   }
 
   /// Effects: as deallocate, without a look at the table.
@@ -101,7 +101,7 @@ class hybrid {
   bool deallocate(void* block, std::size_t size, strategy how = strategy::automatic) noexcept {
     if (block == nullptr) return true;
     const stopwatch watch;
-    const std::size_t class_index = detail::routing::class_of(size, 1, how);
+    const std::size_t class_index = detail::hybrids::routing::class_of(size, 1, how);
     assert(chunks_.class_of(block) == class_index);
     return give(class_index, block, watch);
   }
@@ -158,9 +158,9 @@ class hybrid {
   /// Returns: the bytes of a block that is out that may be used; 0 for what is no block.
   [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept {
     const std::size_t class_index = chunks_.class_of(block);
-    if (class_index < detail::routing::class_count)
-      return detail::routing::block_bytes[class_index];
-    return class_index == detail::routing::best_fit ? best_fit_.usable_bytes(block) : 0;
+    if (class_index < detail::hybrids::routing::class_count)
+      return detail::hybrids::routing::block_bytes[class_index];
+    return class_index == detail::hybrids::routing::best_fit ? best_fit_.usable_bytes(block) : 0;
   }
 
   /// Returns: true for the first byte of a block of this allocator. For slabs and lists, whether it
@@ -180,7 +180,7 @@ class hybrid {
   }
 
  private:
-  friend class detail::cache_set<cache, hybrid>;
+  friend class detail::hybrids::cache_set<cache, hybrid>;
 
   static void* must(void* block) {
     if (block == nullptr) [[unlikely]]
@@ -191,14 +191,14 @@ class hybrid {
   HEAPWISE_ALWAYS_INLINE void* take(std::size_t size, std::size_t alignment,
                                     strategy how) noexcept {
     const stopwatch watch;
-    const std::size_t class_index = detail::routing::class_of(size, alignment, how);
+    const std::size_t class_index = detail::hybrids::routing::class_of(size, alignment, how);
     cache* const mine = caches_.find();
     void* const block = find_block(mine, class_index, size, alignment);
     if (block == nullptr) [[unlikely]]
       return nullptr;
-    const std::size_t server = detail::routing::server_of(class_index);
+    const std::size_t server = detail::hybrids::routing::server_of(class_index);
     if (mine == nullptr) [[unlikely]] {
-      count_stray([&](detail::tally& all) { all.allocated<Timing>(server, size, watch); });
+      count_stray([&](detail::hybrids::tally& all) { all.allocated<Timing>(server, size, watch); });
       return block;
     }
     if (mine->log.open() && !mine->log.note(block, chunks_)) [[unlikely]] {
@@ -211,7 +211,8 @@ class hybrid {
 
   HEAPWISE_ALWAYS_INLINE void* find_block(cache* mine, std::size_t class_index, std::size_t size,
                                           std::size_t alignment) noexcept {
-    if (class_index == detail::routing::best_fit) return best_fit_.allocate(size, alignment);
+    if (class_index == detail::hybrids::routing::best_fit)
+      return best_fit_.allocate(size, alignment);
     if (mine != nullptr && cache::capacity(class_index) != 0) return mine->pop(class_index, depot_);
     void* block = nullptr;
     return depot_.take(class_index, &block, 1) == 0 ? nullptr : block;
@@ -223,17 +224,17 @@ class hybrid {
     if (mine != nullptr && mine->log.open()) [[unlikely]]
       mine->log.strike(block);
     if (!put_back(mine, class_index, block)) return false;
-    const std::size_t server = detail::routing::server_of(class_index);
+    const std::size_t server = detail::hybrids::routing::server_of(class_index);
     if (mine != nullptr) [[likely]] {
       mine->counted.template deallocated<Timing>(server, watch);
     } else {
-      count_stray([&](detail::tally& all) { all.deallocated<Timing>(server, watch); });
+      count_stray([&](detail::hybrids::tally& all) { all.deallocated<Timing>(server, watch); });
     }
     return true;
   }
 
   HEAPWISE_ALWAYS_INLINE bool put_back(cache* mine, std::size_t class_index, void* block) noexcept {
-    if (class_index == detail::routing::best_fit) return best_fit_.deallocate(block);
+    if (class_index == detail::hybrids::routing::best_fit) return best_fit_.deallocate(block);
     if (mine != nullptr && cache::capacity(class_index) != 0) {
       mine->push(class_index, block, depot_);
     } else {
@@ -248,7 +249,8 @@ class hybrid {
       const stopwatch watch;
       const std::size_t class_index = chunks_.class_of(block);
       put_back(&mine, class_index, block);
-      mine.counted.template deallocated<Timing>(detail::routing::server_of(class_index), watch);
+      mine.counted.template deallocated<Timing>(detail::hybrids::routing::server_of(class_index),
+                                                watch);
       ++freed;
     }
     return freed;
@@ -268,12 +270,12 @@ class hybrid {
     count(strays_);
   }
 
-  detail::chunk_map chunks_;
+  detail::hybrids::chunk_map chunks_;
   typename Refill::depot depot_;
-  detail::best_fit best_fit_;
+  detail::hybrids::best_fit best_fit_;
   std::mutex strays_mutex_;
-  detail::tally strays_;                    ///< written under the lock
-  detail::cache_set<cache, hybrid> caches_; ///< last: a thread that ends comes in by it
+  detail::hybrids::tally strays_;                    ///< written under the lock
+  detail::hybrids::cache_set<cache, hybrid> caches_; ///< last: a thread that ends comes in by it
 };
 
 } // namespace heapwise

@@ -8,7 +8,7 @@
 
 #include "hybrid/size_tree.hpp"
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 namespace {
 
 constexpr std::size_t granule = best_fit::granule_bytes;
@@ -238,4 +238,4 @@ void best_fit::reset() noexcept {
   empty_ = nullptr;
 }
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

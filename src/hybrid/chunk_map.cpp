@@ -2,7 +2,7 @@
 
 #include <new>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 block_chain sliced_chunk::carve(std::size_t index, std::size_t class_index) noexcept {
   owner[index].store(static_cast<std::uint8_t>(class_index + 1), std::memory_order_relaxed);
@@ -159,4 +159,4 @@ block_chain slice_cutter::cut(std::size_t class_index) noexcept {
   return current_->carve(current_->carved.fetch_add(1, std::memory_order_relaxed), class_index);
 }
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

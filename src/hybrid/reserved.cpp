@@ -4,7 +4,7 @@
 
 namespace heapwise::refill {
 
-reserved::depot::depot(detail::chunk_map& chunks, const hybrid_options& options) noexcept
+reserved::depot::depot(detail::hybrids::chunk_map& chunks, const hybrid_options& options) noexcept
     : target_{options.reserve_slices}, fresh_{chunks} {
   fill_all();
   if (!options.background || target_ == 0) return;
@@ -48,7 +48,7 @@ bool reserved::depot::add_to_reserve(std::size_t class_index) noexcept {
     const std::scoped_lock lock{mine.mutex};
     if (mine.ready >= target_) return false;
   }
-  detail::block_chain blocks;
+  detail::hybrids::block_chain blocks;
   {
     const std::scoped_lock lock{carving_};
     blocks = fresh_.cut(class_index);
@@ -66,7 +66,7 @@ bool reserved::depot::add_to_reserve(std::size_t class_index) noexcept {
 
 std::size_t reserved::depot::take_carved(std::size_t class_index, void** into,
                                          std::size_t wanted) noexcept {
-  detail::block_chain blocks;
+  detail::hybrids::block_chain blocks;
   {
     const std::scoped_lock lock{carving_};
     blocks = fresh_.cut(class_index);
@@ -80,7 +80,7 @@ std::size_t reserved::depot::take_carved(std::size_t class_index, void** into,
   return taken != 0 ? taken : mine.list.take(into, wanted);
 }
 
-void reserved::depot::reset(detail::chunk_map& chunks) noexcept {
+void reserved::depot::reset(detail::hybrids::chunk_map& chunks) noexcept {
   const std::scoped_lock lock_worker{filling_};
   chunks.reset();
   fresh_.reset();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 namespace {
 
 constexpr std::size_t first_capacity = 128;
@@ -137,4 +137,4 @@ std::size_t scope_log::bytes_of(std::size_t capacity) noexcept {
   return capacity * (sizeof(entry) + 2 * sizeof(std::size_t));
 }
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -1,6 +1,6 @@
 #include "hybrid/size_tree.hpp"
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 namespace {
 
 using piece = best_fit::piece;
@@ -78,4 +78,4 @@ best_fit::piece* best_of(best_fit::piece* root, std::size_t size_bytes) noexcept
   return best;
 }
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -6,7 +6,7 @@
 
 #include <heapwise/hybrid/best_fit.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// What stands in front of each piece, and, of a free one, behind the tag.
 struct best_fit::piece {
@@ -36,4 +36,4 @@ void remove(best_fit::piece*& root, best_fit::piece* gone) noexcept;
 /// Returns: the smallest piece of at least that size, of those the first in memory; or nullptr.
 [[nodiscard]] best_fit::piece* best_of(best_fit::piece* root, std::size_t size_bytes) noexcept;
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -188,6 +188,41 @@ TEST_CASE_TEMPLATE("a thread that ends ends its scopes, and its cache is everybo
   CHECK(heap.statistics().fixed.deallocations == 50'000);
 }
 
+std::size_t slices_of(const std::vector<void*>& blocks) {
+  std::set<std::uintptr_t> slices;
+  for (void* const each : blocks) {
+    slices.insert(reinterpret_cast<std::uintptr_t>(each) / heapwise::detail::hybrids::slice_bytes);
+  }
+  return slices.size();
+}
+
+TEST_CASE_TEMPLATE("what a thread kept for itself is left to others when it ends", H,
+                   CONTRACT_HYBRIDS) {
+  H heap{alone};
+  CHECK(heap.open_scopes() == 0); // this thread has its cache: it will not inherit the other's
+  std::thread{[&heap] { heap.deallocate(heap.allocate(256)); }}.join();
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < heapwise::detail::hybrids::slice_bytes / 256; ++i) {
+    blocks.push_back(heap.allocate(256));
+  }
+  CHECK(slices_of(blocks) == 1);
+}
+
+TEST_CASE_TEMPLATE("a block that no scope could note is free again", H, CONTRACT_HYBRIDS) {
+  fake_blocks source;
+  H heap{alone, source};
+  heap.begin_scope();
+  std::size_t noted = 0;
+  (void)heap.allocate(512);
+  source.fail_after(0);
+  for (++noted; heap.try_allocate(512) != nullptr;) ++noted;
+  for (int i = 0; i < 200; ++i) CHECK(heap.try_allocate(512) == nullptr);
+  CHECK(heap.end_scope() == noted);
+  std::vector<void*> blocks;
+  for (std::size_t i = 0; i < noted; ++i) blocks.push_back(heap.allocate(512));
+  CHECK(slices_of(blocks) <= noted * 512 / heapwise::detail::hybrids::slice_bytes + 1);
+}
+
 TEST_CASE_TEMPLATE("counts are by strategy", H, CONTRACT_HYBRIDS) {
   H heap{alone};
   for (int i = 0; i < 10; ++i) (void)heap.allocate(100);
@@ -309,7 +344,7 @@ TEST_CASE("time is only counted where it was asked for") {
 TEST_CASE("a reserve spares the allocations their carving") {
   constexpr hybrid_options options{.reserve_slices = 8, .background = false};
   heapwise::hybrid<heapwise::refill::reserved> heap{options};
-  const std::size_t per_slice = heapwise::detail::slice_bytes / 512;
+  const std::size_t per_slice = heapwise::detail::hybrids::slice_bytes / 512;
   for (std::size_t i = 0; i < 8 * per_slice; ++i) (void)heap.allocate(512);
   CHECK(heap.statistics().refill.refills == 0);
   CHECK(heap.statistics().refill.refills_ahead == 8 * 11);

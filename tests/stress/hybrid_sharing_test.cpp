@@ -125,7 +125,7 @@ TEST_CASE_TEMPLATE("nothing is given out twice, and nothing is lost", H, CONTRAC
     // A round needs what the last one gave back; a few slices more where threads met.
     const std::size_t reserved = heap.statistics().reserved_bytes;
     if (round == 1) settled = reserved;
-    if (round > 1) CHECK(reserved <= settled + 4 * heapwise::detail::chunk_bytes);
+    if (round > 1) CHECK(reserved <= settled + 4 * heapwise::detail::hybrids::chunk_bytes);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <heapwise/hybrid/chunk_map.hpp>
 #include <heapwise/hybrid/counted_mutex.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// Best fit in regions of one chunk. A piece has a tag of 16 bytes in front of it with its size and
 /// that of the piece before (boundary tags: Knuth, volume 1, section 2.5); free pieces are nodes of
@@ -68,4 +68,4 @@ class best_fit {
   region* empty_ = nullptr; ///< one region without a block is kept
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

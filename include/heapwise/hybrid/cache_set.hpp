@@ -10,7 +10,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/hybrid/chunk_map.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// Finds the calling thread's cache with one load, makes one for a thread that has none, and keeps
 /// those of threads that ended for the next ones. `Owner::leave(Cache&)` is called when a thread
@@ -125,4 +125,4 @@ class cache_set final : public cached_pool {
   slab* slabs_ = nullptr;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// A last-in-first-out chain through the first word of each free block: the plainest list there is,
 /// as in the allocator that the hybrid follows. Thread safety: none.
@@ -41,4 +41,4 @@ struct block_chain {
   }
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -12,7 +12,7 @@
 #include <heapwise/hybrid/chain.hpp>
 #include <heapwise/hybrid/classes.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// Every chunk starts at a multiple of this and is this large (single large blocks: larger), so
 /// that an address names its chunk by its upper bits.
@@ -161,4 +161,4 @@ class slice_cutter {
   sliced_chunk* current_ = nullptr;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -15,7 +15,7 @@ enum class strategy : unsigned char { automatic, fixed, segregated, best_fit };
 
 } // namespace heapwise
 
-namespace heapwise::detail::routing {
+namespace heapwise::detail::hybrids::routing {
 
 /// Slabs of three sizes, then segregated lists of eight. A slab and a list of the same size are
 /// two classes, with blocks of their own.
@@ -57,4 +57,4 @@ static_assert(class_of(257, 1, strategy::automatic) == slab_count + 4);
 static_assert(class_of(4096, 1, strategy::automatic) == class_count - 1);
 static_assert(class_of(4097, 1, strategy::automatic) == best_fit);
 
-} // namespace heapwise::detail::routing
+} // namespace heapwise::detail::hybrids::routing

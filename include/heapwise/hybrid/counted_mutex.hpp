@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// A number that one thread at a time writes (its owner, or who holds a lock) and anybody reads,
 /// perhaps a moment late.
@@ -49,4 +49,4 @@ class alignas(cache_line_bytes) counted_mutex {
   guarded_count waited_;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -10,7 +10,7 @@
 
 #include <heapwise/hybrid/chunk_map.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// An index is a chunk's number and a place in it, in units of the smallest block. 0 is no block: a
 /// chunk's head lies there. The numbers lie in segments that double, so that none ever moves.
@@ -93,4 +93,4 @@ class numbered_chunks {
   std::atomic<std::uint32_t> count_{0};
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

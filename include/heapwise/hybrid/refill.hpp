@@ -40,15 +40,15 @@ struct refill_counts {
 /// back; `reset` forgets all blocks and resets the chunks, while nobody else is there.
 /// `list_cache_blocks`: how many blocks of each list a thread may keep for itself.
 template <class Refill>
-concept refill_strategy =
-    requires(typename Refill::depot& depot, const typename Refill::depot& constant,
-             std::size_t number, void** blocks, void* const* given, detail::chunk_map& chunks) {
-      { Refill::name } -> std::convertible_to<const char*>;
-      { Refill::list_cache_blocks } -> std::convertible_to<std::size_t>;
-      { depot.take(number, blocks, number) } noexcept -> std::same_as<std::size_t>;
-      { depot.give(number, given, number) } noexcept;
-      { depot.reset(chunks) } noexcept;
-      { constant.counts() } noexcept -> std::same_as<refill_counts>;
-    };
+concept refill_strategy = requires(
+    typename Refill::depot& depot, const typename Refill::depot& constant, std::size_t number,
+    void** blocks, void* const* given, detail::hybrids::chunk_map& chunks) {
+  { Refill::name } -> std::convertible_to<const char*>;
+  { Refill::list_cache_blocks } -> std::convertible_to<std::size_t>;
+  { depot.take(number, blocks, number) } noexcept -> std::same_as<std::size_t>;
+  { depot.give(number, given, number) } noexcept;
+  { depot.reset(chunks) } noexcept;
+  { constant.counts() } noexcept -> std::same_as<refill_counts>;
+};
 
 } // namespace heapwise

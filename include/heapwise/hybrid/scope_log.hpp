@@ -5,7 +5,7 @@
 
 #include <heapwise/hybrid/chunk_map.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// The blocks of one thread's scopes, oldest first, and where each of them stands, so that a block
 /// that is freed by hand is struck out at once. Places that were struck out are used again when
@@ -60,4 +60,4 @@ class scope_log {
   std::size_t depth_ = 0;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

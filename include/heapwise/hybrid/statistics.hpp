@@ -55,7 +55,7 @@ struct timed {
   };
 };
 
-namespace detail {
+namespace detail::hybrids {
 
 /// One thread's numbers: written by it alone, read by anybody.
 class tally {
@@ -106,5 +106,5 @@ class tally {
   std::array<counters, 3> served_{};
 };
 
-} // namespace detail
+} // namespace detail::hybrids
 } // namespace heapwise

@@ -10,7 +10,7 @@
 #include <heapwise/hybrid/scope_log.hpp>
 #include <heapwise/hybrid/statistics.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::hybrids {
 
 /// Free blocks by class, as arrays; open scopes; counts. Used by its thread only.
 template <std::size_t ListCacheBlocks>
@@ -84,4 +84,4 @@ class alignas(cache_line_bytes) thread_cache {
   std::array<void*, begins.back()> blocks_{};
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::hybrids

@@ -12,7 +12,7 @@
 namespace {
 
 using heapwise::fake_blocks;
-using namespace heapwise::detail;
+using namespace heapwise::detail::hybrids;
 
 struct fixture {
   fake_blocks source;

@@ -9,7 +9,7 @@
 namespace {
 
 using heapwise::fake_blocks;
-using namespace heapwise::detail;
+using namespace heapwise::detail::hybrids;
 
 constexpr std::size_t class_of_512 = routing::slab_count + 4;
 
@@ -90,6 +90,25 @@ TEST_CASE("one chunk that comes and goes for ever needs no table but the first")
     map.give_back(base, chunk_bytes);
   }
   CHECK(source.pieces_out() == 0);
+}
+
+TEST_CASE("chunks that come and go at ever new places need no table but the first") {
+  constexpr std::size_t room = 300 * chunk_bytes; // of addresses; hardly a page is touched
+  void* const memory = heapwise::os_blocks().allocate(room, chunk_bytes);
+  REQUIRE(memory != nullptr);
+  {
+    heapwise::static_blocks source{memory, room};
+    chunk_map map{source};
+    void* before = map.take(chunk_kind::large, chunk_bytes);
+    for (int i = 0; i < 250; ++i) {
+      void* const next = map.take(chunk_kind::large, chunk_bytes);
+      REQUIRE(next != nullptr);
+      map.give_back(before, chunk_bytes);
+      before = next;
+    }
+    CHECK(map.reserved_bytes() == chunk_bytes);
+  }
+  heapwise::os_blocks().deallocate(memory, room, chunk_bytes);
 }
 
 TEST_CASE("after a reset the same chunks are cut again") {

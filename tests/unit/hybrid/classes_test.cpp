@@ -7,7 +7,7 @@
 namespace {
 
 using heapwise::strategy;
-using namespace heapwise::detail::routing;
+using namespace heapwise::detail::hybrids::routing;
 
 TEST_CASE("every size goes where the table says") {
   struct row {

@@ -10,7 +10,7 @@
 namespace {
 
 using heapwise::fake_blocks;
-using namespace heapwise::detail;
+using namespace heapwise::detail::hybrids;
 
 void* block(std::uintptr_t number) { return reinterpret_cast<void*>(number * 32); }
 

@@ -19,8 +19,8 @@ struct class_arena {
 
   class depot {
    public:
-    depot(detail::chunk_map& chunks, const hybrid_options&) noexcept
-        : depot{chunks, std::make_index_sequence<detail::routing::class_count>{}} {}
+    depot(detail::hybrids::chunk_map& chunks, const hybrid_options&) noexcept
+        : depot{chunks, std::make_index_sequence<detail::hybrids::routing::class_count>{}} {}
 
     std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
       arena& mine = arenas_[class_index];
@@ -38,7 +38,7 @@ struct class_arena {
       for (std::size_t i = 0; i < count; ++i) mine.list.push(blocks[i]);
     }
 
-    void reset(detail::chunk_map& chunks) noexcept {
+    void reset(detail::hybrids::chunk_map& chunks) noexcept {
       chunks.reset();
       for (arena& each : arenas_) {
         each.list = {};
@@ -58,21 +58,21 @@ struct class_arena {
 
    private:
     struct arena {
-      arena(detail::chunk_map& chunks, std::size_t index) noexcept
+      arena(detail::hybrids::chunk_map& chunks, std::size_t index) noexcept
           : class_index{index}, fresh{chunks} {}
 
       std::size_t class_index;
-      detail::counted_mutex mutex{}; // guards what follows
-      detail::block_chain list{};
-      detail::slice_cutter fresh;
-      detail::guarded_count refills{};
+      detail::hybrids::counted_mutex mutex{}; // guards what follows
+      detail::hybrids::block_chain list{};
+      detail::hybrids::slice_cutter fresh;
+      detail::hybrids::guarded_count refills{};
     };
 
     template <std::size_t... Index>
-    depot(detail::chunk_map& chunks, std::index_sequence<Index...>) noexcept
+    depot(detail::hybrids::chunk_map& chunks, std::index_sequence<Index...>) noexcept
         : arenas_{{arena{chunks, Index}...}} {}
 
-    std::array<arena, detail::routing::class_count> arenas_;
+    std::array<arena, detail::hybrids::routing::class_count> arenas_;
   };
 };
 

@@ -16,11 +16,11 @@ struct global_lock {
 
   class depot {
    public:
-    depot(detail::chunk_map& chunks, const hybrid_options&) noexcept : fresh_{chunks} {}
+    depot(detail::hybrids::chunk_map& chunks, const hybrid_options&) noexcept : fresh_{chunks} {}
 
     std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
       const std::scoped_lock lock{mutex_};
-      detail::block_chain& list = lists_[class_index];
+      detail::hybrids::block_chain& list = lists_[class_index];
       if (list.head == nullptr) {
         list = fresh_.cut(class_index);
         if (list.head != nullptr) refills_.add_one();
@@ -33,7 +33,7 @@ struct global_lock {
       for (std::size_t i = 0; i < count; ++i) lists_[class_index].push(blocks[i]);
     }
 
-    void reset(detail::chunk_map& chunks) noexcept {
+    void reset(detail::hybrids::chunk_map& chunks) noexcept {
       chunks.reset();
       lists_ = {};
       fresh_.reset();
@@ -47,10 +47,10 @@ struct global_lock {
     }
 
    private:
-    detail::counted_mutex mutex_; // guards all
-    std::array<detail::block_chain, detail::routing::class_count> lists_{};
-    detail::slice_cutter fresh_;
-    detail::guarded_count refills_;
+    detail::hybrids::counted_mutex mutex_; // guards all
+    std::array<detail::hybrids::block_chain, detail::hybrids::routing::class_count> lists_{};
+    detail::hybrids::slice_cutter fresh_;
+    detail::hybrids::guarded_count refills_;
   };
 };
 

@@ -26,7 +26,7 @@ struct lock_free_refill {
 
   class depot {
    public:
-    depot(detail::chunk_map& chunks, const hybrid_options&) noexcept
+    depot(detail::hybrids::chunk_map& chunks, const hybrid_options&) noexcept
         : chunks_{&chunks}, numbered_{chunks} {}
 
     std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
@@ -39,7 +39,7 @@ struct lock_free_refill {
       push(heads_[class_index], blocks[0], blocks[count - 1]);
     }
 
-    void reset(detail::chunk_map& chunks) noexcept {
+    void reset(detail::hybrids::chunk_map& chunks) noexcept {
       chunks.reset();
       for (head& each : heads_) each.word.store(0, std::memory_order_relaxed);
       current_.store(nullptr, std::memory_order_relaxed);
@@ -112,11 +112,11 @@ struct lock_free_refill {
     HEAPWISE_NOINLINE std::size_t take_carved(std::size_t class_index, void** into,
                                               std::size_t wanted) noexcept {
       for (;;) {
-        detail::sliced_chunk* const chunk = current_.load(std::memory_order_acquire);
+        detail::hybrids::sliced_chunk* const chunk = current_.load(std::memory_order_acquire);
         if (chunk != nullptr) {
           // Relaxed: the chunk came with `current_`; the number only has to be nobody else's.
           const std::size_t slice = chunk->carved.fetch_add(1, std::memory_order_relaxed);
-          if (slice < detail::slices_per_chunk)
+          if (slice < detail::hybrids::slices_per_chunk)
             return share(*chunk, slice, class_index, into, wanted);
         }
         HEAPWISE_SCHEDULE_POINT();
@@ -125,9 +125,9 @@ struct lock_free_refill {
     }
 
     /// Carves a slice, keeps what is wanted, and gives the rest to all.
-    std::size_t share(detail::sliced_chunk& chunk, std::size_t slice, std::size_t class_index,
-                      void** into, std::size_t wanted) noexcept {
-      detail::block_chain blocks = chunk.carve(slice, class_index);
+    std::size_t share(detail::hybrids::sliced_chunk& chunk, std::size_t slice,
+                      std::size_t class_index, void** into, std::size_t wanted) noexcept {
+      detail::hybrids::block_chain blocks = chunk.carve(slice, class_index);
       heads_[class_index].refills.fetch_add(1, std::memory_order_relaxed);
       const std::size_t taken = blocks.take(into, wanted);
       if (blocks.head == nullptr) return taken;
@@ -140,10 +140,10 @@ struct lock_free_refill {
       return taken;
     }
 
-    bool next_chunk(const detail::sliced_chunk* full) noexcept {
+    bool next_chunk(const detail::hybrids::sliced_chunk* full) noexcept {
       const std::scoped_lock lock{growth_};
       if (current_.load(std::memory_order_relaxed) != full) return true;
-      detail::sliced_chunk* const made = chunks_->take_sliced();
+      detail::hybrids::sliced_chunk* const made = chunks_->take_sliced();
       if (made == nullptr) return false;
       if (!numbered_.enter(*made)) return false;
       current_.store(made, std::memory_order_release); // pairs with the load in take_carved
@@ -151,7 +151,7 @@ struct lock_free_refill {
     }
 
     [[nodiscard]] static std::uint64_t index_of(const void* block) noexcept {
-      return detail::numbered_chunks::index_of(block);
+      return detail::hybrids::numbered_chunks::index_of(block);
     }
     static void link(void* block, std::uint64_t index) noexcept {
       std::atomic_ref{*static_cast<std::uint64_t*>(block)}.store(index, std::memory_order_relaxed);
@@ -164,11 +164,11 @@ struct lock_free_refill {
       return *static_cast<const volatile std::uint64_t*>(block);
     }
 
-    detail::chunk_map* chunks_;
-    detail::numbered_chunks numbered_;
-    std::array<head, detail::routing::class_count> heads_{};
-    alignas(detail::cache_line_bytes) std::atomic<detail::sliced_chunk*> current_{nullptr};
-    detail::counted_mutex growth_;
+    detail::hybrids::chunk_map* chunks_;
+    detail::hybrids::numbered_chunks numbered_;
+    std::array<head, detail::hybrids::routing::class_count> heads_{};
+    alignas(detail::cache_line_bytes) std::atomic<detail::hybrids::sliced_chunk*> current_{nullptr};
+    detail::hybrids::counted_mutex growth_;
   };
 };
 

@@ -25,7 +25,7 @@ struct reserved {
 
   class depot {
    public:
-    depot(detail::chunk_map& chunks, const hybrid_options& options) noexcept;
+    depot(detail::hybrids::chunk_map& chunks, const hybrid_options& options) noexcept;
     depot(const depot&) = delete;
     depot& operator=(const depot&) = delete;
     ~depot();
@@ -47,7 +47,7 @@ struct reserved {
     }
 
     /// The reserves too are filled again.
-    void reset(detail::chunk_map& chunks) noexcept;
+    void reset(detail::hybrids::chunk_map& chunks) noexcept;
     [[nodiscard]] refill_counts counts() const noexcept;
 
    private:
@@ -58,21 +58,21 @@ struct reserved {
       std::size_t count;
       slice* next;
     };
-    static_assert(sizeof(slice) <= detail::routing::smallest_list_bytes);
+    static_assert(sizeof(slice) <= detail::hybrids::routing::smallest_list_bytes);
 
     struct shard {
-      detail::counted_mutex mutex; // guards all
-      detail::block_chain list{};
+      detail::hybrids::counted_mutex mutex; // guards all
+      detail::hybrids::block_chain list{};
       slice* reserve = nullptr;
       std::size_t ready = 0; ///< slices in reserve
 
-      void keep(const detail::block_chain& blocks) noexcept {
+      void keep(const detail::hybrids::block_chain& blocks) noexcept {
         reserve = ::new (blocks.head)
             slice{*static_cast<void**>(blocks.head), blocks.tail, blocks.count, reserve};
         ++ready;
       }
       /// Requires: ready != 0.
-      [[nodiscard]] detail::block_chain take_kept() noexcept {
+      [[nodiscard]] detail::hybrids::block_chain take_kept() noexcept {
         const slice* const taken = reserve;
         reserve = taken->next;
         --ready;
@@ -100,11 +100,11 @@ struct reserved {
 
     std::size_t target_;
     std::mutex filling_; // held by whoever fills reserves; comes before all others
-    std::array<shard, detail::routing::class_count> shards_{};
-    detail::counted_mutex carving_; // guards what follows; never taken with a shard's held
-    detail::slice_cutter fresh_;
-    detail::guarded_count refills_;
-    detail::guarded_count refills_ahead_;
+    std::array<shard, detail::hybrids::routing::class_count> shards_{};
+    detail::hybrids::counted_mutex carving_; // guards what follows; never taken with a shard's held
+    detail::hybrids::slice_cutter fresh_;
+    detail::hybrids::guarded_count refills_;
+    detail::hybrids::guarded_count refills_ahead_;
     alignas(detail::cache_line_bytes) std::atomic<bool> wanted_{false};
     std::atomic<bool> ending_{false};
     std::thread worker_;

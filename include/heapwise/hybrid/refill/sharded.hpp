@@ -17,7 +17,7 @@ struct sharded {
 
   class depot {
    public:
-    depot(detail::chunk_map& chunks, const hybrid_options&) noexcept : fresh_{chunks} {}
+    depot(detail::hybrids::chunk_map& chunks, const hybrid_options&) noexcept : fresh_{chunks} {}
 
     std::size_t take(std::size_t class_index, void** into, std::size_t wanted) noexcept {
       const std::size_t taken = take_listed(class_index, into, wanted);
@@ -30,7 +30,7 @@ struct sharded {
       for (std::size_t i = 0; i < count; ++i) mine.list.push(blocks[i]);
     }
 
-    void reset(detail::chunk_map& chunks) noexcept {
+    void reset(detail::hybrids::chunk_map& chunks) noexcept {
       chunks.reset();
       for (shard& each : shards_) each.list = {};
       fresh_.reset();
@@ -48,8 +48,8 @@ struct sharded {
 
    private:
     struct shard {
-      detail::counted_mutex mutex;
-      detail::block_chain list{};
+      detail::hybrids::counted_mutex mutex;
+      detail::hybrids::block_chain list{};
     };
 
     std::size_t take_listed(std::size_t class_index, void** into, std::size_t wanted) noexcept {
@@ -64,7 +64,7 @@ struct sharded {
       // Whoever had the lock before may have carved for all who waited.
       if (const std::size_t taken = take_listed(class_index, into, wanted); taken != 0)
         return taken;
-      detail::block_chain blocks = fresh_.cut(class_index);
+      detail::hybrids::block_chain blocks = fresh_.cut(class_index);
       if (blocks.head == nullptr) return 0;
       refills_.add_one();
       const std::size_t taken = blocks.take(into, wanted);
@@ -74,10 +74,10 @@ struct sharded {
       return taken;
     }
 
-    std::array<shard, detail::routing::class_count> shards_{};
-    detail::counted_mutex carving_; // guards what follows; comes before a shard's
-    detail::slice_cutter fresh_;
-    detail::guarded_count refills_;
+    std::array<shard, detail::hybrids::routing::class_count> shards_{};
+    detail::hybrids::counted_mutex carving_; // guards what follows; comes before a shard's
+    detail::hybrids::slice_cutter fresh_;
+    detail::hybrids::guarded_count refills_;
   };
 };
 
