@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "heap/free_pages.hpp"
 #include "heap/invalid.hpp"
+#include "heap/mixed.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -19,6 +21,35 @@ constexpr std::uint32_t most_stocked = 16; // batches; what is more goes back to
 
 /// A run shorter than this part of a batch is linked together with others instead.
 constexpr std::uint32_t run_part = 4;
+
+// Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
+constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
+constexpr std::size_t many_free_part = 4;
+
+/// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
+bool sparse_enough() noexcept {
+  const std::size_t free_bytes =
+      the_free_bytes.load(std::memory_order_relaxed) + the_mixed_spans.free_bytes();
+  return free_bytes > many_free_bytes && free_bytes > the_space.used_bytes() / many_free_part &&
+         the_space.dirty_bytes() < many_free_bytes / many_free_part;
+}
+
+/// Effects: makes a mixed span of a span with many free blocks, of the class that has most of them.
+/// Returns: whether there was one.
+bool mix_sparsest(size_class but) noexcept {
+  size_class most = no_class;
+  std::size_t most_bytes = 0;
+  for (size_class each = 1; each <= class_count; ++each) {
+    const std::size_t bytes = each == but || class_table[each].slices > 1
+                                  ? 0
+                                  : the_bins[each].free_blocks() * class_table[each].bytes;
+    if (bytes > most_bytes) {
+      most = each;
+      most_bytes = bytes;
+    }
+  }
+  return most != no_class && the_bins[most].let_go_sparsest(most);
+}
 
 /// The batches of a stock are linked through the second word of their first block: every block has
 /// two words.
@@ -93,7 +124,7 @@ void bin::handed_out(span& from, std::uint32_t first, std::uint32_t count, size_
 }
 
 void bin::count_free(std::ptrdiff_t blocks, size_class of) noexcept {
-  free_blocks_ += static_cast<std::size_t>(blocks);
+  free_blocks_.fetch_add(static_cast<std::size_t>(blocks), std::memory_order_relaxed);
   the_free_bytes.fetch_add(static_cast<std::size_t>(blocks) * class_table[of].bytes,
                            std::memory_order_relaxed);
 }
@@ -117,7 +148,7 @@ std::uint32_t bin::take_linked(span& from, cache_bin& into, std::uint32_t wanted
     if (first == facts.blocks) break;
     const std::uint32_t run =
         from.free_map.find(false, first, std::min(facts.blocks, first + wanted - taken)) - first;
-    from.free_map.clear(first, run);
+    from.free_map.clear_run(first, run);
     at = first + run;
     for (std::uint32_t each = at; each > first; --each) { // the lowest comes first
       std::byte* const block = begin + std::size_t{each - 1} * facts.bytes;
@@ -144,7 +175,11 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
   }
   std::uint32_t linked = 0;
   while (linked < facts.batch) {
-    span* const from = linked == 0 ? source(of) : lists_.fullest();
+    span* from = lists_.fullest();
+    if (from == nullptr && linked == 0) {
+      linked = take_from_holes(into, of);
+      if (linked == 0) from = make_span(of);
+    }
     if (from == nullptr) break;
     if (from == spare_) spare_ = nullptr;
     from->touched = 1;
@@ -152,7 +187,7 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
     const std::uint32_t end = from->free_map.find(false, first, facts.blocks);
     if (end - first >= std::max(facts.batch / run_part, 1U)) {
       if (linked > 0) break; // the blocks that are linked first, the run next time
-      from->free_map.clear(first, end - first);
+      from->free_map.clear_run(first, end - first);
       handed_out(*from, first, end - first, of);
       lists_.place(*from, facts.blocks);
       std::byte* const begin = the_space.begin_of(*from);
@@ -165,6 +200,30 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
   }
   into.room = facts.batch - linked;
   return linked > 0;
+}
+
+std::uint32_t bin::take_from_holes(cache_bin& into, size_class of) noexcept {
+  const std::uint32_t wanted = class_table[of].batch;
+  std::uint32_t taken = the_mixed_spans.take(into, wanted, of);
+  while (taken < wanted / run_part && sparse_enough() && mix_sparsest(of)) {
+    taken += the_mixed_spans.take(into, wanted - taken, of);
+  }
+  return taken;
+}
+
+bool bin::let_go_sparsest(size_class of) noexcept {
+  // Locks of bins are only ever taken one by one, or all in order: this is a second one.
+  const std::unique_lock hold{lock_, std::try_to_lock};
+  if (!hold.owns_lock()) return false;
+  span* const sparse = lists_.emptiest();
+  if (sparse == nullptr || sparse == spare_) return false;
+  const std::uint32_t blocks = class_table[of].blocks;
+  if (sparse->free_blocks < blocks / 2) return false;
+  lists_.remove(*sparse);
+  count_free(-static_cast<std::ptrdiff_t>(sparse->free_blocks), of);
+  --spans_;
+  the_mixed_spans.adopt(*sparse, of);
+  return true;
 }
 
 void bin::flush(std::byte* batch, size_class of) noexcept {
@@ -196,6 +255,12 @@ void bin::put_back_locked(std::byte* chain, size_class of) noexcept {
     if (home == nullptr || offset >= facts.slices * slice_bytes) {
       if (home != nullptr) came_back(*home, count, of);
       home = &the_space.span_at(block);
+      if (home->use.load(std::memory_order_acquire) == slice_use::mixed) {
+        the_mixed_spans.put_back(block, *home, of);
+        home = nullptr;
+        begin = nullptr;
+        continue;
+      }
       begin = the_space.begin_of(*home);
       offset = static_cast<std::size_t>(block - begin);
       count = 0;
@@ -233,10 +298,16 @@ void bin::put_back(const cache_run& run, size_class of) noexcept {
   if (run.next == run.end) return;
   const std::lock_guard hold{lock_};
   span& home = the_space.span_at(run.next);
+  if (home.use.load(std::memory_order_acquire) == slice_use::mixed) {
+    for (std::byte* block = run.next; block != run.end; block += class_table[of].bytes) {
+      the_mixed_spans.put_back(block, home, of);
+    }
+    return;
+  }
   const std::byte* const begin = the_space.begin_of(home);
   const std::uint32_t first = block_at(of, static_cast<std::size_t>(run.next - begin));
   const std::uint32_t count = block_at(of, static_cast<std::size_t>(run.end - run.next) - 1) + 1;
-  for (std::uint32_t each = first; each < first + count; ++each) home.free_map.set(each);
+  home.free_map.set_run(first, count);
   came_back(home, count, of);
 }
 
@@ -277,30 +348,17 @@ std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched)
   const std::size_t page = os::page_bytes();
   if (of_span.free_blocks * std::size_t{facts.bytes} < page) return 0;
   const std::size_t pages = facts.slices * slice_bytes / page;
-  const auto is_free = [&](std::size_t number) {
-    if ((of_span.purged_pages >> number & 1) != 0) return false; // free, and given back already
+  return purge_free_pages(of_span, the_space.begin_of(of_span), pages, [&](std::size_t number) {
     const std::uint32_t first = block_at(of, number * page);
     const std::uint32_t end = std::min(facts.blocks, block_at(of, (number + 1) * page - 1) + 1);
     return first < end && of_span.free_map.find(false, first, end) == end;
-  };
-  std::size_t purged = 0;
-  for (std::size_t first = 0; first < pages; ++first) {
-    std::size_t end = first;
-    while (end < pages && is_free(end)) ++end;
-    if (end == first) continue;
-    if (os::purge(the_space.begin_of(of_span) + first * page, (end - first) * page)) {
-      of_span.purged_pages |= page_bits(first, end - first);
-      purged += (end - first) * page;
-    }
-    first = end;
-  }
-  return purged;
+  });
 }
 
 bin_figures bin::figures(size_class of) noexcept {
   const std::lock_guard hold{lock_};
   return {.spans = spans_,
-          .free_blocks = free_blocks_,
+          .free_blocks = free_blocks(),
           .stocked_blocks = std::size_t{stocked_} * class_table[of].batch,
           .refills = refills_,
           .flushes = flushes_};

@@ -69,6 +69,15 @@ class alignas(cache_line_bytes) bin {
   /// Requires: a slice whose class was this one a moment ago.
   std::size_t purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept;
 
+  /// Effects: makes its span with the most free blocks a mixed one, if half of it is free and
+  /// nobody is busy with the bin. Returns: whether it did.
+  [[nodiscard]] bool let_go_sparsest(size_class of) noexcept;
+
+  /// Returns: the free blocks inside spans.
+  [[nodiscard]] std::size_t free_blocks() const noexcept {
+    return free_blocks_.load(std::memory_order_relaxed);
+  }
+
   [[nodiscard]] bin_figures figures(size_class of) noexcept;
 
   /// Taken around a fork.
@@ -77,6 +86,7 @@ class alignas(cache_line_bytes) bin {
  private:
   [[nodiscard]] span* source(size_class of) noexcept;
   [[nodiscard]] span* make_span(size_class of) noexcept;
+  std::uint32_t take_from_holes(cache_bin& into, size_class of) noexcept;
   std::uint32_t take_linked(span& from, cache_bin& into, std::uint32_t wanted,
                             size_class of) noexcept;
   void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
@@ -92,7 +102,7 @@ class alignas(cache_line_bytes) bin {
   span_lists lists_;
   span* spare_ = nullptr; // one span without a block in use, kept for the next refill
   std::size_t spans_ = 0;
-  std::size_t free_blocks_ = 0;
+  std::atomic<std::size_t> free_blocks_{0};
   std::size_t refills_ = 0;
   std::size_t flushes_ = 0;
 };

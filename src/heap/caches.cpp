@@ -198,8 +198,12 @@ void release_slowly(void* block) noexcept {
   const size_class of = the_heap_map.class_at(block);
   if (of == no_class) {
     release_uncommon(block);
-    return;
+  } else {
+    release_small(block, of);
   }
+}
+
+void release_small(void* block, size_class of) noexcept {
   heap_cache* const cache = own_cache();
   if (cache == nullptr) {
     release_uncached(block, of);

@@ -6,6 +6,7 @@
 
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
+#include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
@@ -32,16 +33,20 @@ constinit std::atomic<std::uint32_t> state{not_started};
 constinit std::atomic<std::size_t> left_over{0};
 
 std::size_t free_now() noexcept {
-  return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed);
+  return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
+         the_mixed_spans.free_bytes();
 }
 
 std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
     const size_class of = the_heap_map.classes[at].load(std::memory_order_relaxed);
-    if (of == no_class) continue;
     span& slice = *the_space.record(at);
-    purged += the_bins[of].purge_pages(slice, of, even_if_touched);
+    if (of != no_class) {
+      purged += the_bins[of].purge_pages(slice, of, even_if_touched);
+    } else if (slice.use.load(std::memory_order_relaxed) == slice_use::mixed) {
+      purged += the_mixed_spans.purge_pages(slice, even_if_touched);
+    }
   }
   return purged;
 }

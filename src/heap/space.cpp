@@ -21,25 +21,29 @@ constexpr std::size_t commit_step = 64; // slices made usable at once, at least
 
 constexpr std::size_t bits = 64;
 
+constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
+
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
   return (bytes + to - 1) / to * to;
 }
 
 /// How the tables lie in front of the slices: classes and ages, a byte for each slice; two maps
-/// with a bit for each; then the spans.
+/// with a bit for each; the spans; for mixed spans a byte for each granule.
 struct layout {
   explicit layout(std::size_t slices) noexcept
       : bytes_of_a_table{round_up(slices, os::page_bytes())},
         words_of_a_map{round_up(slices, bits) / bits},
         maps_begin{2 * bytes_of_a_table},
         spans_begin{round_up(maps_begin + 2 * words_of_a_map * sizeof(std::uint64_t), slice_bytes)},
-        slices_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
+        granule_classes_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
+        slices_begin{granule_classes_begin + slices * granules_of_a_slice},
         bytes{slices_begin + slices * slice_bytes} {}
 
   std::size_t bytes_of_a_table;
   std::size_t words_of_a_map;
   std::size_t maps_begin;
   std::size_t spans_begin;
+  std::size_t granule_classes_begin;
   std::size_t slices_begin;
   std::size_t bytes;
 };
@@ -86,6 +90,8 @@ bool space::start_with(std::size_t slices) noexcept {
   used_ = reinterpret_cast<word*>(memory + parts.maps_begin);
   dirty_ = used_ + parts.words_of_a_map;
   spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
+  granule_classes_ =
+      reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
   the_heap_map = {.base = base_,
@@ -142,7 +148,8 @@ bool space::commit_tables(slice_index from, slice_index to) noexcept {
     const std::size_t end = round_up(to * bytes_of_a_slice, page);
     return os::commit(static_cast<std::byte*>(table) + begin, end - begin);
   };
-  return commit(the_heap_map.classes, 1) && commit(freed_at_, 1) && commit(spans_, sizeof(span));
+  return commit(the_heap_map.classes, 1) && commit(freed_at_, 1) && commit(spans_, sizeof(span)) &&
+         commit(granule_classes_, granules_of_a_slice);
 }
 
 /// Returns: whether none of the slices was dirty.

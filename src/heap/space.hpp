@@ -67,6 +67,11 @@ class space {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
+  /// The class of the block of a mixed span that starts at a granule.
+  [[nodiscard]] std::atomic<std::uint8_t>& granule_class(const void* block) const noexcept {
+    return granule_classes_[(reinterpret_cast<std::uintptr_t>(block) - base_) / granule_bytes];
+  }
+
   /// Effects: writes down what the slices of the span hold, where `free` looks.
   void set_class(const span& of, size_class to) noexcept;
 
@@ -104,6 +109,7 @@ class space {
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
+  std::atomic<std::uint8_t>* granule_classes_ = nullptr;
   word* used_ = nullptr;             // a bit for each slice
   word* dirty_ = nullptr;            // likewise
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free

@@ -20,6 +20,7 @@ enum class slice_use : std::uint8_t {
   inside, // not the first slice of its span
   small,  // blocks of one class, shared by all threads
   owned,  // blocks of one class that belong to a heap of its own
+  mixed,  // blocks of all classes, shared by all threads
   large,  // one block
 };
 
@@ -38,11 +39,11 @@ class block_map {
     return (words_[block / 64] >> (block % 64) & 1) != 0;
   }
   void set(std::uint32_t block) noexcept { words_[block / 64] |= std::uint64_t{1} << (block % 64); }
-  void clear(std::uint32_t block) noexcept {
-    words_[block / 64] &= ~(std::uint64_t{1} << (block % 64));
+  void set_run(std::uint32_t first, std::uint32_t count) noexcept {
+    each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word |= mask; });
   }
-  void clear(std::uint32_t first, std::uint32_t count) noexcept {
-    for (std::uint32_t each = first; each < first + count; ++each) clear(each);
+  void clear_run(std::uint32_t first, std::uint32_t count) noexcept {
+    each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
   }
 
   /// Returns: the first block at or after `from` whose bit is `value`, or `limit`.
@@ -62,6 +63,17 @@ class block_map {
   }
 
  private:
+  template <class Change>
+  void each_word(std::uint32_t first, std::uint32_t count, Change change) noexcept {
+    const std::uint32_t end = first + count;
+    while (first < end) {
+      const std::uint32_t from = first % 64;
+      const std::uint32_t length = end - first < 64 - from ? end - first : 64 - from;
+      change(words_[first / 64], (~std::uint64_t{0} >> (64 - length)) << from);
+      first += length;
+    }
+  }
+
   std::array<std::uint64_t, bits / 64> words_;
 };
 
@@ -69,12 +81,12 @@ struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of;       // size_class
-  std::uint8_t fullness; // which list it is in
-  std::uint8_t touched;  // blocks came or went since the clock looked last
-  std::uint32_t slices;  // of the whole span; of an inner slice: how far behind the first it is
-  std::uint32_t free_blocks;
-  std::uint32_t moved;        // large: its pages came from elsewhere
+  std::uint8_t of;           // size_class
+  std::uint8_t fullness;     // which list it is in
+  std::uint8_t touched;      // blocks came or went since the clock looked last
+  std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
+  std::uint32_t free_blocks; // mixed: granules
+  std::uint32_t moved;       // large: its pages came from elsewhere
   std::uint64_t purged_pages; // pages that were given back and hold free blocks only
   std::size_t bytes;          // large: usable
   owned_blocks* owner;        // owned: whose

@@ -8,6 +8,7 @@
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
@@ -33,12 +34,14 @@ void before_fork() {
   if (!locked_for_fork) return;
   lock_caches();
   for (bin& each : the_bins) each.lock().lock();
+  the_mixed_spans.lock().lock();
   the_space.lock().lock();
 }
 
 void unlock_all() {
   if (!locked_for_fork) return;
   the_space.lock().unlock();
+  the_mixed_spans.lock().unlock();
   for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
   unlock_caches();
 }

@@ -1,0 +1,34 @@
+// Giving back the pages of a span that hold free blocks only.
+#pragma once
+
+#include <cstddef>
+
+#include "heap/span.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+/// Effects: gives back the pages for which `is_free(number)` is true and that were not given back
+/// before. Returns: the bytes given back. Requires: nobody can be handed a block meanwhile.
+template <class IsFree>
+std::size_t purge_free_pages(span& of_span, std::byte* begin, std::size_t pages,
+                             IsFree is_free) noexcept {
+  const std::size_t page = os::page_bytes();
+  const auto worth = [&](std::size_t number) {
+    return (of_span.purged_pages >> number & 1) == 0 && is_free(number);
+  };
+  std::size_t purged = 0;
+  for (std::size_t first = 0; first < pages; ++first) {
+    std::size_t end = first;
+    while (end < pages && worth(end)) ++end;
+    if (end == first) continue;
+    if (os::purge(begin + first * page, (end - first) * page)) {
+      of_span.purged_pages |= page_bits(first, end - first);
+      purged += (end - first) * page;
+    }
+    first = end;
+  }
+  return purged;
+}
+
+} // namespace heapwise::detail

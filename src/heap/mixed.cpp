@@ -1,0 +1,216 @@
+#include "heap/mixed.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "heap/free_pages.hpp"
+#include "heap/invalid.hpp"
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit mixed_spans the_mixed_spans;
+
+namespace {
+
+// A request looks at so many spans whose longest hole may be too short before it gives up on them.
+constexpr int most_tries = 4;
+
+/// The map of a mixed span has a bit for each granule.
+std::uint32_t granules_of(size_class of) noexcept {
+  return class_table[of].bytes / static_cast<std::uint32_t>(granule_bytes);
+}
+
+/// Blocks of a class are as aligned as in a span of their own.
+std::uint32_t alignment_of(size_class of) noexcept {
+  const std::uint32_t size = granules_of(of);
+  return size & -size;
+}
+
+constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept {
+  return (value + to - 1) & ~(to - 1);
+}
+
+constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
+  return static_cast<std::uint8_t>(std::bit_width(hole) - 1);
+}
+
+} // namespace
+
+void mixed_spans::place(span& moved, std::uint32_t longest_hole) noexcept {
+  moved.bytes = longest_hole;
+  const std::uint8_t fitting = longest_hole == 0 ? unlisted : list_of(longest_hole);
+  if (moved.fullness == fitting) return;
+  remove(moved);
+  moved.fullness = fitting;
+  if (fitting == unlisted) return;
+  span*& head = lists_[fitting];
+  moved.previous = nullptr;
+  moved.next = head;
+  if (head != nullptr) head->previous = &moved;
+  head = &moved;
+}
+
+void mixed_spans::remove(span& gone) noexcept {
+  if (gone.fullness == unlisted) return;
+  if (gone.previous != nullptr) gone.previous->next = gone.next;
+  if (gone.next != nullptr) gone.next->previous = gone.previous;
+  if (lists_[gone.fullness] == &gone) lists_[gone.fullness] = gone.next;
+  gone.fullness = unlisted;
+}
+
+void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
+  of_span.free_blocks += static_cast<std::uint32_t>(more);
+  free_granules_.fetch_add(static_cast<std::size_t>(more), std::memory_order_relaxed);
+}
+
+size_class mixed_spans::class_of_block(const void* block) const noexcept {
+  return the_space.granule_class(block).load(std::memory_order_relaxed);
+}
+
+void mixed_spans::adopt(span& sparse, size_class of) noexcept {
+  const std::uint32_t size = granules_of(of);
+  const class_facts& facts = class_table[of];
+  std::byte* const begin = the_space.begin_of(sparse);
+  const std::lock_guard hold{lock_};
+  const block_map blocks = sparse.free_map;
+  sparse.free_map = {};
+  std::uint32_t hole = 0;
+  std::uint32_t longest = 0;
+  for (std::uint32_t block = 0; block < facts.blocks; ++block) {
+    if (blocks.test(block)) {
+      sparse.free_map.set_run(block * size, size);
+      hole += size;
+      continue;
+    }
+    longest = std::max(longest, hole);
+    hole = 0;
+    the_space.granule_class(begin + std::size_t{block} * facts.bytes)
+        .store(static_cast<std::uint8_t>(of), std::memory_order_relaxed);
+  }
+  const std::uint32_t rest = granules - facts.blocks * size;
+  sparse.free_map.set_run(facts.blocks * size, rest);
+  longest = std::max(longest, hole + rest);
+  const std::uint32_t free = sparse.free_blocks * size + rest;
+  sparse.free_blocks = 0;
+  sparse.fullness = unlisted;
+  sparse.touched = 1;
+  count_free(sparse, free);
+  count_.fetch_add(1, std::memory_order_relaxed);
+  // Whoever still sees the class frees into a cache's bin of this class, and is right.
+  sparse.use.store(slice_use::mixed, std::memory_order_release);
+  the_space.set_class(sparse, no_class);
+  place(sparse, longest);
+}
+
+std::uint32_t mixed_spans::cut(span& from, cache_bin& into, std::uint32_t wanted,
+                               size_class of) noexcept {
+  const std::uint32_t size = granules_of(of);
+  const std::uint32_t alignment = alignment_of(of);
+  std::byte* const begin = the_space.begin_of(from);
+  std::uint32_t taken = 0;
+  std::uint32_t longest = 0;
+  for (std::uint32_t at = 0;;) {
+    const std::uint32_t hole = from.free_map.find(true, at, granules);
+    if (hole == granules) break;
+    const std::uint32_t end = from.free_map.find(false, hole, granules);
+    std::uint32_t next = round_up(hole, alignment);
+    const std::uint32_t first = next;
+    for (; taken < wanted && next + size <= end; next += size, ++taken) {
+      std::byte* const block = begin + std::size_t{next} * granule_bytes;
+      the_space.granule_class(block).store(static_cast<std::uint8_t>(of),
+                                           std::memory_order_relaxed);
+      set_link(block, into.head);
+      into.head = block;
+    }
+    if (next > first) {
+      from.free_map.clear_run(first, next - first);
+      count_free(from, -static_cast<std::ptrdiff_t>(next - first));
+      const std::size_t page = os::page_bytes() / granule_bytes;
+      from.purged_pages &= ~page_bits(first / page, (next - 1) / page - first / page + 1);
+      longest = std::max({longest, first - hole, end - next});
+    } else {
+      longest = std::max(longest, end - hole);
+    }
+    at = end;
+  }
+  from.touched = 1;
+  place(from, longest);
+  return taken;
+}
+
+std::uint32_t mixed_spans::take(cache_bin& into, std::uint32_t wanted, size_class of) noexcept {
+  if (count_.load(std::memory_order_relaxed) == 0) return 0;
+  const std::uint32_t size = granules_of(of);
+  // A hole of twice the size less one granule is sure to hold an aligned block.
+  const std::uint8_t sure = list_of(std::bit_ceil(size + alignment_of(of) - 1));
+  const std::lock_guard hold{lock_};
+  std::uint32_t taken = 0;
+  int tries = most_tries;
+  for (std::uint8_t list = list_of(size); list < list_count && taken < wanted;) {
+    span* from = lists_[list];
+    if (list < sure) {
+      // The longest may be too short: those that are go to the end of the search, not of the list.
+      while (from != nullptr && from->bytes < size && tries > 0) {
+        from = from->next;
+        --tries;
+      }
+      if (tries == 0) from = nullptr;
+    }
+    if (from == nullptr) {
+      ++list;
+      continue;
+    }
+    const std::uint32_t more = cut(*from, into, wanted - taken, of);
+    taken += more;
+    if (more == 0 && --tries <= 0) ++list;
+  }
+  return taken;
+}
+
+void mixed_spans::put_back(std::byte* block, span& home, size_class of) noexcept {
+  const std::uint32_t size = granules_of(of);
+  const auto first =
+      static_cast<std::uint32_t>(block - the_space.begin_of(home)) / std::uint32_t{granule_bytes};
+  const std::lock_guard hold{lock_};
+  std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
+  if (kept.load(std::memory_order_relaxed) != of) {
+    invalid_free(block, invalid::freed_before);
+    return;
+  }
+  kept.store(no_class, std::memory_order_relaxed);
+  home.free_map.set_run(first, size);
+  count_free(home, size);
+  home.touched = 1;
+  if (home.free_blocks == granules) {
+    remove(home);
+    count_free(home, -static_cast<std::ptrdiff_t>(granules));
+    count_.fetch_sub(1, std::memory_order_relaxed);
+    the_space.give(home);
+    return;
+  }
+  std::uint32_t begin = first;
+  while (begin > 0 && home.free_map.test(begin - 1)) --begin;
+  const std::uint32_t end = home.free_map.find(false, first, granules);
+  place(home, std::max(static_cast<std::uint32_t>(home.bytes), end - begin));
+}
+
+std::size_t mixed_spans::purge_pages(span& of_span, bool even_if_touched) noexcept {
+  const std::lock_guard hold{lock_};
+  if (of_span.use.load(std::memory_order_relaxed) != slice_use::mixed) return 0;
+  if (of_span.touched != 0 && !even_if_touched) {
+    of_span.touched = 0;
+    return 0;
+  }
+  const std::size_t page = os::page_bytes() / granule_bytes;
+  return purge_free_pages(of_span, the_space.begin_of(of_span), granules / page,
+                          [&](std::size_t number) {
+                            const auto first = static_cast<std::uint32_t>(number * page);
+                            const auto end = static_cast<std::uint32_t>(first + page);
+                            return of_span.free_map.find(false, first, end) == end;
+                          });
+}
+
+} // namespace heapwise::detail

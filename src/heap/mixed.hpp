@@ -1,0 +1,66 @@
+// Spans whose holes serve every class. When sizes change, survivors of the old ones are scattered
+// over spans of a class that nobody asks for any more; before the heap grows, such a span becomes a
+// mixed one: its live blocks stay where they are, each remembered with its class, and the holes
+// between them go to whoever needs memory.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "heap/span.hpp"
+#include "heapwise/detail/heap_cache.hpp"
+
+namespace heapwise::detail {
+
+/// Thread safety: all.
+class mixed_spans {
+ public:
+  /// Effects: links up to `wanted` blocks of the class, cut out of holes, to the list of the bin.
+  /// Returns: how many.
+  [[nodiscard]] std::uint32_t take(cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
+
+  /// Effects: makes the span, which its bin has let go, a mixed one.
+  /// Requires: it has one slice and small blocks of the class.
+  void adopt(span& sparse, size_class of) noexcept;
+
+  /// Effects: a block comes back to its hole.
+  void put_back(std::byte* block, span& home, size_class of) noexcept;
+
+  /// Returns: the class of the block that starts there, no_class if none does.
+  [[nodiscard]] size_class class_of_block(const void* block) const noexcept;
+
+  /// Effects: as bin::purge_pages.
+  std::size_t purge_pages(span& of_span, bool even_if_touched) noexcept;
+
+  [[nodiscard]] std::size_t free_bytes() const noexcept {
+    return free_granules_.load(std::memory_order_relaxed) * granule_bytes;
+  }
+  [[nodiscard]] std::size_t count() const noexcept {
+    return count_.load(std::memory_order_relaxed);
+  }
+
+  /// Taken around a fork. Order: after all bins, before the space.
+  std::mutex& lock() noexcept { return lock_; }
+
+ private:
+  static constexpr std::uint32_t granules = block_map::bits;
+  static constexpr std::uint8_t list_count = 13; // by the logarithm of the longest hole
+  static constexpr std::uint8_t unlisted = list_count;
+
+  std::uint32_t cut(span& from, cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
+  void place(span& moved, std::uint32_t longest_hole) noexcept;
+  void remove(span& gone) noexcept;
+  void count_free(span& of_span, std::ptrdiff_t more) noexcept;
+
+  std::mutex lock_;
+  std::array<span*, list_count> lists_{};
+  std::atomic<std::size_t> free_granules_{0};
+  std::atomic<std::size_t> count_{0};
+};
+
+extern mixed_spans the_mixed_spans;
+
+} // namespace heapwise::detail
