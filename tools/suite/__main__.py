@@ -1,4 +1,7 @@
-"""Runs the parts, or those whose names begin with the arguments, and closes with a count."""
+"""Runs the parts, or those whose names begin with the arguments, and closes with a count.
+
+``--long``: not the parts of every change, but those that take long.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,10 @@ import time
 from pathlib import Path
 
 from suite.part import run_part
-from suite.parts import all_parts
+from suite.parts import all_parts, long_parts
 from suite.tally import Tally
+
+LONG = "--long"
 
 
 def main() -> int:
@@ -17,8 +22,10 @@ def main() -> int:
     results = root / "build" / "test"
     results.mkdir(parents=True, exist_ok=True)
     os.environ.pop("PYTHONPATH", None)
-    wanted = tuple(sys.argv[1:]) or ("",)
-    parts = [part for part in all_parts(root, results) if part.name.startswith(wanted)]
+    names = [word for word in sys.argv[1:] if word != LONG]
+    wanted = tuple(names) or ("",)
+    choice = long_parts if LONG in sys.argv[1:] else all_parts
+    parts = [part for part in choice(root, results) if part.name.startswith(wanted)]
     started = time.monotonic()
     tally = sum((run_part(part, results) for part in parts), Tally())
     if not parts:

@@ -28,13 +28,15 @@ def of_python(root: Path, results: Path) -> list[Part]:
     ]
 
 
-def pytest(name: str, results: Path, *folders: str, timeout_s: float = 900) -> Part:
-    """A part that pytest runs."""
+def pytest(
+    name: str, results: Path, *folders: str, timeout_s: float = 900, **environment: str
+) -> Part:
+    """A part that pytest runs, with ``environment`` added."""
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8", *folders]
     # Not the newest build that lies about, but what `make setup` installed.
     native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
-    return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)})
+    return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)} | environment)
 
 
 # Under qemu the emulator's own pages count as resident, and it adds a line to an aborted program's.
@@ -66,7 +68,28 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
         pytest("fuzz", results, "tests/fuzz"),
+        pytest("preload", results, "tests/preload"),
         pytest("install", results, "tests/install"),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
         pytest("e2e", results, "tests/e2e", timeout_s=1200),
+    ]
+
+
+def long_parts(root: Path, results: Path) -> list[Part]:
+    """What takes too long for every change: programs of all kinds, every moment for a fault."""
+    return [
+        pytest(
+            "long programs",
+            results,
+            "tests/preload/programs",
+            timeout_s=3600,
+            HEAPWISE_TIER="long",
+        ),
+        pytest(
+            "long faults",
+            results,
+            "tests/preload/faults",
+            timeout_s=3600,
+            HEAPWISE_MOST_FAULTS="200",
+        ),
     ]
