@@ -23,7 +23,7 @@ struct fixture {
 TEST_CASE("the smallest free piece that is large enough is taken") {
   fixture f;
   std::vector<void*> blocks;
-  for (const std::size_t size : {9000, 100, 5000, 100, 7000, 100}) {
+  for (const std::size_t size : {9000U, 100U, 5000U, 100U, 7000U, 100U}) {
     blocks.push_back(f.heap.allocate(size, 1));
   }
   f.heap.deallocate(blocks[0]);
