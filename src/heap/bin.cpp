@@ -1,6 +1,7 @@
 #include "heap/bin.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "heap/free_pages.hpp"
@@ -24,7 +25,7 @@ constexpr std::uint32_t run_part = 4;
 
 // Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
 constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
-constexpr std::size_t many_free_part = 4;
+constexpr std::size_t many_free_part = 2;
 
 /// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
 bool sparse_enough() noexcept {
@@ -244,40 +245,66 @@ void bin::put_back(std::byte* chain, size_class of) noexcept {
 }
 
 void bin::put_back_locked(std::byte* chain, size_class of) noexcept {
+  // What is known of their spans is scattered: all of it is on its way before the first is needed.
+  std::array<std::byte*, max_batch> blocks;
+  while (chain != nullptr) {
+    std::size_t count = 0;
+    for (; chain != nullptr && count < blocks.size(); chain = link_of(chain)) {
+      the_space.prefetch(chain, of);
+      blocks[count++] = chain;
+    }
+    put_back_locked(blocks.data(), count, of);
+  }
+}
+
+void bin::put_back_locked(std::byte* const* blocks, std::size_t block_count,
+                          size_class of) noexcept {
   const class_facts& facts = class_table[of];
   span* home = nullptr;
   std::byte* begin = nullptr;
   std::uint32_t count = 0; // blocks in a row that went to the same span
-  while (chain != nullptr) {
-    std::byte* const block = chain;
-    chain = link_of(block);
+  for (std::size_t at = 0; at < block_count; ++at) {
+    std::byte* const block = blocks[at];
     auto offset = static_cast<std::size_t>(block - begin);
     if (home == nullptr || offset >= facts.slices * slice_bytes) {
-      if (home != nullptr) came_back(*home, count, of);
-      home = &the_space.span_at(block);
-      if (home->use.load(std::memory_order_acquire) == slice_use::mixed) {
-        the_mixed_spans.put_back(block, *home, of);
-        home = nullptr;
-        begin = nullptr;
-        continue;
-      }
+      if (home != nullptr) came_back(*home, std::exchange(count, 0), of);
+      home = home_of(block, of);
+      if (home == nullptr) continue;
       begin = the_space.begin_of(*home);
       offset = static_cast<std::size_t>(block - begin);
-      count = 0;
     }
     const std::uint32_t number = block_at(of, offset);
     if (number * std::size_t{facts.bytes} != offset || number >= facts.blocks) {
       invalid_free(block, invalid::inside_block);
       continue;
     }
-    if (home->free_map.test(number)) {
+    // Blocks that were freed in the order of their addresses come back in one piece.
+    std::uint32_t before = 0;
+    while (before < number && at + 1 < block_count && blocks[at + 1] == blocks[at] - facts.bytes) {
+      ++before;
+      ++at;
+    }
+    const std::uint32_t first = number - before;
+    if (home->free_map.find(true, first, number + 1) <= number) {
       invalid_free(block, invalid::freed_before);
       continue;
     }
-    home->free_map.set(number);
-    ++count;
+    home->free_map.set_run(first, before + 1);
+    count += before + 1;
   }
   if (home != nullptr) came_back(*home, count, of);
+}
+
+span* bin::home_of(std::byte* block, size_class of) noexcept {
+  span& found = the_space.span_at(block);
+  const slice_use use = found.use.load(std::memory_order_acquire);
+  if (use == slice_use::small && found.of == of) return &found;
+  if (use == slice_use::mixed) {
+    the_mixed_spans.put_back(block, found, of);
+  } else {
+    invalid_free(block, invalid::freed_before);
+  }
+  return nullptr;
 }
 
 void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {

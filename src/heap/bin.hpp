@@ -91,8 +91,11 @@ class alignas(cache_line_bytes) bin {
                             size_class of) noexcept;
   void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
   void put_back_locked(std::byte* chain, size_class of) noexcept;
+  void put_back_locked(std::byte* const* blocks, std::size_t block_count, size_class of) noexcept;
   void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
   void dissolve(span& empty, size_class of) noexcept;
+  /// Returns: the span of a block, or nullptr for one that went to a mixed span or is invalid.
+  [[nodiscard]] span* home_of(std::byte* block, size_class of) noexcept;
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
   std::mutex lock_;

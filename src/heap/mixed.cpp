@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "heap/free_pages.hpp"
 #include "heap/invalid.hpp"
@@ -97,6 +98,8 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
   sparse.free_blocks = 0;
   sparse.fullness = unlisted;
   sparse.touched = 1;
+  sparse.searched = 0;
+  sparse.longest_seen = 0;
   count_free(sparse, free);
   count_.fetch_add(1, std::memory_order_relaxed);
   // Whoever still sees the class frees into a cache's bin of this class, and is right.
@@ -111,13 +114,17 @@ std::uint32_t mixed_spans::cut(span& from, cache_bin& into, std::uint32_t wanted
   const std::uint32_t alignment = alignment_of(of);
   std::byte* const begin = the_space.begin_of(from);
   std::uint32_t taken = 0;
-  std::uint32_t longest = 0;
-  for (std::uint32_t at = 0;;) {
-    const std::uint32_t hole = from.free_map.find(true, at, granules);
-    if (hole == granules) break;
+  while (taken < wanted) {
+    const std::uint32_t hole = from.free_map.find(true, from.searched, granules);
+    if (hole == granules) {
+      // All of it was seen since the search began: what is known of the holes is exact again.
+      place(from, std::exchange(from.longest_seen, 0));
+      from.searched = 0;
+      break;
+    }
     const std::uint32_t end = from.free_map.find(false, hole, granules);
-    std::uint32_t next = round_up(hole, alignment);
-    const std::uint32_t first = next;
+    const std::uint32_t first = round_up(hole, alignment);
+    std::uint32_t next = first;
     for (; taken < wanted && next + size <= end; next += size, ++taken) {
       std::byte* const block = begin + std::size_t{next} * granule_bytes;
       the_space.granule_class(block).store(static_cast<std::uint8_t>(of),
@@ -125,20 +132,19 @@ std::uint32_t mixed_spans::cut(span& from, cache_bin& into, std::uint32_t wanted
       set_link(block, into.head);
       into.head = block;
     }
-    if (next > first) {
-      from.free_map.clear_run(first, next - first);
-      count_free(from, -static_cast<std::ptrdiff_t>(next - first));
-      const std::size_t page = os::page_bytes() / granule_bytes;
-      from.purged_pages &= ~page_bits(first / page, (next - 1) / page - first / page + 1);
-      longest = std::max({longest, first - hole, end - next});
-    } else {
-      longest = std::max(longest, end - hole);
-    }
-    at = end;
+    from.searched = next > first ? next : end;
+    if (next > first) cut_off(from, first, next);
+    from.longest_seen = std::max(from.longest_seen, next > first ? first - hole : end - hole);
   }
   from.touched = 1;
-  place(from, longest);
   return taken;
+}
+
+void mixed_spans::cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept {
+  from.free_map.clear_run(first, end - first);
+  count_free(from, -static_cast<std::ptrdiff_t>(end - first));
+  const std::size_t page = os::page_bytes() / granule_bytes;
+  from.purged_pages &= ~page_bits(first / page, (end - 1) / page - first / page + 1);
 }
 
 std::uint32_t mixed_spans::take(cache_bin& into, std::uint32_t wanted, size_class of) noexcept {
@@ -191,10 +197,11 @@ void mixed_spans::put_back(std::byte* block, span& home, size_class of) noexcept
     the_space.give(home);
     return;
   }
-  std::uint32_t begin = first;
-  while (begin > 0 && home.free_map.test(begin - 1)) --begin;
-  const std::uint32_t end = home.free_map.find(false, first, granules);
-  place(home, std::max(static_cast<std::uint32_t>(home.bytes), end - begin));
+  // A guess that is never too low, but for holes of three and more; the next search will know.
+  const bool before = first > 0 && home.free_map.test(first - 1);
+  const bool behind = first + size < granules && home.free_map.test(first + size);
+  const std::uint32_t hole = size << (unsigned{before} + unsigned{behind});
+  if (hole > home.bytes) place(home, std::min(hole, granules));
 }
 
 std::size_t mixed_spans::purge_pages(span& of_span, bool even_if_touched) noexcept {

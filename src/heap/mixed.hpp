@@ -51,6 +51,7 @@ class mixed_spans {
   static constexpr std::uint8_t unlisted = list_count;
 
   std::uint32_t cut(span& from, cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
+  void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
   void place(span& moved, std::uint32_t longest_hole) noexcept;
   void remove(span& gone) noexcept;
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;

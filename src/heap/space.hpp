@@ -67,6 +67,14 @@ class space {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
+  /// Effects: lets the processor fetch what `put_back` needs to know of a block.
+  void prefetch(const void* block, size_class of) const noexcept {
+    const span& slice = spans_[slice_of(block)];
+    HEAPWISE_PREFETCH_TO_WRITE(&slice);
+    const std::uintptr_t offset = (reinterpret_cast<std::uintptr_t>(block) - base_) % slice_bytes;
+    slice.free_map.prefetch(block_at(of, offset));
+  }
+
   /// The class of the block of a mixed span that starts at a granule.
   [[nodiscard]] std::atomic<std::uint8_t>& granule_class(const void* block) const noexcept {
     return granule_classes_[(reinterpret_cast<std::uintptr_t>(block) - base_) / granule_bytes];

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
@@ -44,6 +45,10 @@ class block_map {
   }
   void clear_run(std::uint32_t first, std::uint32_t count) noexcept {
     each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
+  }
+
+  void prefetch(std::uint32_t block) const noexcept {
+    HEAPWISE_PREFETCH_TO_WRITE(&words_[block / 64]);
   }
 
   /// Returns: the first block at or after `from` whose bit is `value`, or `limit`.
@@ -87,6 +92,8 @@ struct span {
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
   std::uint32_t moved;       // large: its pages came from elsewhere
+  std::uint32_t searched;    // mixed: the next search for holes begins here
+  std::uint32_t longest_seen; // mixed: of the holes before that, in granules
   std::uint64_t purged_pages; // pages that were given back and hold free blocks only
   std::size_t bytes;          // large: usable
   owned_blocks* owner;        // owned: whose
