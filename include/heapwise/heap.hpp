@@ -13,6 +13,7 @@
 
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "heapwise/detail/heap_profile.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "heapwise/malloc.h"
 
@@ -27,7 +28,7 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate(std::size_t size_bytes) noexcept {
   if (size_bytes > max_small_bytes) [[unlikely]]
     return heapwise_malloc(size_bytes);
-  return detail::take_hot<detail::default_profile>(detail::class_of(size_bytes));
+  return detail::take_hot(detail::class_of(size_bytes));
 }
 
 /// As `try_allocate`. Throws: std::bad_alloc without memory.
@@ -48,8 +49,7 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
   if (size_bytes > max_small_bytes || boundary > max_small_bytes) {
     block = heapwise_aligned_alloc(boundary, size_bytes);
   } else {
-    block =
-        detail::take_hot<detail::default_profile>(detail::aligned_class_of(size_bytes, boundary));
+    block = detail::take_hot(detail::aligned_class_of(size_bytes, boundary));
   }
   if (block == nullptr) [[unlikely]]
     throw std::bad_alloc{};

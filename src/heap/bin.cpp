@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t most_stocked = 16; // batches; what is more goes back to the spans at once
 
-/// A run shorter than this part of a batch is linked together with others instead.
+/// A run shorter than this part of a batch is handed out together with others instead.
 constexpr std::uint32_t run_part = 4;
 
 // Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
@@ -50,13 +50,6 @@ bool mix_sparsest(size_class but) noexcept {
     }
   }
   return most != no_class && the_bins[most].let_go_sparsest(most);
-}
-
-/// The batches of a stock are linked through the second word of their first block: every block has
-/// two words.
-std::byte* next_batch(std::byte* batch) noexcept { return link_of(batch + sizeof(void*)); }
-void set_next_batch(std::byte* batch, std::byte* next) noexcept {
-  set_link(batch + sizeof(void*), next);
 }
 
 } // namespace
@@ -138,8 +131,8 @@ void bin::dissolve(span& empty, size_class of) noexcept {
   the_space.give(empty);
 }
 
-std::uint32_t bin::take_linked(span& from, cache_bin& into, std::uint32_t wanted,
-                               size_class of) noexcept {
+std::uint32_t bin::take_scattered(span& from, cache_bin& into, std::uint32_t wanted,
+                                  size_class of) noexcept {
   const class_facts& facts = class_table[of];
   std::byte* const begin = the_space.begin_of(from);
   std::uint32_t taken = 0;
@@ -153,8 +146,7 @@ std::uint32_t bin::take_linked(span& from, cache_bin& into, std::uint32_t wanted
     at = first + run;
     for (std::uint32_t each = at; each > first; --each) { // the lowest comes first
       std::byte* const block = begin + std::size_t{each - 1} * facts.bytes;
-      set_link(block, into.head);
-      into.head = block;
+      *into.top++ = block;
     }
     handed_out(from, first, run, of);
     taken += run;
@@ -168,18 +160,17 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
   const std::lock_guard hold{lock_};
   ++refills_;
   if (stock_ != nullptr) {
-    into.head = stock_;
-    into.room = 0;
-    stock_ = next_batch(stock_);
-    least_stocked_ = std::min(least_stocked_, --stocked_);
+    batch* const whole = pop_stocked();
+    into.top = std::copy_n(whole->blocks.data(), facts.batch, into.top);
+    delete_batch(whole);
     return true;
   }
-  std::uint32_t linked = 0;
-  while (linked < facts.batch) {
+  std::uint32_t taken = 0;
+  while (taken < facts.batch) {
     span* from = lists_.fullest();
-    if (from == nullptr && linked == 0) {
-      linked = take_from_holes(into, of);
-      if (linked == 0) from = make_span(of);
+    if (from == nullptr && taken == 0) {
+      taken = take_from_holes(into, of);
+      if (taken == 0) from = make_span(of);
     }
     if (from == nullptr) break;
     if (from == spare_) spare_ = nullptr;
@@ -187,20 +178,19 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
     const std::uint32_t first = from->free_map.find(true, 0, facts.blocks);
     const std::uint32_t end = from->free_map.find(false, first, facts.blocks);
     if (end - first >= std::max(facts.batch / run_part, 1U)) {
-      if (linked > 0) break; // the blocks that are linked first, the run next time
+      if (taken > 0) break; // a run would be taken before them: next time
       from->free_map.clear_run(first, end - first);
       handed_out(*from, first, end - first, of);
       lists_.place(*from, facts.blocks);
       std::byte* const begin = the_space.begin_of(*from);
-      cache.runs[of] = {.next = begin + std::size_t{first} * facts.bytes,
-                        .end = begin + std::size_t{end} * facts.bytes};
+      cache.runs[of].next = begin + std::size_t{first} * facts.bytes;
+      cache.runs[of].end = begin + std::size_t{end} * facts.bytes;
       return true;
     }
-    linked += take_linked(*from, into, facts.batch - linked, of);
+    taken += take_scattered(*from, into, facts.batch - taken, of);
     lists_.place(*from, facts.blocks);
   }
-  into.room = facts.batch - linked;
-  return linked > 0;
+  return taken > 0;
 }
 
 std::uint32_t bin::take_from_holes(cache_bin& into, size_class of) noexcept {
@@ -227,39 +217,39 @@ bool bin::let_go_sparsest(size_class of) noexcept {
   return true;
 }
 
-void bin::flush(std::byte* batch, size_class of) noexcept {
+batch* bin::pop_stocked() noexcept {
+  batch* const whole = stock_;
+  stock_ = whole->next;
+  least_stocked_ = std::min(least_stocked_, --stocked_);
+  return whole;
+}
+
+void bin::flush(std::byte* const* blocks, size_class of) noexcept {
+  const std::uint32_t count = class_table[of].batch;
   const std::lock_guard hold{lock_};
   ++flushes_;
-  if (stocked_ >= most_stocked) {
-    put_back_locked(batch, of);
+  batch* const whole = stocked_ < most_stocked ? new_batch() : nullptr;
+  if (whole == nullptr) {
+    put_back_locked(blocks, count, of);
     return;
   }
-  set_next_batch(batch, stock_);
-  stock_ = batch;
+  std::copy_n(blocks, count, whole->blocks.data());
+  whole->next = stock_;
+  stock_ = whole;
   ++stocked_;
 }
 
-void bin::put_back(std::byte* chain, size_class of) noexcept {
+void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
+  if (count == 0) return;
   const std::lock_guard hold{lock_};
-  put_back_locked(chain, of);
-}
-
-void bin::put_back_locked(std::byte* chain, size_class of) noexcept {
-  // What is known of their spans is scattered: all of it is on its way before the first is needed.
-  std::array<std::byte*, max_batch> blocks;
-  while (chain != nullptr) {
-    std::size_t count = 0;
-    for (; chain != nullptr && count < blocks.size(); chain = link_of(chain)) {
-      the_space.prefetch(chain, of);
-      blocks[count++] = chain;
-    }
-    put_back_locked(blocks.data(), count, of);
-  }
+  put_back_locked(blocks, count, of);
 }
 
 void bin::put_back_locked(std::byte* const* blocks, std::size_t block_count,
                           size_class of) noexcept {
   const class_facts& facts = class_table[of];
+  // What is known of their spans is scattered: it is on its way before the first is needed.
+  for (std::size_t at = 0; at < block_count; ++at) the_space.prefetch(blocks[at], of);
   span* home = nullptr;
   std::byte* begin = nullptr;
   std::uint32_t count = 0; // blocks in a row that went to the same span
@@ -339,24 +329,26 @@ void bin::put_back(const cache_run& run, size_class of) noexcept {
 }
 
 void* bin::take_one(size_class of) noexcept {
-  cache_bin into{};
+  std::byte* block = nullptr;
+  cache_bin into{.top = &block, .end = &block + 1};
   const std::lock_guard hold{lock_};
   span* const from = source(of);
   if (from == nullptr) return nullptr;
   if (from == spare_) spare_ = nullptr;
   from->touched = 1;
-  take_linked(*from, into, 1, of);
+  take_scattered(*from, into, 1, of);
   lists_.place(*from, class_table[of].blocks);
-  return into.head;
+  return block;
 }
 
 void bin::trim(size_class of) noexcept {
   const std::lock_guard hold{lock_};
   for (; least_stocked_ > 0; --least_stocked_) {
-    std::byte* const batch = stock_;
-    stock_ = next_batch(batch);
+    batch* const whole = stock_;
+    stock_ = whole->next;
     --stocked_;
-    put_back_locked(batch, of);
+    put_back_locked(whole->blocks.data(), class_table[of].batch, of);
+    delete_batch(whole);
   }
   least_stocked_ = stocked_;
   if (spare_ != nullptr && spare_->touched == 0) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "heap/batches.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 
@@ -48,11 +49,11 @@ class alignas(cache_line_bytes) bin {
   /// Returns: whether there was any memory.
   [[nodiscard]] bool refill(heap_cache& cache, size_class of) noexcept;
 
-  /// Effects: takes a whole batch, linked.
-  void flush(std::byte* batch, size_class of) noexcept;
+  /// Effects: takes a whole batch, for another thread if there are not many waiting already.
+  void flush(std::byte* const* blocks, size_class of) noexcept;
 
-  /// Effects: takes linked blocks, as many as there are.
-  void put_back(std::byte* chain, size_class of) noexcept;
+  /// Effects: takes blocks back to their spans.
+  void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
 
   /// Effects: takes the blocks of a run that was not cut up.
   void put_back(const cache_run& run, size_class of) noexcept;
@@ -87,11 +88,11 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] span* source(size_class of) noexcept;
   [[nodiscard]] span* make_span(size_class of) noexcept;
   std::uint32_t take_from_holes(cache_bin& into, size_class of) noexcept;
-  std::uint32_t take_linked(span& from, cache_bin& into, std::uint32_t wanted,
-                            size_class of) noexcept;
+  std::uint32_t take_scattered(span& from, cache_bin& into, std::uint32_t wanted,
+                               size_class of) noexcept;
   void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
-  void put_back_locked(std::byte* chain, size_class of) noexcept;
-  void put_back_locked(std::byte* const* blocks, std::size_t block_count, size_class of) noexcept;
+  void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
+  [[nodiscard]] batch* pop_stocked() noexcept;
   void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
   void dissolve(span& empty, size_class of) noexcept;
   /// Returns: the span of a block, or nullptr for one that went to a mixed span or is invalid.
@@ -99,7 +100,7 @@ class alignas(cache_line_bytes) bin {
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
   std::mutex lock_;
-  std::byte* stock_ = nullptr; // whole batches, each linked to the next by its first block
+  batch* stock_ = nullptr;
   std::uint32_t stocked_ = 0;
   std::uint32_t least_stocked_ = 0; // since the last trim
   span_lists lists_;

@@ -27,7 +27,7 @@ void* heapwise_calloc(size_t count, size_t size) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
   if (bytes > max_small_bytes) return allocate_large(bytes, 1, true);
-  void* const block = take<chosen_profile>(class_of(bytes));
+  void* const block = take(class_of(bytes));
   return block == nullptr ? nullptr : std::memset(block, 0, bytes);
 }
 

@@ -1,7 +1,9 @@
 #include "heap/caches.hpp"
 
+#include <algorithm>
+#include <array>
 #include <mutex>
-#include <new>
+#include <utility>
 
 #include "heap/bin.hpp"
 #include "heap/clock.hpp"
@@ -16,8 +18,16 @@ namespace heapwise::detail {
 
 namespace {
 
+constinit std::byte* no_blocks = nullptr;
+
+constexpr heap_cache make_no_cache() noexcept {
+  heap_cache made{};
+  for (cache_bin& bin : made.bins) bin = {.top = &no_blocks + 1, .end = &no_blocks + 1};
+  return made;
+}
+
 /// Stands for "no cache": its bins are empty and have no room.
-constinit heap_cache no_cache;
+constinit heap_cache no_cache = make_no_cache();
 
 __thread bool thread_has_ended __attribute__((tls_model("initial-exec")));
 
@@ -27,54 +37,67 @@ struct idle_caches {
   heap_cache* first = nullptr;
   std::size_t count = 0;
   std::size_t in_use = 0;
-  std::byte* fresh = nullptr; // memory for more
-  std::byte* fresh_end = nullptr;
 };
 constinit idle_caches idle;
 
 /// Without it, caches of threads that end are lost.
 constinit bool ends_are_told = false;
 
-constexpr std::size_t piece_bytes = std::size_t{64} << 10;
+/// A stack holds two batches: one can come or go and leave the other.
+constexpr std::size_t room_for(size_class of) noexcept { return 2 * class_table[of].batch; }
+
+/// Where the stack of a class begins among those of all classes, behind the nullptr that ends it.
+constexpr std::array<std::size_t, class_slots + 1> first_slots = [] {
+  std::array<std::size_t, class_slots + 1> table{};
+  for (size_class of = no_class; of <= class_count; ++of) {
+    table[of + 1] = table[of] + room_for(of) + 1;
+  }
+  return table;
+}();
+
+/// A cache as it lies in memory: pages of stacks that are never used are never touched.
+struct cache_with_stacks {
+  heap_cache cache;
+  std::byte* slots[first_slots.back()];
+
+  [[nodiscard]] std::byte** begin_of(size_class of) noexcept { return slots + first_slots[of] + 1; }
+};
+
+std::byte** begin_of(heap_cache& cache, size_class of) noexcept {
+  return reinterpret_cast<cache_with_stacks&>(cache).begin_of(of);
+}
 
 /// More than these are emptied when their thread ends, not later.
 constexpr std::size_t most_filled = 8;
 
 void release_uncached(void* block, size_class of) noexcept {
-  set_link(block, nullptr);
-  the_bins[of].put_back(static_cast<std::byte*>(block), of);
+  std::byte* const one = static_cast<std::byte*>(block);
+  the_bins[of].put_back(&one, 1, of);
 }
 
 void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= class_count; ++of) {
-    cache_bin& bin = cache.bins[of];
-    if (cache.hot[of] != nullptr) release_uncached(cache.hot[of], of);
-    if (bin.head != nullptr) the_bins[of].put_back(bin.head, of);
-    if (cache.spares[of] != nullptr) the_bins[of].put_back(cache.spares[of], of);
-    the_bins[of].put_back(cache.runs[of], of);
-    bin.head = nullptr;
-    bin.room = class_table[of].batch;
-    cache.hot[of] = nullptr;
-    cache.spares[of] = nullptr;
-    cache.runs[of] = {};
+    if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) release_uncached(hot, of);
+    std::byte** const begin = begin_of(cache, of);
+    std::byte** const top = std::exchange(cache.bins[of].top, begin);
+    the_bins[of].put_back(begin, static_cast<std::size_t>(top - begin), of);
+    cache_run& run = cache.runs[of];
+    the_bins[of].put_back(run, of);
+    run.next = run.end;
   }
 }
 
-/// Requires: the lock. Returns: a cache that was never used, or nullptr.
+/// Returns: a cache that was never used, or nullptr.
 heap_cache* make_cache() noexcept {
-  if (static_cast<std::size_t>(idle.fresh_end - idle.fresh) < sizeof(heap_cache)) {
-    void* const piece = os::map(piece_bytes, alignof(heap_cache));
-    if (piece == nullptr) return nullptr;
-    idle.fresh = static_cast<std::byte*>(piece);
-    idle.fresh_end = idle.fresh + piece_bytes;
-  }
-  auto* const made = new (idle.fresh) heap_cache{};
-  idle.fresh += sizeof(heap_cache);
+  const std::size_t page = os::page_bytes();
+  void* const memory = os::map((sizeof(cache_with_stacks) + page - 1) / page * page, page);
+  if (memory == nullptr) return nullptr;
+  heap_cache* const made = &static_cast<cache_with_stacks*>(memory)->cache; // all zero
   made->map = the_heap_map;
-  made->key = the_link_key;
-  for (size_class of = 1; of <= class_count; ++of) {
-    made->bins[of].room = class_table[of].batch;
-    made->bins[of].block_bytes = class_table[of].bytes;
+  for (size_class of = no_class; of <= class_count; ++of) {
+    std::byte** const begin = begin_of(*made, of);
+    made->bins[of] = {.top = begin, .end = begin + room_for(of)};
+    made->runs[of].block_bytes = class_table[of].bytes;
   }
   return made;
 }
@@ -147,9 +170,8 @@ std::size_t own_cached_bytes() noexcept {
   const heap_cache& cache = *current_cache;
   std::size_t bytes = 0;
   for (size_class of = 1; of <= class_count && &cache != &no_cache; ++of) {
-    const class_facts& facts = class_table[of];
-    const std::size_t spare = cache.spares[of] == nullptr ? 0 : facts.batch;
-    bytes += (facts.batch - cache.bins[of].room + spare) * facts.bytes;
+    std::byte** const begin = begin_of(*current_cache, of);
+    bytes += static_cast<std::size_t>(cache.bins[of].top - begin) * class_table[of].bytes;
     bytes += static_cast<std::size_t>(cache.runs[of].end - cache.runs[of].next);
   }
   return bytes;
@@ -165,15 +187,13 @@ HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   return block != nullptr ? block : no_memory();
 }
 
-/// Effects: a complete batch becomes the spare one; the spare one before it goes to the bin.
+/// Effects: the batch that was freed first goes to the bin.
 void make_room(heap_cache& cache, size_class of) noexcept {
   cache_bin& bin = cache.bins[of];
-  std::byte* const surplus = cache.spares[of];
-  cache.spares[of] = bin.head;
-  bin.head = nullptr;
-  bin.room = class_table[of].batch;
-  if (surplus == nullptr) return;
-  the_bins[of].flush(surplus, of);
+  std::byte** const begin = begin_of(cache, of);
+  std::byte** const kept = begin + class_table[of].batch;
+  the_bins[of].flush(begin, of);
+  bin.top = std::copy(kept, bin.top, begin);
   notice_free_memory();
 }
 
@@ -182,15 +202,11 @@ void make_room(heap_cache& cache, size_class of) noexcept {
 void* refill(size_class of) noexcept {
   heap_cache* const cache = own_cache();
   if (cache == nullptr) return allocate_uncached(of);
-  if (cache->spares[of] != nullptr) {
-    cache->bins[of].head = cache->spares[of];
-    cache->bins[of].room = 0;
-    cache->spares[of] = nullptr;
-  } else if (cache->bins[of].head == nullptr && cache->runs[of].next == cache->runs[of].end &&
-             !the_bins[of].refill(*cache, of)) {
+  const bool empty_run = cache->runs[of].next == cache->runs[of].end;
+  if (cache->bins[of].top[-1] == nullptr && empty_run && !the_bins[of].refill(*cache, of)) {
     return no_memory();
   }
-  return take<chosen_profile>(of);
+  return take(of);
 }
 
 void release_slowly(void* block) noexcept {
@@ -210,14 +226,12 @@ void release_small(void* block, size_class of) noexcept {
     return;
   }
   cache_bin& bin = cache->bins[of];
-  if (chosen_profile::checks_head && (bin.head == block || cache->hot[of] == block)) {
+  if (chosen_profile::checks_last && (bin.top[-1] == block || cache->hot[of] == block)) {
     invalid_free(block, invalid::freed_before);
     return;
   }
-  if (bin.room == 0) make_room(*cache, of);
-  store_link<chosen_profile>(block, bin.head, cache->key);
-  bin.head = static_cast<std::byte*>(block);
-  --bin.room;
+  if (bin.top == bin.end) make_room(*cache, of);
+  *bin.top++ = static_cast<std::byte*>(block);
 }
 
 } // namespace heapwise::detail

@@ -13,7 +13,7 @@ namespace heapwise::detail {
 HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
   if (size_bytes > max_small_bytes) [[unlikely]]
     return allocate_large(size_bytes, 1, false);
-  return take<chosen_profile>(class_of(size_bytes));
+  return take(class_of(size_bytes));
 }
 
 /// As `allocate`. Requires: `alignment` is a power of two.
@@ -22,7 +22,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
   if (size_bytes > max_small_bytes || alignment > max_small_bytes) [[unlikely]] {
     return allocate_large(size_bytes, alignment, false);
   }
-  return take<chosen_profile>(aligned_class_of(size_bytes, alignment));
+  return take(aligned_class_of(size_bytes, alignment));
 }
 
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept { give<chosen_profile>(block); }

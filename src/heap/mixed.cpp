@@ -129,8 +129,7 @@ std::uint32_t mixed_spans::cut(span& from, cache_bin& into, std::uint32_t wanted
       std::byte* const block = begin + std::size_t{next} * granule_bytes;
       the_space.granule_class(block).store(static_cast<std::uint8_t>(of),
                                            std::memory_order_relaxed);
-      set_link(block, into.head);
-      into.head = block;
+      *into.top++ = block;
     }
     from.searched = next > first ? next : end;
     if (next > first) cut_off(from, first, next);

@@ -18,7 +18,7 @@ namespace heapwise::detail {
 /// Thread safety: all.
 class mixed_spans {
  public:
-  /// Effects: links up to `wanted` blocks of the class, cut out of holes, to the list of the bin.
+  /// Effects: puts up to `wanted` blocks of the class, cut out of holes, onto the stack of the bin.
   /// Returns: how many.
   [[nodiscard]] std::uint32_t take(cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
 

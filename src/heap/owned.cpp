@@ -59,7 +59,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
   }
   const auto of = static_cast<size_class>(aligned_class_of(size_bytes, alignment));
   if (std::byte* const block = free_[of]; block != nullptr) {
-    free_[of] = link_of(block);
+    free_[of] = *reinterpret_cast<std::byte**>(block);
     return block;
   }
   const class_facts& facts = class_table[of];
@@ -101,7 +101,7 @@ void owned_blocks::release(void* block, span& home) noexcept {
     invalid_free(block, invalid::freed_before);
     return;
   }
-  set_link(block, free_[of]);
+  *static_cast<std::byte**>(block) = free_[of];
   free_[of] = static_cast<std::byte*>(block);
 }
 

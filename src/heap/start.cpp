@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "heap/batches.hpp"
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
@@ -16,8 +17,6 @@
 #include "os/os.hpp"
 
 namespace heapwise::detail {
-
-constinit std::uintptr_t the_link_key = 0;
 
 namespace {
 
@@ -36,10 +35,12 @@ void before_fork() {
   for (bin& each : the_bins) each.lock().lock();
   the_mixed_spans.lock().lock();
   the_space.lock().lock();
+  lock_batches();
 }
 
 void unlock_all() {
   if (!locked_for_fork) return;
+  unlock_batches();
   the_space.lock().unlock();
   the_mixed_spans.lock().unlock();
   for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
@@ -67,7 +68,6 @@ bool start_locked() noexcept {
     say_no_memory();
     return false;
   }
-  the_link_key = static_cast<std::uintptr_t>(os::random_word());
   read_options();
   watch_thread_exits();
   started.store(true, std::memory_order_release);

@@ -8,7 +8,6 @@
 #include <cstdint>
 
 #include "heapwise/detail/config.hpp"
-#include "heapwise/detail/heap_profile.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
@@ -42,31 +41,31 @@ struct heap_map {
   }
 };
 
-/// The free blocks of one class, last freed first, each linked to the one below it through its
-/// first word; and the room for more: when there is none, a batch is complete.
+/// The free blocks of one class, a stack of addresses: the block freed last is taken first. Nothing
+/// is written into free blocks: to free one that has left the processor's cache costs no wait, and
+/// whoever writes to it afterwards finds nothing there that the heap believes.
 struct cache_bin {
-  std::byte* head = nullptr;
-  std::uint32_t room = 0;
-  std::uint32_t block_bytes = 0;
+  std::byte** top; // behind the block freed last; below the lowest block lies a nullptr
+  std::byte** end; // no room from here on
 };
 
-/// Blocks of one class that were never linked: they are cut off in the order of their addresses.
+/// Blocks of one class that nobody had since their span was made, or since they came back to it in
+/// one piece: they are cut off in the order of their addresses.
 struct cache_run {
   std::byte* next = nullptr;
   std::byte* end = nullptr;
+  std::size_t block_bytes = 0;
 };
 
 /// A thread's cache. One that has nothing and has room for nothing stands for "no cache yet": every
 /// fast path then ends at the slow one without asking.
 /// Thread safety: used by its thread only.
 struct alignas(cache_line_bytes) heap_cache {
-  heap_map map;           // a copy: what a path needs lies together
-  std::uintptr_t key = 0; // what links are sealed with
+  heap_map map; // a copy: what a path needs lies together
   cache_bin bins[class_slots];
   cache_run runs[class_slots];
-  std::byte* spares[class_slots] = {}; // a whole batch more of each class, or none
-  std::byte* hot[class_slots] = {};    // the block freed last by the inlined functions of heap.hpp
-  heap_cache* next = nullptr;          // of all that exist, or of those without a thread
+  std::byte* hot[class_slots]; // the block freed last by the inlined functions of heap.hpp
+  heap_cache* next;            // of those without a thread
 };
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
@@ -82,32 +81,18 @@ extern thread_local heap_cache* current_cache;
 [[nodiscard]] HEAPWISE_EXPORT void* refill(size_class of) noexcept;
 HEAPWISE_EXPORT void release_slowly(void* block) noexcept;
 
-template <class Profile>
-std::byte* load_link(const void* block, std::uintptr_t key) noexcept {
-  return reinterpret_cast<std::byte*>(
-      Profile::unseal(*static_cast<const std::uintptr_t*>(block), key));
-}
-
-template <class Profile>
-void store_link(void* block, const void* next, std::uintptr_t key) noexcept {
-  *static_cast<std::uintptr_t*>(block) = Profile::seal(reinterpret_cast<std::uintptr_t>(next), key);
-}
-
 /// Returns: a block of the class, or nullptr.
-template <class Profile>
 HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {
   heap_cache& cache = *current_cache;
   cache_bin& bin = cache.bins[of];
-  if (std::byte* const block = bin.head; block != nullptr) [[likely]] {
-    std::byte* const next = load_link<Profile>(block, cache.key);
-    HEAPWISE_PREFETCH_TO_WRITE(next);
-    bin.head = next;
-    ++bin.room;
+  std::byte** const top = bin.top - 1;
+  if (std::byte* const block = *top; block != nullptr) [[likely]] {
+    bin.top = top;
     return block;
   }
   cache_run& run = cache.runs[of];
   if (std::byte* const block = run.next; block != run.end) [[likely]] {
-    run.next = block + bin.block_bytes;
+    run.next = block + run.block_bytes;
     return block;
   }
   return refill(static_cast<size_class>(of));
@@ -121,36 +106,36 @@ HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   if (granule >= cache.map.granules) [[unlikely]]
     return release_slowly(block);
   cache_bin& bin = cache.bins[cache.map.class_of_granule(granule)];
-  if (bin.room == 0) [[unlikely]]
+  std::byte** const top = bin.top;
+  if (top == bin.end) [[unlikely]]
     return release_slowly(block); // always, for no_class
-  if (Profile::checks_head && bin.head == block) [[unlikely]]
+  if (Profile::checks_last && top[-1] == block) [[unlikely]]
     return release_slowly(block);
-  store_link<Profile>(block, bin.head, cache.key);
-  bin.head = static_cast<std::byte*>(block);
-  --bin.room;
+  *top = static_cast<std::byte*>(block);
+  bin.top = top + 1;
 }
 
 /// The same two for callers that know the class when they are compiled: the block freed last is
-/// kept beside the list, so that a block which comes and goes in turns is never linked, and no load
-/// has to wait for the store of a link. (For callers that mix classes, its branches would cost more
-/// than they save: docs/decisions/0021.)
-template <class Profile>
+/// kept beside the stack, so that for a block which comes and goes in turns no load has to wait for
+/// the store of a stack's top. (For callers that mix classes, its branches would cost more than
+/// they save: docs/decisions/0021.)
 HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t of) noexcept {
   std::byte*& hot = current_cache->hot[of];
   if (std::byte* const block = hot; block != nullptr) {
     hot = nullptr;
     return block;
   }
-  return take<Profile>(of);
+  return take(of);
 }
 
 template <class Profile>
 HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t of) noexcept {
   heap_cache& cache = *current_cache;
   std::byte* const colder = cache.hot[of];
-  if (cache.bins[of].block_bytes == 0) [[unlikely]]
-    return release_slowly(block); // no cache yet
-  if (Profile::checks_head && colder == block) [[unlikely]]
+  const cache_bin& bin = cache.bins[of];
+  if (bin.top == bin.end) [[unlikely]]
+    return release_slowly(block); // full, or no cache yet
+  if (Profile::checks_last && colder == block) [[unlikely]]
     return release_slowly(block);
   cache.hot[of] = static_cast<std::byte*>(block);
   if (colder != nullptr) give<Profile>(colder);
