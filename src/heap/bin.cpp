@@ -18,7 +18,14 @@ constinit std::atomic<std::size_t> the_free_bytes{0};
 
 namespace {
 
-constexpr std::uint32_t most_stocked = 16; // batches; what is more goes back to the spans at once
+/// What waits in batches beyond this goes back to the spans at once.
+constexpr std::size_t most_stocked_bytes = std::size_t{256} << 10;
+constexpr std::size_t least_most_stocked = 16;
+
+constexpr std::size_t most_stocked(size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  return std::max(least_most_stocked, most_stocked_bytes / (facts.batch * facts.bytes));
+}
 
 /// A run shorter than this part of a batch is handed out together with others instead.
 constexpr std::uint32_t run_part = 4;
@@ -228,7 +235,7 @@ void bin::flush(std::byte* const* blocks, size_class of) noexcept {
   const std::uint32_t count = class_table[of].batch;
   const std::lock_guard hold{lock_};
   ++flushes_;
-  batch* const whole = stocked_ < most_stocked ? new_batch() : nullptr;
+  batch* const whole = stocked_ < most_stocked(of) ? new_batch() : nullptr;
   if (whole == nullptr) {
     put_back_locked(blocks, count, of);
     return;
@@ -249,40 +256,46 @@ void bin::put_back_locked(std::byte* const* blocks, std::size_t block_count,
                           size_class of) noexcept {
   const class_facts& facts = class_table[of];
   // What is known of their spans is scattered: it is on its way before the first is needed.
-  for (std::size_t at = 0; at < block_count; ++at) the_space.prefetch(blocks[at], of);
+  for (std::size_t at = 1; at < block_count; ++at) {
+    if (!the_space.share_slice(blocks[at - 1], blocks[at])) the_space.prefetch(blocks[at], of);
+  }
   span* home = nullptr;
   std::byte* begin = nullptr;
-  std::uint32_t count = 0; // blocks in a row that went to the same span
+  block_map::window bits; // of the map of `home`: blocks that come one after the other are neighbours
+  std::uint32_t count = 0;
   for (std::size_t at = 0; at < block_count; ++at) {
     std::byte* const block = blocks[at];
     auto offset = static_cast<std::size_t>(block - begin);
     if (home == nullptr || offset >= facts.slices * slice_bytes) {
-      if (home != nullptr) came_back(*home, std::exchange(count, 0), of);
+      if (home != nullptr) {
+        home->free_map.write(bits);
+        came_back(*home, std::exchange(count, 0), of);
+      }
       home = home_of(block, of);
       if (home == nullptr) continue;
       begin = the_space.begin_of(*home);
       offset = static_cast<std::size_t>(block - begin);
+      bits = home->free_map.read(block_at(of, offset));
     }
     const std::uint32_t number = block_at(of, offset);
-    if (number * std::size_t{facts.bytes} != offset || number >= facts.blocks) {
+    if (number * std::size_t{facts.bytes} != offset || number >= facts.blocks) [[unlikely]] {
       invalid_free(block, invalid::inside_block);
       continue;
     }
-    // Blocks that were freed in the order of their addresses come back in one piece.
-    std::uint32_t before = 0;
-    while (before < number && at + 1 < block_count && blocks[at + 1] == blocks[at] - facts.bytes) {
-      ++before;
-      ++at;
+    if (!bits.holds(number)) {
+      home->free_map.write(bits);
+      bits = home->free_map.read(number);
     }
-    const std::uint32_t first = number - before;
-    if (home->free_map.find(true, first, number + 1) <= number) {
+    if (bits.test(number)) [[unlikely]] {
       invalid_free(block, invalid::freed_before);
       continue;
     }
-    home->free_map.set_run(first, before + 1);
-    count += before + 1;
+    bits.set(number);
+    ++count;
   }
-  if (home != nullptr) came_back(*home, count, of);
+  if (home == nullptr) return;
+  home->free_map.write(bits);
+  came_back(*home, count, of);
 }
 
 span* bin::home_of(std::byte* block, size_class of) noexcept {

@@ -67,6 +67,11 @@ class space {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
+  [[nodiscard]] static bool share_slice(const void* one, const void* other) noexcept {
+    return (reinterpret_cast<std::uintptr_t>(one) ^ reinterpret_cast<std::uintptr_t>(other)) <
+           slice_bytes;
+  }
+
   /// Effects: lets the processor fetch what `put_back` needs to know of a block.
   void prefetch(const void* block, size_class of) const noexcept {
     const span& slice = spans_[slice_of(block)];

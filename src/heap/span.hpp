@@ -31,6 +31,28 @@ class block_map {
  public:
   static constexpr std::uint32_t bits = slice_bytes / granule_bytes;
 
+  /// Some neighbouring bits, taken out to be looked at and set in a register.
+  class window {
+   public:
+    window() = default;
+    [[nodiscard]] bool holds(std::uint32_t block) const noexcept { return block / 64 == place_; }
+    [[nodiscard]] bool test(std::uint32_t block) const noexcept {
+      return (bits_ >> (block % 64) & 1) != 0;
+    }
+    void set(std::uint32_t block) noexcept { bits_ |= std::uint64_t{1} << (block % 64); }
+
+   private:
+    friend block_map;
+    window(std::uint32_t place, std::uint64_t bits) noexcept : place_{place}, bits_{bits} {}
+    std::uint32_t place_;
+    std::uint64_t bits_;
+  };
+
+  [[nodiscard]] window read(std::uint32_t block) const noexcept {
+    return {block / 64, words_[block / 64]};
+  }
+  void write(const window& back) noexcept { words_[back.place_] = back.bits_; }
+
   void fill(std::uint32_t count) noexcept {
     const std::uint32_t whole = count / 64;
     for (std::uint32_t each = 0; each < whole; ++each) words_[each] = ~std::uint64_t{0};
