@@ -10,9 +10,12 @@ as() { if [ "$(id -u)" = 0 ]; then setpriv --reuid=nobody --regid=nogroup --clea
 place=$(mktemp -d /tmp/heapwise-postgres-XXXXXX)
 trap 'as "$bin/pg_ctl" -D "$place/data" -m immediate stop >/dev/null 2>&1 || true; rm -rf "$place"' EXIT
 [ "$(id -u)" = 0 ] && chown nobody "$place"
+cd "$place"
+# What others write to has to be where they may write.
+seen=$HEAPWISE_PROBE_OUT
+export HEAPWISE_PROBE_OUT=$place/seen
 touch "$HEAPWISE_PROBE_OUT"
 chmod 666 "$HEAPWISE_PROBE_OUT"
-cd "$place"
 as "$bin/initdb" -D "$place/data" -A trust -U me --no-sync >initdb.log 2>&1 || { cat initdb.log >&2; exit 1; }
 as "$bin/pg_ctl" -D "$place/data" -w -l "$place/log" -o "-c listen_addresses= -k $place -c fsync=off" start >/dev/null
 ask() { as "$bin/psql" -h "$place" -U me -Atq "$@" postgres; }
@@ -24,3 +27,4 @@ ask -c "select count(*), min(m), max(m), md5(string_agg(m, '' order by m)) from 
 ask -c "select i % 7, count(distinct m) from t group by 1 order by 1"
 ask -c "select count(*) from t a join t b on a.m = md5(b.i::text)"
 as "$bin/pg_ctl" -D "$place/data" -m fast -w stop >/dev/null
+cat "$HEAPWISE_PROBE_OUT" >>"$seen"

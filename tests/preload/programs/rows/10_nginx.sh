@@ -18,7 +18,7 @@ nginx -p "$PWD" -c "$PWD/conf" -e errors & server=$!
 trap 'kill -9 $server 2>/dev/null || true' EXIT
 until curl -sf http://127.0.0.1:18089/page.html >/dev/null; do kill -0 $server; done
 for i in 1 2 3 4 5; do
-  ab -q -k -n 2000 -c 20 -H 'Accept-Encoding: gzip' http://127.0.0.1:18089/page.html | grep -E '^(Complete|Failed)'
+  ab -q -s 20 -n 1000 -c 20 -H 'Accept-Encoding: gzip' http://127.0.0.1:18089/page.html | grep -E '^(Complete|Failed)'
   kill -HUP $server
 done
 until curl -sf http://127.0.0.1:18089/page.html | md5sum; do :; done

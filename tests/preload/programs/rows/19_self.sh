@@ -2,7 +2,7 @@
 # needs: g++ cmake ninja
 # tier:  long
 # get:   apt install g++ cmake ninja-build
-# proof: cmake ninja cc1plus as
+# proof: cmake ninja cc1plus
 # limit: 900
 
 mkdir tree
