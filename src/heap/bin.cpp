@@ -261,7 +261,8 @@ void bin::put_back_locked(std::byte* const* blocks, std::size_t block_count,
   }
   span* home = nullptr;
   std::byte* begin = nullptr;
-  block_map::window bits; // of the map of `home`: blocks that come one after the other are neighbours
+  block_map::window
+      bits; // of the map of `home`: blocks that come one after the other are neighbours
   std::uint32_t count = 0;
   for (std::size_t at = 0; at < block_count; ++at) {
     std::byte* const block = blocks[at];

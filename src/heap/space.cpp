@@ -69,10 +69,14 @@ void each_word(std::uint64_t* words, slice_index first, std::size_t count, Chang
 
 bool space::start() noexcept {
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
-  for (std::size_t slices = std::min(most_slices, allowed - allowed / 4); slices >= fewest_slices;
-       slices -= slices / 8) {
+  const std::size_t most =
+      refused_before_ ? fewest_slices : std::min(most_slices, allowed - allowed / 4);
+  // Where addresses are scarce, smaller steps find more of them.
+  const std::size_t step = most < most_slices ? 8 : 2;
+  for (std::size_t slices = most; slices >= fewest_slices; slices -= slices / step) {
     if (start_with(slices)) return true;
   }
+  refused_before_ = true;
   return false;
 }
 

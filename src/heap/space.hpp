@@ -119,6 +119,7 @@ class space {
                                          slice_index& first) const noexcept;
 
   std::uintptr_t base_ = 0;
+  bool refused_before_ = false; // then little is asked for, lest every request repeats the search
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;

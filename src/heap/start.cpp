@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "heap/batches.hpp"
 #include "heap/bin.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 constinit std::atomic<bool> started{false};
 constinit std::mutex starting;
+constinit bool said_no_memory = false;
 
 constinit bool locked_for_fork = false; // written by who holds all of them
 
@@ -65,7 +67,7 @@ void print_statistics() { heapwise_malloc_stats(); }
 /// Requires: the lock.
 bool start_locked() noexcept {
   if (!the_space.start()) {
-    say_no_memory();
+    if (!std::exchange(said_no_memory, true)) say_no_memory();
     return false;
   }
   read_options();

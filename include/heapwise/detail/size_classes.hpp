@@ -112,7 +112,7 @@ constexpr std::size_t class_of(std::size_t size_bytes) noexcept {
 /// start at a slice, so a block is as aligned as its size. Requires: both at most max_small_bytes.
 constexpr std::size_t aligned_class_of(std::size_t size_bytes, std::size_t alignment) noexcept {
   std::size_t found = class_of(size_bytes < alignment ? alignment : size_bytes);
-  while (class_table[found].bytes % alignment != 0) ++found;
+  while ((class_table[found].bytes & (alignment - 1)) != 0) ++found;
   return found;
 }
 
