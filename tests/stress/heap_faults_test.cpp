@@ -279,7 +279,7 @@ outcome play(const scene& chosen, long fail_from, bool for_good, std::size_t pag
 /// The first calls one by one, then ever fewer: a scene makes its mistakes early.
 long after_call(long n) { return n < 24 ? n + 1 : n + n / 6; }
 
-TEST_CASE("each call of the system may fail") {
+TEST_CASE("each call of the system may fail" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   for (const scene& each : scenes) {
     CAPTURE(std::string{each.name});
     const outcome well = play(each, 0, false);
@@ -298,7 +298,7 @@ TEST_CASE("each call of the system may fail") {
   }
 }
 
-TEST_CASE("pages of 16 KiB and of 64 KiB") {
+TEST_CASE("pages of 16 KiB and of 64 KiB" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   for (const std::size_t page : {std::size_t{16} << 10, std::size_t{64} << 10}) {
     CAPTURE(page);
     for (const scene& each : scenes) {

@@ -26,5 +26,5 @@ def test_the_test_exists(name: str) -> None:
     assert file.is_file()
     if test:
         source = re.sub(r'TEST_CASE\(\s+|"\s+"', lambda cut: cut[0].strip('" \n'), file.read_text())
-        written = f"def {test}(" if file.suffix == ".py" else f'TEST_CASE("{test}")'
+        written = f"def {test}(" if file.suffix == ".py" else f'TEST_CASE("{test}"'
         assert written in source, f"{path} has no test called {test}"
