@@ -32,7 +32,7 @@ constexpr std::uint32_t run_part = 4;
 
 // Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
 constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
-constexpr std::size_t many_free_part = 2;
+constexpr std::size_t many_free_part = 3;
 
 /// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
 bool sparse_enough() noexcept {
@@ -304,7 +304,7 @@ span* bin::home_of(std::byte* block, size_class of) noexcept {
   const slice_use use = found.use.load(std::memory_order_acquire);
   if (use == slice_use::small && found.of == of) return &found;
   if (use == slice_use::mixed) {
-    the_mixed_spans.put_back(block, found, of);
+    the_mixed_spans.put_back({&block, 1});
   } else {
     invalid_free(block, invalid::freed_before);
   }
@@ -331,7 +331,7 @@ void bin::put_back(const cache_run& run, size_class of) noexcept {
   span& home = the_space.span_at(run.next);
   if (home.use.load(std::memory_order_acquire) == slice_use::mixed) {
     for (std::byte* block = run.next; block != run.end; block += class_table[of].bytes) {
-      the_mixed_spans.put_back(block, home, of);
+      the_mixed_spans.put_back({&block, 1});
     }
     return;
   }

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <span>
 #include <utility>
 
 #include "heap/bin.hpp"
 #include "heap/clock.hpp"
 #include "heap/invalid.hpp"
+#include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/start.hpp"
@@ -49,7 +51,7 @@ constexpr std::size_t room_for(size_class of) noexcept { return 2 * class_table[
 /// Where the stack of a class begins among those of all classes, behind the nullptr that ends it.
 constexpr std::array<std::size_t, class_slots + 1> first_slots = [] {
   std::array<std::size_t, class_slots + 1> table{};
-  for (size_class of = no_class; of <= class_count; ++of) {
+  for (size_class of = no_class; of < class_slots; ++of) {
     table[of + 1] = table[of] + room_for(of) + 1;
   }
   return table;
@@ -72,19 +74,29 @@ constexpr std::size_t most_filled = 8;
 
 void release_uncached(void* block, size_class of) noexcept {
   std::byte* const one = static_cast<std::byte*>(block);
-  the_bins[of].put_back(&one, 1, of);
+  if (of == mixed_class) {
+    the_mixed_spans.put_back({&one, 1});
+  } else {
+    the_bins[of].put_back(&one, 1, of);
+  }
+}
+
+/// Returns: the blocks of the stack, which is empty then; they stay where they are.
+std::span<std::byte* const> take_all(heap_cache& cache, size_class of) noexcept {
+  std::byte** const begin = begin_of(cache, of);
+  return {begin, std::exchange(cache.bins[of].top, begin)};
 }
 
 void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= class_count; ++of) {
     if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) release_uncached(hot, of);
-    std::byte** const begin = begin_of(cache, of);
-    std::byte** const top = std::exchange(cache.bins[of].top, begin);
-    the_bins[of].put_back(begin, static_cast<std::size_t>(top - begin), of);
+    const std::span<std::byte* const> blocks = take_all(cache, of);
+    the_bins[of].put_back(blocks.data(), blocks.size(), of);
     cache_run& run = cache.runs[of];
     the_bins[of].put_back(run, of);
     run.next = run.end;
   }
+  the_mixed_spans.put_back(take_all(cache, mixed_class));
 }
 
 /// Returns: a cache that was never used, or nullptr.
@@ -94,7 +106,7 @@ heap_cache* make_cache() noexcept {
   if (memory == nullptr) return nullptr;
   heap_cache* const made = &static_cast<cache_with_stacks*>(memory)->cache; // all zero
   made->map = the_heap_map;
-  for (size_class of = no_class; of <= class_count; ++of) {
+  for (size_class of = no_class; of < class_slots; ++of) {
     std::byte** const begin = begin_of(*made, of);
     made->bins[of] = {.top = begin, .end = begin + room_for(of)};
     made->runs[of].block_bytes = class_table[of].bytes;
@@ -192,7 +204,11 @@ void make_room(heap_cache& cache, size_class of) noexcept {
   cache_bin& bin = cache.bins[of];
   std::byte** const begin = begin_of(cache, of);
   std::byte** const kept = begin + class_table[of].batch;
-  the_bins[of].flush(begin, of);
+  if (of == mixed_class) {
+    the_mixed_spans.put_back({begin, kept});
+  } else {
+    the_bins[of].flush(begin, of);
+  }
   bin.top = std::copy(kept, bin.top, begin);
   notice_free_memory();
 }
@@ -214,12 +230,8 @@ void release_slowly(void* block) noexcept {
   const size_class of = the_heap_map.class_at(block);
   if (of == no_class) {
     release_uncommon(block);
-  } else {
-    release_small(block, of);
+    return;
   }
-}
-
-void release_small(void* block, size_class of) noexcept {
   heap_cache* const cache = own_cache();
   if (cache == nullptr) {
     release_uncached(block, of);

@@ -18,10 +18,6 @@ void watch_thread_exits() noexcept;
 /// for "no cache".
 void use_no_cache() noexcept;
 
-/// Effects: gives a small block of the class back to the calling thread's cache, in which there may
-/// be no room yet.
-void release_small(void* block, size_class of) noexcept;
-
 /// Effects: gives all blocks of the calling thread's cache to the bins.
 void empty_own_cache() noexcept;
 

@@ -41,12 +41,10 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
     const size_class of = the_heap_map.classes[at].load(std::memory_order_relaxed);
+    if (of == no_class) continue;
     span& slice = *the_space.record(at);
-    if (of != no_class) {
-      purged += the_bins[of].purge_pages(slice, of, even_if_touched);
-    } else if (slice.use.load(std::memory_order_relaxed) == slice_use::mixed) {
-      purged += the_mixed_spans.purge_pages(slice, even_if_touched);
-    }
+    purged += of == mixed_class ? the_mixed_spans.purge_pages(slice, even_if_touched)
+                                : the_bins[of].purge_pages(slice, of, even_if_touched);
   }
   return purged;
 }

@@ -104,7 +104,7 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
   count_.fetch_add(1, std::memory_order_relaxed);
   // Whoever still sees the class frees into a cache's bin of this class, and is right.
   sparse.use.store(slice_use::mixed, std::memory_order_release);
-  the_space.set_class(sparse, no_class);
+  the_space.set_class(sparse, mixed_class);
   place(sparse, longest);
 }
 
@@ -175,16 +175,25 @@ std::uint32_t mixed_spans::take(cache_bin& into, std::uint32_t wanted, size_clas
   return taken;
 }
 
-void mixed_spans::put_back(std::byte* block, span& home, size_class of) noexcept {
-  const std::uint32_t size = granules_of(of);
-  const auto first =
-      static_cast<std::uint32_t>(block - the_space.begin_of(home)) / std::uint32_t{granule_bytes};
+void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
+  if (blocks.empty()) return;
+  // What is known of them is scattered: it is on its way before the first is needed.
+  for (const std::byte* const block : blocks) the_space.prefetch_mixed(block);
   const std::lock_guard hold{lock_};
+  for (std::byte* const block : blocks) put_back_locked(block);
+}
+
+void mixed_spans::put_back_locked(std::byte* block) noexcept {
+  span& home = the_space.span_at(block);
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
-  if (kept.load(std::memory_order_relaxed) != of) {
+  const size_class of = kept.load(std::memory_order_relaxed);
+  if (of == no_class || home.use.load(std::memory_order_relaxed) != slice_use::mixed) {
     invalid_free(block, invalid::freed_before);
     return;
   }
+  const std::uint32_t size = granules_of(of);
+  const auto first =
+      static_cast<std::uint32_t>(block - the_space.begin_of(home)) / std::uint32_t{granule_bytes};
   kept.store(no_class, std::memory_order_relaxed);
   home.free_map.set_run(first, size);
   count_free(home, size);
@@ -193,6 +202,7 @@ void mixed_spans::put_back(std::byte* block, span& home, size_class of) noexcept
     remove(home);
     count_free(home, -static_cast<std::ptrdiff_t>(granules));
     count_.fetch_sub(1, std::memory_order_relaxed);
+    the_space.set_class(home, no_class);
     the_space.give(home);
     return;
   }

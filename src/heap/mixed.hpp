@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
@@ -26,8 +27,8 @@ class mixed_spans {
   /// Requires: it has one slice and small blocks of the class.
   void adopt(span& sparse, size_class of) noexcept;
 
-  /// Effects: a block comes back to its hole.
-  void put_back(std::byte* block, span& home, size_class of) noexcept;
+  /// Effects: blocks come back to their holes.
+  void put_back(std::span<std::byte* const> blocks) noexcept;
 
   /// Returns: the class of the block that starts there, no_class if none does.
   [[nodiscard]] size_class class_of_block(const void* block) const noexcept;
@@ -51,13 +52,14 @@ class mixed_spans {
   static constexpr std::uint8_t unlisted = list_count;
 
   std::uint32_t cut(span& from, cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
+  void put_back_locked(std::byte* block) noexcept;
   void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
   void place(span& moved, std::uint32_t longest_hole) noexcept;
   void remove(span& gone) noexcept;
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;
 
   std::mutex lock_;
-  std::array<span*, list_count> lists_{};
+  std::array<detail::span*, list_count> lists_{};
   std::atomic<std::size_t> free_granules_{0};
   std::atomic<std::size_t> count_{0};
 };

@@ -80,6 +80,14 @@ class space {
     slice.free_map.prefetch(block_at(of, offset));
   }
 
+  void prefetch_mixed(const void* block) const noexcept {
+    const span& slice = spans_[slice_of(block)];
+    HEAPWISE_PREFETCH_TO_WRITE(&slice);
+    HEAPWISE_PREFETCH_TO_WRITE(&granule_class(block));
+    const std::uintptr_t offset = (reinterpret_cast<std::uintptr_t>(block) - base_) % slice_bytes;
+    slice.free_map.prefetch(static_cast<std::uint32_t>(offset / granule_bytes));
+  }
+
   /// The class of the block of a mixed span that starts at a granule.
   [[nodiscard]] std::atomic<std::uint8_t>& granule_class(const void* block) const noexcept {
     return granule_classes_[(reinterpret_cast<std::uintptr_t>(block) - base_) / granule_bytes];

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
@@ -97,7 +96,6 @@ void release_large(span& block) noexcept {
 struct found {
   span* record = nullptr;
   slice_use use = slice_use::none;
-  size_class of = no_class;       // of a block in a mixed span
   invalid why = invalid::foreign; // if it is no block
 };
 
@@ -110,11 +108,6 @@ found look_up(const void* block) noexcept {
     return {.why = invalid::misaligned};
   }
   if (use == slice_use::owned) return {.record = record, .use = use};
-  if (use == slice_use::mixed) {
-    const size_class of = the_mixed_spans.class_of_block(block);
-    return of == no_class ? found{.why = invalid::no_block}
-                          : found{.record = record, .use = use, .of = of};
-  }
   if (use == slice_use::inside) {
     span* const first = record - record->slices;
     const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned;
@@ -178,8 +171,6 @@ void release_uncommon(void* block) noexcept {
   const found what = look_up(block);
   if (what.use == slice_use::large) {
     release_large(*what.record);
-  } else if (what.use == slice_use::mixed) {
-    release_small(block, what.of);
   } else if (what.use == slice_use::owned) {
     release_owned(block, *what.record);
   } else {
@@ -188,11 +179,11 @@ void release_uncommon(void* block) noexcept {
 }
 
 std::size_t usable_bytes(const void* block) noexcept {
-  const size_class of = the_heap_map.class_at(block);
+  size_class of = the_heap_map.class_at(block);
+  if (of == mixed_class) of = the_mixed_spans.class_of_block(block);
   if (of != no_class) return class_table[of].bytes;
   const found what = look_up(block);
   if (what.use == slice_use::large) return what.record->bytes;
-  if (what.use == slice_use::mixed) return class_table[what.of].bytes;
   if (what.use == slice_use::owned) {
     return what.record->of == no_class ? what.record->bytes : class_table[what.record->of].bytes;
   }

@@ -37,7 +37,12 @@ constexpr size_class octaves() noexcept {
 /// Classes are 1 ... class_count.
 inline constexpr size_class class_count =
     classes::linear_count + classes::octaves() * classes::per_octave;
-inline constexpr size_class class_slots = class_count + 1;
+
+/// What blocks in mixed spans have for a class until somebody asks for the real one: caches collect
+/// them like blocks of a class, and hand none out.
+inline constexpr size_class mixed_class = class_count + 1;
+inline constexpr size_class class_slots = class_count + 2;
+inline constexpr std::uint32_t mixed_batch = 64;
 
 /// Returns: the bytes of a block of the class. Requires: 1 <= of <= class_count.
 constexpr std::size_t computed_class_bytes(size_class of) noexcept {
@@ -88,6 +93,7 @@ constexpr class_facts make_class_facts(size_class of) noexcept {
 inline constexpr std::array<class_facts, class_slots> class_table = [] {
   std::array<class_facts, class_slots> table{};
   for (size_class each = 1; each <= class_count; ++each) table[each] = make_class_facts(each);
+  table[mixed_class].batch = mixed_batch;
   return table;
 }();
 
@@ -122,7 +128,7 @@ constexpr std::uint32_t block_at(size_class of, std::size_t offset) noexcept {
 }
 
 static_assert(class_table[class_count].bytes == max_small_bytes);
-static_assert(class_count < 256, "a class fits the byte that a slice keeps of it");
+static_assert(class_slots <= 256, "a class fits the byte that a slice keeps of it");
 static_assert(slice_bytes / granule_bytes <= 4096, "a span's blocks fit its map");
 static_assert(
     [] {
