@@ -31,15 +31,19 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
 constexpr std::uint32_t run_part = 4;
 
 // Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
+// With half, memory is at most about twice what is live; less costs more time
+// (docs/decisions/0022).
 constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
-constexpr std::size_t many_free_part = 3;
+constexpr std::size_t few_dirty_bytes = std::size_t{4} << 20;
+constexpr std::size_t many_free_percent = 50;
 
 /// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
 bool sparse_enough() noexcept {
   const std::size_t free_bytes =
       the_free_bytes.load(std::memory_order_relaxed) + the_mixed_spans.free_bytes();
-  return free_bytes > many_free_bytes && free_bytes > the_space.used_bytes() / many_free_part &&
-         the_space.dirty_bytes() < many_free_bytes / many_free_part;
+  return free_bytes > many_free_bytes &&
+         free_bytes > the_space.used_bytes() / 100 * many_free_percent &&
+         the_space.dirty_bytes() < few_dirty_bytes;
 }
 
 /// Effects: makes a mixed span of a span with many free blocks, of the class that has most of them.
