@@ -15,7 +15,8 @@ function(add_heap_objects target profile)
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   # The library must not ask itself for memory: no malloc and memset may become one calloc.
   target_compile_options(${target} PRIVATE -fno-builtin-malloc -fno-builtin-calloc
-    -fno-builtin-realloc -fno-builtin-free $<$<CONFIG:Release>:-O2>)
+    -fno-builtin-realloc -fno-builtin-free -fno-rtti -fno-threadsafe-statics
+    -ftls-model=initial-exec $<$<CONFIG:Release>:-O2>)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
 endfunction()
 
@@ -28,12 +29,13 @@ function(add_heap_replacement name)
   add_library(heapwise::${name} ALIAS ${name})
   add_library(heapwise::${name}-static ALIAS ${name}-static)
   foreach(target IN ITEMS ${name} ${name}-static)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE CXX
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C
       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/native")
     target_link_libraries(${target} PUBLIC heapwise)
   endforeach()
   # Calls inside of the library stay inside; a copy in use is never unloaded.
-  target_link_options(${name} PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
+  # A program in C must not have to load the C++ runtime, of which nothing is needed.
+  target_link_options(${name} PRIVATE -Wl,--as-needed -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
     -Wl,--no-undefined -Wl,--build-id)
   if(HEAPWISE_NATIVE_INSTALL_DIR)
     install(TARGETS ${name} LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}" COMPONENT native)

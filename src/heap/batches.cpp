@@ -3,6 +3,7 @@
 #include <mutex>
 #include <new>
 
+#include "os/mutex.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -10,7 +11,7 @@ namespace heapwise::detail {
 namespace {
 
 struct paper {
-  std::mutex lock;
+  os::mutex lock;
   batch* unused = nullptr;
   std::byte* fresh = nullptr;
   std::byte* fresh_end = nullptr;

@@ -9,6 +9,7 @@
 #include "heap/batches.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -82,7 +83,7 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] bin_figures figures(size_class of) noexcept;
 
   /// Taken around a fork.
-  std::mutex& lock() noexcept { return lock_; }
+  os::mutex& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] span* source(size_class of) noexcept;
@@ -99,7 +100,7 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] span* home_of(std::byte* block, size_class of) noexcept;
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
-  std::mutex lock_;
+  os::mutex lock_;
   batch* stock_ = nullptr;
   std::uint32_t stocked_ = 0;
   std::uint32_t least_stocked_ = 0; // since the last trim

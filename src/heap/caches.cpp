@@ -14,6 +14,7 @@
 #include "heap/profile.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
+#include "os/mutex.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -35,7 +36,7 @@ __thread bool thread_has_ended __attribute__((tls_model("initial-exec")));
 
 /// Caches whose threads have ended, ready for new threads with what is in them.
 struct idle_caches {
-  std::mutex lock;
+  os::mutex lock;
   heap_cache* first = nullptr;
   std::size_t count = 0;
   std::size_t in_use = 0;

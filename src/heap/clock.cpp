@@ -82,7 +82,7 @@ void notice_free_memory() noexcept {
   if (free_bytes < seen_before + worth_bytes) return;
   if (!state.compare_exchange_strong(seen, ticking, std::memory_order_relaxed)) return;
   if (seen == asleep) {
-    os::wake(state);
+    os::wake_all(state);
   } else if (!os::start_thread(run_clock)) {
     state.store(refused, std::memory_order_relaxed);
   }

@@ -115,7 +115,8 @@ void read_options() noexcept {
     const string_view line{*entry};
     const std::size_t equals = line.find('=');
     if (!line.starts_with(prefix) || equals == string_view::npos) continue;
-    read(line.substr(prefix.size(), equals - prefix.size()), line.substr(equals + 1));
+    const char* const name = line.data() + prefix.size();
+    read({name, equals - prefix.size()}, string_view{line.data() + equals + 1});
   }
 }
 

@@ -7,6 +7,7 @@
 #include "heap/bin.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
+#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -24,7 +25,7 @@ class owned_blocks {
   [[nodiscard]] span* make_span(std::size_t slices, std::size_t alignment) noexcept;
   void give(span& gone) noexcept;
 
-  std::mutex lock_;
+  os::mutex lock_;
   span* spans_ = nullptr;             // all
   std::byte* free_[class_slots] = {}; // blocks that came back, linked
   cache_run runs_[class_slots] = {};

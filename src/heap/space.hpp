@@ -9,6 +9,7 @@
 
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -111,7 +112,7 @@ class space {
   [[nodiscard]] std::size_t metadata_bytes() const noexcept;
 
   /// Taken around a fork. Order: after all bins.
-  std::mutex& lock() noexcept { return lock_; }
+  os::mutex& lock() noexcept { return lock_; }
 
  private:
   using word = std::uint64_t;
@@ -139,7 +140,7 @@ class space {
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
-  std::mutex lock_;
+  os::mutex lock_;
 };
 
 extern space the_space;

@@ -15,6 +15,7 @@
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/text.hpp"
+#include "os/mutex.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -22,7 +23,7 @@ namespace heapwise::detail {
 namespace {
 
 constinit std::atomic<bool> started{false};
-constinit std::mutex starting;
+constinit os::mutex starting;
 constinit bool said_no_memory = false;
 
 constinit bool locked_for_fork = false; // written by who holds all of them

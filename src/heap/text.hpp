@@ -41,7 +41,7 @@ class text {
       shift -= 4;
       const std::uintptr_t digit = value >> shift & 15;
       started = started || digit != 0 || shift == 0;
-      if (started) add(hex.substr(digit, 1));
+      if (started) add({&hex[digit], 1});
     }
     return *this;
   }

@@ -170,9 +170,24 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
             nullptr, 0);
 }
 
-void wake(std::atomic<std::uint32_t>& word) noexcept {
+namespace {
+
+void wake(std::atomic<std::uint32_t>& word, int most) noexcept {
   const errno_keeper keep;
-  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, most, nullptr, nullptr, 0);
+}
+
+} // namespace
+
+void wake_all(std::atomic<std::uint32_t>& word) noexcept { wake(word, INT32_MAX); }
+void wake_one(std::atomic<std::uint32_t>& word) noexcept { wake(word, 1); }
+
+void pause() noexcept {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
 }
 
 void write_error(const char* text, std::size_t length) noexcept {

@@ -72,9 +72,13 @@ void at_thread_exit(void* argument) noexcept;
 [[nodiscard]] bool start_thread(void (*body)()) noexcept;
 
 /// Effects: waits until `word` is no longer `expected`, for about `limit_ms` at most (0: for ever);
-/// may return early. `wake` lets those that wait look again.
+/// may return early. the others let those that wait look again.
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
           std::uint32_t limit_ms) noexcept;
-void wake(std::atomic<std::uint32_t>& word) noexcept;
+void wake_all(std::atomic<std::uint32_t>& word) noexcept;
+void wake_one(std::atomic<std::uint32_t>& word) noexcept;
+
+/// Effects: tells the processor that this is a loop that waits.
+void pause() noexcept;
 
 } // namespace heapwise::os

@@ -4,6 +4,18 @@
 
 #include "heap/general.hpp"
 
+// A program in C has no C++ runtime, and must not have to load one for a malloc: what is needed of
+// it is used if it is there. Who calls operator new has it.
+namespace std {
+[[gnu::weak]] new_handler get_new_handler() noexcept;
+[[gnu::weak, noreturn]] void __throw_bad_alloc();
+} // namespace std
+extern "C" {
+[[gnu::weak]] void* __cxa_begin_catch(void*) noexcept;
+[[gnu::weak]] void __cxa_end_catch();
+}
+asm(".weak __gxx_personality_v0\n.weak _Unwind_Resume");
+
 using namespace heapwise::detail;
 
 namespace {
@@ -14,7 +26,7 @@ template <class Allocate>
 HEAPWISE_COLD void* ask_handler(Allocate again) {
   for (;;) {
     const std::new_handler handler = std::get_new_handler();
-    if (handler == nullptr) throw std::bad_alloc{};
+    if (handler == nullptr) std::__throw_bad_alloc();
     handler();
     if (void* const block = again()) return block;
   }

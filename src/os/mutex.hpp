@@ -1,0 +1,43 @@
+// A lock that needs nothing but the system: no C++ runtime, which a program in C may not have
+// loaded.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "os/os.hpp"
+
+namespace heapwise::os {
+
+/// As std::mutex, for holders that are quick. Thread safety: all.
+class mutex {
+ public:
+  constexpr mutex() noexcept = default;
+  mutex(const mutex&) = delete;
+  mutex& operator=(const mutex&) = delete;
+
+  void lock() noexcept {
+    if (!try_lock()) lock_slowly();
+  }
+
+  [[nodiscard]] bool try_lock() noexcept {
+    std::uint32_t expected = unlocked;
+    // Acquire: what the last holder wrote before it unlocked is seen.
+    return state_.compare_exchange_strong(expected, locked, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
+
+  void unlock() noexcept {
+    // Release: pairs with the acquire of the next holder.
+    if (state_.exchange(unlocked, std::memory_order_release) == awaited) wake_one(state_);
+  }
+
+ private:
+  enum : std::uint32_t { unlocked, locked, awaited };
+
+  void lock_slowly() noexcept;
+
+  std::atomic<std::uint32_t> state_{unlocked};
+};
+
+} // namespace heapwise::os
