@@ -184,12 +184,12 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
       if (taken == 0) from = make_span(of);
     }
     if (from == nullptr) break;
-    if (from == spare_) spare_ = nullptr;
     from->touched = 1;
     const std::uint32_t first = from->free_map.find(true, 0, facts.blocks);
     const std::uint32_t end = from->free_map.find(false, first, facts.blocks);
     if (end - first >= std::max(facts.batch / run_part, 1U)) {
       if (taken > 0) break; // a run would be taken before them: next time
+      if (from == spare_) spare_ = nullptr;
       from->free_map.clear_run(first, end - first);
       handed_out(*from, first, end - first, of);
       lists_.place(*from, facts.blocks);
@@ -198,6 +198,7 @@ bool bin::refill(heap_cache& cache, size_class of) noexcept {
       cache.runs[of].end = begin + std::size_t{end} * facts.bytes;
       return true;
     }
+    if (from == spare_) spare_ = nullptr;
     taken += take_scattered(*from, into, facts.batch - taken, of);
     lists_.place(*from, facts.blocks);
   }
@@ -218,7 +219,11 @@ bool bin::let_go_sparsest(size_class of) noexcept {
   const std::unique_lock hold{lock_, std::try_to_lock};
   if (!hold.owns_lock()) return false;
   span* const sparse = lists_.emptiest();
-  if (sparse == nullptr || sparse == spare_) return false;
+  if (sparse == nullptr) return false;
+  if (sparse == spare_) { // nothing in it has to stay: its slices serve any class
+    dissolve(*std::exchange(spare_, nullptr), of);
+    return true;
+  }
   const std::uint32_t blocks = class_table[of].blocks;
   if (sparse->free_blocks < blocks / 2) return false;
   lists_.remove(*sparse);
@@ -316,6 +321,7 @@ span* bin::home_of(std::byte* block, size_class of) noexcept {
 }
 
 void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {
+  if (count == 0) return; // nothing but invalid frees
   const class_facts& facts = class_table[of];
   home.free_blocks += count;
   home.touched = 1;

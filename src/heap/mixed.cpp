@@ -210,6 +210,8 @@ void mixed_spans::put_back_locked(std::byte* block) noexcept {
   const bool before = first > 0 && home.free_map.test(first - 1);
   const bool behind = first + size < granules && home.free_map.test(first + size);
   const std::uint32_t hole = size << (unsigned{before} + unsigned{behind});
+  if (first < home.searched)
+    home.longest_seen = std::max(home.longest_seen, std::min(hole, granules));
   if (hole > home.bytes) place(home, std::min(hole, granules));
 }
 

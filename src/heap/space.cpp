@@ -256,7 +256,8 @@ std::size_t space::purge(std::uint8_t age) noexcept {
 void space::set_class(const span& of, size_class to) noexcept {
   const slice_index first = index_of(of);
   for (slice_index at = first; at < first + of.slices; ++at) {
-    the_heap_map.classes[at].store(static_cast<std::uint8_t>(to), std::memory_order_relaxed);
+    // Release: what is known of the span's blocks comes before (usable_bytes acquires).
+    the_heap_map.classes[at].store(static_cast<std::uint8_t>(to), std::memory_order_release);
   }
 }
 

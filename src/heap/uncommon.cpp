@@ -110,7 +110,9 @@ found look_up(const void* block) noexcept {
   if (use == slice_use::owned) return {.record = record, .use = use};
   if (use == slice_use::inside) {
     span* const first = record - record->slices;
-    const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned;
+    // What an inner slice says may be of an earlier life.
+    const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned &&
+                       record->slices < first->slices;
     return owned ? found{.record = first, .use = slice_use::owned}
                  : found{.why = invalid::no_block};
   }
@@ -180,7 +182,11 @@ void release_uncommon(void* block) noexcept {
 
 std::size_t usable_bytes(const void* block) noexcept {
   size_class of = the_heap_map.class_at(block);
-  if (of == mixed_class) of = the_mixed_spans.class_of_block(block);
+  if (of == mixed_class) {
+    // Pairs with the release in set_class: the classes of its blocks were written down before.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    of = the_mixed_spans.class_of_block(block);
+  }
   if (of != no_class) return class_table[of].bytes;
   const found what = look_up(block);
   if (what.use == slice_use::large) return what.record->bytes;
