@@ -1,0 +1,118 @@
+#include "heap/span.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stress/threads.hpp"
+
+namespace {
+
+using namespace heapwise::detail;
+
+constexpr std::uint32_t bits = block_map::bits;
+
+// Where a run may go wrong: at the edges of words and of the map.
+constexpr std::uint32_t edges[] = {0,   1,   62,  63,        64,        65,        127,      128,
+                                   129, 191, 192, bits - 65, bits - 64, bits - 63, bits - 1, bits};
+
+std::uint32_t slow_find(const std::vector<bool>& map, bool value, std::uint32_t from,
+                        std::uint32_t limit) {
+  while (from < limit && map[from] != value) ++from;
+  return std::max(from, limit) == limit ? std::min(from, limit) : limit;
+}
+
+bool equal(const block_map& map, const std::vector<bool>& expected) {
+  for (std::uint32_t at = 0; at < bits; ++at) {
+    if (map.test(at) != expected[at]) return false;
+  }
+  return true;
+}
+
+TEST_CASE("fill sets as many bits as said and no other") {
+  for (const std::uint32_t count : edges) {
+    CAPTURE(count);
+    block_map map{};
+    map.fill(count);
+    std::vector<bool> expected(bits);
+    std::fill_n(expected.begin(), count, true);
+    CHECK(equal(map, expected));
+  }
+}
+
+TEST_CASE("runs between any two edges are set, found and cleared, and nothing around them") {
+  for (const std::uint32_t first : edges) {
+    for (const std::uint32_t end : edges) {
+      if (first > end) continue;
+      CAPTURE(first);
+      CAPTURE(end);
+      block_map map{};
+      std::vector<bool> expected(bits);
+      map.set_run(first, end - first);
+      std::fill(expected.begin() + first, expected.begin() + end, true);
+      CHECK(equal(map, expected));
+      if (first < end) {
+        CHECK(map.find(true, 0, bits) == first);
+        CHECK(map.find(false, first, bits) == end);
+      }
+      CHECK(map.find(true, end, bits) == bits);
+      map.fill(bits);
+      map.clear_run(first, end - first);
+      expected.flip();
+      CHECK(equal(map, expected));
+    }
+  }
+}
+
+TEST_CASE("find agrees with looking at one bit after the other, for random maps and limits") {
+  stress::random draw{20};
+  for (int round = 0; round < 40; ++round) {
+    block_map map{};
+    std::vector<bool> expected(bits);
+    for (std::size_t run = 0; run < 40; ++run) {
+      const auto first = static_cast<std::uint32_t>(draw.below(bits));
+      const auto count = static_cast<std::uint32_t>(draw.below(std::min(200U, bits - first + 1)));
+      const bool value = draw.below(2) != 0;
+      value ? map.set_run(first, count) : map.clear_run(first, count);
+      std::fill_n(expected.begin() + first, count, value);
+    }
+    for (int probe = 0; probe < 300; ++probe) {
+      const auto from = static_cast<std::uint32_t>(draw.below(bits + 1));
+      const auto limit = from + static_cast<std::uint32_t>(draw.below(bits - from + 1));
+      const bool value = draw.below(2) != 0;
+      REQUIRE(map.find(value, from, limit) == slow_find(expected, value, from, limit));
+    }
+  }
+}
+
+TEST_CASE("a window holds the bits of its word, and writes back only these") {
+  block_map map{};
+  map.set(63);
+  map.set(128);
+  block_map::window window = map.read(64);
+  CHECK(window.holds(64));
+  CHECK(window.holds(127));
+  CHECK_FALSE(window.holds(63));
+  CHECK_FALSE(window.holds(128));
+  CHECK_FALSE(window.test(64));
+  window.set(64);
+  window.set(127);
+  CHECK(window.test(64));
+  CHECK_FALSE(map.test(64)); // not before it is written
+  map.write(window);
+  std::vector<bool> expected(bits);
+  for (const std::size_t at : {63U, 64U, 127U, 128U}) expected[at] = true;
+  CHECK(equal(map, expected));
+}
+
+TEST_CASE("the bits of pages") {
+  CHECK(page_bits(0, 1) == 1);
+  CHECK(page_bits(63, 1) == std::uint64_t{1} << 63);
+  CHECK(page_bits(0, 64) == ~std::uint64_t{0});
+  CHECK(page_bits(4, 3) == 0x70);
+}
+
+} // namespace

@@ -1,0 +1,134 @@
+// What the tests of the heap's parts stand on: a bin's cache, a heap without its clock, and a
+// record of live blocks that sees what is handed out twice.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include "heap/bin.hpp"
+#include "heap/caches.hpp"
+#include "heap/mixed.hpp"
+#include "heap/options.hpp"
+#include "heap/start.hpp"
+#include "heapwise/detail/heap_cache.hpp"
+
+namespace heapwise::detail {
+extern heap_map the_heap_map; // profile.hpp cannot be had without a profile
+}
+
+namespace heap_tests {
+
+using namespace heapwise::detail;
+
+/// Effects: starts the heap, whose memory goes back when a test says so, not when the clock does.
+inline void start_without_clock() {
+  the_options.purge_thread = false;
+  if (!start_heap()) std::abort();
+  the_options.purge_thread = false; // whatever the environment said
+}
+
+/// Effects: brings every free block of this thread and of those that ended back to its span.
+inline void bring_everything_home() {
+  empty_own_cache();
+  empty_idle_caches();
+  for (int pass = 0; pass < 2; ++pass) {
+    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+  }
+}
+
+/// A cache of one class that is nobody's: what a bin gives it stays here.
+class bin_cache {
+ public:
+  explicit bin_cache(size_class of) : of_{of}, slots_(2 * class_table[of].batch + 1, nullptr) {
+    cache_.bins[of] = {.top = slots_.data() + 1, .end = slots_.data() + slots_.size()};
+    cache_.runs[of].block_bytes = class_table[of].bytes;
+  }
+
+  [[nodiscard]] bool refill(bin& from) { return from.refill(cache_, of_); }
+
+  /// Returns: the next block that malloc would hand out of it, nullptr if it is empty.
+  std::byte* take() {
+    if (bin().top[-1] != nullptr) return *--bin().top;
+    if (run().next == run().end) return nullptr;
+    return std::exchange(run().next, run().next + run().block_bytes);
+  }
+  std::vector<std::byte*> take_all() {
+    std::vector<std::byte*> taken;
+    while (std::byte* const block = take()) taken.push_back(block);
+    return taken;
+  }
+  [[nodiscard]] cache_bin& bin() { return cache_.bins[of_]; }
+  [[nodiscard]] cache_run& run() { return cache_.runs[of_]; }
+
+ private:
+  size_class of_;
+  std::vector<std::byte*> slots_;
+  heap_cache cache_{};
+};
+
+/// Returns: `count` blocks of a bin, in the order in which it hands them out.
+inline std::vector<std::byte*> take_blocks(bin& from, size_class of, std::size_t count) {
+  std::vector<std::byte*> taken;
+  while (taken.size() < count) {
+    bin_cache cache{of};
+    if (!cache.refill(from)) return taken;
+    std::vector<std::byte*> more = cache.take_all();
+    const std::size_t used = std::min(more.size(), count - taken.size());
+    taken.insert(taken.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(used));
+    from.put_back(more.data() + used, more.size() - used, of);
+  }
+  return taken;
+}
+
+/// Effects: gives them back to their spans, past all caches.
+inline void put_back(bin& into, const std::vector<std::byte*>& blocks, size_class of) {
+  into.put_back(blocks.data(), blocks.size(), of);
+}
+
+/// Blocks in use, each filled with a sign of its own.
+class live_blocks {
+ public:
+  /// Returns: whether the block shares no byte with any other.
+  [[nodiscard]] bool add(void* block, std::size_t size) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(block);
+    const auto above = blocks_.lower_bound(begin);
+    if (above != blocks_.end() && above->first < begin + size) return false;
+    if (above != blocks_.begin()) {
+      const auto& [below, its] = *std::prev(above);
+      if (below + its.size > begin) return false;
+    }
+    const auto sign = static_cast<unsigned char>(++signs_);
+    std::memset(block, sign, size);
+    blocks_.emplace(begin, kept{size, sign});
+    return true;
+  }
+
+  /// Returns: whether it still holds what was written to it.
+  [[nodiscard]] bool remove(void* block) {
+    const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(block));
+    if (found == blocks_.end()) return false;
+    const kept its = found->second;
+    blocks_.erase(found);
+    const auto* const bytes = static_cast<const unsigned char*>(block);
+    return std::all_of(bytes, bytes + its.size, [&](unsigned char at) { return at == its.sign; });
+  }
+
+  [[nodiscard]] std::size_t size() const { return blocks_.size(); }
+
+ private:
+  struct kept {
+    std::size_t size;
+    unsigned char sign;
+  };
+  std::map<std::uintptr_t, kept> blocks_;
+  unsigned signs_ = 0;
+};
+
+} // namespace heap_tests
