@@ -14,7 +14,7 @@ const experiment question = mix_experiment({
     .id = "heap/alignment64",
     .question = "What do blocks cost that must be aligned to 64 bytes?",
     .isolates = "aligned_alloc and free of 64 to 1024 bytes, at most 2048 live on a thread.",
-    .subjects = subjects<measure, system_aligned_alloc<64>>(),
+    .subjects = subjects<measure, system_aligned_alloc<64>, inlined_aligned_heap<64>>(),
 });
 
 } // namespace

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
+#include "heapwise/heap.hpp"
 
 namespace heaps {
 
@@ -30,11 +31,35 @@ struct system_aligned_alloc : system_malloc {
   }
 };
 
+/// The functions of heapwise/heap.hpp, inlined; the sizes of freed blocks are known.
+struct inlined_heap {
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) { return heapwise::allocate(bytes); }
+  [[gnu::always_inline]] void deallocate(void* block, std::size_t bytes) {
+    heapwise::deallocate(block, bytes);
+  }
+  static void* reallocate(void* block, std::size_t, std::size_t bytes) {
+    return heapwise_realloc(block, bytes);
+  }
+  static std::size_t usable(void* block) { return heapwise_malloc_usable_size(block); }
+};
+
+template <std::size_t alignment>
+struct inlined_aligned_heap : inlined_heap {
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) {
+    return heapwise::allocate(bytes, std::align_val_t{alignment});
+  }
+  [[gnu::always_inline]] void deallocate(void* block, std::size_t bytes) {
+    heapwise::deallocate(block, bytes, std::align_val_t{alignment});
+  }
+};
+
 /// What every experiment on the heap measures; `Measure<Source>::run` is its function of a cell.
-template <template <class> class Measure, class Malloc = system_malloc>
+template <template <class> class Measure, class Malloc = system_malloc,
+          class Inlined = inlined_heap>
 std::vector<heapwise::bench::subject> subjects() {
   return {{"malloc", "the malloc of this process", Measure<Malloc>::run, "",
-           heapwise::bench::subject_kind::malloc}};
+           heapwise::bench::subject_kind::malloc},
+          {"heap_inlined", "heapwise/heap.hpp, inlined", Measure<Inlined>::run}};
 }
 
 inline constexpr const char* baseline = "malloc@glibc";

@@ -131,14 +131,15 @@ HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t of) noexcept {
 template <class Profile>
 HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t of) noexcept {
   heap_cache& cache = *current_cache;
+  cache_bin& bin = cache.bins[of];
+  std::byte** const top = bin.top;
+  if (top == bin.end) [[unlikely]] return release_slowly(block); // full, or no cache yet
   std::byte* const colder = cache.hot[of];
-  const cache_bin& bin = cache.bins[of];
-  if (bin.top == bin.end) [[unlikely]]
-    return release_slowly(block); // full, or no cache yet
-  if (Profile::checks_last && colder == block) [[unlikely]]
-    return release_slowly(block);
+  if (Profile::checks_last && colder == block) [[unlikely]] return release_slowly(block);
   cache.hot[of] = static_cast<std::byte*>(block);
-  if (colder != nullptr) give<Profile>(colder);
+  if (colder == nullptr) return;
+  *top = colder;
+  bin.top = top + 1;
 }
 
 } // namespace heapwise::detail
