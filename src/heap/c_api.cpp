@@ -45,7 +45,6 @@ void heapwise_free_sized(void* block, size_t) { deallocate(block); }
 void heapwise_free_aligned_sized(void* block, size_t, size_t) { deallocate(block); }
 
 void* heapwise_aligned_alloc(size_t alignment, size_t size) {
-  if (!std::has_single_bit(alignment)) return invalid_argument();
   return allocate_aligned(size, alignment);
 }
 

@@ -16,11 +16,17 @@ HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
   return take(class_of(size_bytes));
 }
 
-/// As `allocate`. Requires: `alignment` is a power of two.
+/// Returns: a block aligned to `alignment`, whichever sizes these are; nullptr, with errno set to
+/// EINVAL, when that is no power of two.
+[[nodiscard]] void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept;
+
+/// The same, quickly where both are small.
 HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
                                               std::size_t alignment) noexcept {
-  if (size_bytes > max_small_bytes || alignment > max_small_bytes) [[unlikely]] {
-    return allocate_large(size_bytes, alignment, false);
+  const bool power_of_two = (alignment & (alignment - 1)) == 0; // or 0, which the next test finds
+  if (!power_of_two || alignment - 1 >= max_small_bytes || size_bytes > max_small_bytes)
+      [[unlikely]] {
+    return allocate_oddly_aligned(size_bytes, alignment);
   }
   return take(aligned_class_of(size_bytes, alignment));
 }

@@ -206,13 +206,14 @@ void mixed_spans::put_back_locked(std::byte* block) noexcept {
     the_space.give(home);
     return;
   }
-  // A guess that is never too low, but for holes of three and more; the next search will know.
+  // Never too low, whatever the hole grew together with; the next search will know.
   const bool before = first > 0 && home.free_map.test(first - 1);
   const bool behind = first + size < granules && home.free_map.test(first + size);
-  const std::uint32_t hole = size << (unsigned{before} + unsigned{behind});
-  if (first < home.searched)
-    home.longest_seen = std::max(home.longest_seen, std::min(hole, granules));
-  if (hole > home.bytes) place(home, std::min(hole, granules));
+  const auto known = static_cast<std::uint32_t>(home.bytes);
+  const std::uint32_t hole =
+      std::min(home.free_blocks, size + (before ? known : 0) + (behind ? known : 0));
+  if (first < home.searched) home.longest_seen = std::max(home.longest_seen, hole);
+  if (hole > known) place(home, hole);
 }
 
 std::size_t mixed_spans::purge_pages(span& of_span, bool even_if_touched) noexcept {

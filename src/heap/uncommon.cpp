@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
@@ -167,6 +169,14 @@ void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) 
 void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
   span* const made = make_large(size_bytes, alignment, 0, zeroed);
   return made == nullptr ? no_memory() : the_space.begin_of(*made);
+}
+
+void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if (!std::has_single_bit(alignment)) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return allocate_large(size_bytes, alignment, false);
 }
 
 void release_uncommon(void* block) noexcept {

@@ -19,9 +19,7 @@ void free(void* block) { deallocate(block); }
 void* calloc(size_t count, size_t size) { return heapwise_calloc(count, size); }
 void* realloc(void* block, size_t size) { return heapwise_realloc(block, size); }
 
-void* aligned_alloc(size_t alignment, size_t size) {
-  return heapwise_aligned_alloc(alignment, size);
-}
+void* aligned_alloc(size_t alignment, size_t size) { return allocate_aligned(size, alignment); }
 void* memalign(size_t alignment, size_t size) { return heapwise_memalign(alignment, size); }
 int posix_memalign(void** block, size_t alignment, size_t size) {
   return heapwise_posix_memalign(block, alignment, size);

@@ -109,16 +109,26 @@ inline constexpr std::array<std::uint8_t, max_small_bytes / granule_bytes + 1> c
       return table;
     }();
 
+/// How blocks of a class are aligned: spans start at a slice, so a block is as aligned as its size.
+inline constexpr std::array<std::uint16_t, class_slots> class_alignment = [] {
+  std::array<std::uint16_t, class_slots> table{};
+  for (size_class each = 1; each <= class_count; ++each) {
+    const std::size_t bytes = computed_class_bytes(each);
+    table[each] = static_cast<std::uint16_t>(bytes & -bytes);
+  }
+  return table;
+}();
+
 /// Returns: the smallest class that holds `size_bytes`. Requires: at most max_small_bytes.
 constexpr std::size_t class_of(std::size_t size_bytes) noexcept {
   return class_of_granules[(size_bytes + granule_bytes - 1) / granule_bytes];
 }
 
-/// Returns: the smallest class whose blocks hold `size_bytes` and are aligned to `alignment`: spans
-/// start at a slice, so a block is as aligned as its size. Requires: both at most max_small_bytes.
+/// Returns: the smallest class whose blocks hold `size_bytes` and are aligned to `alignment`.
+/// Requires: both at most max_small_bytes.
 constexpr std::size_t aligned_class_of(std::size_t size_bytes, std::size_t alignment) noexcept {
   std::size_t found = class_of(size_bytes < alignment ? alignment : size_bytes);
-  while ((class_table[found].bytes & (alignment - 1)) != 0) ++found;
+  while (class_alignment[found] < alignment) ++found;
   return found;
 }
 
