@@ -71,11 +71,11 @@ typedef struct heapwise_malloc_statistics {
   size_t committed_bytes;   /* of them, those that may be touched */
   size_t span_bytes;        /* in spans, for small blocks and large ones */
   size_t large_bytes;       /* of them, in large blocks */
-  size_t cached_bytes;      /* free blocks in threads' caches and between them */
+  size_t cached_bytes;      /* free blocks in the calling thread's cache and between caches */
   size_t free_bytes;        /* free blocks inside spans */
   size_t dirty_bytes;       /* free pages that the system still counts as ours */
   size_t purged_bytes;      /* given back to the system so far; grows for ever */
-  size_t spans;             /* spans of small blocks */
+  size_t spans;             /* spans of small blocks, mixed ones too */
   size_t large_blocks;      /* large blocks in use */
   size_t threads;           /* threads that have a cache */
   size_t heaps;             /* heaps made by heapwise_heap_create */

@@ -1,8 +1,8 @@
 #include "heap/owned.hpp"
 
-#include <atomic>
 #include <bit>
 #include <cerrno>
+#include <mutex>
 #include <new>
 
 #include "heap/clock.hpp"
@@ -17,13 +17,35 @@
 // A heap's record is a block of the heap of all threads.
 struct heapwise_heap {
   heapwise::detail::owned_blocks blocks;
+  heapwise_heap* next = nullptr; // of all that exist
+  heapwise_heap* previous = nullptr;
 };
 
 namespace heapwise::detail {
 
 namespace {
-constinit std::atomic<std::size_t> heaps{0};
+struct all_heaps {
+  os::mutex lock;
+  heapwise_heap* first = nullptr;
+  std::size_t count = 0;
+};
+constinit all_heaps all;
+
+void enlist(heapwise_heap& made) noexcept {
+  const std::lock_guard hold{all.lock};
+  made.next = all.first;
+  if (all.first != nullptr) all.first->previous = &made;
+  all.first = &made;
+  ++all.count;
 }
+
+void strike_off(heapwise_heap& gone) noexcept {
+  const std::lock_guard hold{all.lock};
+  (gone.previous != nullptr ? gone.previous->next : all.first) = gone.next;
+  if (gone.next != nullptr) gone.next->previous = gone.previous;
+  --all.count;
+}
+} // namespace
 
 span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcept {
   bool clean = false;
@@ -34,7 +56,6 @@ span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcep
     made[each].use.store(slice_use::inside, std::memory_order_relaxed);
   }
   made->owner = this;
-  made->moved = 0;
   made->bytes = 0;
   made->previous = nullptr;
   made->next = spans_;
@@ -115,7 +136,24 @@ void owned_blocks::release_all() noexcept {
 
 void release_owned(void* block, span& home) noexcept { home.owner->release(block, home); }
 
-std::size_t owned_heap_count() noexcept { return heaps.load(std::memory_order_relaxed); }
+std::size_t owned_heap_count() noexcept {
+  const std::lock_guard hold{all.lock};
+  return all.count;
+}
+
+void lock_owned_heaps() noexcept {
+  all.lock.lock();
+  for (heapwise_heap* each = all.first; each != nullptr; each = each->next) {
+    each->blocks.lock().lock();
+  }
+}
+
+void unlock_owned_heaps() noexcept {
+  for (heapwise_heap* each = all.first; each != nullptr; each = each->next) {
+    each->blocks.lock().unlock();
+  }
+  all.lock.unlock();
+}
 
 } // namespace heapwise::detail
 
@@ -124,8 +162,9 @@ using namespace heapwise::detail;
 heapwise_heap* heapwise_heap_create() {
   void* const memory = allocate_aligned(sizeof(heapwise_heap), alignof(heapwise_heap));
   if (memory == nullptr) return nullptr;
-  heaps.fetch_add(1, std::memory_order_relaxed);
-  return new (memory) heapwise_heap{};
+  auto* const made = new (memory) heapwise_heap{};
+  enlist(*made);
+  return made;
 }
 
 void* heapwise_heap_malloc(heapwise_heap* heap, size_t size) {
@@ -143,8 +182,8 @@ void* heapwise_heap_aligned_alloc(heapwise_heap* heap, size_t alignment, size_t 
 
 void heapwise_heap_destroy(heapwise_heap* heap) {
   if (heap == nullptr) return;
+  strike_off(*heap);
   heap->blocks.release_all();
   heap->~heapwise_heap();
-  heaps.fetch_sub(1, std::memory_order_relaxed);
   deallocate(heap);
 }

@@ -17,6 +17,8 @@ class owned_blocks {
   [[nodiscard]] void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept;
   void release(void* block, span& home) noexcept;
 
+  os::mutex& lock() noexcept { return lock_; }
+
   /// Effects: frees every block. Complexity: linear in the spans.
   void release_all() noexcept;
 
@@ -35,5 +37,9 @@ class owned_blocks {
 void release_owned(void* block, span& home) noexcept;
 
 [[nodiscard]] std::size_t owned_heap_count() noexcept;
+
+/// Taken around a fork: all heaps there are. Order: before everything else.
+void lock_owned_heaps() noexcept;
+void unlock_owned_heaps() noexcept;
 
 } // namespace heapwise::detail

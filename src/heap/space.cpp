@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "heap/options.hpp"
 #include "heap/profile.hpp"
 #include "os/os.hpp"
 
@@ -116,6 +117,11 @@ slice_index space::first_with(bool used, slice_index from, slice_index limit) co
   return limit;
 }
 
+bool space::over_limit(std::size_t more_slices) const noexcept {
+  return (used_slices_.load(std::memory_order_relaxed) + more_slices) >
+         the_options.limit_bytes / slice_bytes;
+}
+
 slice_index space::find(std::size_t count, std::size_t alignment) const noexcept {
   const std::uintptr_t base_slice = base_ / slice_bytes;
   slice_index at = lowest_free_;
@@ -186,6 +192,7 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
 
 span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
   const std::lock_guard hold{lock_};
+  if (over_limit(count)) return nullptr;
   const slice_index first = find(count, alignment);
   if (first == reserved_slices_ || !commit_to(first + count)) return nullptr;
   was_clean = mark_used(first, count);
@@ -198,8 +205,8 @@ bool space::extend(span& grown, std::size_t count) noexcept {
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
-  if (more > reserved_slices_ - end || first_with(true, end, end + more) != end + more ||
-      !commit_to(end + more)) {
+  if (over_limit(more) || more > reserved_slices_ - end ||
+      first_with(true, end, end + more) != end + more || !commit_to(end + more)) {
     return false;
   }
   mark_used(end, more);
@@ -236,6 +243,22 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   return count;
 }
 
+bool space::move_pages(std::byte* from, std::byte* to, std::size_t size_bytes) noexcept {
+  // Each move may split two mappings in three, of which a process may have 65,530.
+  constexpr std::uint32_t most_moves = 4096;
+  if (moves_.load(std::memory_order_relaxed) >= most_moves) return false;
+  if (!os::move_pages(from, to, size_bytes)) return false;
+  moves_.fetch_add(1, std::memory_order_relaxed);
+  return true;
+}
+
+bool space::give_back(slice_index first, std::size_t count) noexcept {
+  std::byte* const begin = address_of(first);
+  const std::size_t bytes = count * slice_bytes;
+  const bool mend = moves_.load(std::memory_order_relaxed) > 0;
+  return (mend && os::renew(begin, bytes)) || os::purge(begin, bytes);
+}
+
 std::size_t space::purge(std::uint8_t age) noexcept {
   std::size_t purged = 0;
   slice_index first = 0;
@@ -244,11 +267,14 @@ std::size_t space::purge(std::uint8_t age) noexcept {
     // Nobody else may touch them meanwhile, and nobody needs to wait.
     mark_used(first, count);
     hold.unlock();
-    const bool given_back = os::purge(address_of(first), count * slice_bytes);
+    const bool given_back = give_back(first, count);
     hold.lock();
     mark_free(first, count, given_back);
     if (given_back) purged += count * slice_bytes;
     first += count;
+  }
+  if (dirty_slices_.load(std::memory_order_relaxed) == 0) {
+    moves_.store(0, std::memory_order_relaxed);
   }
   return purged;
 }

@@ -37,6 +37,10 @@ class space {
   /// Returns: the bytes given back.
   std::size_t purge(std::uint8_t age) noexcept;
 
+  /// Effects: as os::move_pages; refuses when the system already has to describe too many pieces
+  /// that came from elsewhere. They are mended when they are given back. Requires: used slices.
+  [[nodiscard]] bool move_pages(std::byte* from, std::byte* to, std::size_t size_bytes) noexcept;
+
   /// Effects: counts the time that dirty slices have been dirty.
   void tick() noexcept { now_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -122,6 +126,8 @@ class space {
   [[nodiscard]] bool start_with(std::size_t slices) noexcept;
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
   [[nodiscard]] bool commit_tables(slice_index from, slice_index to) noexcept;
+  [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
+  bool give_back(slice_index first, std::size_t count) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
@@ -140,6 +146,7 @@ class space {
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
+  std::atomic<std::uint32_t> moves_{0}; // since all that was dirty had been given back
   os::mutex lock_;
 };
 

@@ -113,7 +113,6 @@ struct span {
   std::uint8_t touched;      // blocks came or went since the clock looked last
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
-  std::uint32_t moved;       // large: its pages came from elsewhere
   std::uint32_t searched;    // mixed: the next search for holes begins here
   std::uint32_t longest_seen; // mixed: of the holes before that, in granules
   std::uint64_t purged_pages; // pages that were given back and hold free blocks only

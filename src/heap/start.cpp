@@ -12,6 +12,7 @@
 #include "heap/exported.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
+#include "heap/owned.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/text.hpp"
@@ -34,6 +35,7 @@ void before_fork() {
   // and child both have it, and both go on to unlock.
   locked_for_fork = !os::is_single_threaded();
   if (!locked_for_fork) return;
+  lock_owned_heaps();
   lock_caches();
   for (bin& each : the_bins) each.lock().lock();
   the_mixed_spans.lock().lock();
@@ -48,6 +50,7 @@ void unlock_all() {
   the_mixed_spans.lock().unlock();
   for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
   unlock_caches();
+  unlock_owned_heaps();
 }
 
 void in_child() {

@@ -3,7 +3,7 @@
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
-#include "heap/options.hpp"
+#include "heap/mixed.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
@@ -26,6 +26,8 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   into->heaps = owned_heap_count();
   into->metadata_bytes = the_space.metadata_bytes();
   into->cached_bytes = own_cached_bytes();
+  into->spans = the_mixed_spans.count();
+  into->free_bytes = the_mixed_spans.free_bytes();
   for (size_class of = 1; of <= class_count; ++of) {
     const bin_figures figures = the_bins[of].figures(of);
     into->spans += figures.spans;
@@ -99,4 +101,9 @@ void heapwise_malloc_stats() {
   line.add("  block size     spans      blocks        free   in batches\n");
   line.write();
   for (size_class of = 1; of <= class_count; ++of) write_class(of);
+  if (the_mixed_spans.count() == 0) return;
+  line.clear();
+  line.add("       mixed").add(the_mixed_spans.count(), 8);
+  line.add(the_mixed_spans.free_bytes() / 1024, 24).add(" KiB free in holes\n");
+  line.write();
 }

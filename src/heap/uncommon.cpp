@@ -26,7 +26,10 @@ constinit std::atomic<std::size_t> large_blocks{0};
 constinit std::atomic<std::size_t> large_bytes{0};
 
 // Below this, copying is as fast as asking the system to move pages.
-constexpr std::size_t worth_moving_bytes = std::size_t{128} << 10;
+constexpr std::size_t worth_moving_bytes = std::size_t{1} << 20;
+
+/// Room of fewer slices keeps its old pages: the block is about to grow into them.
+constexpr std::size_t worth_purging_slices = 16;
 
 /// A block that had to move gets this part of its size as room to grow.
 constexpr std::size_t room_part = 2;
@@ -44,10 +47,6 @@ bool too_large(std::size_t size_bytes) noexcept {
          slices_of(size_bytes) * slice_bytes > the_space.reserved_bytes();
 }
 
-bool over_limit(std::size_t size_bytes) noexcept {
-  return the_space.used_bytes() + size_bytes > the_options.limit_bytes;
-}
-
 void set_bytes(span& block, std::size_t bytes) noexcept {
   large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
   block.bytes = bytes;
@@ -56,8 +55,7 @@ void set_bytes(span& block, std::size_t bytes) noexcept {
 /// Returns: a large block with `room_slices` behind it that are its own but untouched, or nullptr.
 span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room_slices,
                  bool zeroed) noexcept {
-  if (!start_heap() || too_large(size_bytes) || alignment > the_space.reserved_bytes() ||
-      over_limit(size_bytes)) {
+  if (!start_heap() || too_large(size_bytes) || alignment > the_space.reserved_bytes()) {
     return nullptr;
   }
   size_bytes = std::max(size_bytes, std::size_t{1});
@@ -67,10 +65,9 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
                                     std::max(alignment / slice_bytes, std::size_t{1}), clean);
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
-  made->moved = 0;
   made->bytes = 0;
   set_bytes(*made, round_up(size_bytes, os::page_bytes()));
-  if (!clean && room_slices > 0) {
+  if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
   if (!clean && zeroed) std::memset(begin, 0, size_bytes);
@@ -79,7 +76,8 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   return made;
 }
 
-void release_large(span& block) noexcept {
+/// `clean`: its pages are gone already.
+void release_large(span& block, bool clean) noexcept {
   // Of two threads that free it at once, one comes second.
   slice_use expected = slice_use::large;
   if (!block.use.compare_exchange_strong(expected, slice_use::inside, std::memory_order_acq_rel)) {
@@ -88,9 +86,7 @@ void release_large(span& block) noexcept {
   }
   large_blocks.fetch_sub(1, std::memory_order_relaxed);
   set_bytes(block, 0);
-  const bool renewed =
-      block.moved != 0 && os::renew(the_space.begin_of(block), block.slices * slice_bytes);
-  the_space.give(block, 0, renewed);
+  the_space.give(block, 0, clean);
   notice_free_memory();
 }
 
@@ -127,7 +123,7 @@ found look_up(const void* block) noexcept {
 void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
-  if (slices > block.slices && (over_limit(size_bytes) || !the_space.extend(block, slices))) {
+  if (slices > block.slices && (!the_space.extend(block, slices))) {
     return nullptr;
   }
   set_bytes(block, bytes);
@@ -145,14 +141,11 @@ void* move_large(span& block, std::size_t size_bytes) noexcept {
   if (made == nullptr) return no_memory();
   std::byte* const to = the_space.begin_of(*made);
   std::byte* const from = the_space.begin_of(block);
-  const std::size_t bytes = block.bytes;
-  if (bytes >= worth_moving_bytes && os::move_pages(from, to, bytes)) {
-    made->moved = 1;
-    block.moved = 1;
-  } else {
-    std::memcpy(to, from, bytes);
-  }
-  release_large(block);
+  // The new place is longer than the old one with all its room: pages move whole, none stay behind.
+  const std::size_t whole = block.slices * slice_bytes;
+  const bool gone = whole >= worth_moving_bytes && the_space.move_pages(from, to, whole);
+  if (!gone) std::memcpy(to, from, block.bytes);
+  release_large(block, gone);
   return to;
 }
 
@@ -182,7 +175,7 @@ void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noex
 void release_uncommon(void* block) noexcept {
   const found what = look_up(block);
   if (what.use == slice_use::large) {
-    release_large(*what.record);
+    release_large(*what.record, false);
   } else if (what.use == slice_use::owned) {
     release_owned(block, *what.record);
   } else {
