@@ -1,0 +1,211 @@
+#include "heap/caches.hpp"
+
+#include <algorithm>
+#include <barrier>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/malloc.h>
+#include <pthread.h>
+
+#include "contract/child.hpp"
+#include "heap/space.hpp"
+#include "stress/threads.hpp"
+#include "surroundings.hpp"
+
+namespace {
+
+using namespace heap_tests;
+
+constexpr std::size_t size = 64;
+constexpr size_class of_64 = static_cast<size_class>(class_of(size));
+
+template <class Body>
+void on_a_thread(const Body& body) {
+  std::thread{body}.join();
+}
+
+TEST_CASE("a block freed last is handed out first, and none of them twice") {
+  start_without_clock();
+  std::vector<void*> blocks;
+  for (int i = 0; i < 5; ++i) blocks.push_back(heapwise_malloc(size));
+  CHECK(std::set<void*>(blocks.begin(), blocks.end()).size() == blocks.size());
+  for (void* each : blocks) heapwise_free(each);
+  for (std::size_t at = blocks.size(); at > 0; --at) {
+    CHECK(heapwise_malloc(size) == blocks[at - 1]);
+  }
+  for (void* each : blocks) heapwise_free(each);
+}
+
+TEST_CASE("the next thread has what the one before it left in its cache") {
+  start_without_clock();
+  std::vector<void*> left;
+  on_a_thread([&] {
+    for (int i = 0; i < 20; ++i) left.push_back(heapwise_malloc(size));
+    for (void* each : left) heapwise_free(each);
+  });
+  on_a_thread([&] {
+    for (std::size_t at = left.size(); at > 0; --at) {
+      CHECK(heapwise_malloc(size) == left[at - 1]);
+    }
+    for (void* each : left) heapwise_free(each);
+  });
+}
+
+TEST_CASE("what idle caches hold can be had by all once they are emptied") {
+  start_without_clock();
+  bring_everything_home();
+  CHECK(own_cached_bytes() == 0);
+  const std::size_t threads = thread_count();
+  const std::size_t used = the_space.used_bytes();
+  on_a_thread([&] {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 10'000; ++i) blocks.push_back(heapwise_malloc(size));
+    CHECK(thread_count() == threads + 1);
+    for (void* each : blocks) heapwise_free(each);
+  });
+  CHECK(thread_count() == threads);
+  bring_everything_home();
+  CHECK(the_space.used_bytes() <= used + slice_bytes); // the spare span
+}
+
+TEST_CASE("many threads that end at once leave few full caches") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t free_before = the_bins[of_64].free_blocks();
+  std::barrier<> all{12};
+  stress::on_threads(12, [&](std::size_t) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 100; ++i) blocks.push_back(heapwise_malloc(size));
+    for (void* each : blocks) heapwise_free(each);
+    all.arrive_and_wait();
+  });
+  CHECK(the_bins[of_64].free_blocks() >= free_before);
+  bring_everything_home();
+  CHECK(the_bins[of_64].figures(of_64).stocked_blocks == 0);
+  CHECK(the_bins[of_64].free_blocks() % class_table[of_64].blocks == 0);
+}
+
+TEST_CASE("a cache holds two batches and passes on the one that was freed first") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t batch = class_table[of_64].batch;
+  std::vector<std::byte*> blocks;
+  for (std::size_t i = 0; i < 2 * batch + 1; ++i) {
+    blocks.push_back(static_cast<std::byte*>(heapwise_malloc(size)));
+  }
+  empty_own_cache();
+  const std::size_t flushes = the_bins[of_64].figures(of_64).flushes;
+  for (std::size_t i = 0; i < 2 * batch; ++i) heapwise_free(blocks[i]);
+  CHECK(the_bins[of_64].figures(of_64).flushes == flushes);
+  CHECK(own_cached_bytes() == 2 * batch * size);
+  heapwise_free(blocks.back());
+  CHECK(the_bins[of_64].figures(of_64).flushes == flushes + 1);
+  CHECK(own_cached_bytes() == (batch + 1) * size);
+  on_a_thread([&] {
+    void* const first = heapwise_malloc(size);
+    const auto passed_on = blocks.begin() + static_cast<std::ptrdiff_t>(batch);
+    CHECK(std::find(blocks.begin(), passed_on, first) != passed_on);
+    heapwise_free(first);
+  });
+  bring_everything_home();
+}
+
+/// Frees what it is handed when its thread is as good as gone.
+struct late {
+  ~late() {
+    for (void* each : blocks) heapwise_free(each);
+    void* const more = heapwise_malloc(size);
+    if (more == nullptr) std::abort();
+    std::memset(more, 1, size);
+    heapwise_free(more);
+  }
+  std::vector<void*> blocks;
+};
+
+pthread_key_t late_key;
+
+TEST_CASE("blocks can be freed and made until the very end of a thread, and are not lost") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t used = the_space.used_bytes();
+  // Destructors of keys run in an unspecified order, and again for values set by others.
+  REQUIRE(pthread_key_create(&late_key, [](void* blocks) {
+            static thread_local int rounds = 0;
+            if (++rounds < 3) {
+              pthread_setspecific(late_key, blocks);
+            } else {
+              delete static_cast<late*>(blocks);
+            }
+          }) == 0);
+  for (int round = 0; round < 5; ++round) {
+    on_a_thread([] {
+      static thread_local late with_thread;
+      auto* const with_key = new late;
+      pthread_setspecific(late_key, with_key);
+      for (int i = 0; i < 500; ++i) {
+        with_thread.blocks.push_back(heapwise_malloc(size));
+        with_key->blocks.push_back(heapwise_malloc(size));
+      }
+    });
+  }
+  pthread_key_delete(late_key);
+  bring_everything_home();
+  CHECK(the_space.used_bytes() <= used + slice_bytes);
+}
+
+TEST_CASE("a block freed twice in a row is seen at once, others when they leave the cache") {
+  start_without_clock();
+  void* const block = heapwise_malloc(size);
+  void* const other = heapwise_malloc(size);
+  const contract::ending at_once = contract::in_child([&] {
+    heapwise_free(block);
+    heapwise_free(block);
+  });
+  CHECK(at_once.signal == SIGABRT);
+  CHECK(at_once.error.find("it was freed before") != std::string::npos);
+  const contract::ending later = contract::in_child([&] {
+    heapwise_free(block);
+    heapwise_free(other);
+    heapwise_free(block);
+    empty_own_cache();
+  });
+  CHECK(later.signal == SIGABRT);
+  const contract::ending by_another_thread = contract::in_child([&] {
+    heapwise_free(block);
+    on_a_thread([&] { heapwise_free(block); });
+    bring_everything_home();
+  });
+  CHECK(by_another_thread.signal == SIGABRT);
+  heapwise_free(block);
+  heapwise_free(other);
+}
+
+TEST_CASE("threads that pass blocks on lose none and share none") {
+  start_without_clock();
+  bring_everything_home();
+  constexpr std::size_t threads = 4;
+  std::vector<std::vector<void*>> made(threads);
+  stress::on_threads(threads, [&](std::size_t me) {
+    for (int i = 0; i < 3'000; ++i) {
+      made[me].push_back(heapwise_malloc(size));
+      std::memset(made[me].back(), static_cast<int>(me), size);
+    }
+  });
+  std::set<void*> distinct;
+  for (const auto& each : made) distinct.insert(each.begin(), each.end());
+  CHECK(distinct.size() == threads * 3'000);
+  stress::on_threads(threads, [&](std::size_t me) {
+    for (void* each : made[(me + 1) % threads]) heapwise_free(each);
+  });
+  bring_everything_home();
+  CHECK(the_bins[of_64].free_blocks() % class_table[of_64].blocks == 0);
+}
+
+} // namespace

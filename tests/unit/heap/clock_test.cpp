@@ -1,0 +1,121 @@
+#include "heap/clock.hpp"
+
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/malloc.h>
+
+#include "contract/child.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+#include "surroundings.hpp"
+
+namespace {
+
+using namespace heap_tests;
+
+std::vector<void*> make_blocks(std::size_t size, std::size_t bytes) {
+  std::vector<void*> made;
+  for (std::size_t at = 0; at < bytes; at += size) {
+    made.push_back(heapwise_malloc(size));
+    std::memset(made.back(), 1, size);
+  }
+  return made;
+}
+
+TEST_CASE("a purge gives back what is free: slices, pages of spans, pages between blocks in use") {
+  start_without_clock();
+  purge_everything();
+  CHECK(the_space.dirty_bytes() == 0);
+  constexpr std::size_t bytes = std::size_t{4} << 20;
+  for (const std::size_t size : {std::size_t{64}, std::size_t{3000}, std::size_t{32768}, bytes}) {
+    CAPTURE(size);
+    const std::size_t used = the_space.used_bytes();
+    const std::vector<void*> blocks = make_blocks(size, bytes);
+    for (void* each : blocks) heapwise_free(each);
+    const std::size_t before = purged_bytes();
+    const std::size_t purged = purge_everything();
+    CHECK(purged >= bytes - bytes / 16);
+    CHECK(purged_bytes() == before + purged);
+    CHECK(the_space.dirty_bytes() == 0);
+    CHECK(the_space.used_bytes() <= used + max_span_slices * slice_bytes); // a spare span
+    CHECK(purge_everything() == 0);
+  }
+}
+
+TEST_CASE("survivors keep their pages and their content") {
+  start_without_clock();
+  purge_everything();
+  std::vector<void*> blocks = make_blocks(256, std::size_t{2} << 20);
+  std::vector<void*> kept;
+  for (std::size_t at = 0; at < blocks.size(); ++at) {
+    if (at % 64 == 0) {
+      kept.push_back(blocks[at]); // one in four pages
+    } else {
+      heapwise_free(blocks[at]);
+    }
+  }
+  const std::size_t purged = purge_everything();
+  CHECK(purged >= (std::size_t{2} << 20) / 4 * 3 - slice_bytes);
+  for (void* each : kept) {
+    CHECK(*static_cast<unsigned char*>(each) == 1);
+    heapwise_free(each);
+  }
+}
+
+// The clock itself is watched in a process of its own: the test would not end before it did.
+
+TEST_CASE("much free memory lets the clock tick, and it gives everything back") {
+  const contract::ending how = contract::in_child([] {
+    the_options.purge_thread = true;
+    the_options.purge_delay_ms = 2;
+    std::vector<void*> blocks = make_blocks(100, std::size_t{32} << 20);
+    blocks.push_back(heapwise_malloc(std::size_t{32} << 20));
+    std::memset(blocks.back(), 1, std::size_t{32} << 20);
+    for (void* each : blocks) heapwise_free(each);
+    notice_free_memory();
+    while (purged_bytes() < std::size_t{56} << 20) std::this_thread::yield();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("little free memory does not start a thread, nor does the option without one") {
+  const contract::ending how = contract::in_child([] {
+    the_options.purge_thread = true;
+    for (void* each : make_blocks(1000, std::size_t{4} << 20)) heapwise_free(each);
+    notice_free_memory();
+    if (!heapwise::os::is_single_threaded()) std::_Exit(1);
+    the_options.purge_thread = false;
+    for (void* each : make_blocks(1000, std::size_t{64} << 20)) heapwise_free(each);
+    notice_free_memory();
+    if (!heapwise::os::is_single_threaded()) std::_Exit(2);
+    the_options.purge_thread = true;
+    notice_free_memory();
+    if (heapwise::os::is_single_threaded()) std::_Exit(3);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a forked child has a clock of its own") {
+  const contract::ending how = contract::in_child([] {
+    the_options.purge_thread = true;
+    the_options.purge_delay_ms = 2;
+    heapwise_free(heapwise_malloc(std::size_t{64} << 20));
+    notice_free_memory();
+    const contract::ending child = contract::in_child([] {
+      const std::size_t before = purged_bytes();
+      void* const block = heapwise_malloc(std::size_t{64} << 20);
+      std::memset(block, 1, std::size_t{64} << 20);
+      heapwise_free(block);
+      while (purged_bytes() < before + (std::size_t{64} << 20)) std::this_thread::yield();
+    });
+    std::_Exit(child.exit_code);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+} // namespace

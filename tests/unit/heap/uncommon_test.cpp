@@ -1,0 +1,220 @@
+#include "heap/uncommon.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/malloc.h>
+
+#include "contract/child.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+#include "stress/threads.hpp"
+#include "surroundings.hpp"
+
+namespace {
+
+using namespace heap_tests;
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+std::byte* allocate(std::size_t size, std::size_t alignment = 16, bool zeroed = false) {
+  start_without_clock();
+  return static_cast<std::byte*>(allocate_large(size, alignment, zeroed));
+}
+
+bool all_are(const std::byte* begin, std::size_t count, int value) {
+  return std::all_of(begin, begin + count,
+                     [&](std::byte at) { return at == static_cast<std::byte>(value); });
+}
+
+TEST_CASE("a large block has whole pages, and its slices come and go with it") {
+  for (const std::size_t size :
+       {std::size_t{1}, max_small_bytes + 1, slice_bytes, slice_bytes + 1, mib, 10 * mib + 5}) {
+    CAPTURE(size);
+    const std::size_t used = the_space.used_bytes();
+    const large_figures before = count_large();
+    std::byte* const block = allocate(size);
+    REQUIRE(block != nullptr);
+    const std::size_t page = heapwise::os::page_bytes();
+    const std::size_t pages = (size + page - 1) / page * page;
+    CHECK(usable_bytes(block) == pages);
+    CHECK(count_large().blocks == before.blocks + 1);
+    CHECK(count_large().bytes == before.bytes + pages);
+    CHECK(the_space.used_bytes() == used + (size + slice_bytes - 1) / slice_bytes * slice_bytes);
+    std::memset(block, 1, pages);
+    heapwise_free(block);
+    CHECK(count_large().blocks == before.blocks);
+    CHECK(count_large().bytes == before.bytes);
+    CHECK(the_space.used_bytes() == used);
+  }
+}
+
+TEST_CASE("any alignment, with any size") {
+  for (std::size_t alignment = 1; alignment <= 64 * mib; alignment *= 2) {
+    for (const std::size_t size : {0, 1, 40'000, 1'000'000}) {
+      std::byte* const block = allocate(size, alignment);
+      std::byte* const other = allocate(size, alignment);
+      REQUIRE(block != nullptr);
+      REQUIRE(other != nullptr);
+      CHECK(block != other);
+      CHECK(reinterpret_cast<std::uintptr_t>(block) % alignment == 0);
+      CHECK(reinterpret_cast<std::uintptr_t>(other) % alignment == 0);
+      heapwise_free(block);
+      heapwise_free(other);
+    }
+  }
+}
+
+TEST_CASE("zeroed means zero, also where others have written before") {
+  for (int round = 0; round < 3; ++round) {
+    std::byte* const block = allocate(mib, 16, true);
+    REQUIRE(all_are(block, mib, 0));
+    std::memset(block, 9, mib);
+    heapwise_free(block);
+    if (round == 1) the_space.purge(0);
+  }
+}
+
+TEST_CASE("what cannot be is refused, with ENOMEM") {
+  for (const std::size_t size : {SIZE_MAX, static_cast<std::size_t>(PTRDIFF_MAX),
+                                 PTRDIFF_MAX - slice_bytes, std::size_t{1} << 62}) {
+    errno = 0;
+    CHECK(allocate(size) == nullptr);
+    CHECK(errno == ENOMEM);
+  }
+  CHECK(allocate(1, std::size_t{1} << 63) == nullptr);
+  std::byte* const block = allocate(mib);
+  std::memset(block, 5, mib);
+  CHECK(heapwise_realloc(block, PTRDIFF_MAX) == nullptr);
+  CHECK(heapwise_realloc(block, the_space.reserved_bytes() + 1) == nullptr);
+  CHECK(all_are(block, mib, 5));
+  CHECK(usable_bytes(block) == mib);
+  heapwise_free(block);
+}
+
+TEST_CASE("growing goes on at its place while that is free, and moves where it is not") {
+  std::byte* const block = allocate(mib);
+  std::memset(block, 3, mib);
+  auto* const same = static_cast<std::byte*>(heapwise_realloc(block, 2 * mib));
+  CHECK(same == block);
+  CHECK(all_are(same, mib, 3));
+  std::byte* const wall = allocate(mib);
+  REQUIRE(wall == block + 2 * mib);
+  std::memset(same, 4, 2 * mib);
+  auto* const moved = static_cast<std::byte*>(heapwise_realloc(same, 3 * mib));
+  CHECK(moved != same);
+  CHECK(all_are(moved, 2 * mib, 4));
+  CHECK(usable_bytes(moved) == 3 * mib);
+  auto* const grown = static_cast<std::byte*>(heapwise_realloc(moved, 4 * mib));
+  CHECK(grown == moved); // a block that had to move has room to grow
+  std::memset(grown, 6, 4 * mib);
+  heapwise_free(wall);
+  heapwise_free(grown);
+}
+
+TEST_CASE("shrinking gives back what is behind") {
+  const std::size_t used = the_space.used_bytes();
+  std::byte* const block = allocate(8 * mib);
+  std::memset(block, 3, 8 * mib);
+  CHECK(heapwise_realloc(block, mib) == block);
+  CHECK(the_space.used_bytes() <= used + 2 * mib);
+  CHECK(usable_bytes(block) == mib);
+  CHECK(all_are(block, mib, 3));
+  std::byte* const behind = allocate(2 * mib);
+  CHECK(behind < block + 8 * mib);
+  std::memset(behind, 1, 2 * mib);
+  CHECK(all_are(block, mib, 3));
+  auto* const small = static_cast<std::byte*>(heapwise_realloc(block, 100));
+  CHECK(all_are(small, 100, 3));
+  CHECK(usable_bytes(small) == 112);
+  heapwise_free(small);
+  heapwise_free(behind);
+  CHECK(the_space.used_bytes() <= used + slice_bytes); // a span of small ones
+}
+
+TEST_CASE("a random life of large blocks: contents follow, neighbours stay, the books agree") {
+  stress::random draw{5};
+  struct kept {
+    std::byte* block;
+    std::size_t size;
+    unsigned char sign;
+  };
+  std::vector<kept> mine;
+  const large_figures before = count_large();
+  const std::size_t used = the_space.used_bytes();
+  for (int step = 0; step < 1'000; ++step) {
+    const std::size_t size = max_small_bytes + 1 + draw.below(600'000);
+    if (mine.size() < 12) {
+      const auto sign = static_cast<unsigned char>(step);
+      mine.push_back({allocate(size, std::size_t{16} << draw.below(15)), size, sign});
+      std::memset(mine.back().block, sign, size);
+      continue;
+    }
+    kept& one = mine[draw.below(mine.size())];
+    REQUIRE(all_are(one.block, one.size, one.sign));
+    if (draw.below(3) == 0) {
+      heapwise_free(one.block);
+      std::swap(one, mine.back());
+      mine.pop_back();
+      continue;
+    }
+    one.block = static_cast<std::byte*>(heapwise_realloc(one.block, size));
+    REQUIRE(all_are(one.block, std::min(one.size, size), one.sign));
+    one.size = size;
+    std::memset(one.block, one.sign, size);
+  }
+  for (const kept& each : mine) {
+    REQUIRE(all_are(each.block, each.size, each.sign));
+    heapwise_free(each.block);
+  }
+  CHECK(count_large().blocks == before.blocks);
+  CHECK(count_large().bytes == before.bytes);
+  CHECK(the_space.used_bytes() == used);
+}
+
+/// Returns: why the address was refused, empty if it was not.
+std::string refused(void* address) {
+  const contract::ending how = contract::in_child([&] {
+    heapwise_free(address);
+    bring_everything_home();
+  });
+  if (how.signal != SIGABRT) return "";
+  const std::size_t begin = how.error.find(": ", sizeof "heapwise: ") + 2;
+  return how.error.substr(begin, how.error.find(". Next") - begin);
+}
+
+TEST_CASE("every address that is no block's is refused with the reason") {
+  int foreign = 0;
+  std::byte* const large = allocate(mib);
+  auto* const small = static_cast<std::byte*>(heapwise_malloc(1000));
+  CHECK(refused(&foreign) == "it is no address of this heap");
+  CHECK(refused(large + 16) == "it is inside of a block, not its start");
+  CHECK(refused(large + 8) == "no block starts there");
+  CHECK_FALSE(refused(large + 3 * slice_bytes).empty());
+  CHECK(refused(small + 8) == "no block starts there");
+  CHECK(refused(small + 16) == "it is inside of a block, not its start");
+  CHECK(refused(the_space.address_of(the_space.committed_slices() + 5)) ==
+        "there is no block in use there");
+  std::byte* const unused = the_space.address_of(the_space.committed_slices() - 1);
+  CHECK(refused(unused) == "there is no block in use there");
+  heapwise_free(large);
+  CHECK(refused(large) == "there is no block in use there");
+  heapwise_free(small);
+  CHECK(refused(nullptr).empty());
+}
+
+TEST_CASE("of two threads that free a large block one is told") {
+  std::byte* const block = allocate(mib);
+  const contract::ending how = contract::in_child(
+      [&] { stress::on_threads(2, [&](std::size_t) { heapwise_free(block); }); });
+  CHECK(how.signal == SIGABRT);
+  heapwise_free(block);
+}
+
+} // namespace
