@@ -32,6 +32,8 @@ function(add_heap_replacement name)
     set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C
       LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/native")
     target_link_libraries(${target} PUBLIC heapwise)
+    # Programs that leave malloc to the libraries that they use have to get this one all the same.
+    target_link_options(${target} INTERFACE LINKER:--undefined=malloc)
   endforeach()
   # Calls inside of the library stay inside; a copy in use is never unloaded.
   # A program in C must not have to load the C++ runtime, of which nothing is needed.

@@ -4,7 +4,14 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heapwise")
 
-install(TARGETS heapwise heapwise_static heapwise_shared EXPORT heapwiseTargets COMPONENT library)
+set(package_targets heapwise heapwise_static heapwise_shared)
+foreach(name IN ITEMS heapwise-malloc heapwise-malloc-fast)
+  if(TARGET ${name})
+    list(APPEND package_targets ${name} ${name}-static)
+  endif()
+endforeach()
+
+install(TARGETS ${package_targets} EXPORT heapwiseTargets COMPONENT library)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/heapwise"
   DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" COMPONENT library)
 install(EXPORT heapwiseTargets NAMESPACE heapwise:: DESTINATION "${package_dir}" COMPONENT library)
@@ -19,6 +26,15 @@ install(FILES "${PROJECT_BINARY_DIR}/heapwiseConfig.cmake"
 
 # Relative to the .pc file, so that the installed tree may be moved.
 file(RELATIVE_PATH relative_prefix "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
-configure_file("${CMAKE_CURRENT_LIST_DIR}/heapwise.pc.in" "${PROJECT_BINARY_DIR}/heapwise.pc" @ONLY)
-install(FILES "${PROJECT_BINARY_DIR}/heapwise.pc"
-  DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
+function(install_pkg_config template name description)
+  configure_file("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${template}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${name}.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT library)
+endfunction()
+
+install_pkg_config(heapwise heapwise "${PROJECT_DESCRIPTION}")
+if(TARGET heapwise-malloc)
+  install_pkg_config(heapwise-malloc heapwise-malloc "A malloc and operator new in place of the system's")
+  install_pkg_config(heapwise-malloc heapwise-malloc-fast
+    "A malloc and operator new in place of the system's, with fewer checks")
+endif()

@@ -6,6 +6,7 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +17,13 @@ FAKES = Path(__file__).parent / "data" / "fakes"
 TIMEOUT_S = 120
 
 Heapwise = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The peers that the user has added stay out: they differ from machine to machine."""
+    data = tempfile.TemporaryDirectory(prefix="heapwise-data-")
+    config.add_cleanup(data.cleanup)
+    os.environ["XDG_DATA_HOME"] = data.name
 
 
 @pytest.fixture

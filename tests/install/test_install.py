@@ -72,9 +72,55 @@ def test_pkg_config(prefix: Path, tmp_path: Path, language: str, kind: str) -> N
     assert uses_the_library(program) == (kind == "shared")
 
 
+@pytest.mark.parametrize("profile", ["malloc", "malloc-fast"])
+@pytest.mark.parametrize("kind", ["", "-static"])
+@pytest.mark.parametrize("language", ["cpp", "c"])
+def test_find_package_of_malloc(
+    built_by_cmake: Path, language: str, kind: str, profile: str
+) -> None:
+    program = built_by_cmake / f"from_{language}_{profile}{kind}"
+    assert run(program) == "ours ours\n"
+    assert uses_the_library(program) == (kind == "")
+
+
+@pytest.mark.parametrize("profile", ["heapwise-malloc", "heapwise-malloc-fast"])
+@pytest.mark.parametrize("kind", ["static", "shared"])
+@pytest.mark.parametrize("language", ["cpp", "c"])
+def test_pkg_config_of_malloc(
+    prefix: Path, tmp_path: Path, language: str, kind: str, profile: str
+) -> None:
+    static = ["--static"] if kind == "static" else []
+    flags = pkg_config(prefix, *static, "--cflags", "--libs", package=profile)
+    compiler = ["g++", "-std=c++20"] if language == "cpp" else ["gcc", "-std=c99"]
+    compiler += ["-static"] if static else []
+    program = tmp_path / "program"
+    source = tmp_path / f"malloc.{language}"
+    source.write_text((CONSUMER / source.name).read_text())
+    run(*compiler, "-D_GNU_SOURCE", source, "-o", program, *flags)
+    assert run(program, LD_LIBRARY_PATH=str(library_folder(prefix))) == "ours ours\n"
+    assert uses_the_library(program) == (kind == "shared")
+
+
+@pytest.mark.parametrize("kind", ["", "-static"])
+def test_a_program_that_leaves_malloc_to_its_libraries(
+    prefix: Path, tmp_path: Path, kind: str
+) -> None:
+    """Nothing in the program asks for malloc: it has to get ours all the same."""
+    source, program = tmp_path / "program.c", tmp_path / "program"
+    source.write_text("int main(void) { return 0; }\n")
+    flags = pkg_config(prefix, "--libs", package="heapwise-malloc")
+    if kind:
+        flags = ["-l:libheapwise-malloc.a" if flag == "-lheapwise-malloc" else flag
+                 for flag in flags]
+    run("gcc", source, "-o", program, "-Wl,--as-needed", *flags)
+    defined = " T malloc" in run("nm", "--dynamic", "--defined-only", program)
+    assert (uses_the_library(program), defined) == (kind == "", kind != "")
+
+
 def test_versions_agree(prefix: Path) -> None:
     version = pkg_config(prefix, "--modversion")[0]
-    names = {path.name for path in library_folder(prefix).glob("libheapwise*")}
+    assert pkg_config(prefix, "--modversion", package="heapwise-malloc") == [version]
+    names = {path.name for path in library_folder(prefix).glob("libheapwise.*")}
     soname = f"libheapwise.so.{version.rpartition('.')[0]}"
     assert names == {"libheapwise.a", "libheapwise.so", soname, f"libheapwise.so.{version}"}
     dynamic = run("readelf", "-d", library_folder(prefix) / "libheapwise.so")
@@ -94,12 +140,12 @@ def library_folder(prefix: Path) -> Path:
     return next(prefix.rglob("libheapwise.a")).parent
 
 
-def pkg_config(prefix: Path, *arguments: str) -> list[str]:
+def pkg_config(prefix: Path, *arguments: str, package: str = "heapwise") -> list[str]:
     """The words that pkg-config answers with."""
     folder = str(next(prefix.rglob("heapwise.pc")).parent)
-    return run("pkg-config", *arguments, "heapwise", PKG_CONFIG_PATH=folder).split()
+    return run("pkg-config", *arguments, package, PKG_CONFIG_PATH=folder).split()
 
 
 def uses_the_library(program: Path) -> bool:
-    """True when the program needs libheapwise.so to start."""
-    return "libheapwise.so" in run("readelf", "-d", program)
+    """True when the program needs a shared library of ours to start."""
+    return "Shared library: [libheapwise" in run("readelf", "-d", program)

@@ -58,6 +58,15 @@ def test_peers_are_inside(environment: Path, tmp_path: Path) -> None:
     assert names >= {path.parent.name for path in ROOT.glob("peers/*/peer.toml")}
 
 
+def test_our_malloc_is_inside(environment: Path, tmp_path: Path) -> None:
+    where = run(environment / "bin/heapwise", "peers", "path", "heapwise", at=tmp_path).strip()
+    package = next((environment / "lib").glob("python*/site-packages/heapwise"))
+    assert Path(where) == package / "native" / "libheapwise-malloc.so"
+    program = "import ctypes; print(ctypes.CDLL(None).heapwise_good_size(100))"
+    preloaded = run("env", f"LD_PRELOAD={where}", sys.executable, "-c", program, at=tmp_path)
+    assert int(preloaded) >= 100
+
+
 def test_nothing_points_back(environment: Path) -> None:
     package = next((environment / "lib").glob("python*/site-packages/heapwise"))
     assert (package / "native" / "heapwise-launch").stat().st_mode & 0o111
