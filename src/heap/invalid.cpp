@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "heap/options.hpp"
+#include "heap/start.hpp"
 #include "heap/text.hpp"
 
 namespace heapwise::detail {
@@ -20,6 +21,8 @@ constexpr std::array<std::string_view, 5> reasons = {
 } // namespace
 
 void invalid_free(const void* address, invalid why) noexcept {
+  // The first call of a process may be this one: then the options have not been read.
+  static_cast<void>(start_heap());
   if (the_options.invalid_free == when_invalid::ignore) return;
   text line;
   line.add("heapwise: invalid free of ").add_address(address).add(": ");

@@ -86,6 +86,9 @@ constexpr std::array others = std::to_array<string_view>(
     {"PROBE_", "COUNT_", "NATIVE", "HOME", "DATA", "RESULTS", "PEERS", "TEST", "MALLOC"});
 
 void refuse(string_view name, string_view value, string_view why, string_view allowed) noexcept {
+  constexpr std::size_t most = 100; // of a name or value; the end of the line matters more
+  name = {name.data(), std::min(name.size(), most)};
+  value = {value.data(), std::min(value.size(), most)};
   text line;
   line.add("heapwise: ").add(prefix).add(name).add("=").add(value).add(": ").add(why);
   line.add("; it is ignored. Next: ").add(allowed).add("\n");

@@ -118,8 +118,8 @@ slice_index space::first_with(bool used, slice_index from, slice_index limit) co
 }
 
 bool space::over_limit(std::size_t more_slices) const noexcept {
-  return (used_slices_.load(std::memory_order_relaxed) + more_slices) >
-         the_options.limit_bytes / slice_bytes;
+  const std::size_t used = used_slices_.load(std::memory_order_relaxed) - being_purged_;
+  return used + more_slices > the_options.limit_bytes / slice_bytes;
 }
 
 slice_index space::find(std::size_t count, std::size_t alignment) const noexcept {
@@ -191,9 +191,15 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
 }
 
 span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
-  const std::lock_guard hold{lock_};
+  std::unique_lock hold{lock_};
   if (over_limit(count)) return nullptr;
-  const slice_index first = find(count, alignment);
+  slice_index first = find(count, alignment);
+  while (first == reserved_slices_ && being_purged_ > 0) { // soon they will be there again
+    hold.unlock();
+    os::pause();
+    hold.lock();
+    first = find(count, alignment);
+  }
   if (first == reserved_slices_ || !commit_to(first + count)) return nullptr;
   was_clean = mark_used(first, count);
   span& made = spans_[first];
@@ -266,9 +272,11 @@ std::size_t space::purge(std::uint8_t age) noexcept {
   while (const std::size_t count = next_old_run(first, age, first)) {
     // Nobody else may touch them meanwhile, and nobody needs to wait.
     mark_used(first, count);
+    being_purged_ += count;
     hold.unlock();
     const bool given_back = give_back(first, count);
     hold.lock();
+    being_purged_ -= count;
     mark_free(first, count, given_back);
     if (given_back) purged += count * slice_bytes;
     first += count;

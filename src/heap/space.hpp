@@ -143,6 +143,7 @@ class space {
   word* dirty_ = nullptr;            // likewise
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
   slice_index lowest_free_ = 0;
+  std::size_t being_purged_ = 0; // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};

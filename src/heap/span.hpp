@@ -43,7 +43,7 @@ class block_map {
 
    private:
     friend block_map;
-    window(std::uint32_t place, std::uint64_t bits) noexcept : place_{place}, bits_{bits} {}
+    window(std::uint32_t place, std::uint64_t taken) noexcept : place_{place}, bits_{taken} {}
     std::uint32_t place_;
     std::uint64_t bits_;
   };
