@@ -268,23 +268,32 @@ bool space::give_back(slice_index first, std::size_t count) noexcept {
 std::size_t space::purge(std::uint8_t age) noexcept {
   std::size_t purged = 0;
   slice_index first = 0;
-  std::unique_lock hold{lock_};
-  while (const std::size_t count = next_old_run(first, age, first)) {
-    // Nobody else may touch them meanwhile, and nobody needs to wait.
-    mark_used(first, count);
-    being_purged_ += count;
-    hold.unlock();
-    const bool given_back = give_back(first, count);
-    hold.lock();
-    being_purged_ -= count;
-    mark_free(first, count, given_back);
-    if (given_back) purged += count * slice_bytes;
-    first += count;
-  }
-  if (dirty_slices_.load(std::memory_order_relaxed) == 0) {
-    moves_.store(0, std::memory_order_relaxed);
+  while (purge_run(first, age, purged)) {
   }
   return purged;
+}
+
+bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept {
+  const std::lock_guard alone{purging_};
+  std::unique_lock hold{lock_};
+  const std::size_t count = next_old_run(from, age, from);
+  if (count == 0) {
+    if (dirty_slices_.load(std::memory_order_relaxed) == 0) {
+      moves_.store(0, std::memory_order_relaxed);
+    }
+    return false;
+  }
+  // Nobody else may touch them meanwhile, and nobody needs to wait.
+  mark_used(from, count);
+  being_purged_ = count;
+  hold.unlock();
+  const bool given_back = give_back(from, count);
+  hold.lock();
+  being_purged_ = 0;
+  mark_free(from, count, given_back);
+  if (given_back) purged += count * slice_bytes;
+  from += count;
+  return true;
 }
 
 void space::set_class(const span& of, size_class to) noexcept {

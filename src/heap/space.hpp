@@ -115,7 +115,8 @@ class space {
   }
   [[nodiscard]] std::size_t metadata_bytes() const noexcept;
 
-  /// Taken around a fork. Order: after all bins.
+  /// Taken around a fork, one after the other. Order: after all bins.
+  os::mutex& purging() noexcept { return purging_; }
   os::mutex& lock() noexcept { return lock_; }
 
  private:
@@ -128,6 +129,7 @@ class space {
   [[nodiscard]] bool commit_tables(slice_index from, slice_index to) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
   bool give_back(slice_index first, std::size_t count) noexcept;
+  [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
@@ -148,6 +150,7 @@ class space {
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
   std::atomic<std::uint32_t> moves_{0}; // since all that was dirty had been given back
+  os::mutex purging_; // held while pages are given back, which must be done before a fork
   os::mutex lock_;
 };
 

@@ -39,6 +39,7 @@ void before_fork() {
   lock_caches();
   for (bin& each : the_bins) each.lock().lock();
   the_mixed_spans.lock().lock();
+  the_space.purging().lock();
   the_space.lock().lock();
   lock_batches();
 }
@@ -47,6 +48,7 @@ void unlock_all() {
   if (!locked_for_fork) return;
   unlock_batches();
   the_space.lock().unlock();
+  the_space.purging().unlock();
   the_mixed_spans.lock().unlock();
   for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
   unlock_caches();

@@ -8,7 +8,7 @@
 // it is used if it is there. Who calls operator new has it.
 namespace std {
 [[gnu::weak]] new_handler get_new_handler() noexcept;
-[[gnu::weak, noreturn]] void __throw_bad_alloc();
+[[gnu::weak]] void __throw_bad_alloc();
 } // namespace std
 extern "C" {
 [[gnu::weak]] void* __cxa_begin_catch(void*) noexcept;
