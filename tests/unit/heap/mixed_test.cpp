@@ -134,7 +134,7 @@ TEST_CASE("blocks of every class that are cut from holes are as aligned as in sp
 }
 
 TEST_CASE("every granule between live blocks can be had") {
-  for (const std::size_t size : {16, 48, 80, 112, 448}) {
+  for (const std::size_t size : {16UL, 48UL, 80UL, 112UL, 448UL}) {
     CAPTURE(size);
     stress::random draw{size};
     mixed_span some{size, [&](std::size_t at) { return at != 5 && draw.below(10) < 7; }};

@@ -61,7 +61,8 @@ TEST_CASE("every size and alignment, none of them shared, all of them as large a
   a_heap some;
   live_blocks live;
   std::vector<std::byte*> blocks;
-  for (std::size_t size : {0, 1, 16, 17, 100, 1000, 4096, 30'000, 32'768, 32'769, 200'000}) {
+  for (const std::size_t size :
+       {0UL, 1UL, 16UL, 17UL, 100UL, 1000UL, 4096UL, 30'000UL, 32'768UL, 32'769UL, 200'000UL}) {
     for (std::size_t alignment = 1; alignment <= 1 << 18; alignment *= 2) {
       std::byte* const block = some.allocate(size, alignment);
       REQUIRE(block != nullptr);
@@ -157,7 +158,7 @@ TEST_CASE("what a wide span left behind is no block of a narrow one at its begin
 
 TEST_CASE("a resized block of a heap keeps its content, wherever it goes") {
   a_heap some;
-  for (const std::size_t size : {20, 2'000, 32'768, 200'000}) {
+  for (const std::size_t size : {20UL, 2'000UL, 32'768UL, 200'000UL}) {
     CAPTURE(size);
     std::byte* const block = some.allocate(size);
     std::memset(block, 0x44, size);

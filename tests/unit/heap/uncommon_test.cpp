@@ -57,7 +57,7 @@ TEST_CASE("a large block has whole pages, and its slices come and go with it") {
 
 TEST_CASE("any alignment, with any size") {
   for (std::size_t alignment = 1; alignment <= 64 * mib; alignment *= 2) {
-    for (const std::size_t size : {0, 1, 40'000, 1'000'000}) {
+    for (const std::size_t size : {0UL, 1UL, 40'000UL, 1'000'000UL}) {
       std::byte* const block = allocate(size, alignment);
       std::byte* const other = allocate(size, alignment);
       REQUIRE(block != nullptr);
