@@ -67,6 +67,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         Part("models", ["tests/model/run"]),
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
+        pytest("golden", results, "tests/golden"),
         pytest("fuzz", results, "tests/fuzz"),
         pytest("preload", results, "tests/preload"),
         pytest("install", results, "tests/install"),
