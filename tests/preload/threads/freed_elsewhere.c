@@ -3,7 +3,7 @@
  * bytes are turned over. A consumer's first call is free, and a producer's malloc: no thread does both. */
 #include "program.h"
 
-enum { places = 1 << 16 };
+enum { places = 1 << 17 };
 
 /* Blocks on their way, in order: producers and consumers wait for each other under one lock. */
 static struct {
