@@ -104,7 +104,7 @@ TEST_CASE("little free memory does not start a thread, nor does the option witho
     if (thread_count_of_process() != alone) std::_Exit(2);
     the_options.purge_thread = true;
     notice_free_memory();
-    if (thread_count_of_process() != alone + 1) std::_Exit(3);
+    if (thread_count_of_process() <= alone) std::_Exit(3);
   });
   CHECK(how.exit_code == 0);
 }
