@@ -7,33 +7,11 @@
 #include <mutex>
 
 #include "heap/batches.hpp"
-#include "heap/span.hpp"
+#include "heap/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/mutex.hpp"
 
 namespace heapwise::detail {
-
-/// Spans by how full they are, so that the fullest serves first and the others may run empty.
-class span_lists {
- public:
-  static constexpr std::uint8_t count = 8;
-  static constexpr std::uint8_t unlisted = count; // full spans have nothing to give
-
-  /// Returns: the fullest span that has a free block, or nullptr.
-  [[nodiscard]] span* fullest() const noexcept {
-    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::bit_width(occupied_)) - 1];
-  }
-  [[nodiscard]] span* emptiest() const noexcept {
-    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::countr_zero(occupied_))];
-  }
-  /// Effects: puts the span where its free blocks say.
-  void place(span& moved, std::uint32_t blocks) noexcept;
-  void remove(span& gone) noexcept;
-
- private:
-  std::array<span*, count> heads_{};
-  unsigned occupied_ = 0; // a bit for each list
-};
 
 struct bin_figures {
   std::size_t spans = 0;
