@@ -1,8 +1,8 @@
 // The heap, from C++: blocks of any size whose fast paths are inlined, and heaps that are destroyed
 // as a whole. Needs libheapwise or libheapwise-malloc; with the latter, malloc is the same heap.
 //
-// The fast paths check what the profile `default` checks: a block freed twice in a row ends the
-// process with a line on standard error.
+// The fast paths check what the profile `default` checks: a block freed twice in a row by the same
+// function ends the process with a line on standard error.
 #pragma once
 
 #include <cstddef>
