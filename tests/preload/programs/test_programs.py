@@ -73,7 +73,7 @@ def test_rows_have_heads() -> None:
     assert {row.tier for row in all_rows()} <= {"test", "long"}
 
 
-BOUND = ("bash", "git", "cmake", "ninja", "python3", "sqlite3", "redis-server", "node", "perl",
+BOUND = ("bash", "git", "cmake", "ninja", "python3", "sqlite3", "redis-cli", "node", "perl",
          "lua5.4", "ruby")
 BINDING = re.compile(r"binding file (\S+) .*? to (\S+) .*?normal symbol `malloc'")
 

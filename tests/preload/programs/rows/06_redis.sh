@@ -1,12 +1,13 @@
 # what:  redis: a benchmark, a snapshot by a forked child, a reload
-# needs: redis-server redis-cli redis-benchmark
+# needs: redis-check-rdb redis-cli redis-benchmark
 # tier:  test
 # get:   apt install redis-tools
 # proof: redis-check-rdb redis-benchmark redis-cli
 # limit: 120
-# Debian's redis is linked with libjemalloc2 and its tools are one file: redis-check-rdb.
+# Debian's redis is linked with libjemalloc2, and its tools are one file that goes by its name.
 
-redis-server --port 0 --unixsocket "$PWD/s" --save '' --dir "$PWD" --daemonize no \
+ln -s "$(command -v redis-check-rdb)" redis-server
+./redis-server --port 0 --unixsocket "$PWD/s" --save '' --dir "$PWD" --daemonize no \
   --enable-debug-command yes --activedefrag no --jemalloc-bg-thread no >log 2>&1 &
 server=$!
 trap 'kill -9 $server 2>/dev/null || true' EXIT
