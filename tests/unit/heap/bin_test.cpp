@@ -118,7 +118,29 @@ TEST_CASE("a fresh span is handed out as one run, in the order of its addresses"
   }
 }
 
-TEST_CASE("scattered blocks come lowest first, a whole batch of them") {
+TEST_CASE("of neighbours among scattered blocks the lower one comes first") {
+  a_bin some;
+  const std::vector<std::byte*> blocks = take_blocks(some, of_64, class_table[of_64].blocks);
+  for (std::size_t at = 2; at + 1 < blocks.size(); at += 7) {
+    put_back(some, {blocks[at + 1], blocks[at]}, of_64);
+  }
+  bin_cache cache{of_64};
+  REQUIRE(cache.refill(some));
+  const std::vector<std::byte*> taken = cache.take_all();
+  for (std::size_t at = 0; at + 1 < taken.size(); at += 2) {
+    REQUIRE(taken[at + 1] == taken[at] + 64);
+  }
+  put_back(some, taken, of_64);
+  std::vector<std::byte*> rest;
+  for (std::size_t at = 0; at < blocks.size(); ++at) {
+    if (at % 7 != 2 && at % 7 != 3) rest.push_back(blocks[at]);
+  }
+  put_back(some, rest, of_64);
+  trim_all(some, of_64);
+  CHECK(some.figures(of_64).spans == 0);
+}
+
+TEST_CASE("scattered blocks come out as a whole batch, the lowest of a span among them") {
   a_bin some;
   std::vector<std::byte*> blocks = take_blocks(some, of_64, 2 * class_table[of_64].blocks);
   std::vector<std::byte*> scattered;
