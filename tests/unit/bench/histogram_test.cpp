@@ -88,7 +88,7 @@ TEST_CASE("a coarse clock's readings are spread over its step") {
       into.record((phase + duration) / 10 * 10);
     }
   };
-  for (const std::uint64_t duration : {12, 15, 18, 33}) {
+  for (const std::uint64_t duration : {12U, 15U, 18U, 33U}) {
     histogram<8> seen;
     readings_of(duration, seen);
     CHECK(seen.spread_at(0.5, 10) == doctest::Approx(static_cast<double>(duration)).epsilon(0.2));

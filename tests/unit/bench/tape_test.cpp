@@ -110,7 +110,7 @@ TEST_CASE("a tape frees what it allocated, once, and ends with nothing live") {
 }
 
 TEST_CASE("short tapes end empty too") {
-  for (const std::size_t count : {0, 2, 4, 10, 100}) {
+  for (const std::size_t count : {0U, 2U, 4U, 10U, 100U}) {
     std::vector<operation> memory(count);
     const tape made = make_tape(memory, rl_small, 3);
     const played paper{made};
