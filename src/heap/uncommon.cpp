@@ -12,7 +12,6 @@
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
-#include "heap/options.hpp"
 #include "heap/owned.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
@@ -123,9 +122,7 @@ found look_up(const void* block) noexcept {
 void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
-  if (slices > block.slices && (!the_space.extend(block, slices))) {
-    return nullptr;
-  }
+  if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
   set_bytes(block, bytes);
   // What it no longer needs goes back, but for the room of a block that grows.
   if (slices + slices / room_part < block.slices) {
@@ -137,7 +134,9 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
 
 void* move_large(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
-  span* const made = make_large(size_bytes, slice_bytes, slices / room_part, false);
+  span* made = make_large(size_bytes, slice_bytes, slices / room_part, false);
+  // Where there is no room to grow, the block itself may still fit.
+  if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
   if (made == nullptr) return no_memory();
   std::byte* const to = the_space.begin_of(*made);
   std::byte* const from = the_space.begin_of(block);
