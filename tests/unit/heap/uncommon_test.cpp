@@ -12,6 +12,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
+#include "heap/options.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
 #include "stress/threads.hpp"
@@ -218,3 +219,17 @@ TEST_CASE("of two threads that free a large block one is told") {
 }
 
 } // namespace
+
+TEST_CASE("near a limit a block grows without room to grow") {
+  void* const block = heapwise_malloc(20 * mib);
+  void* const wall = heapwise_malloc(mib); // or it could grow at its place
+  REQUIRE((block != nullptr && wall != nullptr));
+  // Enough for the old place and the new one, not for half as much again.
+  const std::size_t unlimited = heapwise::detail::the_options.limit_bytes;
+  heapwise::detail::the_options.limit_bytes = heapwise::detail::the_space.used_bytes() + 40 * mib;
+  void* const grown = heapwise_realloc(block, 36 * mib);
+  heapwise::detail::the_options.limit_bytes = unlimited;
+  CHECK(grown != nullptr);
+  heapwise_free(grown != nullptr ? grown : block);
+  heapwise_free(wall);
+}
