@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cmath>
+
 #include "harness/options.hpp"
 #include "kernel/clock.hpp"
 #include "kernel/cpu_list.hpp"
@@ -70,14 +72,35 @@ void write_subjects(json_line& line, const experiment& question) {
   line.close(']');
 }
 
+using settings = std::vector<std::pair<std::string_view, value>>;
+
+void write_settings(json_line& line, std::string_view key, const settings& cell) {
+  line.key(key).open('{');
+  for (const auto& [name, setting] : cell) write_value(line.key(name), setting);
+  line.close('}');
+}
+
 void write_seed_figures(json_line& line, const experiment& question) {
   line.key("seed_figures").open('[');
   for (const auto& each : question.seed_figures) {
     line.open('{').field("subject", each.subject).field("quantity", each.quantity);
-    line.key("parameters").open('{');
-    for (const auto& [name, setting] : each.parameters) write_value(line.key(name), setting);
-    line.close('}').field("value", each.figure).field("unit", each.unit);
+    write_settings(line, "parameters", each.parameters);
+    line.field("value", each.figure).field("unit", each.unit);
     line.field("machine", each.machine).close('}');
+  }
+  line.close(']');
+}
+
+void write_expectations(json_line& line, const experiment& question) {
+  line.key("expectations").open('[');
+  for (const auto& each : question.expectations) {
+    line.open('{').field("says", each.says).field("quantity", each.quantity);
+    line.field("subject", each.subject).field("over", each.over);
+    write_settings(line, "parameters", each.parameters);
+    write_settings(line, "over_parameters", each.over_parameters);
+    line.field("at_least", each.at_least).key("at_most");
+    std::isinf(each.at_most) ? line.null() : line.value(each.at_most);
+    line.close('}');
   }
   line.close(']');
 }
@@ -108,6 +131,7 @@ void write_description(json_line& line, const experiment& question) {
   line.field("dropped_repeats", question.dropped_repeats).key("seed");
   question.seed.empty() ? line.null() : line.value(question.seed);
   write_seed_figures(line, question);
+  write_expectations(line, question);
   line.close('}').end_of_line();
 }
 

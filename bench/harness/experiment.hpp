@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -56,6 +57,20 @@ struct seed_figure {
   std::string_view machine;
 };
 
+/// What is known beforehand of the hardware or of a subject; the laboratory judges it from the
+/// measured intervals. At least one of the two bounds is set.
+struct expectation {
+  std::string_view says; ///< a short sentence: "false sharing costs at least twice"
+  std::string_view quantity;
+  std::string_view subject;
+  std::string_view over = ""; ///< the ratio subject over this one is judged; "": the value itself
+  std::vector<std::pair<std::string_view, value>> parameters = {}; ///< what is not named is free
+  std::vector<std::pair<std::string_view, value>> over_parameters =
+      {}; ///< where over's cell differs
+  double at_least = 0.0;
+  double at_most = std::numeric_limits<double>::infinity();
+};
+
 struct experiment {
   std::string_view id; ///< family/name, as the file
   std::string_view question;
@@ -69,6 +84,7 @@ struct experiment {
   int dropped_repeats = 1;
   std::string_view seed = ""; ///< the document it comes from, if any
   std::vector<bench::seed_figure> seed_figures = {};
+  std::vector<bench::expectation> expectations = {};
 };
 
 /// Does what the command line asks for; the result is the exit code of the process:

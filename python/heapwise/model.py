@@ -70,6 +70,25 @@ class SeedFigure:
 
 
 @dataclass(frozen=True)
+class Expectation:
+    """What an experiment expects of itself: physics that is known before it is measured.
+
+    The value of ``subject`` in the cells that ``parameters`` name (what is not named is free: every
+    such cell must hold), or its ratio to ``over`` in the same cell changed by ``over_parameters``,
+    lies between ``at_least`` and ``at_most`` (None: no upper bound).
+    """
+
+    says: str
+    quantity: str
+    subject: str
+    over: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    over_parameters: dict[str, Any] = field(default_factory=dict)
+    at_least: float = 0.0
+    at_most: float | None = None
+
+
+@dataclass(frozen=True)
 class Experiment:
     """What ``<binary> --describe`` prints."""
 
@@ -87,6 +106,7 @@ class Experiment:
     dropped_repeats: int
     seed: str | None
     seed_figures: list[SeedFigure] = field(default_factory=list)
+    expectations: list[Expectation] = field(default_factory=list)
     binary: str = ""
 
     @property
