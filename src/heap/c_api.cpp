@@ -8,6 +8,7 @@
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/no_memory.hpp"
+#include "heap/start.hpp"
 #include "os/os.hpp"
 
 using namespace heapwise::detail;
@@ -82,4 +83,6 @@ size_t heapwise_good_size(size_t size) {
   return size > SIZE_MAX - page ? size : (size + page - 1) / page * page;
 }
 
-size_t heapwise_malloc_purge() { return purge_everything(); }
+size_t heapwise_malloc_purge() {
+  return heap_has_started() ? purge_everything() : 0;
+}

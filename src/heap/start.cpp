@@ -84,8 +84,10 @@ bool start_locked() noexcept {
 
 } // namespace
 
+bool heap_has_started() noexcept { return started.load(std::memory_order_acquire); }
+
 bool start_heap() noexcept {
-  if (started.load(std::memory_order_acquire)) return true;
+  if (heap_has_started()) return true;
   {
     const std::lock_guard hold{starting};
     if (started.load(std::memory_order_relaxed)) return true;

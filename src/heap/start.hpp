@@ -8,4 +8,7 @@ namespace heapwise::detail {
 /// again. Thread safety: all.
 [[nodiscard]] bool start_heap() noexcept;
 
+/// Returns: whether the heap was started; then all that starting wrote can be read.
+[[nodiscard]] bool heap_has_started() noexcept;
+
 } // namespace heapwise::detail

@@ -7,14 +7,16 @@
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
+#include "heap/start.hpp"
 #include "heap/text.hpp"
 #include "heap/uncommon.hpp"
 
 using namespace heapwise::detail;
 
 void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
-  const large_figures large = count_large();
   *into = {};
+  if (!heap_has_started()) return;
+  const large_figures large = count_large();
   into->reserved_bytes = the_space.reserved_bytes();
   into->committed_bytes = the_space.committed_slices() * slice_bytes;
   into->span_bytes = the_space.used_bytes();
