@@ -3,12 +3,33 @@
 #
 # heapwise_native(TARGET [FOLDER]): put the target's file there, and install it.
 # add_experiments(): one executable for each experiments/<family>/<name>.cpp.
+# heapwise_link_if(FAMILY_NAME TARGET DEFINE): where TARGET was found, that experiment links it and
+# sees DEFINE.
 
 set(HEAPWISE_NATIVE_DIR "${PROJECT_BINARY_DIR}/native")
 
 # Optional subjects: a library that is missing makes a subject unavailable, never a failed build.
 find_package(foonathan_memory QUIET)
 find_package(Boost QUIET)
+find_package(TBB QUIET)
+foreach(header IN ITEMS concurrentqueue/concurrentqueue.h readerwriterqueue/readerwriterqueue.h)
+  get_filename_component(name "${header}" NAME_WE)
+  find_path(HEAPWISE_${name}_INCLUDE ${header})
+  mark_as_advanced(HEAPWISE_${name}_INCLUDE)
+  if(HEAPWISE_${name}_INCLUDE)
+    add_library(heapwise_${name} INTERFACE)
+    target_include_directories(heapwise_${name} SYSTEM INTERFACE "${HEAPWISE_${name}_INCLUDE}")
+  endif()
+endforeach()
+find_package(absl QUIET)
+find_path(HEAPWISE_uring_INCLUDE liburing.h)
+find_library(HEAPWISE_uring_LIBRARY uring)
+mark_as_advanced(HEAPWISE_uring_INCLUDE HEAPWISE_uring_LIBRARY)
+if(HEAPWISE_uring_INCLUDE AND HEAPWISE_uring_LIBRARY)
+  add_library(heapwise_uring INTERFACE)
+  target_include_directories(heapwise_uring SYSTEM INTERFACE "${HEAPWISE_uring_INCLUDE}")
+  target_link_libraries(heapwise_uring INTERFACE "${HEAPWISE_uring_LIBRARY}")
+endif()
 
 function(heapwise_native target)
   set(folder "${ARGV1}")
@@ -60,6 +81,13 @@ function(add_experiment file family name)
   endif()
 endfunction()
 
+function(heapwise_link_if experiment target define)
+  if(TARGET ${target} AND TARGET experiment_${experiment})
+    target_link_libraries(experiment_${experiment} PRIVATE ${target})
+    target_compile_definitions(experiment_${experiment} PRIVATE ${define})
+  endif()
+endfunction()
+
 function(add_experiments)
   file(GLOB files CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/experiments/*/*.cpp")
   foreach(file IN LISTS files)
@@ -68,4 +96,13 @@ function(add_experiments)
     get_filename_component(family "${folder}" NAME)
     add_experiment("${file}" ${family} ${name})
   endforeach()
+  foreach(name IN ITEMS queue queue_message_size mpsc_mpmc)
+    heapwise_link_if(concurrency_${name} heapwise_concurrentqueue HEAPWISE_HAS_CONCURRENTQUEUE)
+    heapwise_link_if(concurrency_${name} heapwise_readerwriterqueue HEAPWISE_HAS_READERWRITERQUEUE)
+    heapwise_link_if(concurrency_${name} Boost::headers HEAPWISE_HAS_BOOST_LOCKFREE)
+    heapwise_link_if(concurrency_${name} TBB::tbb HEAPWISE_HAS_TBB)
+  endforeach()
+  heapwise_link_if(concurrency_lock_variants TBB::tbb HEAPWISE_HAS_TBB)
+  heapwise_link_if(containers_lookup absl::flat_hash_map HEAPWISE_HAS_ABSL)
+  heapwise_link_if(syscalls_file_read heapwise_uring HEAPWISE_HAS_URING)
 endfunction()

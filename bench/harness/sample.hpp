@@ -3,6 +3,7 @@
 
 #include <sched.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -63,9 +64,16 @@ class sample {
   /// The same without a quantity of its own; returns that wall time in nanoseconds.
   template <class Body>
   std::uint64_t measure_team(int threads, std::uint64_t operations, Body&& body) {
+    return measure_team(threads, [operations] { return operations; }, body);
+  }
+
+  /// The same where only the threads find out how many operations they get done:
+  /// `operations()` is asked after they ended.
+  template <std::invocable Operations, class Body>
+  std::uint64_t measure_team(int threads, Operations&& operations, Body&& body) {
     const kernel_counts before = kernel_counts::now();
     const team_time time = run_team(threads, body);
-    add_region(time.wall_ns, operations, before);
+    add_region(time.wall_ns, operations(), before);
     cpus_.add(time.cpus);
     threads_ = threads;
     return time.wall_ns;
