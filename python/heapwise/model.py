@@ -47,14 +47,22 @@ class SubjectSpec:
     """What one row measures, as an experiment declares it.
 
     kind: ``inline`` runs as it is; ``malloc`` is expanded by the runner to one subject per
-    installed preloadable peer, each in a process of its own (``malloc@glibc``, ...).
+    installed preloadable peer, each in a process of its own (``malloc@glibc``, ...); ``program``
+    is a program in itself. ``group``: subjects of different groups never share a ranking.
     """
 
     name: str
-    kind: Literal["inline", "malloc"]
+    kind: Literal["inline", "malloc", "program"]
     title: str
     available: bool = True
     reason: str = ""
+    command: list[str] = field(default_factory=list)
+    """What is started instead of the experiment's binary; ``{depth}`` is a parameter's value."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    group: str = ""
+    version: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -112,6 +120,16 @@ class Experiment:
     @property
     def unit(self) -> str:
         return self.quantities[0].unit
+
+    @property
+    def is_of_programs(self) -> bool:
+        """Its subjects are programs, which the launcher starts and times from outside."""
+        return any(spec.command for spec in self.subjects)
+
+    def spec(self, subject: str) -> SubjectSpec | None:
+        """What it declares of a subject; a control is its baseline."""
+        name = subject.removesuffix("-control")
+        return next((spec for spec in self.subjects if spec.name in (subject, name)), None)
 
     @property
     def better(self) -> Better:
@@ -330,6 +348,62 @@ class Goal:
 
 
 @dataclass(frozen=True)
+class Expected:
+    """How one ``Expectation`` came out: judged from the 95 % interval, in ``unit`` (x: a ratio).
+
+    One over several cells, or several peers, has each of them in ``parts`` and shows the worst.
+    """
+
+    experiment: str
+    says: str
+    of: str
+    aim: str
+    unit: str
+    value: float | None
+    low: float | None
+    high: float | None
+    verdict: Literal["met", "not met", "cannot tell here", "not measured"]
+    note: str = ""
+    parts: list[Expected] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence of one cell and quantity, derived from its pairs.
+
+    ``ratio`` is ``above`` over ``below``: two subjects, or one at two values of a parameter.
+    """
+
+    experiment: str
+    parameters: dict[str, Any]
+    above: str
+    below: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: Literal["better", "worse", "no difference", "cannot tell", "not measured"]
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The difference that one cell of an experiment would show four times in five, by A/A pairs.
+
+    Relative, of the quantity: 0.02 is 2 %. difference: of a typical cell, worst: of the noisiest,
+    ``worst_cell``. None without A/A pairs, and ``note`` says why.
+    """
+
+    experiment: str
+    quantity: str
+    difference: float | None
+    worst: float | None
+    worst_cell: str
+    pairs: int
+    cells: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class Result:
     """What ``--json`` prints and the report draws: derived from the store, never stored."""
 
@@ -340,3 +414,6 @@ class Result:
     noise_floor: float | None = None
     headlines: list[str] = field(default_factory=list)
     goals: list[Goal] = field(default_factory=list)
+    expectations: list[Expected] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    detectable: list[Detectable] = field(default_factory=list)

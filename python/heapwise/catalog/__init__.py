@@ -1,6 +1,14 @@
 """What there is to measure and to compare with: experiments, peers, and the native parts."""
 
-from heapwise.catalog.added import PARTIAL, RECORD, Record, added_folder, forget, read_record
+from heapwise.catalog.added import (
+    PARTIAL,
+    RECORD,
+    Record,
+    added_folder,
+    data_folder,
+    forget,
+    read_record,
+)
 from heapwise.catalog.elf import ElfFacts, read_elf
 from heapwise.catalog.experiments import broken_experiments, choose_experiments, find_experiments
 from heapwise.catalog.native import COUNTER, LAUNCHER, PROBE, native_folder, native_part
@@ -13,10 +21,27 @@ from heapwise.catalog.peers import (
     installed_peers,
     system_library,
 )
+from heapwise.catalog.program_experiments import expected_output
+from heapwise.catalog.tool_version import first_line
+from heapwise.catalog.tree_rows import (
+    ADD,
+    TREES,
+    TreePrograms,
+    TreeRecord,
+    fill,
+    fingerprint,
+    read_tree_record,
+    read_trees,
+    subject_specs,
+    tuning_prefixes,
+)
 
 __all__ = [
-    "COUNTER", "LAUNCHER", "PARTIAL", "PROBE", "RECORD", "SYSTEM", "Build", "Declared", "ElfFacts",
-    "Record", "added_folder", "adhoc_peer", "broken_experiments", "choose_experiments",
-    "choose_peers", "find_experiments", "find_peers", "forget", "installed_peers", "native_folder",
-    "native_part", "read_declarations", "read_elf", "read_record", "system_library",
+    "ADD", "COUNTER", "LAUNCHER", "PARTIAL", "PROBE", "RECORD", "SYSTEM", "TREES", "Build",
+    "Declared", "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
+    "broken_experiments", "choose_experiments", "choose_peers", "data_folder", "expected_output",
+    "fill", "find_experiments", "find_peers", "fingerprint", "first_line", "forget",
+    "installed_peers", "native_folder", "native_part", "read_declarations", "read_elf",
+    "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
+    "tuning_prefixes",
 ]

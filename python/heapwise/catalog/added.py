@@ -25,12 +25,17 @@ class Record(msgspec.Struct, frozen=True):
     made: str
 
 
-def added_folder() -> Path:
-    """The user's data folder for peers: ``XDG_DATA_HOME``, else ``~/.local/share``."""
+def data_folder() -> Path:
+    """The user's data folder of ours: below ``XDG_DATA_HOME``, else below ``~/.local/share``."""
     configured = Path(os.environ.get("XDG_DATA_HOME", ""))
     # The specification of these folders wants relative paths ignored.
     data = configured if configured.is_absolute() else Path.home() / ".local" / "share"
-    return data / "heapwise" / "peers"
+    return data / "heapwise"
+
+
+def added_folder() -> Path:
+    """Where the peers are that were added."""
+    return data_folder() / "peers"
 
 
 def read_record(name: str, version: str) -> Record | None:

@@ -1,4 +1,4 @@
-"""The experiments that are installed: executables in a folder, each of which describes itself."""
+"""The experiments that are installed: executables that describe themselves, and declarations."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from heapwise.catalog.native import native_folder
+from heapwise.catalog.program_experiments import read_program_experiment
 from heapwise.errors import Problem
 from heapwise.model import SCHEMA_VERSION, Experiment
 
@@ -22,7 +23,7 @@ DESCRIBE_TIMEOUT_S = 20.0
 
 @dataclass(frozen=True)
 class Broken:
-    """An executable among the experiments that does not describe itself."""
+    """A file among the experiments that does not describe one."""
 
     path: Path
     reason: str
@@ -63,8 +64,17 @@ def _survey() -> list[Experiment | Broken]:
     binaries = sorted(
         path for path in folder.glob("*/*") if path.is_file() and os.access(path, os.X_OK)
     )
+    declared = sorted(folder.glob("*/*.toml"))
     with ThreadPoolExecutor(max_workers=2) as pool:
-        return list(pool.map(_describe_once, binaries))
+        return [*pool.map(_describe_once, binaries), *map(_read, declared)]
+
+
+def _read(path: Path) -> Experiment | Broken:
+    """Anew each time: its subjects come and go with the runtimes that are installed."""
+    try:
+        return read_program_experiment(path)
+    except (OSError, ValueError) as error:
+        return Broken(path, f"it declares no experiment: {error}")
 
 
 def _describe_once(binary: Path) -> Experiment | Broken:

@@ -19,6 +19,8 @@ def counting_steps(plan: Plan, experiments: Sequence[Experiment]) -> list[Step]:
     """
     found: list[Step] = []
     for experiment in experiments:
+        if experiment.is_of_programs:  # they count their own work, and print it
+            continue
         cell = cells(experiment, plan)[0]
         through_malloc = sorted(
             (s for s in subjects_of(experiment, plan) if s.peer is not None and not s.control),

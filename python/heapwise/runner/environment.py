@@ -17,10 +17,14 @@ PADDING_BYTES = 4096
 
 
 def cleaned(
-    environment: Mapping[str, str], peers: Iterable[Peer], *, keep: bool = False
+    environment: Mapping[str, str], peers: Iterable[Peer], *, keep: bool = False,
+    also: Iterable[str] = (),
 ) -> tuple[dict[str, str], list[str]]:
-    """(what the children get, names that were left out). ``keep`` leaves the user's own in."""
-    prefixes = [*LOADER, *(prefix for peer in peers for prefix in peer.environment_prefixes)]
+    """(what the children get, names that were left out). ``keep`` leaves the user's own in.
+
+    ``also``: starts of further variables that tune what is measured.
+    """
+    prefixes = [*LOADER, *also, *(p for peer in peers for p in peer.environment_prefixes)]
     tuning = {name for name in environment if name.startswith(tuple(prefixes))}
     ours = {name for name in environment if name.startswith(OURS)} - tuning
     out = set() if keep else tuning
@@ -47,6 +51,16 @@ def from_store(stored: Mapping[str, str], now: Mapping[str, str]) -> dict[str, s
 def padding(seed: int, process_number: int) -> str:
     """A string of random length, the same for the same run and process."""
     return "x" * random.Random(f"{seed}/padding/{process_number}").randrange(PADDING_BYTES)
+
+
+def of_child(
+    peer: Peer | None, environment: Mapping[str, str], libraries: Iterable[str], padded: str
+) -> dict[str, str]:
+    """What one process gets. ``libraries`` are preloaded in this order, before the user's own."""
+    return (peer.environment if peer else {}) | dict(environment) | {
+        "LD_PRELOAD": preload(*libraries, also=environment.get("LD_PRELOAD", "")),
+        "HEAPWISE_PAD": padded,
+    }
 
 
 def preload(*libraries: str, also: str = "") -> str:

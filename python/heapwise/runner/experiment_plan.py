@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from heapwise.catalog import SYSTEM, choose_experiments, find_peers
+from heapwise.catalog import SYSTEM, choose_experiments, find_peers, tuning_prefixes
 from heapwise.errors import Problem
 from heapwise.model import Experiment, Parameter, Peer, Plan, Subject, SubjectSpec
 from heapwise.runner.compare_plan import Prepared
@@ -45,10 +45,13 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     present = [peer for peer in peers if peer.path is not None and not peer.debug_build]
     everything = [resolve(experiment, present) for experiment in declared]
     experiments = [_narrow(experiment, request.subjects) for experiment in everything]
-    experiments = [experiment for experiment in experiments if experiment.subjects]
+    experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
         raise Problem("E003", _no_subject(request.subjects, everything))
-    left, removed = cleaned(environment, peers, keep=request.keep_environment)
+    left, removed = cleaned(
+        environment, peers, keep=request.keep_environment,
+        also=tuning_prefixes() if any(e.is_of_programs for e in experiments) else (),
+    )
     rounds = request.rounds or (SMOKE_ROUNDS if request.smoke else ROUNDS)
     plan = Plan(
         kind="run", command=[], experiments=[experiment.id for experiment in experiments],
@@ -70,13 +73,16 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
 
 
 def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
-    """``malloc`` becomes ``malloc@<peer>`` for every peer that is here; unavailable ones go."""
+    """``malloc`` becomes ``malloc@<peer>`` for every peer that is here; unavailable ones go.
+
+    Programs that are not here stay: each is a row that says how to get it.
+    """
     specs: list[SubjectSpec] = []
     kinds = {spec.name: spec.kind for spec in experiment.subjects}
     for spec in experiment.subjects:
-        if not spec.available:
+        if not spec.available and not spec.command:
             continue
-        if spec.kind == "inline":
+        if spec.kind != "malloc" or not spec.available:
             specs.append(spec)
             continue
         specs += [
@@ -101,10 +107,9 @@ def _narrow(experiment: Experiment, patterns: Sequence[str]) -> Experiment:
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
-    return any(
-        fnmatchcase(name, pattern) or fnmatchcase(name.partition("@")[0], pattern)
-        for pattern in patterns
-    )
+    """Also what stands before ``@`` (a peer) or ``/`` (a point of a curve)."""
+    names = {name, name.partition("@")[0], name.partition("/")[0]}
+    return any(fnmatchcase(each, pattern) for each in names for pattern in patterns)
 
 
 def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[Subject]:
@@ -114,6 +119,8 @@ def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[
     found: dict[str, Subject] = {}
     for experiment in experiments:
         for spec in experiment.subjects:
+            if not spec.available:
+                continue
             peer = by_name.get(spec.name.partition("@")[2])
             found.setdefault(spec.name, Subject(
                 spec.name, spec.title, peer, baseline=spec.name in baselines

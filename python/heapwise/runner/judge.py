@@ -15,6 +15,7 @@ class Reference:
     """What the baseline did first, which is what all others must do (V8).
 
     ``exempt``: executables with an allocator of their own, seen under the baseline.
+    ``output``: what must be printed, where that is known without any baseline.
     """
 
     output_hash: str | None = None
@@ -22,6 +23,7 @@ class Reference:
     any_exit: bool = False
     ignore_output: bool = False
     exempt: set[str] = field(default_factory=set)
+    output: bytes | None = None
 
     def take(self, facts: dict[str, Any]) -> None:
         self.output_hash = str(facts.get("output_hash"))
@@ -47,15 +49,31 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
         return "crashed", f"crashed ({facts.get('signal_name') or facts['signal']})"
     if peer is not None and (wrong := wrong_library(outcome.identity, peer, reference.exempt)):
         return "wrong_allocator", wrong
-    return _same_work(facts, reference)
+    return _same_work(outcome, reference)
 
 
-def _same_work(facts: dict[str, Any], reference: Reference) -> tuple[Status, str]:
+def _same_work(outcome: Outcome, reference: Reference) -> tuple[Status, str]:
+    facts = outcome.facts
     code = facts.get("exit_code")
     expected = reference.exit_code if reference.known else 0
     if code != expected and not (reference.any_exit and not reference.known):
         return "failed", f"exit code {code} instead of {expected}"
+    if reference.output is not None and outcome.stdout != reference.output:
+        return "output_differs", first_difference(outcome.stdout, reference.output)
     if (reference.known and not reference.ignore_output
             and facts.get("output_hash") != reference.output_hash):
         return "output_differs", "its output is not that of the baseline"
     return "ok", ""
+
+
+def first_difference(printed: bytes, expected: bytes) -> str:
+    """The first line that is not as it has to be, in words."""
+    lines = printed.decode(errors="replace").splitlines()
+    wanted = expected.decode().splitlines()
+    place = next((n for n, (a, b) in enumerate(zip(lines, wanted, strict=False)) if a != b),
+                 min(len(lines), len(wanted)))
+    if place >= len(wanted):
+        return "it printed more than it should" if len(lines) > place else \
+            "its line ends are not as they should be"
+    said = f"'{lines[place][:80]}'" if place < len(lines) else "nothing"
+    return f"line {place + 1} is {said} instead of '{wanted[place]}'"

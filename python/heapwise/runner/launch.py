@@ -30,6 +30,7 @@ class Launch:
     input_path: str | None = None
     working_directory: str = ""
     cpus: Sequence[int] = ()
+    keeps_output: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class Outcome:
     counts: list[dict[str, Any]] = field(default_factory=list)
     stderr: bytes = b""
     interrupted: bool = False
+    stdout: bytes = b""
+    """Only of a launch that keeps it: the first and last 64 KiB."""
 
 
 @dataclass
@@ -51,7 +54,8 @@ class Call:
     folder: Path
 
     def __post_init__(self) -> None:
-        self._files = {n: self.folder / n for n in ("result", "stderr", "probe", "count")}
+        names = ("result", "stdout", "stderr", "probe", "count")
+        self._files = {name: self.folder / name for name in names}
         for file in self._files.values():
             file.unlink(missing_ok=True)
 
@@ -68,7 +72,7 @@ class Call:
         return Outcome(
             _result(self._files["result"], code, complaint),
             identity.read_lines(self._files["probe"]), identity.read_lines(self._files["count"]),
-            _read(self._files["stderr"]),
+            _read(self._files["stderr"]), stdout=_read(self._files["stdout"]),
         )
 
     def _arguments(self, flags: list[str]) -> list[str]:
@@ -78,6 +82,8 @@ class Call:
             "--stderr", str(self._files["stderr"]), "--timeout", str(what.timeout_s),
             "--clean-env", *flags,
         ]
+        if what.keeps_output:
+            arguments += ["--stdout", str(self._files["stdout"])]
         if what.input_path:
             arguments += ["--stdin", what.input_path]
         if what.working_directory:

@@ -1,4 +1,7 @@
-"""Executes the steps of ``run``: an experiment's binary, once per cell, subject and round."""
+"""Executes the steps of ``run``: an experiment's binary, once per cell, subject and round.
+
+Subjects that are programs themselves are the job of ``RowRunner``.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,10 @@ from heapwise.catalog import COUNTER, LAUNCHER, PROBE, native_folder, native_par
 from heapwise.model import Experiment, Plan, Process, Sample, Status
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.counting import counting_steps, totals
-from heapwise.runner.environment import padding, preload
+from heapwise.runner.environment import of_child, padding
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Launch, Outcome, tail
+from heapwise.runner.rows import RowRunner
 from heapwise.runner.steps import Step, inner_name, key_of
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.stream import Line, command_of, stream
@@ -51,6 +55,7 @@ class ExperimentExecutor:
         )
         self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
         self._counted: set[str] = set()
+        self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
 
     def resume_from(self, processes: list[Process]) -> None:
         self._counted = {key_of(p) for p in processes if p.facts.get("counting")}
@@ -71,6 +76,11 @@ class ExperimentExecutor:
         """Nothing: one experiment that fails does not spoil the others."""
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        if step.spec and step.spec.command:
+            return self._rows.execute(step, number, stop, record, self._timeout_s())
+        return self._measure(step, number, stop, record)
+
+    def _measure(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
         found = Collected()
 
         def take(line: Line) -> None:
@@ -118,10 +128,8 @@ class ExperimentExecutor:
             seed=self.plan.seed + max(0, step.round), repeats=repeats, smoke=self.plan.smoke,
         )
         peer = step.subject.peer
-        environment = (peer.environment if peer else {}) | self.environment | {
-            "LD_PRELOAD": preload(*libraries, also=self.environment.get("LD_PRELOAD", "")),
-            "HEAPWISE_PAD": padding(self.plan.seed, number),
-        }
+        padded = padding(self.plan.seed, number)
+        environment = of_child(peer, self.environment, libraries, padded)
         cpus = self.plan.options.get("cpus") or ()
         return Launch(command, environment, self._timeout_s(), cpus=cpus)
 

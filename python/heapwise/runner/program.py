@@ -13,7 +13,7 @@ from heapwise.errors import Problem
 from heapwise.model import Experiment, Peer, Plan, Process, Quantity, Sample, Subject, SubjectSpec
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.counting import totals
-from heapwise.runner.environment import padding, preload
+from heapwise.runner.environment import of_child, padding
 from heapwise.runner.identity import own_allocators
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
@@ -167,10 +167,7 @@ class ProgramExecutor:
         observer = str(native_part(watcher))
         # the counter forwards to the allocator behind it; the probe must not stand before one
         order = (observer, library) if watcher == COUNTER else (library, observer)
-        environment = (peer.environment if peer else {}) | self.environment | {
-            "LD_PRELOAD": preload(*order, also=self.environment.get("LD_PRELOAD", "")),
-            "HEAPWISE_PAD": padding(self.plan.seed, number),
-        }
+        environment = of_child(peer, self.environment, order, padding(self.plan.seed, number))
         what = Launch(
             self.plan.command, environment, self._timeout_s(), self.plan.input_path,
             self.plan.working_directory, self.plan.options.get("cpus") or (),

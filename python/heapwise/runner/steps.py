@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from heapwise.model import Experiment, Plan, Process, Subject
+from heapwise.model import Experiment, Plan, Process, Subject, SubjectSpec
 
 Cell = dict[str, Any]
 
@@ -23,6 +23,11 @@ class Step:
     parameters: Cell
     round: int
     warm_up: bool = False
+
+    @property
+    def spec(self) -> SubjectSpec | None:
+        """What the experiment declares of the subject; a control is its baseline."""
+        return self.experiment.spec(self.subject.name)
 
     @property
     def key(self) -> str:

@@ -1,0 +1,88 @@
+"""Experiments whose subjects are programs: ``experiments/<family>/<name>.toml``."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from heapwise.catalog.tree_output import tree_output
+from heapwise.catalog.tree_rows import Row, TreePrograms, budget_specs, read_trees, subject_specs
+from heapwise.model import SCHEMA_VERSION, Experiment, Parameter, Quantity, SeedFigure, SubjectSpec
+
+
+class SeedMachine(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """``figures``: a line of the seed to one number for each of ``quantities``."""
+
+    name: str
+    parameters: dict[str, Any]
+    quantities: list[str]
+    figures: dict[str, list[float]]
+
+
+class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """``subjects``: every row, or the points of those that have a budget and what is explicit."""
+
+    question: str
+    isolates: str
+    not_shown: str
+    output: Literal["binary_trees"]
+    subjects: Literal["rows", "budgets"]
+    baseline: str
+    parameter: list[Parameter]
+    quantity: list[Quantity]
+    seed: str = ""
+    seed_machine: list[SeedMachine] = []
+
+
+Found = tuple[Row, SubjectSpec]
+
+
+def read_program_experiment(path: Path) -> Experiment:
+    """As ``--describe`` of a binary would answer. ValueError or OSError for a file that is no
+    experiment; Problem E003 for rows that cannot be read."""
+    document = msgspec.convert(tomllib.loads(path.read_text()), Document)
+    rows = [found for programs in read_trees() for found in SUBJECTS[document.subjects](programs)]
+    family = path.parent.name
+    units = {quantity.name: quantity.unit for quantity in document.quantity}
+    return Experiment(
+        schema=SCHEMA_VERSION, id=f"{family}/{path.stem}", family=family,
+        question=document.question, isolates=" ".join(document.isolates.split()),
+        not_shown=" ".join(document.not_shown.split()), parameters=document.parameter,
+        quantities=document.quantity, subjects=[spec for _, spec in rows],
+        baseline=document.baseline, repeats=1, dropped_repeats=0, seed=document.seed or None,
+        seed_figures=list(_figures(document, rows, units)),
+    )
+
+
+def expected_output(experiment: Experiment, parameters: dict[str, Any]) -> bytes:
+    """What every subject of a program experiment has to print in this cell."""
+    return tree_output(int(parameters["depth"]))
+
+
+def _budgets(programs: TreePrograms) -> list[Found]:
+    explicit = [(row, spec) for row, spec in subject_specs(programs) if row.group == "explicit"]
+    return [*explicit, *budget_specs(programs)]
+
+
+SUBJECTS: dict[str, Callable[[TreePrograms], Iterable[Found]]] = {
+    "rows": subject_specs, "budgets": _budgets,
+}
+
+
+def _figures(
+    document: Document, rows: list[Found], units: dict[str, str]
+) -> Iterable[SeedFigure]:
+    """Of every row that names a line of the seed, for itself or for the libraries under it."""
+    subjects = [(row.seed, spec.name) for row, spec in rows if row.seed]
+    subjects += [(line, f"{spec.name}@{peer}") for row, spec in rows
+                 for peer, line in row.seeds.items()]
+    for machine in document.seed_machine:
+        for line, subject in subjects:
+            values = machine.figures.get(line, [])
+            for quantity, value in zip(machine.quantities, values, strict=False):
+                yield SeedFigure(subject, quantity, machine.parameters, value, units[quantity],
+                                 machine.name)

@@ -1,0 +1,100 @@
+"""Executes steps whose subject is a program: it is timed from outside, and its output is known."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from heapwise.catalog import expected_output
+from heapwise.model import Plan, Process, Sample
+from heapwise.runner.campaign import Record, now
+from heapwise.runner.environment import of_child, padding
+from heapwise.runner.judge import Reference, judge
+from heapwise.runner.launch import Launch, launch, tail
+from heapwise.runner.steps import Step
+from heapwise.runner.stop_switch import StopSwitch
+
+REPORT = re.compile(rb"^heapwise-trees:(.*)$", re.MULTILINE)
+"""The line in which a runtime tells what it knows of itself: ``collections=3 longest_pause_s=0.1``.
+"""
+
+OUTSIDE = {"wall": "wall_s", "user": "user_s", "system": "system_s",
+           "peak_resident": "peak_rss_bytes"}
+"""Quantity -> the launcher's name for it."""
+
+
+@dataclass
+class RowRunner:
+    """``probe``: preloaded beside a peer, to prove it; "" without one. ``folder`` is ours."""
+
+    plan: Plan
+    environment: dict[str, str]
+    probe: str
+    folder: Path
+
+    def execute(
+        self, step: Step, number: int, stop: StopSwitch, record: Record, timeout_s: float
+    ) -> Process:
+        """A sample only of a process that ended well and printed exactly what it had to."""
+        started_at = now()
+        outcome = launch(self._launch(step, number, timeout_s), self.folder, stop)
+        expected = expected_output(step.experiment, step.parameters)
+        status, reason = judge(outcome, step.subject.peer, Reference(output=expected))
+        said = reported(outcome.stderr)
+        facts: dict[str, Any] = {**outcome.facts, "reported": said}
+        if status == "ok":
+            declared = {quantity.name for quantity in step.experiment.quantities}
+            values = values_of(outcome.facts) | said
+            record(Sample(
+                process=number, experiment=step.experiment.id, subject=step.subject.name,
+                parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,
+                values={name: v for name, v in values.items() if name in declared},
+            ))
+        else:
+            facts["stderr_tail"] = tail(outcome.stderr)
+        return Process(
+            number=number, experiment=step.experiment.id, subject=step.subject.name,
+            parameters=step.parameters, round=step.round, status=status, reason=reason,
+            warm_up=step.warm_up, facts=facts, identity=outcome.identity, started_at=started_at,
+        )
+
+    def _launch(self, step: Step, number: int, timeout_s: float) -> Launch:
+        """Only under a peer anything is preloaded: a runtime of its own is measured as it is."""
+        spec, peer = step.spec, step.subject.peer
+        assert spec is not None
+        libraries = (peer.path or "", self.probe) if peer else ()
+        environment = of_child(
+            peer, self.environment | spec.environment, libraries, padding(self.plan.seed, number))
+        return Launch(
+            [word_of(word, step.parameters) for word in spec.command], environment, timeout_s,
+            cpus=self.plan.options.get("cpus") or (), keeps_output=True,
+        )
+
+
+def word_of(word: str, parameters: dict[str, Any]) -> str:
+    """``{depth}`` is the cell's value of that parameter; other braces are the program's own."""
+    for name, value in parameters.items():
+        word = word.replace(f"{{{name}}}", str(value))
+    return word
+
+
+def values_of(facts: dict[str, Any]) -> dict[str, float]:
+    """What the launcher saw, by the names of quantities."""
+    return {name: float(facts[theirs]) for name, theirs in OUTSIDE.items()
+            if facts.get(theirs) is not None}
+
+
+def reported(stderr: bytes) -> dict[str, float]:
+    """The last such line of stderr, without the units in its names; words that are no numbers
+    are left out."""
+    lines = REPORT.findall(stderr)
+    found: dict[str, float] = {}
+    for word in lines[-1].decode(errors="replace").split() if lines else []:
+        name, _, value = word.partition("=")
+        try:
+            found[name.removesuffix("_s")] = float(value)
+        except ValueError:
+            continue
+    return found
