@@ -1,0 +1,36 @@
+// Binary trees from a pool that is reset: nodes are allocated one by one and forgotten all at once,
+// as from an arena.
+#include <cstddef>
+
+#include <heapwise/pool.hpp>
+
+#include "binary_trees.hpp"
+
+namespace {
+
+class in_arena {
+ public:
+  using tree = trees::node*;
+
+  explicit in_arena(int /*depth*/)
+      : nodes_{{.block_size = sizeof(trees::node),
+                .block_count = first_nodes,
+                .alignment = alignof(trees::node),
+                .growth = heapwise::growth::geometric,
+                .max_block_count = 0}} {}
+
+  [[nodiscard]] tree make(int depth) {
+    auto allocate = [this] { return nodes_.allocate(); };
+    return trees::make(depth, allocate);
+  }
+  [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
+  void drop(tree /*root*/) { nodes_.reset(); }
+
+ private:
+  static constexpr std::size_t first_nodes = 4096;
+  heapwise::pool<heapwise::unsynchronized, heapwise::trusting> nodes_;
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return trees::binary_trees<in_arena>(argc, argv); }

@@ -1,0 +1,28 @@
+// Binary trees with the heap's own functions from its header: malloc's work, inlined, and the size
+// given back with the block, as operator delete does.
+#include <heapwise/heap.hpp>
+
+#include "binary_trees.hpp"
+
+namespace {
+
+class on_heap {
+ public:
+  using tree = trees::node*;
+
+  explicit on_heap(int /*depth*/) {}
+
+  [[nodiscard]] tree make(int depth) const {
+    auto allocate = [] { return heapwise::allocate(sizeof(trees::node)); };
+    return trees::make(depth, allocate);
+  }
+  [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
+  void drop(tree root) const {
+    auto deallocate = [](trees::node* gone) { heapwise::deallocate(gone, sizeof(trees::node)); };
+    trees::drop(root, deallocate);
+  }
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return trees::binary_trees<on_heap>(argc, argv); }
