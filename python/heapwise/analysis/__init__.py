@@ -2,6 +2,10 @@
 
 from heapwise.analysis.analyse import analyse
 from heapwise.analysis.as_json import to_json
+from heapwise.analysis.detectable import detectable_line
+from heapwise.analysis.expectations import expected_line
+from heapwise.analysis.findings import headline
 from heapwise.analysis.goals import goal_line
 
-__all__ = ["analyse", "goal_line", "to_json"]
+__all__ = ["analyse", "detectable_line", "expected_line", "goal_line", "headline",
+           "to_json"]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 from heapwise.analysis.rows import Bench, ranked
+from heapwise.analysis.standing import standings
+from heapwise.analysis.tree_headlines import GROUPS, leaders
 from heapwise.analysis.units import change, significant, times
 from heapwise.model import Row, Trust
 from heapwise.trust.series import Cell, parameters_key, ratio_of
@@ -117,6 +119,10 @@ def _run(bench: Bench, usable: list[Row]) -> str:
     if bench.stored.run.plan.smoke:
         return "A smoke run: it shows that everything works, and is too short to rank anything."
     firsts = {e.id: e.quantities[0].name for e in bench.stored.run.experiments}
+    kinds = _by_kind(bench, firsts)
+    usable = [row for row in usable if not bench.group_of(row.experiment, row.subject)]
+    if kinds and not usable:
+        return kinds
     groups: dict[Cell, list[Row]] = {}
     for row in usable:
         if row.parameters["quantity"] == firsts.get(row.experiment):
@@ -141,7 +147,18 @@ def _run(bench: Bench, usable: list[Row]) -> str:
         base = next((r.subject for rows in contested for r in rows if r.baseline), "the baseline")
         span = times(gains[0]) if len(gains) == 1 else f"{times(gains[0])} to {times(gains[-1])}"
         words += f" Against {base}: {span}."
-    return words
+    return f"{words} {kinds}".rstrip()
+
+
+def _by_kind(bench: Bench, firsts: dict[str, str]) -> str:
+    """Where rows are of several kinds each kind has a first of its own, and there is no other."""
+    found = [s for s in standings(bench)
+             if s.group and s.quantity.name == firsts[s.cell.experiment]]
+    first = [s for s in found if s.cell == found[0].cell]
+    if not first:
+        return ""
+    words = [f"{leaders(s)} of {GROUPS[s.group]}" for s in first]
+    return f"Fastest of its kind: {'; '.join(words)}. Kinds are not ranked against each other."
 
 
 def _first(rows: list[Row]) -> Row | None:

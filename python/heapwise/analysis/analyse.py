@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from heapwise.analysis.advice import advise
+from heapwise.analysis.detectable import detectable
+from heapwise.analysis.expectations import expectations
+from heapwise.analysis.findings import findings
 from heapwise.analysis.goals import goals
 from heapwise.analysis.headlines import headlines
 from heapwise.analysis.rows import Bench, make_rows
@@ -19,7 +22,8 @@ def analyse(stored: StoredRun) -> Result:
     return Result(
         run=stored.run, rows=rows, trust=trust, advice=advise(bench, rows, trust),
         noise_floor=_main_floor(bench), headlines=headlines(bench),
-        goals=goals(bench, trust),
+        goals=goals(bench, trust), expectations=expectations(bench), findings=findings(bench),
+        detectable=detectable(bench),
     )
 
 

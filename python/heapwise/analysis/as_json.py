@@ -10,6 +10,6 @@ from heapwise.model import Result
 
 
 def to_json(result: Result) -> dict[str, Any]:
-    """Keys ``run``, ``rows``, ``trust``, ``advice``, ``noise_floor``, ``headlines``, ``goals``."""
+    """The fields of ``Result`` as keys: ``run``, ``rows``, ``trust``, ``advice`` and the others."""
     found: dict[str, Any] = msgspec.to_builtins(result)
     return found

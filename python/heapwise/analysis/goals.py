@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from heapwise.analysis.headlines import figures, label
-from heapwise.analysis.heap_goals import heap_goals
+from heapwise.analysis.heap_goals import heap_goals, tree_goals
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
 from heapwise.analysis.rows import Bench, place
 from heapwise.analysis.units import significant
@@ -85,7 +85,7 @@ def goals(bench: Bench, trust: Trust) -> list[Goal]:
             cells = [c for c in bench.table if aim.covers(c) and aim.below in bench.table[c]]
             for cell in sorted(cells, key=lambda c: place(experiments[c.experiment], c)):
                 found.append(_goal(bench, aim, cell, trust))
-    return found + heap_goals(bench, trust)
+    return found + heap_goals(bench, trust) + tree_goals(bench, trust)
 
 
 def _goal(bench: Bench, aim: Aim, cell: Cell, trust: Trust) -> Goal:

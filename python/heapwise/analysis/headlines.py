@@ -11,6 +11,7 @@ from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
 from heapwise.analysis.rows import Bench, place
 from heapwise.analysis.seed_figures import seed_ratios
+from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.analysis.units import TIME_UNITS, significant, times
 from heapwise.model import Experiment
 from heapwise.trust.series import Cell, Series, baseline_of, ratio_of
@@ -19,7 +20,7 @@ QUANTILE_WORDS = ("p50", "p9", "max")
 
 
 def headlines(bench: Bench) -> list[str]:
-    """For each cell of a pool experiment that times operations, and for the heaps as a family.
+    """For each cell of a pool experiment that times operations, for the heaps, and for the trees.
 
     None for smoke runs and comparisons.
     """
@@ -33,6 +34,7 @@ def headlines(bench: Bench) -> list[str]:
             if cell.experiment == experiment.id and _timing(experiment, cell):
                 found += _of_cell(bench, experiment, cell, row)
     found += heap_headlines(bench, lambda standing: label(bench, standing.cell))
+    found += tree_headlines(bench, lambda standing: label(bench, standing.cell))
     return list(dict.fromkeys(found))
 
 

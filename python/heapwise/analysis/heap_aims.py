@@ -1,14 +1,27 @@
-"""What the project aims at with its heap, as data; whether it is reached is computed elsewhere."""
+"""What the project aims at with its heap, as data; whether it is reached is computed elsewhere.
+
+The same for the binary trees, whose rows are ways to manage memory of every kind.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from heapwise.analysis.roles import BEST_MALLOC, BEST_PEER, INLINED, LEANEST_PEER, OURS
+from heapwise.analysis.roles import (
+    ANY_MALLOC,
+    BEST_MALLOC,
+    BEST_PEER,
+    COLLECTORS,
+    INLINED,
+    LEANEST_PEER,
+    OTHER_MALLOC,
+    OURS,
+)
 
-Rows = Literal["speed", "main", "peak"]
-"""Every throughput and latency; the same without quantiles of single calls; peak memory."""
+Rows = Literal["speed", "main", "peak", "wall"]
+"""Every throughput and latency; the same without quantiles of single calls; peak memory; the time
+of a whole program."""
 
 Allowance = Literal["", "floor", "level"]
 """Nothing, the noise floor of the row, or what the verdict calls no difference: counts as equal."""
@@ -19,6 +32,7 @@ class RowAim:
     """In every row that it covers, ``ours`` is ``factor`` times as good as each of the rivals.
 
     experiments: a pattern of ids. allow: by experiment, what still counts as equal there.
+    where: the value that a parameter has. fastest: only the rival counts that is fastest there.
     """
 
     says: str
@@ -28,6 +42,8 @@ class RowAim:
     rivals: str
     factor: float
     allow: tuple[tuple[str, Allowance], ...] = ()
+    where: tuple[tuple[str, int], ...] = ()
+    fastest: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,4 +96,26 @@ HEAP_AIMS: tuple[Aim, ...] = (
     LimitAim("memory given back when idle", "heap/idle_purge", "resident_2s", OURS, 0.05),
     RowAim("peak memory of every row", "heap/*", "peak", OURS, LEANEST_PEER, 1.0),
     ScaleAim("16 threads hold what 2 reach", "heap/rl_small", "threads", 16, 2, OURS, 0.95),
+)
+
+TREES = "trees/binary_trees"
+AT_DEPTH = (("depth", 21),)
+ARENA, TINY_GC = "arena", "tiny_gc"
+
+TREE_AIMS: tuple[RowAim, ...] = (
+    RowAim("trees by malloc", TREES, "wall", OURS, OTHER_MALLOC, 1.1, where=AT_DEPTH),
+    RowAim("at no more memory", TREES, "peak", OURS, OTHER_MALLOC, 1.0, where=AT_DEPTH,
+           fastest=True),
+    RowAim("malloc before collectors, time", TREES, "wall", OURS, COLLECTORS, 1.0,
+           where=AT_DEPTH),
+    RowAim("malloc before collectors, peak memory", TREES, "peak", OURS, COLLECTORS, 1.0,
+           where=AT_DEPTH),
+    RowAim("trees by pool", TREES, "wall", "pool", ANY_MALLOC, 1.2, where=AT_DEPTH),
+    RowAim("trees by arena", TREES, "wall", ARENA, "ocaml", 2.5, where=AT_DEPTH),
+    RowAim("collector, one marker", TREES, "wall", TINY_GC, "boehm_1", 1.5, where=AT_DEPTH),
+    RowAim("collector, four markers", TREES, "wall", TINY_GC, "boehm_4", 1.5, where=AT_DEPTH),
+    RowAim("collector, peak memory, one marker", TREES, "peak", TINY_GC, "boehm_1", 1.0,
+           where=AT_DEPTH),
+    RowAim("collector, peak memory, four markers", TREES, "peak", TINY_GC, "boehm_4", 1.0,
+           where=AT_DEPTH),
 )

@@ -1,4 +1,4 @@
-"""Whether this run shows what the project aims at with its heap: computed from pairs."""
+"""Whether this run shows what the project aims at with its heap, and with the trees: from pairs."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from statistics import median
 from typing import Literal
 
 from heapwise.analysis.gain import PEAK, gain, is_main, is_speed, main_rows, mean_gain, quantity_of
 from heapwise.analysis.headlines import label
 from heapwise.analysis.heap_aims import (
     HEAP_AIMS,
+    TREE_AIMS,
+    TREES,
     Aim,
     LimitAim,
     MeanAim,
@@ -26,6 +29,8 @@ from heapwise.stats.summary import summarise
 from heapwise.trust.series import REPEATS_NOTE, Cell, ratio_of
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
+
+WALL = "wall"
 
 FEW_ROUNDS = "interval over repeats, for want of six rounds"
 UNTRUSTED = "the figures are not trustworthy"
@@ -55,7 +60,17 @@ def heap_goals(bench: Bench, trust: Trust) -> list[Goal]:
     ours = {OURS, INLINED} & bench.subjects().keys()
     if not ours or not any(e.family == "heap" for e in bench.stored.run.experiments):
         return []
-    found = [_goal(bench, aim) for aim in HEAP_AIMS]
+    return _trusted([_goal(bench, aim) for aim in HEAP_AIMS], trust)
+
+
+def tree_goals(bench: Bench, trust: Trust) -> list[Goal]:
+    """One goal for each aim of the binary trees; none in a run without them."""
+    if TREES not in bench.experiments:
+        return []
+    return _trusted([_rows(bench, aim) for aim in TREE_AIMS], trust)
+
+
+def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
     if trust.verdict != "not trustworthy":
         return found
     return [replace(g, verdict="cannot tell here", note=UNTRUSTED) if g.ratio is not None else g
@@ -111,8 +126,11 @@ def _covered(bench: Bench, aim: RowAim) -> list[Cell]:
 
 
 def _fits(bench: Bench, aim: RowAim, cell: Cell) -> bool:
-    if aim.rows == "peak":
-        return cell.quantity == PEAK
+    parameters = json.loads(cell.parameters)
+    if any(parameters.get(name) != value for name, value in aim.where):
+        return False
+    if aim.rows in ("peak", "wall"):
+        return cell.quantity == (PEAK if aim.rows == "peak" else WALL)
     quantity = quantity_of(bench, cell)
     return is_speed(quantity) if aim.rows == "speed" else is_main(quantity)
 
@@ -122,7 +140,7 @@ def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
     row, at_most = bench.table[cell], aim.rows == "peak"
     name, sense = label(bench, cell), _sense(aim.factor, aim.rows == "peak")
     found: dict[str, tuple[Figure, str]] = {}
-    for rival in members(bench, row, aim.rivals) if aim.ours in row else []:
+    for rival in _rivals(bench, aim, cell) if aim.ours in row else []:
         ratio, note = gain(bench, cell, aim.ours, rival) if rival != aim.ours else (None, "")
         if ratio is not None:
             found[rival] = (Figure(ratio.ratio, ratio.low, ratio.high),
@@ -142,6 +160,14 @@ def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
     return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.ratio, shown.low,
                 shown.high, "cannot tell here" if obstacle else _together(words, False),
                 obstacle or note)
+
+
+def _rivals(bench: Bench, aim: RowAim, cell: Cell) -> list[str]:
+    found = members(bench, bench.table[cell], aim.rivals)
+    times = bench.table.get(cell._replace(quantity=WALL), {})
+    if not aim.fastest or not times:
+        return found
+    return sorted((n for n in found if n in times), key=lambda n: median(times[n].values))[:1]
 
 
 def _margin(bench: Bench, aim: RowAim, cell: Cell) -> float:

@@ -20,12 +20,18 @@ BEST_PEER, LEANEST_PEER = "best peer", "leanest peer"
 OURS, INLINED = "malloc@heapwise", "heap_inlined"
 """Our heap, preloaded and by its header: the goals are about these, and nothing else asks."""
 
+OTHER_MALLOC, ANY_MALLOC, COLLECTORS = "any other malloc", "any malloc", "any collector"
+"""Of programs that are rows of their own: what the goals of the trees name."""
+
+MALLOCS = ("malloc@*", "dlmalloc*")
+"""Rows with one malloc and one free for each node; the second is a library of its own."""
+
 LEAN = ("jemalloc", "mimalloc", "snmalloc", "tcmalloc", "rpmalloc")
 """Those that the goal of peak memory names; a version may follow, or a maker precede the name."""
 
 
 def members(bench: Bench, row: dict[str, Series], role: str) -> list[str]:
-    """Subjects of the cell that may play the role; a role that is a name plays itself."""
+    """Subjects of the cell that may play the role; one that is a name or a pattern names them."""
     controls = bench.controls()
     names = [n for n in row if n not in controls]
     if role == BEST_MALLOC:
@@ -34,6 +40,13 @@ def members(bench: Bench, row: dict[str, Series], role: str) -> list[str]:
         return [n for n in names if n.startswith("malloc@") and n != OURS]
     if role == LEANEST_PEER:
         return [n for n in names if n != OURS and any(is_like(n, lean) for lean in LEAN)]
+    if role in (ANY_MALLOC, OTHER_MALLOC):
+        mallocs = [n for n in names if any(fnmatchcase(n, pattern) for pattern in MALLOCS)]
+        return [n for n in mallocs if role == ANY_MALLOC or n != OURS]
+    if role == COLLECTORS:
+        return [n for n in names if bench.groups.get(n) == "collector"]
+    if "*" in role:
+        return [n for n in names if fnmatchcase(n, role)]
     if role == OTHER_POOL:
         return [n for n in names if n not in POLICIES and "@" not in n]
     return [role] if role in names else []

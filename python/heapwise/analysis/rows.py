@@ -12,11 +12,12 @@ from heapwise.analysis.seed_figures import seed_value
 from heapwise.analysis.verdict import judge
 from heapwise.model import Experiment, Process, Quantity, Row, Subject
 from heapwise.stats.interval import Interval
+from heapwise.stats.noise import NoiseFloor
 from heapwise.stats.quantiles import median_interval
 from heapwise.stats.summary import summarise
 from heapwise.store import StoredRun
 from heapwise.trust.claims import Claim, claims
-from heapwise.trust.kept import timed
+from heapwise.trust.kept import planted, timed
 from heapwise.trust.series import (
     REPEATS_NOTE,
     ROUNDS_NEEDED,
@@ -44,22 +45,39 @@ class Bench:
 
     stored: StoredRun
     table: Table = field(init=False)
+    noise: dict[Cell, NoiseFloor] = field(init=False)
     floors: dict[Cell, float] = field(init=False)
     claims: dict[tuple[Cell, str], Claim] = field(init=False)
     tried: dict[tuple[str, str], dict[str, list[Process]]] = field(init=False)
     quantities: dict[tuple[str, str], Quantity] = field(init=False)
+    experiments: dict[str, Experiment] = field(init=False)
+    groups: dict[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
         self.table = tabulate(self.stored)
-        self.floors = {cell: f.floor for cell, f in noise_floors(self.stored).items()}
+        self.noise = noise_floors(self.stored)
+        self.floors = {cell: found.floor for cell, found in self.noise.items()}
         self.claims = {(c.cell, c.subject): c for c in claims(self.stored)}
         self.quantities = {(e.id, q.name): q for e in self.stored.run.experiments
                            for q in e.quantities}
+        self.experiments = {e.id: e for e in self.stored.run.experiments}
+        self.groups = {spec.name: spec.group for e in self.stored.run.experiments
+                       for spec in e.subjects if spec.group}
         self.tried = {}
         for process in self.stored.processes:
             if timed(process):
                 key = (process.experiment, parameters_key(process.parameters))
                 self.tried.setdefault(key, {}).setdefault(process.subject, []).append(process)
+
+    def planted(self, cell: Cell, subject: str) -> float:
+        """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
+        tried = self.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+        return max(map(planted, tried), default=0.0)
+
+    def group_of(self, experiment: str, subject: str) -> str:
+        """Only subjects of one group share a ranking; "" where the experiment has no groups."""
+        spec = self.experiments[experiment].spec(subject)
+        return spec.group if spec else ""
 
     def subjects(self) -> dict[str, Subject]:
         return {subject.name: subject for subject in self.stored.run.plan.subjects}
@@ -80,7 +98,18 @@ def make_rows(bench: Bench) -> list[Row]:
                 cell = Cell(experiment.id, parameters, quantity.name)
                 rows += [_row(bench, experiment, quantity, cell, subject, by_subject[subject])
                          for subject in names if _belongs(bench, cell, subject)]
+                if quantity == experiment.quantities[0]:
+                    rows += _missing(experiment, quantity, cell)
     return rows
+
+
+def _missing(experiment: Experiment, quantity: Quantity, cell: Cell) -> list[Row]:
+    """Subjects that are not on this machine: the note says how to get them."""
+    parameters = {**json.loads(cell.parameters), "quantity": quantity.name}
+    return [Row(subject=spec.name, experiment=experiment.id, parameters=parameters,
+                unit=quantity.unit, better=quantity.better, n=0, **NOTHING, status="missing",
+                note=spec.reason, seed_value=seed_value(experiment, spec.name, parameters))
+            for spec in experiment.subjects if not spec.available]
 
 
 def cell_place(experiment: Experiment, parameters: str) -> list[tuple[float, str]]:
@@ -146,7 +175,10 @@ def _comparison(bench: Bench, quantity: Quantity, cell: Cell, subject: str, base
         notes.append(CONTROL_NOTE)
     elif claim and word in ("better", "worse") and not claim.survives:
         notes.append(f"would not survive {claim.comparisons} comparisons at once (Holm)")
-    if status != "ok":
+    slowed = [name for name in (subject, base) if bench.planted(cell, name)]
+    if slowed:
+        notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
+    if status != "ok" or slowed:
         word = "cannot tell"
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
@@ -186,5 +218,8 @@ def ranked(bench: Bench, rows: list[Row]) -> Iterator[Row]:
     subjects = bench.subjects()
     for row in rows:
         known = subjects.get(row.subject)
-        if row.median is not None and row.status == "ok" and not (known and known.control):
+        own = {name: value for name, value in row.parameters.items() if name != "quantity"}
+        cell = Cell(row.experiment, parameters_key(own), row.parameters["quantity"])
+        if row.median is not None and row.status == "ok" and not (known and known.control) and (
+                not bench.planted(cell, row.subject)):
             yield row

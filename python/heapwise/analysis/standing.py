@@ -37,13 +37,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Standing:
-    """One cell and quantity; ``best`` has the best median."""
+    """One cell and quantity, of one group of subjects; ``best`` has the best median."""
 
     cell: Cell
     quantity: Quantity
     aspect: Aspect
     best: str
     places: dict[str, Place]
+    group: str = ""
 
     def level(self) -> list[str]:
         """The best, and who is level with it."""
@@ -57,9 +58,8 @@ def standings(bench: Bench, family: str | None = None) -> list[Standing]:
         if family in (None, experiment.family):
             cells = [c for c in bench.table if c.experiment == experiment.id]
             for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
-                standing = _standing(bench, cell)
-                if standing:
-                    found.append(standing)
+                found += filter(None, (_standing(bench, cell, group)
+                                       for group in _groups(bench, cell)))
     return found
 
 
@@ -72,23 +72,29 @@ def aspect_of(quantity: Quantity) -> Aspect:
     return "memory" if memory else "other"
 
 
-def _standing(bench: Bench, cell: Cell) -> Standing | None:
+def _groups(bench: Bench, cell: Cell) -> list[str]:
+    return list(dict.fromkeys(bench.group_of(cell.experiment, name) for name in bench.table[cell]))
+
+
+def _standing(bench: Bench, cell: Cell, group: str) -> Standing | None:
     quantity = quantity_of(bench, cell)
     aside = bench.controls()
     row = {name: series for name, series in bench.table[cell].items()
-           if name not in aside and _whole(bench, cell, name)}
+           if name not in aside and bench.group_of(cell.experiment, name) == group
+           and _whole(bench, cell, name)}
     if len(row) < 2 or quantity.name in NOT_RANKED:
         return None
     medians = {name: float(np.median(series.values)) for name, series in row.items()}
     best = (max if quantity.better == "higher" else min)(medians, key=lambda name: medians[name])
     return Standing(cell, quantity, aspect_of(quantity), best,
-                    {name: _place(bench, cell, row, medians, name, best) for name in row})
+                    {name: _place(bench, cell, row, medians, name, best) for name in row}, group)
 
 
 def _whole(bench: Bench, cell: Cell, subject: str) -> bool:
     """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
     tried = bench.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
-    return all(p.status in ("ok", "interrupted", "discarded") for p in tried)
+    return all(p.status in ("ok", "interrupted", "discarded") for p in tried) and (
+        not bench.planted(cell, subject))
 
 
 def _place(bench: Bench, cell: Cell, row: dict[str, Series], medians: dict[str, float],

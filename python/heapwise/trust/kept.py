@@ -106,6 +106,11 @@ def sieve(stored: StoredRun) -> Sieve:
     return Sieve(kept, len(found), {rule: sum(marks) for rule, marks in struck.items()}, removed)
 
 
+def planted(process: Process) -> float:
+    """Nanoseconds that were added to every operation to see whether they are found; else 0."""
+    return float(recorded(process, "plant_ns") or 0.0)
+
+
 def recorded(process: Process, name: str) -> Any:
     """A fact of the process: of the launcher's, or of the line that the experiment began with."""
     if name in process.facts:

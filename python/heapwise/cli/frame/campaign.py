@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
 from heapwise.errors import Exit, Problem
-from heapwise.model import Process, Result
+from heapwise.model import Finding, Process, Result
 from heapwise.runner import Campaign
 from heapwise.store import StoredRun, read_run
 
@@ -17,6 +18,9 @@ PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
 
 MANY_ROWS = 400
 """More are no longer read on a terminal."""
+
+MANY_FINDINGS = 24
+"""More sentences neither: then each experiment has one, and the report has all."""
 
 
 def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> int:
@@ -67,6 +71,8 @@ def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
     console.say()
     console.result(_tables(result, stored))
     console.result("")
+    if not compare:
+        _print_experiments(result, console)
     for headline in [] if compare else result.headlines:
         console.result(f"         {headline}")
     for place, goal in enumerate(result.goals):
@@ -78,17 +84,50 @@ def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
     console.result(labelled("Trust    ", trust_line(result)))
 
 
+def _print_experiments(result: Result, console: Console) -> None:
+    """What each experiment found and expected, and the least that it could have found."""
+    from heapwise.analysis import detectable_line, expected_line
+
+    lines = [finding.sentence if len(result.run.experiments) == 1
+             else f"{finding.experiment}: {finding.sentence}" for finding in told(result)]
+    for place, line in enumerate(lines):
+        console.result(f"{'Verdict' if place == 0 else '':9}{line}")
+    for place, expected in enumerate([] if result.run.plan.smoke else result.expectations):
+        console.result(f"{'Expected' if place == 0 else '':9}{expected_line(expected)}")
+    if line := detectable_line(result.detectable):
+        console.result(labelled("Detects  ", f"a difference of: {line}"))
+
+
+def told(result: Result) -> list[Finding]:
+    """All of them, or of each experiment the one that says most, where they would be too many."""
+    from heapwise.analysis import headline
+
+    if len(result.findings) <= MANY_FINDINGS:
+        return result.findings
+    found = [headline([f for f in result.findings if f.experiment == e.id], e.quantities[0].name)
+             for e in result.run.experiments]
+    return [finding for finding in found if finding is not None]
+
+
 def _tables(result: Result, stored: StoredRun) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
+    from heapwise.cli.frame.programs import program_tables
     from heapwise.cli.frame.standing import standing_tables
     from heapwise.cli.frame.table import compare_table, experiment_tables
 
     if result.run.plan.kind == "compare":
         return compare_table(result)
-    if result.run.plan.smoke or len(result.rows) <= MANY_ROWS:
-        return experiment_tables(result)
-    return (f"{standing_tables(stored)}\n\n{len(result.rows):,} rows with all their figures: "
+    programs = [e for e in result.run.experiments if e.is_of_programs]
+    parts = [program_tables(experiment, result) for experiment in programs]
+    ids = {experiment.id for experiment in programs}
+    others = [row for row in result.rows if row.experiment not in ids]
+    if others and (result.run.plan.smoke or len(others) <= MANY_ROWS):
+        parts.append(experiment_tables(replace(result, rows=others)))
+    elif others:
+        parts.append(
+            f"{standing_tables(stored)}\n\n{len(result.rows):,} rows with all their figures: "
             f"heapwise report {result.run.id}, or heapwise export {result.run.id}")
+    return "\n\n".join(parts)
 
 
 def trust_line(result: Result) -> str:

@@ -1,0 +1,62 @@
+"""The smallest difference that an experiment can show here, from the pairs of a thing with itself.
+"""
+
+from __future__ import annotations
+
+from math import expm1, log1p, sqrt
+
+from heapwise.analysis.findings import percent
+from heapwise.analysis.headlines import label
+from heapwise.analysis.rows import Bench
+from heapwise.model import Detectable, Experiment
+from heapwise.stats.noise import NoiseFloor
+from heapwise.trust.series import Cell
+
+AIM = 0.03
+"""What an experiment should be able to show at its default size on a quiet machine."""
+
+
+def detectable(bench: Bench) -> list[Detectable]:
+    """One for each experiment of a run, of its first quantity that has A/A pairs.
+
+    None for comparisons and smoke runs.
+    """
+    plan = bench.stored.run.plan
+    if plan.kind != "run" or plan.smoke:
+        return []
+    return [_of(bench, experiment) for experiment in bench.stored.run.experiments]
+
+
+def _of(bench: Bench, experiment: Experiment) -> Detectable:
+    for quantity in experiment.quantities:
+        noise = {cell: found for cell, found in bench.noise.items() if found.detectable is not None
+                 and (cell.experiment, cell.quantity) == (experiment.id, quantity.name)}
+        if noise:
+            return _typical(bench, experiment.id, quantity.name, noise)
+    return Detectable(experiment.id, experiment.quantities[0].name, None, None, "", 0, 0,
+                      "fewer than 3 A/A pairs above zero")
+
+
+def _typical(bench: Bench, experiment: str, quantity: str,
+             noise: dict[Cell, NoiseFloor]) -> Detectable:
+    """Over the cells the variances are averaged, which steadies what few pairs say of each."""
+    logs = {cell: log1p(found.detectable or 0.0) for cell, found in noise.items()}
+    typical = expm1(sqrt(sum(part * part for part in logs.values()) / len(logs)))
+    worst = max(logs, key=lambda cell: logs[cell])
+    return Detectable(experiment, quantity, typical, expm1(logs[worst]), label(bench, worst),
+                      min(found.pairs for found in noise.values()), len(noise))
+
+
+def detectable_line(found: list[Detectable]) -> str:
+    """``under 3.0 % in 31 of 38 experiments; pool/bulk 4.1 %, ...``; empty for none."""
+    if not found:
+        return ""
+    known = [d for d in found if d.difference is not None]
+    fine = [d for d in known if (d.difference or 0.0) < AIM]
+    others = sorted((d for d in known if d not in fine), key=lambda d: -(d.difference or 0.0))
+    words = [f"{d.experiment} {percent(d.difference or 0.0)}" for d in others]
+    words += [f"{d.experiment}: {d.note}" for d in found if d.difference is None]
+    rest = f"; {', '.join(words)}" if words else ""
+    if len(found) == 1:
+        return words[0] if words else f"{fine[0].experiment} {percent(fine[0].difference or 0.0)}"
+    return f"under {percent(AIM)} in {len(fine)} of {len(found)} experiments{rest}"

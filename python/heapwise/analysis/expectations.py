@@ -1,0 +1,246 @@
+"""What experiments expect of themselves, judged from the intervals of this run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from heapwise.analysis.rows import Bench, cell_place, median_interval_of, outcome
+from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.model import Expectation, Expected, Experiment
+from heapwise.trust.series import REPEATS_NOTE, Cell, Series, parameters_key, ratio_of
+
+Word = Literal["met", "not met", "cannot tell here", "not measured"]
+
+WORST_FIRST: tuple[Word, ...] = ("not met", "cannot tell here", "met", "not measured")
+"""A part that was not measured is counted in the note, and hides no other."""
+
+FEW_ROUNDS = "interval over repeats, for want of six rounds"
+SMOKE = "a smoke run is too short to tell"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """In the unit of what is judged; low and high None without an interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    note: str = ""
+
+
+def expectations(bench: Bench) -> list[Expected]:
+    """One for each expectation of each experiment of a run; none for comparisons."""
+    if bench.stored.run.plan.kind != "run":
+        return []
+    return [_judged(bench, experiment, expectation)
+            for experiment in bench.stored.run.experiments
+            for expectation in experiment.expectations]
+
+
+def _judged(bench: Bench, experiment: Experiment, expectation: Expectation) -> Expected:
+    parts = [_part(bench, experiment, expectation, parameters, subject)
+             for parameters in _cells(bench, experiment, expectation)
+             for subject in _named(bench, experiment, expectation.subject)]
+    if not parts:
+        wanted = ", ".join(f"{k} {v}" for k, v in expectation.parameters.items())
+        reason = f"no cell with {wanted} in this run" if wanted else (
+            f"{expectation.subject} is not in this run")
+        return Expected(experiment.id, expectation.says, _of(expectation, expectation.subject,
+                        expectation.over, {}), _aim(expectation, _unit(experiment, expectation)),
+                        _unit(experiment, expectation), None, None, None, "not measured", reason)
+    return parts[0] if len(parts) == 1 else _together(expectation, parts)
+
+
+def _together(expectation: Expectation, parts: list[Expected]) -> Expected:
+    """The worst of them stands for all; how many there are is in the note."""
+    def badness(part: Expected) -> tuple[int, float]:
+        return WORST_FIRST.index(part.verdict), _margin(expectation, part)
+
+    worst = min(parts, key=badness)
+    counts = [f"{n} {word}" for word in WORST_FIRST
+              if (n := sum(part.verdict == word for part in parts))]
+    notes = [f"the worst of {len(parts)} cells: {', '.join(counts)}", worst.note]
+    return replace(worst, parts=parts, note="; ".join(note for note in notes if note))
+
+
+def _margin(expectation: Expectation, part: Expected) -> float:
+    """How far inside the bounds, relative to them; less is worse."""
+    if part.value is None:
+        return np.inf
+    below = part.value / expectation.at_least if expectation.at_least > 0 else np.inf
+    top = expectation.at_most
+    above = np.inf if top is None else top / part.value if part.value > 0 and top > 0 else (
+        0.0 if part.value > top else np.inf)
+    return float(min(below, above))
+
+
+def _cells(bench: Bench, experiment: Experiment, expectation: Expectation) -> list[str]:
+    """Those tried whose parameters are as the expectation names them."""
+    found = [key for name, key in bench.tried if name == experiment.id
+             and _fits(json.loads(key), expectation.parameters)]
+    return sorted(found, key=lambda key: cell_place(experiment, key))
+
+
+def _fits(cell: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
+    return all(name in cell and cell[name] == value for name, value in wanted.items())
+
+
+def _named(bench: Bench, experiment: Experiment, name: str) -> list[str]:
+    """The subject itself, or each peer that a subject of the kind malloc became."""
+    known = [spec.name for spec in experiment.subjects if spec.name in bench.subjects()]
+    return [n for n in known if n == name or n.startswith(f"{name}@")]
+
+
+def _partner(bench: Bench, experiment: Experiment, over: str, subject: str) -> str:
+    """``over`` of the same peer where both are of the kind malloc, else of the baseline."""
+    names = _named(bench, experiment, over)
+    same = f"{over}@{subject.rpartition('@')[2]}"
+    if not names or over in names:
+        return over
+    return same if same in names else next((n for n in names if n == experiment.baseline),
+                                           names[0])
+
+
+def _part(bench: Bench, experiment: Experiment, expectation: Expectation, key: str,
+          subject: str) -> Expected:
+    parameters = json.loads(key)
+    over = _partner(bench, experiment, expectation.over, subject) if expectation.over else ""
+    unit = _unit(experiment, expectation)
+    blank = Expected(experiment.id, expectation.says,
+                     _of(expectation, subject, over, _shown(bench, experiment, parameters)),
+                     _aim(expectation, unit), unit, None, None, None, "not measured")
+    needed = [(parameters, subject)]
+    if over:
+        needed.append(({**parameters, **expectation.over_parameters}, over))
+    for cell, name in needed:
+        if trouble := _trouble(bench, experiment, cell, name, expectation.quantity):
+            return replace(blank, verdict=trouble[0], note=trouble[1])
+    series = [bench.table[Cell(experiment.id, parameters_key(cell), expectation.quantity)][name]
+              for cell, name in needed]
+    figure = _ratio(*series) if over else _value(series[0], expectation)
+    if isinstance(figure, str):
+        return replace(blank, verdict="cannot tell here", note=figure)
+    verdict, note = _word(expectation, figure), figure.note
+    if bench.stored.run.plan.smoke:
+        verdict, note = "cannot tell here", SMOKE
+    return replace(blank, value=figure.value, low=figure.low, high=figure.high, verdict=verdict,
+                   note=note)
+
+
+def _trouble(bench: Bench, experiment: Experiment, parameters: dict[str, Any], subject: str,
+             quantity: str) -> tuple[Word, str] | None:
+    """Why there is nothing to judge, or nothing that may be judged."""
+    key = parameters_key(parameters)
+    tried = bench.tried.get((experiment.id, key), {}).get(subject, [])
+    if not tried:
+        return "not measured", f"{subject} was not measured there"
+    status, reason = outcome(tried)
+    present = subject in bench.table.get(Cell(experiment.id, key, quantity), {})
+    if status != "ok":
+        return ("cannot tell here" if present else "not measured"), f"{subject}: {reason}"
+    return None if present else ("not measured", f"{subject} has no {quantity}")
+
+
+def _ratio(above: Series, below: Series) -> Figure | str:
+    ratio, note = ratio_of(above, below)
+    if ratio is None:
+        return note
+    return Figure(ratio.ratio, ratio.low, ratio.high, FEW_ROUNDS if REPEATS_NOTE in note else "")
+
+
+def _value(series: Series, expectation: Expectation) -> Figure:
+    """Never means in no repeat at all, which a median would not notice."""
+    middle = float(np.median(series.values))
+    if expectation.at_most == 0:
+        return Figure(middle, float(min(series.values)), float(max(series.values)),
+                      "of all repeats, not of their median")
+    found = median_interval_of(series)
+    return Figure(middle, found.low, found.high, FEW_ROUNDS if found.note == REPEATS_NOTE else "")
+
+
+def _word(expectation: Expectation, figure: Figure) -> Word:
+    top = np.inf if expectation.at_most is None else expectation.at_most
+    if figure.low is None or figure.high is None:
+        return "cannot tell here"
+    if figure.low >= expectation.at_least and figure.high <= top:
+        return "met"
+    outside = figure.high < expectation.at_least or figure.low > top
+    never = top == 0 and figure.high > 0
+    return "not met" if outside or never else "cannot tell here"
+
+
+def _unit(experiment: Experiment, expectation: Expectation) -> str:
+    if expectation.over:
+        return "x"
+    return next((q.unit for q in experiment.quantities if q.name == expectation.quantity), "")
+
+
+def _shown(bench: Bench, experiment: Experiment, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Those of which this run has several values."""
+    cells = [json.loads(key) for name, key in bench.tried if name == experiment.id]
+    return {name: value for name, value in parameters.items()
+            if len({str(cell.get(name)) for cell in cells}) > 1}
+
+
+def _of(expectation: Expectation, subject: str, over: str, parameters: dict[str, Any]) -> str:
+    """``random / sequential, latency, size 64``."""
+    changed = expectation.over_parameters
+    moved = ", ".join(f"{name} {value}" for name, value in changed.items())
+    ratio = f" / {over}{f' with {moved}' if moved else ''}" if over else ""
+    cell = [f"{name} {value}" for name, value in (parameters or expectation.parameters).items()]
+    return ", ".join([f"{subject}{ratio}", expectation.quantity, *cell])
+
+
+def _aim(expectation: Expectation, unit: str) -> str:
+    """``at least 2x``, ``0.1 to 5 µs``, ``at most 1``."""
+    low, high = expectation.at_least, expectation.at_most
+    scale = _scale([low, high], unit)
+    if high is None:
+        return f"at least {_text(low, scale)}"
+    if low > 0:
+        return f"{_number(low, scale)} to {_text(high, scale)}"
+    return f"at most {_text(high, scale)}" if high else "never"
+
+
+def _scale(values: list[float | None], unit: str) -> Scale:
+    return scale_for(values, unit)
+
+
+def _number(value: float, scale: Scale) -> str:
+    return f"{value / scale.factor:.3g}"
+
+
+def _text(value: float, scale: Scale) -> str:
+    return f"{_number(value, scale)}{scale.label}" if scale.label == "x" else (
+        f"{_number(value, scale)} {scale.label}".rstrip())
+
+
+def figures_of(expected: Expected) -> str:
+    """``2.41x, 2.38 to 2.44``; empty where nothing was measured."""
+    if expected.value is None:
+        return ""
+    scale = _scale([expected.value, expected.low, expected.high], expected.unit)
+    ends = ", no interval" if expected.low is None or expected.high is None else (
+        f", {scale.number(expected.low)} to {scale.number(expected.high)}")
+    gap = "" if scale.label == "x" or not scale.label else " "
+    return f"{significant(expected.value / scale.factor)}{gap}{scale.label}{ends}"
+
+
+def expected_line(expected: Expected) -> str:
+    """``met  cache/levels: a miss costs at least twice: chase ... = 2.4x (expected: ...)``."""
+    value = f" = {figures}" if (figures := figures_of(expected)) else ""
+    note = f"; {expected.note}" if expected.note else ""
+    return (f"{expected.verdict:16}  {expected.experiment}: {expected.says}: {expected.of}{value} "
+            f"(expected: {expected.aim}{note})")
+
+
+def flat(found: list[Expected]) -> Iterator[Expected]:
+    """Each with its parts, if it has any."""
+    for expected in found:
+        yield expected
+        yield from expected.parts

@@ -1,0 +1,226 @@
+"""Verdicts as sentences: each from the pairs of its cell, so that none can outlive its numbers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Literal
+
+import numpy as np
+
+from heapwise.analysis.gain import is_speed, quantity_of
+from heapwise.analysis.rows import Bench, median_interval_of, outcome, place
+from heapwise.analysis.units import scale_for, significant
+from heapwise.analysis.verdict import judge
+from heapwise.model import Experiment, Finding, Quantity
+from heapwise.stats.paired import PairedRatio
+from heapwise.trust.kept import planted
+from heapwise.trust.series import Cell, Series, baseline_of, ratio_of
+
+Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
+
+Side = tuple[Cell, str]
+"""A cell and one of its subjects."""
+
+SMALL = 1.05
+"""Up to 5 % a factor has no figures left to show: then it is said in percent."""
+
+
+def findings(bench: Bench) -> list[Finding]:
+    """Every subject against its baseline, and every parameter's far end against its first value.
+
+    In the order of the rows; none for smoke runs and comparisons.
+    """
+    plan = bench.stored.run.plan
+    if plan.smoke or plan.kind != "run":
+        return []
+    found = [finding for experiment in bench.stored.run.experiments
+             for cell in _cells(bench, experiment) for finding in (
+                 *_subjects(bench, experiment, cell), *_parameters(bench, experiment, cell))]
+    return list({(f.experiment, f.sentence): f for f in reversed(found)}.values())[::-1]
+
+
+def headline(found: list[Finding], quantity: str) -> Finding | None:
+    """The largest difference that is certain, of this quantity; else the first that was told."""
+    mine = [f for f in found if f.parameters.get("quantity") == quantity]
+    sure = [f for f in mine if f.verdict in ("better", "worse") and f.ratio]
+    if sure:
+        return max(sure, key=lambda f: max(f.ratio or 1, 1 / (f.ratio or 1)))
+    told = [f for f in mine if f.verdict != "not measured"]
+    return next(iter([f for f in told if f.verdict == "no difference"] or told or mine), None)
+
+
+def _cells(bench: Bench, experiment: Experiment) -> list[Cell]:
+    """Those tried, with each quantity that some subject yielded there (or the first, if none)."""
+    found = []
+    for name, key in bench.tried:
+        if name == experiment.id:
+            cells = [Cell(name, key, quantity.name) for quantity in experiment.quantities]
+            found += [c for c in cells if c in bench.table] or cells[:1]
+    return sorted(found, key=lambda cell: place(experiment, cell))
+
+
+def _subjects(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
+    base = baseline_of(bench.stored, experiment)
+    row = bench.table.get(cell, {})
+    tried = bench.tried[(cell.experiment, cell.parameters)]
+    for name in bench.subjects():
+        if name == base or name in bench.controls() or name not in tried:
+            continue
+        if name not in row:
+            if not any(name in r for c, r in bench.table.items() if c[:2] == cell[:2]):
+                yield _nothing(bench, experiment, cell, name, base)
+        elif base in row:
+            yield from _between(bench, experiment, [(cell, name), (cell, base)], (name, base),
+                                _where(bench, experiment, cell))
+
+
+def _parameters(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
+    """From the first cell of the experiment: one parameter at a time goes to its other values."""
+    first = min((c for c in bench.table if c.experiment == experiment.id
+                 and c.quantity == cell.quantity), key=lambda c: place(experiment, c), default=None)
+    if first is None or cell == first:
+        return
+    here, start = json.loads(cell.parameters), json.loads(first.parameters)
+    moved = [name for name in here if here[name] != start.get(name)]
+    if len(moved) != 1 or not _is_end(bench, experiment, cell, moved[0]):
+        return
+    name = moved[0]
+    for subject in bench.subjects():
+        if subject in bench.controls() or subject not in bench.table[cell] or (
+                subject not in bench.table[first]):
+            continue
+        above, below = (f"{subject} with {_words({name: p[name]})}" for p in (here, start))
+        yield from _between(bench, experiment, [(cell, subject), (first, subject)], (above, below),
+                            _quantity(experiment, cell))
+
+
+def _is_end(bench: Bench, experiment: Experiment, cell: Cell, name: str) -> bool:
+    """The largest of numbers; of words each, since they have no order."""
+    if cell not in bench.table:
+        return False
+    value = json.loads(cell.parameters)[name]
+    if not isinstance(value, int | float):
+        return True
+    every = [json.loads(c.parameters)[name] for c in bench.table
+             if c.experiment == experiment.id and c.quantity == cell.quantity]
+    return bool(value == max(every))
+
+
+def _word(bench: Bench, ratio: PairedRatio | None, quantity: Quantity,
+          sides: list[Side]) -> Word:
+    """As the verdict of a row, with the wider of the two floors."""
+    for cell, name in sides:
+        tried = bench.tried[(cell.experiment, cell.parameters)].get(name, [])
+        if outcome(tried)[0] != "ok" or any(planted(process) for process in tried):
+            return "cannot tell"
+    return judge(ratio, quantity.better, _floor(bench, sides))
+
+
+def _floor(bench: Bench, sides: list[Side]) -> float | None:
+    return max((bench.floors[c] for c, _ in sides if c in bench.floors), default=None)
+
+
+def _nothing(bench: Bench, experiment: Experiment, cell: Cell, name: str, base: str) -> Finding:
+    _, reason = outcome(bench.tried[(cell.experiment, cell.parameters)][name])
+    where = _where(bench, experiment, cell, named=False)
+    return Finding(experiment.id, _parameters_of(cell), name, base, None, None, None,
+                   "not measured", f"{where}{name} was not measured: {reason or 'no sample kept'}.")
+
+
+def _between(bench: Bench, experiment: Experiment, sides: list[Side], names: tuple[str, str],
+             where: str) -> Iterator[Finding]:
+    """Nothing where both are zero throughout."""
+    (cell, _), above, below = sides[0], *names
+    first, second = (bench.table[c][name] for c, name in sides)
+    quantity = quantity_of(bench, cell)
+    ratio, note = ratio_of(first, second)
+    word = _word(bench, ratio, quantity, sides)
+    figures: tuple[float | None, float | None, float | None] = (None, None, None)
+    if ratio is not None:
+        figures = ratio.ratio, ratio.low, ratio.high
+        said = _said(quantity, above, below, ratio, word, note, _floor(bench, sides))
+    elif not any(first.values) and not any(second.values):
+        return
+    else:
+        said = f"{above} {_count(first, quantity)}, {below} {_count(second, quantity)}"
+    yield Finding(experiment.id, _parameters_of(cell), above, below, *figures, word,
+                  f"{where}{said}.")
+
+
+def _count(series: Series, quantity: Quantity) -> str:
+    """``12.0 per million, 11.0..14.0``, ``never``: what has no ratio is said as it is."""
+    if not any(series.values):
+        return "never"
+    scale, interval = scale_for(series.values, quantity.unit), median_interval_of(series)
+    ends = "" if interval.low is None or interval.high is None else (
+        f", {scale.number(interval.low)}..{scale.number(interval.high)}")
+    return f"{scale.text(float(np.median(series.values)))}{ends}"
+
+
+def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None, word: Word,
+          note: str, floor: float | None) -> str:
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return f"cannot tell {above} from {below} yet: {note or 'too few rounds for an interval'}"
+    if word in ("better", "worse"):
+        return _difference(quantity, above, below, ratio.ratio, ratio.low, ratio.high)
+    reach = max(ratio.high, 1 / ratio.low) - 1
+    if word == "no difference":
+        within = f"the noise floor of {percent(floor)}" if floor and reach <= floor else (
+            f"{percent(reach)}")
+        return f"no difference between {above} and {below} beyond {within}"
+    ends = f"{_signed(ratio.low)} to {_signed(ratio.high)} %"
+    if floor and not ratio.low <= 1 <= ratio.high:
+        return (f"cannot tell {above} from {below}: {ends} is within the noise floor of "
+                f"{percent(floor)}")
+    return f"cannot tell {above} from {below} yet: {ends}"
+
+
+def _difference(quantity: Quantity, above: str, below: str, ratio: float, low: float,
+                high: float) -> str:
+    """``soa 1.42x faster than aos, 1.40..1.44``: always a factor above 1, and its direction."""
+    less, more = ("slower", "faster") if is_speed(quantity) else ("less", "more")
+    if is_speed(quantity) and quantity.better == "lower":
+        less, more = more, less
+    word = more if ratio > 1 else less
+    if ratio < 1:
+        ratio, low, high = 1 / ratio, 1 / high, 1 / low
+    if ratio < SMALL:
+        ends = f"{(low - 1) * 100:.1f}..{(high - 1) * 100:.1f} %"
+        return f"{above} {percent(ratio - 1)} {word} than {below}, {ends}"
+    return (f"{above} {significant(ratio)}x {word} than {below}, "
+            f"{significant(low)}..{significant(high)}")
+
+
+def percent(share: float) -> str:
+    """0.006 -> ``0.6 %``; below 0.05 % two figures, never 0 for something."""
+    number = share * 100
+    return f"{number:.1f} %" if number >= 0.05 or not number else f"{number:.2g} %"
+
+
+def _signed(ratio: float) -> str:
+    return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
+
+
+def _where(bench: Bench, experiment: Experiment, cell: Cell, *, named: bool = True) -> str:
+    """``threads 2, latency: ``, of what the experiment has several of."""
+    mine = json.loads(cell.parameters)
+    every = [json.loads(key) for name, key in bench.tried if name == experiment.id]
+    varying = {k: v for k, v in mine.items() if len({str(p.get(k)) for p in every}) > 1}
+    words = [_words(varying)] if varying else []
+    if named and len(experiment.quantities) > 1:
+        words.append(cell.quantity.replace("_", " "))
+    return f"{', '.join(words)}: " if words else ""
+
+
+def _quantity(experiment: Experiment, cell: Cell) -> str:
+    return f"{cell.quantity.replace('_', ' ')}: " if len(experiment.quantities) > 1 else ""
+
+
+def _words(parameters: dict[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
+                     else f"{name.replace('_', ' ')} {value}" for name, value in parameters.items())
+
+
+def _parameters_of(cell: Cell) -> dict[str, Any]:
+    return {**json.loads(cell.parameters), "quantity": cell.quantity}

@@ -1,0 +1,41 @@
+"""Rows of several kinds in sentences: who leads its own kind, in time and in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from heapwise.analysis.gain import PEAK
+from heapwise.analysis.rows import Bench
+from heapwise.analysis.standing import Standing, standings
+from heapwise.analysis.units import show
+
+FIRST = {"wall": "fastest", PEAK: "least peak memory"}
+
+GROUPS = {"explicit": "explicit", "counting": "reference counting", "collector": "collectors",
+          "region": "pools and arenas", "": "others"}
+"""In the order in which they are shown. They never share a ranking."""
+
+NAMED = 3
+
+
+def tree_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
+    """A line for each kind and cell of the experiments whose rows are of several kinds."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for standing in standings(bench):
+        if standing.group and standing.quantity.name in FIRST:
+            best = standing.places[standing.best]
+            words = (f"{FIRST[standing.quantity.name]} {leaders(standing)} "
+                     f"({show(best.median, standing.quantity.unit)})")
+            cell = label(standing).replace(f" {standing.quantity.name}", "")
+            lines.setdefault((cell, standing.group), []).append(words)
+    return [f"{cell}: {GROUPS[group]}: {', '.join(words)}"
+            for (cell, group), words in lines.items()]
+
+
+def leaders(standing: Standing) -> str:
+    """The best of its kind, and those that cannot be told from it."""
+    names = [standing.best, *(n for n in standing.level() if n != standing.best)]
+    if len(names) == 1:
+        return names[0]
+    more = f" or {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return f"{' or '.join(names[:NAMED])}{more}"

@@ -1,0 +1,89 @@
+"""A program experiment as a table: a line for each row, in groups that are not ranked together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from heapwise.analysis.gain import PEAK
+from heapwise.analysis.tree_headlines import GROUPS
+from heapwise.model import Experiment, Row, SubjectSpec
+from heapwise.trust.series import parameters_key
+
+WALL = "wall"
+
+
+@dataclass(frozen=True)
+class Line:
+    """``rows``: quantity to what was measured of it. ``trouble``: why there are no figures."""
+
+    spec: SubjectSpec
+    rows: dict[str, Row] = field(default_factory=dict)
+    control: bool = False
+
+    @property
+    def subject(self) -> str:
+        return f"{self.spec.name}-control" if self.control else self.spec.name
+
+    @property
+    def trouble(self) -> str:
+        """What happened, or how to get it. Whose work was wrong once has no figures at all."""
+        bad = next((row for row in self.rows.values() if row.status != "ok"), None)
+        if bad is None:
+            lost = self.rows.get(WALL)
+            return lost.note if lost and lost.median is None else ""
+        words = bad.note or bad.status.replace("_", " ")
+        return f"missing: {words}" if bad.status == "missing" else words
+
+    def median(self, quantity: str) -> float | None:
+        row = self.rows.get(quantity)
+        return None if row is None or self.trouble else row.median
+
+
+@dataclass(frozen=True)
+class Table:
+    """One cell of the experiment. ``groups``: title to its lines, the fastest first."""
+
+    experiment: Experiment
+    cell: str
+    groups: dict[str, list[Line]]
+
+    @property
+    def lines(self) -> list[Line]:
+        return [line for lines in self.groups.values() for line in lines]
+
+    def words(self) -> str:
+        """``depth 21``."""
+        return ", ".join(f"{name} {value}" for name, value in json.loads(self.cell).items())
+
+
+def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[Table]:
+    """One for each cell, in the order of the rows."""
+    by_cell: dict[str, dict[str, dict[str, Row]]] = {}
+    for row in rows:
+        if row.experiment == experiment.id:
+            cell = {name: value for name, value in row.parameters.items() if name != "quantity"}
+            subjects = by_cell.setdefault(parameters_key(cell), {})
+            subjects.setdefault(row.subject, {})[str(row.parameters["quantity"])] = row
+    return [Table(experiment, cell, _grouped(experiment, subjects))
+            for cell, subjects in by_cell.items()]
+
+
+def _grouped(
+    experiment: Experiment, subjects: dict[str, dict[str, Row]]
+) -> dict[str, list[Line]]:
+    lines = []
+    for name, rows in subjects.items():
+        if spec := experiment.spec(name):
+            lines.append(Line(spec, rows, control=name != spec.name))
+    lines.sort(key=_place)
+    found = {title: [line for line in lines if line.spec.group == group]
+             for group, title in GROUPS.items()}
+    return {title: members for title, members in found.items() if members}
+
+
+def _place(line: Line) -> tuple[bool, bool, float, float]:
+    """The fastest first, then what failed, then what is not here."""
+    missing = not line.spec.available
+    return (missing, bool(line.trouble), line.median(WALL) or 0.0, line.median(PEAK) or 0.0)
