@@ -1,0 +1,48 @@
+"""The rows of a program experiment as text: time beside memory, a block for each kind."""
+
+from __future__ import annotations
+
+from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
+from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.cli.frame.table import align
+from heapwise.model import Experiment, Result
+
+SHOWN = {"wall": "wall", "user": "user", "system": "system", "peak_resident": "peak",
+         "collections": "collections", "longest_pause": "longest pause"}
+
+
+def program_tables(experiment: Experiment, result: Result) -> str:
+    return "\n\n".join(_text(table) for table in tree_tables(experiment, result.rows))
+
+
+def _text(table: Table) -> str:
+    quantities = [q for q in SHOWN if any(line.median(q) is not None for line in table.lines)]
+    units = {q.name: q.unit for q in table.experiment.quantities}
+    scales = {q: scale_for([line.median(q) for line in table.lines], units[q])
+              for q in quantities}
+    base = table.experiment.baseline
+    head = ["", *(f"{SHOWN[q]} {scales[q].label}".rstrip() for q in quantities), f"vs {base}"]
+    lines = [head]
+    for title, members in table.groups.items():
+        lines.append([f"{title}:"])
+        lines += [_line(line, quantities, scales) for line in members]
+    return f"{table.experiment.id}  {table.words()}\n{align(lines)}"
+
+
+def _line(line: Line, quantities: list[str], scales: dict[str, Scale]) -> list[str]:
+    name = f"  {line.subject}"
+    if trouble := line.trouble:
+        return [name, trouble]
+    words = ["-" if (value := line.median(q)) is None else scales[q].number(value)
+             for q in quantities]
+    return [name, *words, _ratio(line)]
+
+
+def _ratio(line: Line) -> str:
+    row = line.rows.get(WALL)
+    if row is None or row.ratio is None:
+        return "baseline" if row and row.baseline else "-"
+    if row.ratio_low is None or row.ratio_high is None:
+        return f"{significant(row.ratio)}x"
+    return (f"{significant(row.ratio)}x  "
+            f"{significant(row.ratio_low)}..{significant(row.ratio_high)}")
