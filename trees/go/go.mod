@@ -1,0 +1,3 @@
+module heapwise/trees
+
+go 1.19
