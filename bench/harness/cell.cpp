@@ -31,6 +31,7 @@ cell::cell(const experiment& question, const options& chosen)
     : question_{&question},
       options_{&chosen},
       repeats_{chosen.repeats},
+      plant_ns_{chosen.plant_ns},
       random_{chosen.seed},
       allowed_{cpu_list::of_this_thread()} {}
 

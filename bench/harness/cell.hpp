@@ -39,7 +39,7 @@ class cell {
   template <class Body>
   void each_repeat(Body&& body) {
     for (int repeat = 0; repeat < repeats_; ++repeat) {
-      sample yields{*question_, repeat};
+      sample yields{*question_, repeat, plant_ns_};
       const std::uint64_t spin_before_ns = calibrated_spin_ns(spins);
       body(yields);
       finish(yields, spin_before_ns, calibrated_spin_ns(spins));
@@ -81,6 +81,7 @@ class cell {
   const experiment* question_;
   const options* options_;
   int repeats_;
+  double plant_ns_;
   random_numbers random_;
   cpu_list allowed_;
   std::uint64_t expected_calls_ = 0;

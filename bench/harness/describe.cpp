@@ -144,6 +144,7 @@ void write_start(json_line& line, const experiment& question, const options& cho
   }
   line.close('}').field("repeats", chosen.repeats).field("seed", chosen.seed);
   line.field("smoke", chosen.smoke);
+  if (chosen.plant_ns > 0) line.field("plant_ns", chosen.plant_ns);
   write_process(line);
   line.close('}').end_of_line();
 }

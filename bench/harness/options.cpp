@@ -78,6 +78,12 @@ void take_value(const experiment& question, std::string_view name, std::string_v
     const auto seed = read_number<std::uint64_t>(text);
     if (!seed) throw usage_error{"--seed cannot be", text, "A whole number from 0."};
     chosen.seed = *seed;
+  } else if (name == "--plant-ns") {
+    const auto plant_ns = read_number<double>(text);
+    if (!plant_ns || !std::isfinite(*plant_ns) || *plant_ns <= 0) {
+      throw usage_error{"--plant-ns cannot be", text, "A time above 0."};
+    }
+    chosen.plant_ns = *plant_ns;
   } else {
     throw usage_error{"unknown option", name, "See --help."};
   }
@@ -96,7 +102,9 @@ options read_options(const experiment& question, int argc, char** argv) {
   chosen.repeats = chosen.smoke ? smoke_repeats : question.repeats;
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i] == "--smoke") continue;
-    if (arguments[i] == "--describe") {
+    if (arguments[i] == "--self-test") {
+      chosen.self_test = true;
+    } else if (arguments[i] == "--describe") {
       chosen.verb = options::verb::describe;
     } else if (arguments[i] == "--list-subjects") {
       chosen.verb = options::verb::list_subjects;
@@ -109,6 +117,9 @@ options read_options(const experiment& question, int argc, char** argv) {
   }
   if (chosen.verb == options::verb::measure && chosen.subject == nullptr) {
     throw usage_error{"no subject", "", "--subject S says what is measured."};
+  }
+  if (chosen.plant_ns > 0 && !chosen.self_test) {
+    throw usage_error{"--plant-ns falsifies", "what is measured", "Only with --self-test."};
   }
   return chosen;
 }

@@ -18,6 +18,8 @@ struct options {
   int repeats = 0;
   std::uint64_t seed = 1;
   bool smoke = false;
+  bool self_test = false;
+  double plant_ns = 0.0; ///< only with self_test: added to every operation, to see it found
 };
 
 /// What is wrong with a command line: the three sentences of every error.

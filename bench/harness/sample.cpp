@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "harness/experiment.hpp"
+#include "kernel/spin.hpp"
 
 namespace heapwise::bench {
 
@@ -13,6 +14,12 @@ kernel_counts kernel_counts::now() noexcept {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return {usage.ru_minflt, usage.ru_nivcsw};
+}
+
+std::uint64_t sample::plant(std::uint64_t operations) const noexcept {
+  const std::uint64_t start_ns = now_ns();
+  spin_for_ns(plant_ns_ * static_cast<double>(operations));
+  return now_ns() - start_ns;
 }
 
 void sample::add_region(std::uint64_t elapsed_ns, std::uint64_t operations,

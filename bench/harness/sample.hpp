@@ -29,7 +29,9 @@ class sample {
  public:
   static constexpr std::size_t most_quantities = 32;
 
-  sample(const experiment& question, int repeat) noexcept : question_{&question}, repeat_{repeat} {}
+  /// plant_ns is added to every operation of every region: a self-test must find it again.
+  sample(const experiment& question, int repeat, double plant_ns = 0.0) noexcept
+      : question_{&question}, repeat_{repeat}, plant_ns_{plant_ns} {}
 
   [[nodiscard]] int repeat() const noexcept { return repeat_; }
 
@@ -48,6 +50,7 @@ class sample {
     const std::uint64_t start_ns = now_ns();
     work();
     clobber();
+    if (plant_ns_ > 0) plant(operations);
     const std::uint64_t elapsed_ns = now_ns() - start_ns;
     add_region(elapsed_ns, operations, before);
     saw_cpu();
@@ -72,7 +75,8 @@ class sample {
   template <std::invocable Operations, class Body>
   std::uint64_t measure_team(int threads, Operations&& operations, Body&& body) {
     const kernel_counts before = kernel_counts::now();
-    const team_time time = run_team(threads, body);
+    team_time time = run_team(threads, body);
+    if (plant_ns_ > 0) time.wall_ns += plant(operations());
     add_region(time.wall_ns, operations(), before);
     cpus_.add(time.cpus);
     threads_ = threads;
@@ -95,6 +99,9 @@ class sample {
     return static_cast<double>(elapsed_ns) / static_cast<double>(operations);
   }
 
+  /// Spends the planted time of so many operations; returns the nanoseconds that it took.
+  std::uint64_t plant(std::uint64_t operations) const noexcept;
+
   void saw_cpu() noexcept { cpus_.insert_current(); }
   void add_region(std::uint64_t elapsed_ns, std::uint64_t operations,
                   const kernel_counts& before) noexcept;
@@ -102,6 +109,7 @@ class sample {
 
   const experiment* question_;
   int repeat_;
+  double plant_ns_;
   int threads_ = 1;
   double values_[most_quantities] = {};
   bool known_[most_quantities] = {};

@@ -90,3 +90,10 @@ TEST_CASE("what cannot be understood is refused") {
   };
   for (const auto& arguments : wrong) CHECK_THROWS_AS(read(arguments), usage_error);
 }
+
+TEST_CASE("a planted cost needs the flag that says what it is for") {
+  CHECK_THROWS_AS(read({"--subject", "one", "--plant-ns", "3"}), usage_error);
+  CHECK_THROWS_AS(read({"--subject", "one", "--self-test", "--plant-ns", "0"}), usage_error);
+  CHECK(read({"--subject", "one", "--self-test", "--plant-ns", "0.5"}).plant_ns == 0.5);
+  CHECK(read({"--subject", "one", "--self-test"}).plant_ns == 0.0);
+}
