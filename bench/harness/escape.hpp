@@ -19,6 +19,13 @@ template <class Type>
   asm volatile("" : : "r,m"(value) : "memory");
 }
 
+/// The compiler must forget what it knows of `value`, an integer or a pointer; it stays in its
+/// register. Between two steps of a chain it keeps them two.
+template <class Type>
+[[gnu::always_inline]] inline void forget(Type& value) noexcept {
+  asm volatile("" : "+r"(value));
+}
+
 /// One byte stored into the block: what even the least user of a block does.
 [[gnu::always_inline]] inline void touch(void* block) noexcept {
   *static_cast<volatile unsigned char*>(block) = 1;

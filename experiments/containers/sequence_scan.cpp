@@ -1,0 +1,121 @@
+// Adding up all elements of a vector, a deque and a list.
+#include <cstddef>
+#include <deque>
+#include <list>
+#include <vector>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+using number = std::uint32_t;
+using numbers = mapped_array<number>;
+
+template <class Container>
+struct built {
+  explicit built(cell&, const numbers& from) : container(from.begin(), from.end()) {}
+  static constexpr std::size_t slower = 1;
+  Container container;
+};
+
+/// A list whose order has nothing to do with where its nodes lie: what a list becomes that is
+/// inserted into and removed from for long.
+struct scattered {
+  explicit scattered(cell& given, const numbers& from) : container(from.begin(), from.end()) {
+    std::vector<std::list<number>::iterator> order;
+    for (auto each = container.begin(); each != container.end(); ++each) order.push_back(each);
+    given.random().shuffle(std::span{order});
+    for (const auto& each : order) container.splice(container.end(), container, each);
+  }
+  static constexpr std::size_t slower = 32; // fewer passes for the time of the others
+  std::list<number> container;
+};
+
+template <class Container>
+[[gnu::noinline]] std::uint64_t sum_of(const Container& container) {
+  std::uint64_t sum = 0;
+  for (const number each : container) sum += each;
+  return sum;
+}
+
+template <class Built>
+void measure(cell& given) {
+  const numbers from{given.size("elements")};
+  std::uint64_t expected = 0;
+  for (auto& each : from) expected += (each = static_cast<number>(given.random().next()));
+  const std::uint64_t items = given.size("items") / Built::slower;
+  const std::uint64_t rounds = std::max(items / from.size(), std::uint64_t{1});
+  const Built built{given, from};
+  escape(&built.container);
+  measure_rate(given, rounds * from.size(), expected * rounds, [&] {
+    std::uint64_t sum = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      sum += sum_of(built.container);
+      clobber();
+    }
+    return sum;
+  });
+}
+
+void measure_loop(cell& given) {
+  const std::uint64_t items = given.size("items");
+  measure_rate(given, items, items, [&] {
+    std::uint64_t done = 0;
+    for (; done < items; ++done) forget(done);
+    return done;
+  });
+}
+
+constexpr std::int64_t in_cache = 4096;
+constexpr std::int64_t beyond = 131'072;
+
+seed_figure of_seed(const char* subject, double figure) {
+  return {subject, rate_name, {{"elements", in_cache}},
+          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
+}
+
+expectation at_most(const char* says, const char* subject, const char* over, double bound) {
+  return {.says = says,
+          .quantity = rate_name,
+          .subject = subject,
+          .over = over,
+          .parameters = {{"elements", beyond}},
+          .at_most = bound};
+}
+
+const experiment question{
+    .id = "containers/sequence_scan",
+    .question = "How fast are all elements of a sequence read, one after the other?",
+    .isolates =
+        "One pass after another over the same 4-byte numbers, which are added up: one piece of "
+        "memory, pieces of 512 bytes, or a node for each element.",
+    .not_shown =
+        "Insertion, which is what lists are for. Built with -O2, as its users build: GCC 12 makes "
+        "no vector instructions of a loop whose length it does not know, and the seed's 12.7 G "
+        "elements/s need them. `list` was filled once, so that its nodes lie side by side in the "
+        "order of the list: the best that a list can be. `list_scattered` has the same nodes in "
+        "random order. The seed does not say how many elements it had.",
+    .parameters = {{"elements", "of the sequence", {in_cache, beyond}, {in_cache}},
+                   {"items", "elements read in the timed region", {32 * beyond}, {65'536}}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one element"}},
+    .subjects = {{"vector", "std::vector", measure<built<std::vector<number>>>},
+                 {"deque", "std::deque", measure<built<std::deque<number>>>},
+                 {"list", "std::list, nodes in order", measure<built<std::list<number>>>},
+                 {"list_scattered", "std::list, nodes in random order", measure<scattered>},
+                 {"empty_loop", "a loop of as many steps, nothing in it", measure_loop}},
+    .baseline = "vector",
+    .repeats = 16,
+    .seed = "002_6e019959cd8b368d.txt",
+    .seed_figures = {of_seed("vector", 12'700), of_seed("deque", 3230), of_seed("list", 934)},
+    .expectations = {at_most("a list is at most half as fast as a vector", "list", "vector", 0.5),
+                     at_most("a list in random order is at most half as fast as one in order",
+                             "list_scattered", "list", 0.5)},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

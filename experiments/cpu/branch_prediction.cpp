@@ -1,0 +1,147 @@
+// A branch whose outcomes repeat after 2 to 64 Ki of them: short patterns are learned, long ones
+// are not.
+#include <algorithm>
+#include <cstddef>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+/// All patterns are written out to this length, so that all of them read the same memory.
+constexpr std::size_t written = 65'536;
+constexpr std::uint64_t taken_adds = 3;
+
+using outcomes = mapped_array<unsigned char>;
+
+/// The empty statement in the arm is what keeps the branch a jump: an arm that holds one cannot be
+/// turned into a conditional move.
+struct jump {
+  static void add(std::uint64_t& sum, unsigned char taken) noexcept {
+    if (taken != 0) {
+      forget(sum);
+      sum += taken_adds;
+    }
+  }
+};
+
+/// The same as a user writes it: what the compiler makes of it is its own affair.
+struct plain {
+  static void add(std::uint64_t& sum, unsigned char taken) noexcept {
+    if (taken != 0) sum += taken_adds;
+  }
+};
+
+struct branchless {
+  static void add(std::uint64_t& sum, unsigned char taken) noexcept {
+    sum += taken_adds & (0 - std::uint64_t{taken});
+    forget(sum);
+  }
+};
+
+struct nothing {
+  static void add(std::uint64_t& sum, unsigned char) noexcept { forget(sum); }
+};
+
+template <class Way>
+std::uint64_t walk(const outcomes& pattern, std::uint64_t rounds) noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < written; ++i) Way::add(sum, pattern[i]);
+  }
+  return sum;
+}
+
+void always(cell&, const outcomes& pattern) { std::ranges::fill(pattern.span(), 1); }
+
+void alternating(cell&, const outcomes& pattern) {
+  for (std::size_t i = 0; i < written; ++i) pattern[i] = i % 2;
+}
+
+/// As many taken as not, in an order that the seed decides, over and over.
+void shuffled(cell& given, const outcomes& pattern) {
+  const std::size_t length = std::min(given.size("length"), written);
+  for (std::size_t i = 0; i < length; ++i) pattern[i] = i % 2;
+  given.random().shuffle(pattern.span().first(length));
+  for (std::size_t i = length; i < written; ++i) pattern[i] = pattern[i - length];
+}
+
+template <class Way, void (*write)(cell&, const outcomes&)>
+void measure(cell& given) {
+  const std::uint64_t rounds = std::max(given.size("items") / written, std::size_t{1});
+  const outcomes pattern{written};
+  write(given, pattern);
+  const auto taken = static_cast<std::uint64_t>(std::ranges::count(pattern.span(), 1));
+  const bool adds = !std::is_same_v<Way, nothing>;
+  escape(pattern.data());
+  measure_rate(given, rounds * written, adds ? taken_adds * taken * rounds : 0,
+               [&] { return walk<Way>(pattern, rounds); });
+}
+
+seed_figure of_seed(const char* subject, double figure) {
+  return {subject, rate_name, {}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
+}
+
+const experiment question{
+    .id = "cpu/branch_prediction",
+    .question = "From which length on does a branch's pattern cost, and how much?",
+    .isolates =
+        "One branch at one address; its outcomes come from memory that is read in order and is the "
+        "same size for every length. A pattern has as many taken as not, in random order.",
+    .not_shown =
+        "Many branches that share the predictor. `random` keeps its branch a jump by force. "
+        "`random_plain` is the same as a user writes it: compilers make vector or conditional "
+        "instructions of it, and then there is nothing to predict. That is why the seed saw "
+        "nothing: 7.5 G items/s are more than two for each cycle of its processor, which takes "
+        "one taken branch in a cycle at most; its branch was not in the program. Its figure for "
+        "`random` therefore stands at `random_plain`. always_taken, alternating and empty_loop do "
+        "not depend on the length: their rows show the noise.",
+    .parameters = {{"length",
+                    "outcomes after which the pattern repeats",
+                    {2, 16, 128, 1024, 4096, 16'384, 65'536},
+                    {2, 65'536},
+                    "",
+                    2},
+                   {"items", "branches in the timed region", {8'388'608}, {262'144}}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one branch"}},
+    .subjects =
+        {{"always_taken", "always taken", measure<jump, always>},
+         {"alternating", "every second taken", measure<jump, alternating>},
+         {"random", "a random pattern", measure<jump, shuffled>},
+         {"random_plain", "the same, the branch left to the compiler", measure<plain, shuffled>},
+         {"branchless", "the same, computed without a branch", measure<branchless, shuffled>},
+         {"empty_loop", "the pattern is read, nothing is done", measure<nothing, shuffled>}},
+    .baseline = "branchless",
+    .seed = "002_6e019959cd8b368d.txt",
+    .seed_figures = {of_seed("always_taken", 7490), of_seed("alternating", 7550),
+                     of_seed("random_plain", 7560), of_seed("branchless", 7880)},
+    .expectations =
+        {{.says = "a pattern longer than the predictor's history costs at least twice a short one",
+          .quantity = rate_name,
+          .subject = "random",
+          .over = "random",
+          .parameters = {{"length", 65'536}},
+          .over_parameters = {{"length", 2}},
+          .at_most = 0.5},
+         {.says = "a branch that cannot be predicted is slower than none",
+          .quantity = rate_name,
+          .subject = "random",
+          .over = "branchless",
+          .parameters = {{"length", 65'536}},
+          .at_most = 0.7},
+         {.says = "without a branch the length does not matter",
+          .quantity = rate_name,
+          .subject = "branchless",
+          .over = "branchless",
+          .parameters = {{"length", 65'536}},
+          .over_parameters = {{"length", 2}},
+          .at_least = 0.9,
+          .at_most = 1.1}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,75 @@
+// One piece of work handed over as a lambda, a functor, a function pointer and a std::function.
+#include <functional>
+
+#include "sources/numbers.hpp"
+
+namespace {
+
+using namespace languages;
+
+struct functor {
+  std::uint64_t operator()(std::uint64_t figure) const noexcept { return work_of(figure); }
+};
+
+std::uint64_t function(std::uint64_t figure) noexcept { return work_of(figure); }
+
+void measure_lambda(cell& given) {
+  measure_calls(given, [](std::uint64_t figure) { return work_of(figure); });
+}
+
+void measure_functor(cell& given) { measure_calls(given, functor{}); }
+
+void measure_known_pointer(cell& given) { measure_calls(given, &function); }
+
+void measure_pointer(cell& given) {
+  auto* pointer = &function;
+  forget(pointer);
+  measure_calls(given, pointer);
+}
+
+void measure_std_function(cell& given) {
+  std::function<std::uint64_t(std::uint64_t)> erased = functor{};
+  escape(&erased); // what it holds is known to nobody from here on
+  measure_calls(given, erased);
+}
+
+const experiment question{
+    .id = "language/callable",
+    .question = "What does it cost to hand over a piece of work as an object that can be called?",
+    .isolates = "The same small work, always the same, so that every jump is predicted.",
+    .not_shown =
+        "The making of a std::function, which allocates when what it holds is larger than two "
+        "pointers; a std::function that is empty or changes. The seed's function pointer, at one "
+        "call a cycle, was known to its compiler and inlined: here that is "
+        "`function_pointer_known`; `function_pointer` is one that the compiler knows nothing of, "
+        "and then std::function is that and a little more.",
+    .parameters = {items},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one call"}},
+    .subjects = {{"lambda", "lambda", measure_lambda},
+                 {"functor", "functor", measure_functor},
+                 {"function_pointer_known", "function pointer, its target in sight",
+                  measure_known_pointer},
+                 {"function_pointer", "function pointer", measure_pointer},
+                 {"std_function", "std::function", measure_std_function},
+                 empty_loop},
+    .baseline = "lambda",
+    .repeats = 16,
+    .seed = seed,
+    .seed_figures = {of_seed("lambda", 3570), of_seed("functor", 3600),
+                     of_seed("function_pointer_known", 3630), of_seed("std_function", 1230)},
+    .expectations = {{.says = "a functor is a lambda",
+                      .quantity = rate_name,
+                      .subject = "functor",
+                      .over = "lambda",
+                      .at_least = 0.9,
+                      .at_most = 1.1},
+                     {.says = "a std::function is at most 0.8 times as fast as a lambda",
+                      .quantity = rate_name,
+                      .subject = "std_function",
+                      .over = "lambda",
+                      .at_most = 0.8}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,103 @@
+// One function reached by a template, through a pointer, and through a virtual table.
+#include "sources/numbers.hpp"
+
+namespace {
+
+using namespace languages;
+
+struct direct {
+  std::uint64_t operator()(std::uint64_t figure) const noexcept { return work_of(figure); }
+};
+
+template <class Work>
+void measure_template(cell& given) {
+  measure_calls(given, Work{});
+}
+
+std::uint64_t through_pointer(std::uint64_t figure) noexcept { return work_of(figure); }
+
+void measure_known_pointer(cell& given) {
+  auto* const pointer = through_pointer;
+  measure_calls(given, [pointer](std::uint64_t figure) { return pointer(figure); });
+}
+
+void measure_pointer(cell& given) {
+  auto* pointer = through_pointer;
+  forget(pointer);
+  measure_calls(given, [pointer](std::uint64_t figure) { return pointer(figure); });
+}
+
+struct operation {
+  virtual ~operation() = default;
+  virtual std::uint64_t apply(std::uint64_t figure) const noexcept = 0;
+};
+
+struct scaled : operation {
+  std::uint64_t apply(std::uint64_t figure) const noexcept override { return work_of(figure); }
+};
+
+/// Never called. With one implementation in the program a compiler may call it directly.
+struct same : operation {
+  std::uint64_t apply(std::uint64_t figure) const noexcept override { return figure; }
+};
+
+struct scaled_finally final : operation {
+  std::uint64_t apply(std::uint64_t figure) const noexcept override { return work_of(figure); }
+};
+
+void measure_virtual(cell& given) {
+  const scaled called;
+  const same other;
+  const operation* reached = given.size("items") != 0 ? static_cast<const operation*>(&called)
+                                                      : static_cast<const operation*>(&other);
+  forget(reached);
+  measure_calls(given, [reached](std::uint64_t figure) { return reached->apply(figure); });
+}
+
+void measure_final(cell& given) {
+  const scaled_finally called;
+  const scaled_finally* reached = &called;
+  forget(reached);
+  measure_calls(given, [reached](std::uint64_t figure) { return reached->apply(figure); });
+}
+
+const experiment question{
+    .id = "language/dispatch",
+    .question = "What does it cost to find out at run time which function is called?",
+    .isolates =
+        "The way to one small function, always the same, so that every jump is predicted: inlined "
+        "by a template, called through a pointer, called through a virtual table.",
+    .not_shown =
+        "Jumps that cannot be predicted (language/variant_vs_virtual), and what a compiler makes "
+        "of several inlined calls at once (cpu/inlining). The seed's function pointer, at one "
+        "call a cycle, was known to its compiler and inlined: here that is "
+        "`function_pointer_known`; `function_pointer` is one that the compiler knows nothing of.",
+    .parameters = {items},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one call"}},
+    .subjects = {{"template", "template", measure_template<direct>},
+                 {"function_pointer_known", "function pointer, its target in sight",
+                  measure_known_pointer},
+                 {"function_pointer", "function pointer", measure_pointer},
+                 {"virtual", "virtual function", measure_virtual},
+                 {"virtual_final", "virtual function of a final class", measure_final},
+                 empty_loop},
+    .baseline = "template",
+    .repeats = 16,
+    .seed = seed,
+    .seed_figures = {of_seed("template", 3100), of_seed("function_pointer_known", 2950),
+                     of_seed("virtual", 1140)},
+    .expectations = {{.says = "a virtual call is at most 0.8 times as fast as no call",
+                      .quantity = rate_name,
+                      .subject = "virtual",
+                      .over = "template",
+                      .at_most = 0.8},
+                     {.says = "a pointer whose target is in sight costs nothing",
+                      .quantity = rate_name,
+                      .subject = "function_pointer_known",
+                      .over = "template",
+                      .at_least = 0.9}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,200 @@
+// A function that may fail says so by a code, by its result, or by an exception.
+#include <algorithm>
+#include <cstddef>
+
+#include "sources/numbers.hpp"
+
+// Weak: neither inlined nor seen through, as if from another library.
+namespace called {
+
+inline constexpr std::uint64_t fails = std::uint64_t{1} << 63;
+
+struct failure {
+  int code;
+};
+
+/// A value or an error, in two registers: what std::expected of C++23 is for such types.
+struct expected {
+  std::uint64_t value;
+  int error;
+};
+
+[[gnu::noinline, gnu::weak]] int by_code(std::uint64_t figure, std::uint64_t& result) noexcept {
+  if ((figure & fails) != 0) [[unlikely]] {
+    return 1;
+  }
+  result = languages::work_of(figure);
+  return 0;
+}
+
+[[gnu::noinline, gnu::weak]] expected by_value(std::uint64_t figure) noexcept {
+  if ((figure & fails) != 0) [[unlikely]] {
+    return {0, 1};
+  }
+  return {languages::work_of(figure), 0};
+}
+
+[[gnu::noinline, gnu::weak]] std::uint64_t by_exception(std::uint64_t figure) {
+  if ((figure & fails) != 0) [[unlikely]] {
+    throw failure{1};
+  }
+  return languages::work_of(figure);
+}
+
+} // namespace called
+
+namespace {
+
+using namespace languages;
+
+struct code {
+  static void add(std::uint64_t figure, std::uint64_t& sum, std::uint64_t& failures) {
+    std::uint64_t result = 0;
+    if (called::by_code(figure, result) != 0) {
+      ++failures;
+    } else {
+      sum += result;
+    }
+  }
+};
+
+struct expected_like {
+  static void add(std::uint64_t figure, std::uint64_t& sum, std::uint64_t& failures) {
+    const called::expected got = called::by_value(figure);
+    if (got.error != 0) {
+      ++failures;
+    } else {
+      sum += got.value;
+    }
+  }
+};
+
+struct exception {
+  static void add(std::uint64_t figure, std::uint64_t& sum, std::uint64_t& failures) {
+    try {
+      sum += called::by_exception(figure);
+    } catch (const called::failure& failed) {
+      failures += static_cast<std::uint64_t>(failed.code);
+    }
+  }
+};
+
+/// A call that cannot fail: what all of them would cost if nothing had to be said.
+struct cannot_fail {
+  static void add(std::uint64_t figure, std::uint64_t& sum, std::uint64_t&) {
+    sum += called::by_value(figure & ~called::fails).value;
+  }
+};
+
+using inputs = mapped_array<std::uint64_t>;
+
+/// Numbers of which one in `period` fails, at places that the seed decides; 0: none.
+void fill(cell& given, const inputs& from, std::size_t period) {
+  const std::size_t failing = period == 0 ? 0 : from.size() / period;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    from[i] = (given.random().next() & ~called::fails) | (i < failing ? called::fails : 0);
+  }
+  given.random().shuffle(from.span());
+}
+
+struct outcome {
+  std::uint64_t sum = 0;
+  std::uint64_t failures = 0;
+};
+
+template <class Way>
+outcome ask(const inputs& from, std::uint64_t rounds) {
+  outcome all;
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    for (const std::uint64_t figure : from) {
+      Way::add(figure, all.sum, all.failures);
+      forget(all.sum);
+    }
+  }
+  return all;
+}
+
+outcome reference(const inputs& from, std::uint64_t rounds, bool can_fail) {
+  outcome all;
+  for (const std::uint64_t figure : from) {
+    const bool failed = figure >> 63 != 0;
+    const std::uint64_t low = figure << 1 >> 1;
+    if (failed && can_fail) {
+      ++all.failures;
+    } else {
+      all.sum += low + low + low + 1;
+    }
+  }
+  return {all.sum * rounds, all.failures * rounds};
+}
+
+constexpr std::size_t rarely = 1024;
+
+template <class Way>
+void measure(cell& given) {
+  const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
+  const inputs from{figures};
+  fill(given, from, given.text("failures") == "rare" ? rarely : 0);
+  escape(from.data());
+  const outcome must = reference(from, rounds, !std::is_same_v<Way, cannot_fail>);
+  given.each_repeat([&](sample& yields) {
+    outcome got;
+    const std::uint64_t elapsed_ns =
+        yields.measure(rounds * figures, [&] { got = ask<Way>(from, rounds); });
+    yields.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
+    given.check("work", got.sum == must.sum && got.failures == must.failures,
+                "sum %llu of %llu, failures %llu of %llu", static_cast<unsigned long long>(got.sum),
+                static_cast<unsigned long long>(must.sum),
+                static_cast<unsigned long long>(got.failures),
+                static_cast<unsigned long long>(must.failures));
+  });
+}
+
+seed_figure when(const char* subject, const char* failures, double figure) {
+  seed_figure of = of_seed(subject, figure);
+  of.parameters = {{"failures", failures}};
+  return of;
+}
+
+const experiment question{
+    .id = "language/error_signalling",
+    .question = "What does it cost to say that a function may fail, and that it did?",
+    .isolates =
+        "The same function, called and not inlined, whose caller counts the failures. `rare` is "
+        "one failure in 1024 calls; the caller catches it one frame up.",
+    .not_shown =
+        "Deeper stacks, which make exceptions dearer: each frame between is searched and unwound. "
+        "Several threads that throw at once. Destructors on the way. An exception allocates, in "
+        "the timed loop, since that is part of throwing. How rare the seed's failures were it "
+        "does not say; its functions were inlined.",
+    .parameters = {{"failures", "none or rare (one in 1024)", {"none", "rare"}, {"none", "rare"}},
+                   items},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one call"}},
+    .subjects = {{"error_code", "a code; the value by reference", measure<code>},
+                 {"expected", "a value or an error, as std::expected", measure<expected_like>},
+                 {"exception", "an exception", measure<exception>},
+                 {"cannot_fail", "the call alone, nothing to say", measure<cannot_fail>},
+                 empty_loop},
+    .baseline = "error_code",
+    .seed = seed,
+    .seed_figures = {when("error_code", "none", 3500), when("exception", "none", 2660),
+                     when("error_code", "rare", 2460), when("exception", "rare", 398)},
+    .expectations = {{.says = "one exception in 1024 calls costs more than all the calls",
+                      .quantity = rate_name,
+                      .subject = "exception",
+                      .over = "exception",
+                      .parameters = {{"failures", "rare"}},
+                      .over_parameters = {{"failures", "none"}},
+                      .at_most = 0.75},
+                     {.says = "a rare error code costs next to nothing",
+                      .quantity = rate_name,
+                      .subject = "error_code",
+                      .over = "error_code",
+                      .parameters = {{"failures", "rare"}},
+                      .over_parameters = {{"failures", "none"}},
+                      .at_least = 0.75}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,98 @@
+// What variant_vs_virtual and rtti have in common: objects of four kinds, in an order that a
+// predictor can learn or not, and what they do to a sum.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+
+#include "sources/numbers.hpp"
+
+namespace languages {
+
+inline constexpr std::size_t kinds = 4;
+inline constexpr std::size_t objects = 65'536;
+
+template <std::size_t kind>
+constexpr std::uint64_t done_by(std::uint64_t sum, std::uint64_t figure) noexcept {
+  if constexpr (kind == 0) return sum + figure;
+  if constexpr (kind == 1) return sum ^ figure;
+  if constexpr (kind == 2) return sum - figure;
+  if constexpr (kind == 3) return std::rotl(sum, 1) + figure;
+}
+
+/// What the objects are, and what they hold; made before any of them.
+struct plan {
+  explicit plan(cell& given) : kind{objects}, figure{objects} {
+    const bool random = given.text("order") == "random";
+    for (std::size_t i = 0; i < objects; ++i) {
+      kind[i] = static_cast<unsigned char>(random ? given.random().below(kinds) : i % kinds);
+      figure[i] = given.random().next();
+    }
+  }
+
+  /// The sum after so many rounds, from the plan alone.
+  [[nodiscard]] std::uint64_t expected(std::uint64_t rounds) const noexcept {
+    std::uint64_t sum = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < objects; ++i) {
+        if (kind[i] == 0) sum += figure[i];
+        if (kind[i] == 1) sum ^= figure[i];
+        if (kind[i] == 2) sum -= figure[i];
+        if (kind[i] == 3) sum = (sum << 1 | sum >> 63) + figure[i];
+      }
+    }
+    return sum;
+  }
+
+  mapped_array<unsigned char> kind;
+  mapped_array<std::uint64_t> figure;
+};
+
+/// `Objects` is made of a plan; `apply(i, sum)` lets the i-th object do its own.
+template <class Objects>
+void measure_kinds(cell& given) {
+  const std::uint64_t rounds = std::max(given.size("items") / objects, std::size_t{1});
+  const plan made{given};
+  const Objects all{made};
+  escape(&all);
+  measure_rate(given, rounds * objects, all.expected(made, rounds), [&] {
+    std::uint64_t sum = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < objects; ++i) {
+        sum = all.apply(i, sum);
+        forget(sum);
+      }
+    }
+    return sum;
+  });
+}
+
+/// No kinds: every object's figure is added. What reading them and going round costs.
+struct without_kinds {
+  explicit without_kinds(const plan& made) : figure{made.figure} {}
+  [[nodiscard]] std::uint64_t apply(std::size_t i, std::uint64_t sum) const noexcept {
+    return sum + figure[i];
+  }
+  [[nodiscard]] std::uint64_t expected(const plan& made, std::uint64_t rounds) const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t each : made.figure) sum += each;
+    return sum * rounds;
+  }
+  const mapped_array<std::uint64_t>& figure;
+};
+
+inline const parameter order{"order",
+                             "of the kinds: rotating (easily predicted) or random",
+                             {"rotating", "random"},
+                             {"rotating", "random"}};
+inline const parameter kind_items{"items", "in the timed region", {2'097'152}, {65'536}};
+inline const subject empty_loop_of_kinds{"empty_loop", "the numbers added, no kinds",
+                                         measure_kinds<without_kinds>};
+
+inline seed_figure of_rotating(const char* subject, double figure) {
+  seed_figure of = of_seed(subject, figure);
+  of.parameters = {{"order", "rotating"}};
+  return of;
+}
+
+} // namespace languages

@@ -1,0 +1,60 @@
+// What dispatch and callable have in common: a loop over numbers that asks a function for each.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
+
+namespace languages {
+
+using namespace heapwise::bench;
+
+/// What is called: little, so that the way there shows.
+constexpr std::uint64_t work_of(std::uint64_t figure) noexcept { return 3 * figure + 1; }
+
+inline constexpr std::size_t figures = 4096; // 32 KiB: near
+
+/// The sum over all numbers, in so many rounds. One item at a time: `forget` keeps a call that was
+/// inlined from becoming vector instructions, which is not what is asked here.
+template <class Call>
+void measure_calls(cell& given, Call&& call) {
+  const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
+  const mapped_array<std::uint64_t> from{figures};
+  std::uint64_t plain = 0;
+  for (auto& each : from) plain += (each = given.random().next());
+  escape(from.data());
+  measure_rate(given, rounds * figures, rounds * (3 * plain + figures), [&] {
+    std::uint64_t sum = 0;
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+      for (std::size_t i = 0; i < figures; ++i) {
+        sum += call(from[i]);
+        forget(sum);
+      }
+    }
+    return sum;
+  });
+}
+
+inline void measure_loop(cell& given) {
+  const std::uint64_t items = given.size("items");
+  measure_rate(given, items, items, [&] {
+    std::uint64_t done = 0;
+    for (; done < items; ++done) forget(done);
+    return done;
+  });
+}
+
+inline const parameter items{"items", "in the timed region", {8'000'000}, {80'000}};
+inline const subject empty_loop{"empty_loop", "a loop of as many steps, nothing in it",
+                                measure_loop};
+
+inline seed_figure of_seed(const char* subject, double figure) {
+  return {subject, rate_name, {}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
+}
+
+inline constexpr const char* seed = "002_6e019959cd8b368d.txt";
+
+} // namespace languages
