@@ -1,0 +1,46 @@
+// A walk around a ring of lines, timed and proved.
+#pragma once
+
+#include "harness/experiment.hpp"
+#include "kernel/clock.hpp"
+#include "sources/rate.hpp"
+#include "sources/ring_of_lines.hpp"
+
+namespace caches {
+
+/// A function as `walk`.
+using walker = const line* (*)(const line*, std::size_t);
+
+/// Steps that take about so long; walks on from `at` until that is known.
+inline std::size_t steps_that_take(std::uint64_t wanted_ns, walker goes, const line* at) {
+  constexpr std::size_t least = 1024;
+  for (std::size_t steps = least;; steps *= 2) {
+    const std::uint64_t start_ns = heapwise::bench::now_ns();
+    heapwise::bench::keep(goes(at, steps));
+    const std::uint64_t took_ns = heapwise::bench::now_ns() - start_ns;
+    if (took_ns * 4 < wanted_ns) continue;
+    return std::max(least, static_cast<std::size_t>(static_cast<double>(steps) *
+                                                    static_cast<double>(wanted_ns) /
+                                                    static_cast<double>(took_ns)));
+  }
+}
+
+/// Each repeat walks on from where the one before ended. `set(sample&, elapsed_ns, steps)` sets the
+/// quantities; `moves` is false for a walk that stays where it is.
+template <class Set>
+void time_walks(heapwise::bench::cell& given, const ring_of_lines& ring, walker goes, bool moves,
+                std::size_t steps, Set&& set) {
+  std::size_t position = 0;
+  given.each_repeat([&](heapwise::bench::sample& yields) {
+    const line* const from = ring.place(position);
+    const line* end = nullptr;
+    const std::uint64_t elapsed_ns = yields.measure(steps, [&] { end = goes(from, steps); });
+    set(yields, elapsed_ns);
+    if (moves) position = (position + steps) % ring.size();
+    given.check("work", end == ring.place(position),
+                "%zu steps around %zu lines end where they must, at step %zu", steps, ring.size(),
+                position);
+  });
+}
+
+} // namespace caches
