@@ -371,7 +371,7 @@ class Expected:
 class Finding:
     """One sentence of one cell and quantity, derived from its pairs.
 
-    ``ratio`` is ``above`` over ``below``: two subjects, or one at two values of a parameter.
+    ``ratio`` is ``above`` over ``below``: two subjects, or one at two values of ``parameter``.
     """
 
     experiment: str
@@ -383,6 +383,7 @@ class Finding:
     high: float | None
     verdict: Literal["better", "worse", "no difference", "cannot tell", "not measured"]
     sentence: str
+    parameter: str = ""
 
 
 @dataclass(frozen=True)

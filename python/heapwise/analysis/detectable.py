@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from math import expm1, log1p, sqrt
 
-from heapwise.analysis.findings import percent
 from heapwise.analysis.headlines import label
 from heapwise.analysis.rows import Bench
 from heapwise.model import Detectable, Experiment
 from heapwise.stats.noise import NoiseFloor
 from heapwise.trust.series import Cell
+from heapwise.trust.words import percent
 
 AIM = 0.03
 """What an experiment should be able to show at its default size on a quiet machine."""

@@ -16,6 +16,7 @@ from heapwise.model import Experiment, Finding, Quantity
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.kept import planted
 from heapwise.trust.series import Cell, Series, baseline_of, ratio_of
+from heapwise.trust.words import percent
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 
@@ -41,11 +42,15 @@ def findings(bench: Bench) -> list[Finding]:
 
 
 def headline(found: list[Finding], quantity: str) -> Finding | None:
-    """The largest difference that is certain, of this quantity; else the first that was told."""
+    """The largest difference that is certain, of this quantity; else the first that was told.
+
+    Between subjects, where there is one: a parameter's effect is what the picture shows.
+    """
     mine = [f for f in found if f.parameters.get("quantity") == quantity]
     sure = [f for f in mine if f.verdict in ("better", "worse") and f.ratio]
     if sure:
-        return max(sure, key=lambda f: max(f.ratio or 1, 1 / (f.ratio or 1)))
+        chosen = [f for f in sure if not f.parameter] or sure
+        return max(chosen, key=lambda f: max(f.ratio or 1, 1 / (f.ratio or 1)))
     told = [f for f in mine if f.verdict != "not measured"]
     return next(iter([f for f in told if f.verdict == "no difference"] or told or mine), None)
 
@@ -92,7 +97,7 @@ def _parameters(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Fi
             continue
         above, below = (f"{subject} with {_words({name: p[name]})}" for p in (here, start))
         yield from _between(bench, experiment, [(cell, subject), (first, subject)], (above, below),
-                            _quantity(experiment, cell))
+                            _quantity(experiment, cell), name)
 
 
 def _is_end(bench: Bench, experiment: Experiment, cell: Cell, name: str) -> bool:
@@ -129,7 +134,7 @@ def _nothing(bench: Bench, experiment: Experiment, cell: Cell, name: str, base: 
 
 
 def _between(bench: Bench, experiment: Experiment, sides: list[Side], names: tuple[str, str],
-             where: str) -> Iterator[Finding]:
+             where: str, parameter: str = "") -> Iterator[Finding]:
     """Nothing where both are zero throughout."""
     (cell, _), above, below = sides[0], *names
     first, second = (bench.table[c][name] for c, name in sides)
@@ -145,7 +150,7 @@ def _between(bench: Bench, experiment: Experiment, sides: list[Side], names: tup
     else:
         said = f"{above} {_count(first, quantity)}, {below} {_count(second, quantity)}"
     yield Finding(experiment.id, _parameters_of(cell), above, below, *figures, word,
-                  f"{where}{said}.")
+                  f"{where}{said}.", parameter)
 
 
 def _count(series: Series, quantity: Quantity) -> str:
@@ -190,12 +195,6 @@ def _difference(quantity: Quantity, above: str, below: str, ratio: float, low: f
         return f"{above} {percent(ratio - 1)} {word} than {below}, {ends}"
     return (f"{above} {significant(ratio)}x {word} than {below}, "
             f"{significant(low)}..{significant(high)}")
-
-
-def percent(share: float) -> str:
-    """0.006 -> ``0.6 %``; below 0.05 % two figures, never 0 for something."""
-    number = share * 100
-    return f"{number:.1f} %" if number >= 0.05 or not number else f"{number:.2g} %"
 
 
 def _signed(ratio: float) -> str:

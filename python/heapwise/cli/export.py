@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, TextIO
+from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.errors import Problem
+
+if TYPE_CHECKING:
+    from heapwise.store import StoredRun
+
+PAGES = "pages"
+"""No format of one file: a page and a picture for each experiment."""
 
 
 def register(app: typer.Typer) -> None:
@@ -19,11 +25,12 @@ def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Its id, or last.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
-                          help="csv, json, markdown, seed-csv, seed-tsv, hyperfine or "
-                               "google-benchmark.")
+                          help="csv, json, markdown, seed-csv, seed-tsv, hyperfine, "
+                               "google-benchmark, or pages (into a folder).")
     ] = "csv",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Else stdout.")
+        Path | None, typer.Option("--output", "-o", metavar="PATH",
+                                  help="Else stdout; the folder of pages.")
     ] = None,
     redact: Annotated[bool, typer.Option("--redact", help="Without host, user and paths.")] = False,
     store: StoreOption = None,
@@ -36,6 +43,7 @@ def export(
     heapwise export 7f3a --format seed-csv             raw timing data, one line per repeat
     heapwise export 7f3a --format markdown             tables for a ticket
     heapwise export 7f3a --format hyperfine            what hyperfine --export-json writes
+    heapwise export 7f3a --format pages -o pages       a page and a picture for each experiment
     """
     from heapwise.analysis import analyse
     from heapwise.report import redact as without_names
@@ -43,10 +51,12 @@ def export(
     from heapwise.store import find_store, read_run
 
     formats = find_formats()
-    if format not in formats:
-        raise Problem("E003", f"no format '{format}'; there are {', '.join(formats)}",
+    if format not in formats and format != PAGES:
+        raise Problem("E003", f"no format '{format}'; there are {', '.join([*formats, PAGES])}",
                       do="heapwise export --help")
     stored = read_run(find_store(store), run)
+    if format == PAGES:
+        return _pages(without_names(stored) if redact else stored, output)
     file = _open(output) if output else None
     if redact:
         stored = without_names(stored)
@@ -57,6 +67,28 @@ def export(
         with file:
             file.write(text)
         typer.echo(f"Saved {output}", err=True)
+    return 0
+
+
+def _pages(stored: StoredRun, folder: Path | None) -> int:
+    from heapwise.report import View, pages
+
+    if folder is None:
+        raise Problem("E003", "pages are many files: --output says in which folder",
+                      do="heapwise export RUN --format pages --output FOLDER")
+    files = pages(View(stored))
+    if not files:
+        raise Problem("E003", f"run {stored.run.id} has no experiments: pages are theirs",
+                      do="heapwise run")
+    for name, text in files.items():
+        path = folder / name
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise Problem("E050", f"{path} cannot be written: {error.strerror}",
+                          do="--output FOLDER that you may write to") from error
+    typer.echo(f"Saved {len(files)} files in {folder}", err=True)
     return 0
 
 

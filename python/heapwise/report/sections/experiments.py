@@ -13,6 +13,7 @@ from heapwise.analysis.units import Scale, scale_for, show
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
+from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.report.words import cell_words, quantity_name
 
@@ -21,12 +22,15 @@ TITLE, ORDER = "Experiments", 30
 MANY = 12
 """An experiment of more tables shows those of its first quantity; the others can be opened."""
 
+INDEXED = 4
+"""From so many experiments on, a table of what each found stands before them."""
+
 
 def build(view: View) -> dict[str, Any] | None:
     if view.is_compare:
         return None
     parts = [_part(view, e) for e in view.stored.run.experiments if view.of(e)]
-    return {"parts": parts} if parts else None
+    return {"parts": parts, "index": len(parts) >= INDEXED} if parts else None
 
 
 def _part(view: View, experiment: Experiment) -> dict[str, Any]:
@@ -36,7 +40,8 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     first, rest = (first, [g for g in groups if g not in first]) if len(groups) > MANY else (
         groups, [])
     return {
-        "experiment": experiment, "fixed": cell_words(fixed), "varying": varying,
+        "experiment": experiment, "story": story(view, experiment),
+        "fixed": cell_words(fixed), "varying": varying,
         "figures": _scaling(view, first, varying), "more_figures": _scaling(view, rest, varying),
         "tables": [_table(view, group, varying) for group in first],
         "more": [_table(view, group, varying, drawn=False) for group in rest],

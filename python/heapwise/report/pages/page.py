@@ -1,0 +1,96 @@
+"""The page of one experiment, as Markdown."""
+
+from __future__ import annotations
+
+import shlex
+
+from heapwise.analysis.seed_figures import seed_figures, seed_name
+from heapwise.analysis.units import scale_for
+from heapwise.model import Experiment, SeedFigure
+from heapwise.report.cells import cells
+from heapwise.report.story import story
+from heapwise.report.view import Group, View
+from heapwise.report.words import cell_words, quantity_name
+from heapwise.trust.words import counted
+
+
+def page(view: View, experiment: Experiment, pictured: bool) -> str:
+    """Question, verdict, picture, figures with intervals, the seed's, expectations, limits."""
+    name = experiment.id.rpartition("/")[2]
+    told = story(view, experiment)
+    lines = [f"# {experiment.id}", "", f"**{experiment.question}**", ""]
+    lines += [*(f"- {sentence}" for sentence in told.first), ""] if told.first else []
+    if pictured:
+        lines += [f"![{experiment.id}: medians with 95 % intervals]({name}.svg)", ""]
+    lines += ["## What it isolates", "", experiment.isolates, ""]
+    if told.checks:
+        lines += ["## Expected beforehand", "", *table(
+            ["", "expectation", "here", "bound", "of", "note"],
+            [[c.verdict, c.says, c.figures, c.aim, c.of, c.note] for c in told.checks]), ""]
+    lines += ["## Figures", ""]
+    for group in view.of(experiment):
+        lines += [*_figures(view, group, experiment), ""]
+    lines += [*_unmatched(view, experiment)]
+    if len(told.first) < len(told.sentences):
+        lines += ["## All comparisons", "", *(f"- {s}" for s in told.sentences), ""]
+    lines += ["## What it does not show", "", experiment.not_shown, ""]
+    lines += ["## How it was measured", "", *_how(view, experiment, told.detects)]
+    return "\n".join(lines) + "\n"
+
+
+def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
+    """One cell and quantity; the seed's figures stand in a column of their own."""
+    scale = scale_for([row.median for row in group.rows], group.unit)
+    words = cell_words({k: v for k, v in group.cell.items() if k in view.varying(experiment)})
+    seeds = {row.subject: seed_figures(experiment, row.subject, row.parameters)
+             for row in group.rows}
+    head = ["subject", f"median{f', {scale.label}' if scale.label else ''}", "95 % of median",
+            f"against {experiment.baseline}", "95 %"]
+    rows = []
+    for cell in cells(group, scale, with_strip=False).values():
+        line = [cell.row.subject, cell.median or "–", cell.ends, cell.relation, cell.interval]
+        rows.append([*line, *([_seed(seeds[cell.row.subject])] if any(seeds.values()) else [])])
+    title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
+    return [f"### {title}", "", *table([*head, *(["seed"] if any(seeds.values()) else [])], rows)]
+
+
+def _seed(found: list[SeedFigure]) -> str:
+    return "; ".join(f"{f.value:g} {f.unit} ({seed_name(f)})" for f in found)
+
+
+def _unmatched(view: View, experiment: Experiment) -> list[str]:
+    """Figures of the seed whose cell or subject this run did not measure."""
+    shown = [f for group in view.of(experiment) for row in group.rows
+             for f in seed_figures(experiment, row.subject, row.parameters)]
+    rest = [f for f in experiment.seed_figures if f not in shown]
+    if not rest:
+        return []
+    rows = [[f.subject, quantity_name(f.quantity), cell_words(f.parameters),
+             f"{f.value:g} {f.unit}", f.machine] for f in rest]
+    return ["### Figures of the seed for cells that this run does not have", "",
+            *table(["subject", "quantity", "cell", "figure", "machine"], rows), ""]
+
+
+def _how(view: View, experiment: Experiment, detects: str) -> list[str]:
+    run = view.stored.run
+    fixed = {p.name: p.default for p in experiment.parameters}
+    settings = "; ".join(f"{name.replace('_', ' ')} {', '.join(map(str, values))}"
+                         for name, values in fixed.items())
+    rounds = len({p.round for p in view.stored.processes if p.experiment == experiment.id})
+    kept = experiment.repeats - experiment.dropped_repeats
+    lines = [f"Run {run.id} of {run.created[:10]}: {run.machine.cpu}, {run.machine.cores} cores, "
+             f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "
+             f"{counted(rounds, 'round')} of processes in random order, "
+             f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}."]
+    lines += [detects] if detects else []
+    lines += [f"By default: {settings}."] if settings else []
+    missing = [f"{s.name}: {s.reason}" for s in experiment.subjects if not s.available]
+    lines += [f"Not in this build: {'; '.join(missing)}."] if missing else []
+    return [*lines, "", f"    heapwise run {shlex.quote(experiment.id)}"]
+
+
+def table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """A table of Markdown; a bar within a cell is escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(word.replace("|", "\\|").replace("\n", " ") for word in line) + " |"
+            for line in lines]

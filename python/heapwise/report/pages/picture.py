@@ -1,0 +1,78 @@
+"""The picture of an experiment: its first quantity, over a parameter or cell by cell."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from math import isfinite
+
+from heapwise.analysis.units import scale_for, show
+from heapwise.figures import panels, scaling
+from heapwise.model import Experiment, Row
+from heapwise.report.view import Group, View
+from heapwise.report.words import cell_words, quantity_name
+
+MOST_PANELS = 9
+"""Cells that are shown; an experiment of more has a table of all."""
+
+FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+
+def picture(view: View, experiment: Experiment) -> str:
+    """SVG that stands alone; ``""`` where nothing was measured."""
+    groups = [g for g in view.of(experiment) if g.quantity == _quantity(view, experiment)]
+    varying = view.varying(experiment)
+    rows = [_bare(row) for g in groups for row in g.rows if _shown(view, row)]
+    if not rows:
+        return ""
+    title = f"{experiment.id}: {quantity_name(groups[0].quantity)}"
+    if _over_numbers(groups, varying) and all(row.median for row in rows):
+        drawn = scaling.draw(rows, varying[0], title, partial(show, unit=rows[0].unit))
+    else:
+        drawn = _panels(view, groups, varying, title)
+    return standing_alone(drawn)
+
+
+def _quantity(view: View, experiment: Experiment) -> str:
+    """The first that has a figure."""
+    measured = {g.quantity for g in view.of(experiment) if any(r.median for r in g.rows)}
+    names = [quantity.name for quantity in experiment.quantities]
+    return next((name for name in names if name in measured), names[0])
+
+
+def _over_numbers(groups: list[Group], varying: list[str]) -> bool:
+    if len(varying) != 1 or len(groups) < 3:
+        return False
+    return all(isinstance(g.cell.get(varying[0]), int | float) for g in groups)
+
+
+def _shown(view: View, row: Row) -> bool:
+    return row.median is not None and isfinite(row.median) and row.subject not in view.controls
+
+
+def _bare(row: Row) -> Row:
+    """Medians and intervals alone: every sample is in the report, and a page shall be small."""
+    return replace(row, values=[] if row.median is None else [row.median])
+
+
+def _panels(view: View, groups: list[Group], varying: list[str], title: str) -> str:
+    subjects = list(dict.fromkeys(row.subject for g in groups for row in g.rows
+                                  if row.subject not in view.controls))
+    found = []
+    for group in groups[:MOST_PANELS]:
+        rows = [_bare(row) for row in group.rows if row.subject not in view.controls]
+        name = cell_words({key: group.cell[key] for key in varying if key in group.cell})
+        found.append(panels.Panel(name or quantity_name(group.quantity), rows,
+                                  scale_for([row.median for row in rows], group.unit)))
+    better = groups[0].rows[0].better
+    left, right = ("better", "worse") if better == "lower" else ("worse", "better")
+    return panels.draw(found, subjects, title, left=left, right=right)
+
+
+def standing_alone(drawn: str) -> str:
+    """Without the page's variables, on a ground of its own: a picture is read anywhere."""
+    plain = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", drawn)
+    plain = plain.replace('font-family="inherit"', f'font-family="{FONT}"', 1)
+    return plain.replace(">", '><rect x="-9999" y="-9999" width="29999" height="29999" '
+                         'fill="#ffffff"/>', 1) + "\n"

@@ -1,0 +1,42 @@
+"""The files of all pages: path -> text. Every number in them comes from the run."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from heapwise.model import Experiment
+from heapwise.report.pages.page import page, table
+from heapwise.report.pages.picture import picture
+from heapwise.report.story import story
+from heapwise.report.view import View
+
+MADE = "<!-- Made by `heapwise export RUN --format pages`; edit the experiment, not this. -->"
+
+
+def pages(view: View) -> dict[str, str]:
+    """``README.md``, ``cache/levels.md``, ``cache/levels.svg``, ... Empty for a comparison."""
+    experiments = [e for e in view.stored.run.experiments if view.of(e) and not view.is_compare]
+    files: dict[str, str] = {"README.md": _index(view, experiments)} if experiments else {}
+    for experiment in experiments:
+        drawn = picture(view, experiment)
+        files[f"{experiment.id}.md"] = f"{MADE}\n\n{page(view, experiment, bool(drawn))}"
+        if drawn:
+            files[f"{experiment.id}.svg"] = drawn
+    return files
+
+
+def _index(view: View, experiments: list[Experiment]) -> str:
+    machine = view.stored.run.machine
+    lines = [MADE, "", "# Experiments", "",
+             f"Run {view.stored.run.id} of {view.stored.run.created[:10]} on {machine.cpu}, "
+             f"{machine.cores} cores. Trust: {view.result.trust.verdict}.", ""]
+    for family, members in groupby(experiments, key=lambda e: e.family):
+        rows = []
+        for experiment in members:
+            told = story(view, experiment)
+            rows.append([f"[{experiment.id}]({experiment.id}.md)", experiment.question,
+                         told.headline, told.counts])
+        lines += [f"## {family}", "", *table(
+            ["experiment", "question", "what the run shows first of all", "expectations"], rows),
+            ""]
+    return "\n".join(lines)
