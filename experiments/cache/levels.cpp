@@ -15,7 +15,8 @@ using namespace heapwise::bench;
 
 template <page_kind pages, caches::walker goes>
 void measure(cell& given) {
-  const std::size_t lines = given.size("size") / caches::line_bytes;
+  constexpr bool moves = goes == caches::walk;
+  const std::size_t lines = moves ? given.size("size") / caches::line_bytes : 2;
   const paged_memory memory{lines * caches::line_bytes, pages};
   const mapped_array<std::uint64_t> offsets{lines};
   for (std::size_t i = 0; i < lines; ++i) offsets[i] = i * caches::line_bytes;
@@ -23,7 +24,6 @@ void measure(cell& given) {
   const caches::ring_of_lines ring{memory.data(), offsets.span()};
   const std::uint64_t region_ns = given.size("region") * 1'000'000;
   const std::size_t steps = caches::steps_that_take(region_ns, goes, ring.place(0));
-  constexpr bool moves = goes == caches::walk;
   caches::time_walks(
       given, ring, goes, moves, steps, [&](sample& yields, std::uint64_t elapsed_ns) {
         yields.set("loads", caches::millions(steps, elapsed_ns));
@@ -31,28 +31,34 @@ void measure(cell& given) {
       });
 }
 
-/// A cache's size and three around it: the knee is where the size says if the latency is still flat
-/// from a half to three quarters of it, and has risen at five quarters.
+/// Sizes that tell where a level ends: its knee is where a load takes twice as long as on the
+/// level's plateau, which begins at twice the size of the level before.
 struct around {
-  explicit around(const caches::reported_cache& is)
-      : half{static_cast<std::int64_t>(is.bytes / 2)},
-        inside{half * 3 / 2},
-        outside{half * 5 / 2} {}
-
-  std::int64_t half;
-  std::int64_t inside;
-  std::int64_t outside;
+  std::int64_t plateau;
+  std::int64_t inside;  ///< three quarters of the level
+  std::int64_t outside; ///< five quarters of it
 };
+
+constexpr std::int64_t least_bytes = 4 << 10;
+constexpr std::int64_t most_bytes = 128 << 20;
+
+std::vector<around> edges() {
+  std::vector<around> all;
+  std::int64_t plateau = least_bytes;
+  for (const auto& each : caches::reported_data_caches()) {
+    const auto quarter = static_cast<std::int64_t>(each.bytes / 4);
+    all.push_back({plateau, 3 * quarter, 5 * quarter});
+    plateau = 8 * quarter;
+  }
+  return all;
+}
 
 /// Powers of two, and those around each cache that this machine reports.
 std::vector<value> sizes() {
-  constexpr std::int64_t least = 4 << 10;
-  constexpr std::int64_t most = 128 << 20;
   std::vector<std::int64_t> all;
-  for (std::int64_t bytes = least; bytes <= most; bytes *= 2) all.push_back(bytes);
-  for (const auto& each : caches::reported_data_caches()) {
-    const around edge{each};
-    all.insert(all.end(), {edge.half, edge.inside, edge.outside});
+  for (std::int64_t bytes = least_bytes; bytes <= most_bytes; bytes *= 2) all.push_back(bytes);
+  for (const around& each : edges()) {
+    all.insert(all.end(), {each.plateau, each.inside, each.outside});
   }
   std::ranges::sort(all);
   const auto repeated = std::ranges::unique(all);
@@ -69,29 +75,30 @@ std::string_view written(const char* format, Arguments... arguments) {
   return text.data();
 }
 
+expectation knee(std::string_view says, std::int64_t size, std::int64_t plateau) {
+  return {.says = says,
+          .quantity = "latency",
+          .subject = "huge_pages",
+          .over = "huge_pages",
+          .parameters = {{"size", size}},
+          .over_parameters = {{"size", plateau}}};
+}
+
 std::vector<expectation> knees() {
-  constexpr double flat = 1.25;
-  constexpr double risen = 1.25;
   std::vector<expectation> all;
-  for (const auto& each : caches::reported_data_caches()) {
-    const around edge{each};
-    const auto kib = static_cast<unsigned long>(each.bytes >> 10);
-    all.push_back({.says = written("level %d of %lu KiB still holds three quarters of its size",
-                                   each.level, kib),
-                   .quantity = "latency",
-                   .subject = "huge_pages",
-                   .over = "huge_pages",
-                   .parameters = {{"size", edge.inside}},
-                   .over_parameters = {{"size", edge.half}},
-                   .at_most = flat});
-    all.push_back({.says = written("level %d of %lu KiB no longer holds five quarters of its size",
-                                   each.level, kib),
-                   .quantity = "latency",
-                   .subject = "huge_pages",
-                   .over = "huge_pages",
-                   .parameters = {{"size", edge.outside}},
-                   .over_parameters = {{"size", edge.inside}},
-                   .at_least = risen});
+  const auto reported = caches::reported_data_caches();
+  const auto edges_of = edges();
+  for (std::size_t i = 0; i < reported.size(); ++i) {
+    const auto kib = static_cast<unsigned long>(reported[i].bytes >> 10);
+    const auto [plateau, inside, outside] = edges_of[i];
+    all.push_back(knee(written("the knee of level %d (%lu KiB) is above three quarters of its size",
+                               reported[i].level, kib),
+                       inside, plateau));
+    all.back().at_most = 2;
+    all.push_back(knee(written("the knee of level %d (%lu KiB) is below five quarters of its size",
+                               reported[i].level, kib),
+                       outside, plateau));
+    all.back().at_least = 2;
   }
   return all;
 }
@@ -108,8 +115,10 @@ const experiment question{
         "The latency of each level: a walk through all cache lines of the memory in random order, "
         "each load at the address that the one before it brought. On huge pages (as smaps "
         "confirms), so that translation is no part of it; on 4 KiB pages beside them, as programs "
-        "have them. Besides powers of two: a half, three quarters and five quarters of every "
-        "cache that the system reports.",
+        "have them. Besides powers of two: three quarters and five quarters of every cache that "
+        "the "
+        "system reports. The knee of a level is where a load takes twice as long as at twice the "
+        "size of the level before it (the first: at 4 KiB).",
     .not_shown =
         "Bandwidth, and loads that do not wait for each other. On 4 KiB pages the misses of the "
         "translation buffers are in it, and a cache that is indexed by physical addresses "
@@ -118,9 +127,13 @@ const experiment question{
         "size; what a virtual machine reports need not be what it has. The seed does not say "
         "what it walks through, nor on what pages; its machine has pages of 16 KiB and lines of "
         "128 bytes.",
-    .parameters =
-        {{"size", "memory that is walked through", sizes(), {4 << 10, 256 << 10}, "bytes", 4 << 10},
-         {"region", "that a timed region is made to last", {5}, {1}, "ms"}},
+    .parameters = {{"size",
+                    "memory that is walked through",
+                    sizes(),
+                    {least_bytes, 256 << 10},
+                    "bytes",
+                    least_bytes},
+                   {"region", "that a timed region is made to last", {5}, {1}, "ms"}},
     .quantities = {{"latency", "ns", better::lower, "from one load to the next"},
                    {"loads", "M/s", better::higher, "millions of loads in a second: its inverse"}},
     .subjects = {{"huge_pages", "on huge pages", measure<page_kind::huge, caches::walk>},
