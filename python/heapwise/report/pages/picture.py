@@ -8,13 +8,13 @@ from functools import partial
 from math import isfinite
 
 from heapwise.analysis.units import scale_for, show
-from heapwise.figures import panels, scaling
+from heapwise.figures import ladder, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.view import Group, View
 from heapwise.report.words import cell_words, quantity_name
 
-MOST_PANELS = 9
-"""Cells that are shown; an experiment of more has a table of all."""
+MOST_CELLS = 12
+"""That are shown; an experiment of more has a table of all."""
 
 FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
@@ -30,7 +30,7 @@ def picture(view: View, experiment: Experiment) -> str:
     if _over_numbers(groups, varying) and all(row.median for row in rows):
         drawn = scaling.draw(rows, varying[0], title, partial(show, unit=rows[0].unit))
     else:
-        drawn = _panels(view, groups, varying, title)
+        drawn = _ladder(view, groups, varying, title)
     return standing_alone(drawn)
 
 
@@ -56,18 +56,14 @@ def _bare(row: Row) -> Row:
     return replace(row, values=[] if row.median is None else [row.median])
 
 
-def _panels(view: View, groups: list[Group], varying: list[str], title: str) -> str:
-    subjects = list(dict.fromkeys(row.subject for g in groups for row in g.rows
-                                  if row.subject not in view.controls))
+def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> str:
     found = []
-    for group in groups[:MOST_PANELS]:
+    for group in groups[:MOST_CELLS]:
         rows = [_bare(row) for row in group.rows if row.subject not in view.controls]
         name = cell_words({key: group.cell[key] for key in varying if key in group.cell})
-        found.append(panels.Panel(name or quantity_name(group.quantity), rows,
-                                  scale_for([row.median for row in rows], group.unit)))
-    better = groups[0].rows[0].better
-    left, right = ("better", "worse") if better == "lower" else ("worse", "better")
-    return panels.draw(found, subjects, title, left=left, right=right)
+        found.append(ladder.Step(name, rows))
+    scale = scale_for([row.median for step in found for row in step.rows], groups[0].unit)
+    return ladder.draw(found, scale, title, groups[0].rows[0].better)
 
 
 def standing_alone(drawn: str) -> str:

@@ -1,0 +1,115 @@
+"""Pages: what is frozen stays, and no sentence outlives its numbers."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from synthetic import compare_run
+from synthetic_shelf import LAYOUT, Shelf, shelf_run
+
+from heapwise.cli.frame.app import run as heapwise
+from heapwise.report import View, pages
+from heapwise.store import StoredRun, read_run
+
+DATA = Path(__file__).resolve().parents[2] / "data"
+GOLDEN = DATA / "pages"
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, str]:
+    return pages(View(shelf_run()))
+
+
+def test_frozen_pages_are_those_of_the_frozen_run() -> None:
+    """Made anew: heapwise export 749d --store tests/data --format pages -o tests/data/pages."""
+    files = pages(View(read_run(DATA, "749d")))
+    frozen = {str(p.relative_to(GOLDEN)): p.read_text(encoding="utf-8")
+              for p in GOLDEN.rglob("*") if p.is_file()}
+    assert files.keys() == frozen.keys()
+    for name, text in files.items():
+        assert text == frozen[name], name
+
+
+def numbers(text: str) -> set[str]:
+    return {found.rstrip(",").replace(",", "") for found in NUMBER.findall(text)}
+
+
+def told_beforehand(stored: StoredRun) -> set[str]:
+    """Numbers of the declarations, the plan and the machine: they stay when samples change."""
+    known = msgspec.to_builtins(stored.run)
+    words = msgspec.json.encode(known).decode()
+    bounds = {f"{x:.3g}" for e in stored.run.experiments for x in (
+        v for o in e.expectations for v in (o.at_least, o.at_most or 0.0))}
+    rounds = {str(stored.run.plan.max_rounds), *(str(e.repeats - e.dropped_repeats)
+                                                 for e in stored.run.experiments)}
+    return numbers(words) | bounds | rounds
+
+
+def drift(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
+    """Every figure another one: each subject and each cell by a factor of its own."""
+    return value * (1.37 + 0.61 * len(subject) + 0.17 * len(str(cell)))
+
+
+PROSE = ("4 times in 5", "95 %")
+"""What the methods say, whatever was measured."""
+
+
+def test_every_number_comes_from_the_samples_or_from_what_is_declared() -> None:
+    one, other = shelf_run(), shelf_run(Shelf(bend=drift, noise=0.013, seed=9))
+    first, second = pages(View(one)), pages(View(other))
+    allowed = told_beforehand(one)
+    kept_counts = re.compile(r"the worst of \d+ cells: [^|]*|\d+ (?:not )?(?:met|measured)|"
+                             r"\d+ cannot tell here|refused \d+ of \d+|"
+                             r"\d+ A/A pairs? in \d+ cells?")
+    seen = 0
+    for name in (n for n in first if n.endswith(".md")):
+        lines = set(first[name].splitlines())
+        for line in lines & set(second[name].splitlines()):
+            bare = kept_counts.sub("", line)
+            for phrase in PROSE:
+                bare = bare.replace(phrase, "")
+            assert numbers(bare) <= allowed, line
+        seen += sum(bool(numbers(line)) for line in lines - set(second[name].splitlines()))
+    assert seen > 12
+
+
+def test_a_page_has_all_that_a_reader_asks_for(made: dict[str, str]) -> None:
+    page = made["layout/aos_vs_soa.md"]
+    for text in (LAYOUT.question, LAYOUT.isolates, LAYOUT.not_shown, "## Expected beforehand",
+                 "(aos_vs_soa.svg)", "1234.5 M/s (seed 002)", "1.42x faster than aos, 1.4",
+                 "A/A pairs", "heapwise run layout/aos_vs_soa", "| not met | nothing is gained"):
+        assert text in page, text
+    assert "[cache/levels](cache/levels.md)" in made["README.md"]
+    assert "3 met, 1 not measured" in made["README.md"]
+
+
+def test_pictures_stand_alone(made: dict[str, str]) -> None:
+    pictures = [text for name, text in made.items() if name.endswith(".svg")]
+    assert len(pictures) == 2
+    for text in pictures:
+        assert "var(" not in text
+        assert "inherit" not in text
+        assert ElementTree.fromstring(text).get("aria-label")
+
+
+def test_a_comparison_has_no_pages() -> None:
+    assert pages(View(compare_run())) == {}
+
+
+def test_the_verb_writes_a_folder_and_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--store", str(DATA), "--format", "pages"]
+    assert heapwise(["export", "749d", *place, "-o", str(tmp_path / "new")]) == 0
+    assert (tmp_path / "new" / "README.md").exists()
+    assert "Saved" in capsys.readouterr().err
+    assert heapwise(["export", "749d", *place]) == 2
+    assert "--output FOLDER" in capsys.readouterr().err
+    assert heapwise(["export", "c9d3", *place, "-o", str(tmp_path / "none")]) == 2
+    assert not (tmp_path / "none").exists()
