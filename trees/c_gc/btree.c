@@ -5,9 +5,7 @@
 
 #include "binary_trees.h"
 
-static struct node* node_allocate(void) {
-  return checked(heapwise_gc_malloc(sizeof(struct node)));
-}
+static struct node* node_allocate(void) { return checked(heapwise_gc_malloc(sizeof(struct node))); }
 
 #ifdef TREES_EXPLICIT_FREE
 static void tree_drop(struct node* root) {

@@ -1,0 +1,1 @@
+../dart/btree.dart

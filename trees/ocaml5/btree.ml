@@ -1,0 +1,1 @@
+../ocaml/btree.ml
