@@ -1,0 +1,316 @@
+// What two threads may see of each other under each memory order, counted.
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "kernel/ticks.hpp"
+#include "sources/processors.hpp"
+#include "sources/quantities.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+using namespace concurrency;
+
+constexpr std::size_t line_bytes = 64;
+
+/// Lets two threads go at the same instant: each says when it arrived, and both leave some time
+/// after the later of the two, so that neither is ahead by the way of a line between the cores.
+class meeting {
+ public:
+  /// For round `round` (from 0, in order) of thread `self` (0 or 1); `late` more ticks for this
+  /// thread alone. Returns the clock as the thread left.
+  std::uint64_t wait(int self, std::uint64_t round, std::uint64_t late) noexcept {
+    // By turns: the other thread may arrive for the next round before this one has looked.
+    arrival& mine = threads_[self].by_turns[round % 2];
+    const arrival& other = threads_[1 - self].by_turns[round % 2];
+    std::uint64_t& wish = threads_[self].wish_ticks;
+    const std::uint64_t now = stamped(now_ticks(), round);
+    mine.ahead_ticks.store(wish, std::memory_order_relaxed); // published by the stamp
+    // release: whatever this thread did in the last round comes before the next; pairs with the
+    // other's acquire.
+    mine.stamp.store(now, std::memory_order_release);
+    std::uint64_t then = other.stamp.load(std::memory_order_acquire);
+    while (!is_of(then, round)) then = other.stamp.load(std::memory_order_acquire);
+    const std::uint64_t ahead = std::max(wish, other.ahead_ticks.load(std::memory_order_relaxed));
+    const std::uint64_t start = std::max(now, then) + ahead;
+    std::uint64_t left = now_ticks();
+    learn(wish, left > start);
+    while (left < start + late) left = now_ticks();
+    return left;
+  }
+
+ private:
+  /// An arrival needs its time to be seen by the other core, and on a virtual machine not always
+  /// the same. So much that one round in sixty comes too late.
+  static void learn(std::uint64_t& wish, bool too_late) noexcept {
+    if (too_late && wish < most_ticks) wish += 64;
+    if (!too_late && wish > least_ticks) --wish;
+  }
+  static constexpr std::uint64_t least_ticks = 128;
+  static constexpr std::uint64_t most_ticks = 4096;
+
+  /// The lowest bits say which of four rounds it is of; the clock is not needed that exactly.
+  static std::uint64_t stamped(std::uint64_t ticks, std::uint64_t round) noexcept {
+    return (ticks & ~std::uint64_t{3}) | (round / 2 + 1) % 4;
+  }
+  static bool is_of(std::uint64_t stamp, std::uint64_t round) noexcept {
+    return stamp != 0 && stamp % 4 == (round / 2 + 1) % 4;
+  }
+
+  struct arrival {
+    std::atomic<std::uint64_t> stamp{0};
+    std::atomic<std::uint64_t> ahead_ticks{0};
+  };
+  struct alignas(line_bytes) thread {
+    arrival by_turns[2];
+    std::uint64_t wish_ticks = 512; ///< only its own thread looks at it
+  };
+  thread threads_[2];
+};
+
+/// The two words that the tests write and read. In each round they hold the last round's number
+/// until they are written, so that nothing has to be reset: the last number is the test's 0.
+struct words {
+  alignas(line_bytes) std::atomic<std::uint32_t> first{0};
+  alignas(line_bytes) std::atomic<std::uint32_t> second{0};
+};
+
+/// What a thread had of a round: whether its reads saw this round's value, and from when to when.
+struct seen {
+  bool one = false;
+  bool two = false;
+  std::uint64_t from_ticks = 0;
+  std::uint64_t to_ticks = 0;
+};
+
+struct relaxed {
+  static constexpr auto store = std::memory_order_relaxed;
+  static constexpr auto load = std::memory_order_relaxed;
+};
+struct acq_rel {
+  static constexpr auto store = std::memory_order_release;
+  static constexpr auto load = std::memory_order_acquire;
+};
+struct seq_cst {
+  static constexpr auto store = std::memory_order_seq_cst;
+  static constexpr auto load = std::memory_order_seq_cst;
+};
+
+/// Each thread writes its word and reads the other's. Both read the old value: weak.
+template <class Order>
+class store_buffering {
+ public:
+  static constexpr bool weak_is_allowed = Order::store != std::memory_order_seq_cst;
+
+  static seen step(int self, words& shared, std::uint32_t number) noexcept {
+    auto& own = self == 0 ? shared.first : shared.second;
+    auto& other = self == 0 ? shared.second : shared.first;
+    own.store(number, Order::store);
+    return {.one = other.load(Order::load) == number};
+  }
+  static bool weak(const seen& of_first, const seen& of_second) noexcept {
+    return !of_first.one && !of_second.one;
+  }
+  static bool met(const seen& of_first, const seen& of_second) noexcept {
+    return of_first.from_ticks < of_second.to_ticks && of_second.from_ticks < of_first.to_ticks;
+  }
+
+  void learn(int, const seen&) noexcept {}
+  [[nodiscard]] std::uint64_t late_ticks() const noexcept { return 0; }
+};
+
+/// One thread writes the message and then the flag, the other reads the flag and then the message.
+/// The flag without the message: weak.
+template <class Order>
+class message_passing {
+ public:
+  static constexpr bool weak_is_allowed = Order::store == std::memory_order_relaxed;
+
+  static seen step(int self, words& shared, std::uint32_t number) noexcept {
+    if (self == 0) {
+      shared.first.store(number, std::memory_order_relaxed);
+      shared.second.store(number, Order::store);
+      return {};
+    }
+    const bool flag = shared.second.load(Order::load) == number;
+    return {.one = flag, .two = shared.first.load(std::memory_order_relaxed) == number};
+  }
+  static bool weak(const seen&, const seen& reader) noexcept { return reader.one && !reader.two; }
+  /// The writes arrived between the two reads.
+  static bool met(const seen&, const seen& reader) noexcept { return !reader.one && reader.two; }
+
+  /// The writes need time to get across. A reader that came too early comes later the next time,
+  /// and the other way round: so most rounds are near the instant at which they arrive.
+  void learn(int self, const seen& last) noexcept {
+    if (self == 0) return;
+    if (!last.one && late_ticks_ < latest) late_ticks_ += stride;
+    if (last.one && late_ticks_ != 0) late_ticks_ -= stride;
+  }
+  [[nodiscard]] std::uint64_t late_ticks() const noexcept { return late_ticks_; }
+
+ private:
+  static constexpr std::uint64_t stride = 8;
+  static constexpr std::uint64_t latest = 2048;
+  std::uint64_t late_ticks_ = 0;
+};
+
+struct counts {
+  std::uint64_t weak = 0;
+  std::uint64_t met = 0;
+};
+
+template <class Test>
+class rounds {
+ public:
+  explicit rounds(std::uint64_t count) : count_{count}, of_first_{count}, of_second_{count} {}
+
+  void play(int self) noexcept {
+    const mapped_array<seen>& results = self == 0 ? of_first_ : of_second_;
+    Test test;
+    for (std::uint64_t round = 0; round < count_; ++round) {
+      const std::uint64_t from_ticks = meeting_.wait(self, round, test.late_ticks());
+      seen result = Test::step(self, shared_, static_cast<std::uint32_t>(round + 1));
+      result.to_ticks = now_ticks();
+      result.from_ticks = from_ticks;
+      results[round] = result;
+      test.learn(self, result);
+    }
+  }
+
+  /// True if both words hold what the last round wrote.
+  [[nodiscard]] bool played() const noexcept {
+    return shared_.first.load() == count_ && shared_.second.load() == count_;
+  }
+
+  [[nodiscard]] counts count() const noexcept {
+    counts found;
+    for (std::uint64_t round = 0; round < count_; ++round) {
+      if (Test::weak(of_first_[round], of_second_[round])) ++found.weak;
+      if (Test::met(of_first_[round], of_second_[round])) ++found.met;
+    }
+    return found;
+  }
+
+ private:
+  std::uint64_t count_;
+  mapped_array<seen> of_first_;
+  mapped_array<seen> of_second_;
+  meeting meeting_;
+  words shared_;
+};
+
+template <class Test>
+void measure_test(cell& given) {
+  constexpr int both = 2;
+  const processors where{given, both};
+  const std::uint64_t count = given.size("rounds");
+  given.each_repeat([&](sample& yields) {
+    rounds<Test> test{count};
+    measure_placed(
+        given, yields, where, both, [count] { return count; },
+        [&test](team_member& member) {
+          member.start();
+          test.play(member.index());
+          member.stop();
+        });
+    const counts found = test.count();
+    const auto per_100k = [count](std::uint64_t outcomes) {
+      return 1e5 * static_cast<double>(outcomes) / static_cast<double>(count);
+    };
+    yields.set("allowed", Test::weak_is_allowed ? per_100k(found.weak) : 0);
+    yields.set("forbidden", Test::weak_is_allowed ? 0 : per_100k(found.weak));
+    yields.set("met", per_100k(found.met));
+    given.check("order", Test::weak_is_allowed || found.weak == 0,
+                "%llu weak outcomes in %llu rounds: %s",
+                static_cast<unsigned long long>(found.weak), static_cast<unsigned long long>(count),
+                Test::weak_is_allowed ? "allowed" : "forbidden");
+    given.check("work", test.played(), "%llu rounds, in %llu of which the threads met",
+                static_cast<unsigned long long>(count), static_cast<unsigned long long>(found.met));
+  });
+}
+
+template <class Order>
+void measure(cell& given) {
+  if (given.text("test") == "store_buffering") {
+    measure_test<store_buffering<Order>>(given);
+  } else {
+    measure_test<message_passing<Order>>(given);
+  }
+}
+
+seed_figure of_seed(const char* test, const char* subject, const char* quantity, double figure) {
+  return {subject, quantity, {{"test", test}}, figure, "per 100k", seed_machine};
+}
+
+const experiment question{
+    .id = "concurrency/litmus",
+    .question = "Which outcomes do relaxed, acquire-release and seq_cst let two threads see?",
+    .isolates =
+        "The memory order alone: in each round two threads on two cores, let go at the same "
+        "instant, write and read two words. store_buffering: each writes its own word and reads "
+        "the other's; both may miss the other's write unless all is seq_cst. message_passing: one "
+        "writes a message and then a flag; the flag may be seen without the message only when "
+        "relaxed.",
+    .not_shown =
+        "Other shapes (load buffering, independent readers), and that what was not seen cannot "
+        "happen: none in so many rounds bounds how often, by a machine and a compiler. x86 keeps "
+        "stores in order and loads in order, so message_passing shows nothing there even when "
+        "relaxed, and the order matters to the compiler alone; the forerunner's ARM processor "
+        "did show it. met says how much a 0 is worth: the rounds in which the threads were at it "
+        "at the same time. The figures are counts, not times.",
+    .parameters = {{"test",
+                    "the shape of the test",
+                    {"store_buffering", "message_passing"},
+                    {"store_buffering", "message_passing"}},
+                   {"rounds", "rounds in a repeat", {100'000}, {2'000}}},
+    .quantities = {{"allowed", "per 100k", better::higher,
+                    "rounds whose weak outcome the order allows: how plainly the test shows it"},
+                   {"forbidden", "per 100k", better::lower,
+                    "rounds whose weak outcome the order forbids: anything but 0 is a defect"},
+                   {"met", "per 100k", better::higher,
+                    "store_buffering: rounds in which the threads overlapped on the processor's "
+                    "clock; message_passing: in which the writes arrived between the reads"}},
+    .subjects = {{"relaxed", "memory_order_relaxed", measure<relaxed>},
+                 {"acq_rel", "release stores, acquire loads", measure<acq_rel>},
+                 {"seq_cst", "memory_order_seq_cst", measure<seq_cst>}},
+    .baseline = "relaxed",
+    .repeats = 8,
+    .seed = seed_document,
+    .seed_figures = {of_seed("message_passing", "relaxed", "allowed", 1.4),
+                     of_seed("message_passing", "acq_rel", "forbidden", 0),
+                     of_seed("store_buffering", "relaxed", "allowed", 96'900),
+                     of_seed("store_buffering", "acq_rel", "allowed", 96'700),
+                     of_seed("store_buffering", "seq_cst", "forbidden", 0)},
+    .expectations = {{.says = "relaxed shows store buffering",
+                      .quantity = "allowed",
+                      .subject = "relaxed",
+                      .parameters = {{"test", "store_buffering"}},
+                      .at_least = 1},
+                     {.says = "acquire-release shows store buffering",
+                      .quantity = "allowed",
+                      .subject = "acq_rel",
+                      .parameters = {{"test", "store_buffering"}},
+                      .at_least = 1},
+                     {.says = "seq_cst shows no store buffering",
+                      .quantity = "forbidden",
+                      .subject = "seq_cst",
+                      .parameters = {{"test", "store_buffering"}},
+                      .at_most = 0},
+                     {.says = "acquire-release passes every message whole",
+                      .quantity = "forbidden",
+                      .subject = "acq_rel",
+                      .parameters = {{"test", "message_passing"}},
+                      .at_most = 0},
+                     {.says = "seq_cst passes every message whole",
+                      .quantity = "forbidden",
+                      .subject = "seq_cst",
+                      .parameters = {{"test", "message_passing"}},
+                      .at_most = 0}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,217 @@
+// Locks under little and more work, alone and fought for.
+#include <mutex>
+
+#include "harness/escape.hpp"
+#include "harness/experiment.hpp"
+#include "sources/contest.hpp"
+#include "sources/locks.hpp"
+
+#if defined(HEAPWISE_HAS_TBB)
+#include <oneapi/tbb/queuing_mutex.h>
+#include <oneapi/tbb/spin_mutex.h>
+#endif
+
+namespace {
+
+using namespace heapwise::bench;
+using namespace concurrency;
+
+/// A step of a linear congruential generator (Knuth's constants): each waits for the last, and
+/// where n steps lead can be computed without making them.
+struct step_map {
+  std::uint64_t factor = 6364136223846793005U;
+  std::uint64_t summand = 1442695040888963407U;
+
+  [[nodiscard]] constexpr std::uint64_t operator()(std::uint64_t state) const noexcept {
+    return state * factor + summand;
+  }
+  /// First this, then `later`.
+  [[nodiscard]] constexpr step_map then(const step_map& later) const noexcept {
+    return {later.factor * factor, later.factor * summand + later.summand};
+  }
+};
+
+constexpr std::uint64_t first_state = 1;
+
+/// Where `steps` of them lead to from the first state, in log2(steps) turns.
+constexpr std::uint64_t state_after(std::uint64_t steps) noexcept {
+  step_map done{1, 0};
+  step_map power;
+  for (; steps != 0; steps >>= 1) {
+    if ((steps & 1) != 0) done = done.then(power);
+    power = power.then(power);
+  }
+  return done(first_state);
+}
+
+static_assert(state_after(2) == step_map{}(step_map{}(first_state)));
+
+/// What the lock guards. Two threads in it at once lose steps, and the state says so.
+struct alignas(64) guarded {
+  std::uint64_t state = first_state;
+
+  [[gnu::always_inline]] void work(std::uint64_t steps) noexcept {
+    for (std::uint64_t i = 0; i < steps; ++i) state = step_map{}(state);
+  }
+};
+
+struct standard_mutex {
+  std::mutex lock;
+
+  explicit standard_mutex(patience) {}
+  auto hold() {
+    return [this](auto&& work) {
+      const std::scoped_lock held{lock};
+      work();
+    };
+  }
+};
+
+template <class Lock>
+struct simple_lock {
+  Lock lock;
+
+  explicit simple_lock(patience looks) : lock{looks} {}
+  auto hold() {
+    return [this](auto&& work) {
+      lock.lock();
+      work();
+      lock.unlock();
+    };
+  }
+};
+
+struct queue_lock {
+  mcs_lock lock;
+
+  explicit queue_lock(patience looks) : lock{looks} {}
+  auto hold() {
+    return [this](auto&& work) {
+      mcs_lock::place mine;
+      lock.lock(mine);
+      work();
+      lock.unlock(mine);
+    };
+  }
+};
+
+#if defined(HEAPWISE_HAS_TBB)
+template <class Mutex>
+struct tbb_lock {
+  Mutex lock;
+
+  explicit tbb_lock(patience) {}
+  auto hold() {
+    return [this](auto&& work) {
+      const typename Mutex::scoped_lock held{lock};
+      work();
+    };
+  }
+};
+#endif
+
+template <class Lock>
+void measure(cell& given) {
+  const auto threads = static_cast<int>(given.integer("threads"));
+  const auto work = static_cast<std::uint64_t>(given.integer("work"));
+  const processors where{given, 1};
+  given.each_repeat([&](sample& yields) {
+    Lock lock{patience_of(threads, where.count())};
+    guarded shared;
+    escape(&shared);
+    const contest_result done = run_contest(given, yields, where, threads, [&](int) {
+      return [hold = lock.hold(), &shared, work] { hold([&] { shared.work(work); }); };
+    });
+    yields.set("throughput", done.throughput());
+    given.check("work", shared.state == state_after(done.steps * work),
+                "after %llu holds the guarded state is %s",
+                static_cast<unsigned long long>(done.steps),
+                shared.state == state_after(done.steps * work) ? "as computed" : "wrong");
+  });
+}
+
+/// The work alone: each thread has a state of its own and no lock.
+void measure_no_lock(cell& given) {
+  const auto threads = static_cast<int>(given.integer("threads"));
+  const auto work = static_cast<std::uint64_t>(given.integer("work"));
+  const processors where{given, 1};
+  given.each_repeat([&](sample& yields) {
+    const contest_result done = run_contest(given, yields, where, threads, [&](int) {
+      return [own = guarded{}, work]() mutable {
+        own.work(work);
+        escape(&own);
+      };
+    });
+    yields.set("throughput", done.throughput());
+    given.check("work", done.steps != 0, "%llu turns without a lock",
+                static_cast<unsigned long long>(done.steps));
+  });
+}
+
+std::vector<subject> subjects() {
+  std::vector<subject> all{
+      {"mutex", "std::mutex", measure<standard_mutex>},
+      {"spin", "test and test-and-set", measure<simple_lock<spin_lock>>},
+      {"ticket", "ticket lock: first come, first served", measure<simple_lock<ticket_lock>>},
+      {"mcs", "MCS lock: a queue of waiters", measure<queue_lock>},
+  };
+#if defined(HEAPWISE_HAS_TBB)
+  all.push_back({"tbb_spin", "oneTBB spin_mutex", measure<tbb_lock<tbb::spin_mutex>>});
+  all.push_back({"tbb_queuing", "oneTBB queuing_mutex", measure<tbb_lock<tbb::queuing_mutex>>});
+#else
+  constexpr const char* missing = "no oneTBB here: install libtbb-dev and build again";
+  all.push_back({"tbb_spin", "oneTBB spin_mutex", nullptr, missing});
+  all.push_back({"tbb_queuing", "oneTBB queuing_mutex", nullptr, missing});
+#endif
+  all.push_back({"no_lock", "the work alone, a state for each thread", measure_no_lock});
+  return all;
+}
+
+seed_figure of_seed(const char* subject, int work, int threads, double figure) {
+  return {subject, "throughput", {{"work", work}, {"threads", threads}},
+          figure,  "M/s",        seed_machine};
+}
+
+const experiment question{
+    .id = "concurrency/lock_variants",
+    .question = "Which lock is cheapest, held briefly or longer, alone or fought for?",
+    .isolates =
+        "The lock: the work inside is a chain of dependent steps on one guarded word, each thread "
+        "is kept on a processor, in turn where there are more threads.",
+    .not_shown =
+        "Fairness: mutex and spin let a thread take the lock again and again while others wait, "
+        "which is why they lead when fought for; ticket, mcs and tbb_queuing hand it on in order "
+        "and pay for the line's way each time. Two threads are what two processors can fight "
+        "with. Four on two also hold the scheduler: whoever waits in order may be the one that "
+        "does not run, so that every waiting loop of ours gives the processor away after 64 looks "
+        "(with fewer threads never); without that these locks would stand still for whole time "
+        "slices. The forerunner's four threads had eight cores, and no need to.",
+    .parameters = {{"work", "dependent steps while the lock is held", {1, 32}, {1}},
+                   {"threads", "threads at once", {1, 2, 4}, {1, 4}},
+                   duration(8)},
+    .quantities = {throughput("times that a thread held the lock")},
+    .subjects = subjects(),
+    .baseline = "mutex",
+    .seed = seed_document,
+    .seed_figures = {of_seed("mutex", 1, 1, 205), of_seed("spin", 1, 1, 575),
+                     of_seed("ticket", 1, 1, 528), of_seed("mutex", 1, 4, 26.7),
+                     of_seed("spin", 1, 4, 3.18), of_seed("ticket", 1, 4, 4.33),
+                     of_seed("mutex", 32, 1, 37.7), of_seed("spin", 32, 1, 39.6),
+                     of_seed("ticket", 32, 1, 39.7), of_seed("mutex", 32, 4, 4.77),
+                     of_seed("spin", 32, 4, 2.48), of_seed("ticket", 32, 4, 2.69)},
+    .expectations = {{.says = "alone, a spin lock is at least as fast as a mutex",
+                      .quantity = "throughput",
+                      .subject = "spin",
+                      .over = "mutex",
+                      .parameters = {{"threads", 1}},
+                      .at_least = 0.95},
+                     {.says = "a lock costs something",
+                      .quantity = "throughput",
+                      .subject = "spin",
+                      .over = "no_lock",
+                      .at_most = 1.0}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
