@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import difflib
-import errno
 import hashlib
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,10 +14,10 @@ import msgspec
 
 from heapwise.builder import tools
 from heapwise.builder.fetch import LOCKS
+from heapwise.builder.partial import partial, publish
 from heapwise.builder.recipes import CMAKE_FILE, RECIPES
 from heapwise.builder.workshop import Progress, Workshop, plain_environment
 from heapwise.catalog import (
-    PARTIAL,
     RECORD,
     Build,
     Declared,
@@ -32,8 +28,6 @@ from heapwise.catalog import (
     read_record,
 )
 from heapwise.errors import Problem
-
-LOGS = "logs"
 
 
 @dataclass(frozen=True)
@@ -81,11 +75,11 @@ def add_peer(peer: Declared, progress: Progress, *, again: bool = False) -> Adde
     if record and record.recipe == wanted and not again:
         return Added(peer.name, record, str(target / record.library), news=False)
     tools.demand(peer.name, build)
-    with _partial(peer.name) as (folder, log):
+    with partial(added_folder(), peer.name) as (folder, log):
         shop = Workshop(peer.name, folder, log, progress, plain_environment(os.environ))
         library, package = RECIPES[build.recipe](build, peer.path.parent, shop)
         record = _finish(peer, library, package, wanted, shop)
-        _publish(folder / "peer", target)
+        publish(folder / "peer", target)
     return Added(peer.name, record, str(target / record.library), news=True)
 
 
@@ -128,53 +122,3 @@ def _finish(
     )
     (ready / RECORD).write_bytes(msgspec.json.format(msgspec.json.encode(record), indent=2))
     return record
-
-
-@contextmanager
-def _partial(name: str) -> Iterator[tuple[Path, Path]]:
-    """A folder to build in, on the same file system as the peer's place; and a log that stays."""
-    try:
-        logs = added_folder() / LOGS
-        logs.mkdir(parents=True, exist_ok=True)
-        home = added_folder() / name
-        home.mkdir(exist_ok=True)
-        _sweep(home)
-        folder = Path(tempfile.mkdtemp(prefix=f"{PARTIAL}{os.getpid()}-", dir=home))
-    except OSError as error:
-        raise Problem("E050", f"{added_folder()} cannot be written: {error.strerror}",
-                      why="Peers are built into the user's data folder.",
-                      do="make room there, or set XDG_DATA_HOME to a folder that you may write") \
-            from error
-    log = logs / f"{name}.log"
-    log.write_bytes(b"")
-    try:
-        yield folder, log
-    except OSError as error:
-        if error.errno != errno.ENOSPC:
-            raise
-        raise Problem("E055", f"{name}: the disk is full", do=f"make room in {home}") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        if not any(home.iterdir()):
-            home.rmdir()
-
-
-def _sweep(home: Path) -> None:
-    """Removes what builds left that were killed before they could clean up."""
-    for old in home.glob(f"{PARTIAL}*"):
-        owner = old.name.removeprefix(PARTIAL).partition("-")[0]
-        if not Path(f"/proc/{owner}").exists():
-            shutil.rmtree(old, ignore_errors=True)
-
-
-def _publish(ready: Path, target: Path) -> None:
-    """Puts the new version where peers are looked for and takes every older one away."""
-    old = target.parent / f"{PARTIAL}{os.getpid()}-old"
-    if target.exists():
-        target.rename(old)
-    ready.rename(target)
-    for path in target.parent.iterdir():
-        if path != target and (path == old or not path.name.startswith(PARTIAL)):
-            shutil.rmtree(path, ignore_errors=True)
-
-

@@ -23,6 +23,7 @@ from heapwise.catalog.peers import (
 )
 from heapwise.catalog.program_experiments import expected_output
 from heapwise.catalog.tool_version import first_line
+from heapwise.catalog.tree_output import tree_output
 from heapwise.catalog.tree_rows import (
     ADD,
     TREES,
@@ -30,6 +31,7 @@ from heapwise.catalog.tree_rows import (
     TreeRecord,
     fill,
     fingerprint,
+    forget_trees,
     read_tree_record,
     read_trees,
     subject_specs,
@@ -40,8 +42,8 @@ __all__ = [
     "ADD", "COUNTER", "LAUNCHER", "PARTIAL", "PROBE", "RECORD", "SYSTEM", "TREES", "Build",
     "Declared", "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
     "broken_experiments", "choose_experiments", "choose_peers", "data_folder", "expected_output",
-    "fill", "find_experiments", "find_peers", "fingerprint", "first_line", "forget",
+    "fill", "find_experiments", "find_peers", "fingerprint", "first_line", "forget", "forget_trees",
     "installed_peers", "native_folder", "native_part", "read_declarations", "read_elf",
     "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
-    "tuning_prefixes",
+    "tree_output", "tuning_prefixes",
 ]

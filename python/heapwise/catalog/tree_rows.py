@@ -20,11 +20,12 @@ from heapwise.errors import Problem
 from heapwise.model import SubjectSpec
 
 ROWS_FILE = "rows.toml"
-TREES = "trees"
+TREES, BUILT = "trees", "built"
 LOCKS = ("requirements.lock", "package-lock.json")
 """Beside the rows: what is fetched for them before anything is built."""
 
 ADD = "heapwise peers add trees"
+APT = "apt-get install "
 
 
 class BudgetPoint(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -40,7 +41,7 @@ class BudgetPoint(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One way to manage memory. ``seed`` is its line in the seed, "" beyond it, and ``seeds`` that
     of each peer; ``requires`` are files without which it cannot run; ``budget`` goes from lean to
-    generous."""
+    generous. ``version`` and ``get`` where they are not the language's."""
 
     name: str
     title: str
@@ -52,6 +53,8 @@ class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     seeds: dict[str, str] = {}
     note: str = ""
     requires: list[str] = []
+    version: list[str] = []
+    get: str = ""
     budget: list[BudgetPoint] = []
 
 
@@ -69,11 +72,13 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class TreeRecord(msgspec.Struct, frozen=True):
-    """What ``peers add trees`` made. ``sources`` is the fingerprint of what it was made of."""
+    """What ``peers add trees`` made. ``sources`` is the fingerprint of what it was made of;
+    ``rows`` has the versions of rows that are of another."""
 
     version: str
     sources: str
     made: str
+    rows: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class TreePrograms:
     @property
     def out(self) -> Path:
         """Where its programs are built, and what is fetched for them is put."""
-        return data_folder() / TREES / self.name
+        return data_folder() / TREES / self.name / BUILT
 
     @property
     def locks(self) -> list[str]:
@@ -98,12 +103,17 @@ class TreePrograms:
         return bool(self.language.build or self.locks)
 
     def places(self) -> dict[str, str]:
-        """What the placeholders stand for."""
+        """What the placeholders of its rows stand for."""
         try:
             native = str(native_folder())
         except Problem:
             native = ""
         return {"source": str(self.path), "out": str(self.out), "native": native}
+
+    def packages(self) -> list[str]:
+        """Debian packages that bring its tools; none where ``get`` says another way."""
+        _, found, words = self.language.get.partition(APT)
+        return words.split("   ")[0].split() if found else []
 
     def lacking(self) -> list[str]:
         """Tools that are not on PATH."""
@@ -131,7 +141,6 @@ def read_trees(folder: Path | None = None) -> list[TreePrograms]:
 
 def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
     """Its rows, here or not; those that are not say how to get them."""
-    version = version_of(programs)
     places = programs.places()
     for row in programs.language.row:
         reason = why_missing(programs, row, places)
@@ -139,7 +148,7 @@ def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
             row.name, row.kind, row.title, available=not reason, reason=reason,
             command=[fill(word, places) for word in row.command],
             environment={name: fill(value, places) for name, value in row.environment.items()},
-            group=row.group, version=version if not reason else "", note=row.note,
+            group=row.group, version="" if reason else version_of(programs, row), note=row.note,
         )
 
 
@@ -161,16 +170,15 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
 def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> str:
     """How to get a row that cannot run here; "" for one that can."""
     language = programs.language
-    lacking = programs.lacking()
-    get = f"{language.get}, then {ADD}" if lacking and language.get else ADD
+    get = row.get or language.get or ADD
     if programs.needs_adding:
+        add = f"{language.get}, then {ADD}" if programs.lacking() and language.get else ADD
         record = read_tree_record(programs)
         if record is None:
-            return get
+            return row.get or add
         if record.sources != fingerprint(programs):
-            return f"built from other sources than those here: {get}"
-    else:
-        get = language.get or ADD
+            return f"built from other sources than those here: {add}"
+        get = row.get or add
     first = fill(row.command[0], places)
     wanted = [first, *(_required(name, places) for name in row.requires)]
     gone = next((name for name in wanted if not _is_here(name)), None)
@@ -179,12 +187,13 @@ def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> 
     return f"{Path(gone).name} is not here: {get}"
 
 
-def version_of(programs: TreePrograms) -> str:
+def version_of(programs: TreePrograms, row: Row) -> str:
     """As it was when the programs were built; of a language that needs no building as it is."""
     if programs.needs_adding:
         record = read_tree_record(programs)
-        return record.version if record else ""
-    return first_line(programs.language.version)
+        return record.rows.get(row.name, record.version) if record else ""
+    places = programs.places()
+    return first_line([fill(word, places) for word in row.version or programs.language.version])
 
 
 def read_tree_record(programs: TreePrograms) -> TreeRecord | None:
@@ -210,6 +219,14 @@ def fill(word: str, places: Mapping[str, str]) -> str:
     for name, value in places.items():
         word = word.replace(f"{{{name}}}", value)
     return word
+
+
+def forget_trees(programs: TreePrograms) -> bool:
+    """Removes what was built; False when nothing was. OSError if it stays."""
+    if not programs.out.is_dir():
+        return False
+    shutil.rmtree(programs.out.parent)
+    return True
 
 
 def tuning_prefixes() -> list[str]:

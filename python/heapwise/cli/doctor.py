@@ -38,7 +38,7 @@ def doctor(
 
     console = Console(quiet, json)
     machine = read_machine()
-    findings = [*_parts(), *_peers(), *_store(store), *_machine(machine)]
+    findings = [*_parts(), *_peers(), *_trees(), *_store(store), *_machine(machine)]
     for state, what, detail in findings:
         if state != "good" or not quiet:
             console.result(f"{state.ljust(8)} {what.ljust(20)} {detail}")
@@ -86,6 +86,17 @@ def _peers() -> Iterator[Finding]:
             yield "note", peer.name, f"{peer.version}, a debug build: left out. {peer.path}"
         else:
             yield "good", peer.name, f"{peer.version}  {peer.path or 'the C library'}"
+
+
+def _trees() -> Iterator[Finding]:
+    from heapwise.cli.frame.tree_list import tree_states
+
+    for name, version, here, missing in tree_states():
+        if here:
+            yield "good", name, f"{version}: {', '.join(spec.name for spec in here)}"
+        for way in dict.fromkeys(missing.values()):
+            rows = ", ".join(row for row, reason in missing.items() if reason == way)
+            yield "note", name, f"not here: {rows}. do: {way}"
 
 
 def _store(store: str | None) -> Iterator[Finding]:

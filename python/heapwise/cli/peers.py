@@ -51,6 +51,7 @@ def list_peers(
     heapwise peers list --quiet
     """
     from heapwise.catalog import find_peers
+    from heapwise.cli.frame.tree_list import tree_lines
 
     console = Console(quiet, json)
     found = find_peers()
@@ -69,6 +70,8 @@ def list_peers(
             console.result(
                 f"{peer.name:<{width}} {peer.version:<11} {peer.licence:<32} {where}{mark}"
             )
+    for line in [] if quiet else tree_lines(width):
+        console.result(line)
     return 0
 
 
@@ -129,7 +132,10 @@ def check(
 
 
 def add(
-    name: Annotated[str, typer.Argument(metavar="NAME|all", help="A peer of the list.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|all|trees", help="A peer of the list; or every language "
+                            "of the binary trees, one of them by trees/NAME.")
+    ],
     again: Annotated[
         bool, typer.Option("--again", help="Build it even if it is here as it should be.")
     ] = False,
@@ -142,13 +148,17 @@ def add(
     \b
     heapwise peers add snmalloc
     heapwise peers add all
-    heapwise peers add mimalloc3 --again
+    heapwise peers add trees
+
+    The last builds the programs of experiments like trees/binary_trees in every language whose
+    compiler is here; as root it installs compilers that Debian has.
     """
-    from heapwise.builder import choose_buildable
-    from heapwise.cli.frame.adding import add_each
+    from heapwise.builder import choose_buildable, choose_trees
+    from heapwise.cli.frame.adding import add_each, add_each_tree
 
     console = Console(quiet, json)
-    results = add_each(choose_buildable(name), console, again=again)
+    results = add_each_tree(choose_trees(name), console, again=again) if _is_of_trees(name) \
+        else add_each(choose_buildable(name), console, again=again)
     if json:
         console.json(results)
     return int(max((result.exit for result in results), default=Exit.DONE))
@@ -167,11 +177,12 @@ def remove(
     heapwise peers remove jemalloc-current
     heapwise peers remove tcmalloc-google --json
     """
-    from heapwise.builder import choose_buildable
-    from heapwise.catalog import forget
+    from heapwise.builder import choose_buildable, choose_trees
+    from heapwise.catalog import forget, forget_trees
 
     console = Console(quiet, json)
-    removed = [peer.name for peer in choose_buildable(name) if forget(peer.name)]
+    removed = [found.name for found in choose_trees(name) if forget_trees(found)] \
+        if _is_of_trees(name) else [p.name for p in choose_buildable(name) if forget(p.name)]
     if not removed:
         raise Problem("E053", f"{name} was not added", why="There is nothing to remove.")
     if json:
@@ -179,6 +190,10 @@ def remove(
     for found in removed:
         console.say(f"{found}: removed")
     return 0
+
+
+def _is_of_trees(name: str) -> bool:
+    return name.partition("/")[0] == "trees"
 
 
 def _installed(name: str) -> Peer:

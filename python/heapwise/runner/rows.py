@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from heapwise.catalog import expected_output
-from heapwise.model import Plan, Process, Sample
+from heapwise.catalog import expected_output, tree_output
+from heapwise.model import Plan, Process, Sample, SubjectSpec
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.judge import Reference, judge
+from heapwise.runner.judge import Reference, first_difference, judge
 from heapwise.runner.launch import Launch, launch, tail
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
@@ -23,6 +25,9 @@ REPORT = re.compile(rb"^heapwise-trees:(.*)$", re.MULTILINE)
 OUTSIDE = {"wall": "wall_s", "user": "user_s", "system": "system_s",
            "peak_resident": "peak_rss_bytes"}
 """Quantity -> the launcher's name for it."""
+
+
+TRY_DEPTH, TRY_S = 6, 60.0
 
 
 @dataclass
@@ -98,3 +103,19 @@ def reported(stderr: bytes) -> dict[str, float]:
         except ValueError:
             continue
     return found
+
+
+def row_trouble(spec: SubjectSpec) -> str:
+    """What is wrong with a row, tried once with small trees; "" when it does its work."""
+    parameters = {"depth": TRY_DEPTH}
+    command = [word_of(word, parameters) for word in spec.command]
+    try:
+        done = subprocess.run(command, env=os.environ | spec.environment, capture_output=True,
+                              timeout=TRY_S, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    if done.returncode != 0:
+        words = done.stderr.decode(errors="replace").strip().splitlines()
+        return f"it ended with {done.returncode}: {words[-1] if words else 'and said nothing'}"
+    expected = tree_output(TRY_DEPTH)
+    return "" if done.stdout == expected else first_difference(done.stdout, expected)

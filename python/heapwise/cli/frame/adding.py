@@ -1,19 +1,21 @@
-"""Builds peers one after the other, tests each, and says what is going on."""
+"""Builds peers, or programs, one after the other, tests each, and says what is going on."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
-from heapwise.builder import Added, add_peer
-from heapwise.catalog import Declared, choose_peers
+from heapwise.builder import Added, add_peer, add_trees
+from heapwise.catalog import TREES, Declared, TreePrograms, choose_peers, subject_specs
 from heapwise.cli.frame import console
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.duration import show_duration
 from heapwise.errors import Exit, Problem
+from heapwise.runner import row_trouble
 from heapwise.runner.contract import check_peer
 
 EVERY_S = 30.0
@@ -65,21 +67,53 @@ class Steps:
             console.error_line(f"{self._name}: {self._what}  {text}")
 
 
+Thing = TypeVar("Thing", Declared, TreePrograms)
+
+
 def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[Result]:
     """One result for each. A peer that fails is no reason to leave out the next one.
 
     The problem of a single peer is raised; those of several are printed on the way.
     """
+    return _each(peers, partial(_add, out=out, again=again))
+
+
+def add_each_tree(trees: Sequence[TreePrograms], out: Console, *, again: bool) -> list[Result]:
+    """The same for the programs of the trees, language by language."""
+    return _each(trees, partial(_add_tree, out=out, again=again))
+
+
+def _each(things: Sequence[Thing], add: Callable[[Thing], Result]) -> list[Result]:
     results = []
-    for peer in peers:
+    for thing in things:
         try:
-            results.append(_add(peer, out, again=again))
+            results.append(add(thing))
         except Problem as problem:
-            if len(peers) == 1:
+            if len(things) == 1:
                 raise
             console.print_problem(problem)
-            results.append(Result(peer.name, "", "", problem.exit, problem.what))
+            results.append(Result(thing.name, "", "", problem.exit, problem.what))
     return results
+
+
+def _add_tree(programs: TreePrograms, out: Console, *, again: bool) -> Result:
+    """Built, and each row that is here now tried once: its sums have to be right."""
+    began_s = time.monotonic()
+    name = f"{TREES}/{programs.name}"
+    with Steps(name, out.quiet) as steps:
+        added = add_trees(programs, steps, again=again)
+        specs = [spec for _, spec in subject_specs(programs)]
+        here = [spec for spec in specs if spec.available]
+        steps.step(f"trying {', '.join(spec.name for spec in here)}")
+        wrong = "; ".join(f"{spec.name}: {words}" for spec in here if (words := row_trouble(spec)))
+    state = f"ready after {show_duration(time.monotonic() - began_s)}" if added.news \
+        else "here already" + " (--again builds it once more)" * programs.needs_adding
+    out.result(f"{name} {added.version}  {f'FAILED its test: {wrong}' if wrong else state}")
+    for spec in specs:
+        if not spec.available:
+            out.result(f"{name} without {spec.name}: {spec.reason}")
+    code = Exit.NOT_TRUSTWORTHY if wrong else Exit.DONE
+    return Result(name, added.version, added.path, code, wrong)
 
 
 def _add(peer: Declared, out: Console, *, again: bool) -> Result:
