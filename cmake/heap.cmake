@@ -43,3 +43,19 @@ function(add_heap_replacement name)
     install(TARGETS ${name} LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}" COMPONENT native)
   endif()
 endfunction()
+
+# add_collector(NAME OBJECTS): libheapwise-gc.a (target <NAME>_static) and .so (<NAME>_shared).
+function(add_collector name objects)
+  foreach(kind IN ITEMS static shared)
+    string(TOUPPER ${kind} kind_upper)
+    set(target ${name}_${kind})
+    add_library(${target} ${kind_upper} $<TARGET_OBJECTS:${objects}>)
+    add_library(heapwise::gc_${kind} ALIAS ${target})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME heapwise-gc EXPORT_NAME gc_${kind}
+      LINKER_LANGUAGE C VERSION ${PROJECT_VERSION}
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    target_link_libraries(${target} PUBLIC heapwise)
+  endforeach()
+  # Handlers of signals and of ends of threads point into it.
+  target_link_options(${name}_shared PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--build-id)
+endfunction()

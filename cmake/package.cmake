@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heapwise")
 
-set(package_targets heapwise heapwise_static heapwise_shared)
+set(package_targets heapwise heapwise_static heapwise_shared heapwise_gc_static heapwise_gc_shared)
 foreach(name IN ITEMS heapwise-malloc heapwise-malloc-fast)
   if(TARGET ${name})
     list(APPEND package_targets ${name} ${name}-static)

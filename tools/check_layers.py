@@ -45,6 +45,7 @@ ROOMS = (
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
     # The heap needs nothing of the pools: it may be under everything else in the process.
     Room("heap", r"src/heap/", ("words", "detail", "os", "c_api")),
+    Room("gc", r"src/gc/", ("words", "detail", "os", "c_api", "heap")),
     Room("override", r"src/override/", ("words", "detail", "os", "c_api", "heap")),
     Room("sources", r"src/pool/|src/pool\.cpp", (*BELOW_POOL, "os", "pool", "observe", "c_api")),
     Room("hybrid_sources", r"src/hybrid/", ("words", "detail", "hybrid")),

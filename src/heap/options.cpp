@@ -81,9 +81,9 @@ constexpr std::array known = std::to_array<option>({
     {"LIMIT_MIB", read_limit, "a number of MiB above 0"},
 });
 
-// What the laboratory and the pools call theirs.
+// What the laboratory, the pools and the collector call theirs.
 constexpr std::array others = std::to_array<string_view>(
-    {"PROBE_", "COUNT_", "NATIVE", "HOME", "DATA", "RESULTS", "PEERS", "TEST", "MALLOC"});
+    {"PROBE_", "COUNT_", "GC_", "NATIVE", "HOME", "DATA", "RESULTS", "PEERS", "TEST", "MALLOC"});
 
 void refuse(string_view name, string_view value, string_view why, string_view allowed) noexcept {
   constexpr std::size_t most = 100; // of a name or value; the end of the line matters more

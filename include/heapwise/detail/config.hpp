@@ -29,6 +29,14 @@
 #define HEAPWISE_NO_SANITIZE_THREAD
 #endif
 
+// For a collector that reads whatever lies on stacks, in blocks and in static data: memory that its
+// threads write at other times, and what lies between variables.
+#if defined(__clang__) || defined(__GNUC__)
+#define HEAPWISE_READS_ANYTHING __attribute__((no_sanitize("address", "thread", "undefined")))
+#else
+#define HEAPWISE_READS_ANYTHING
+#endif
+
 // Where another thread may come in between. Nothing, unless a test defines it before it includes
 // the library's headers, to try many interleavings.
 #ifndef HEAPWISE_SCHEDULE_POINT

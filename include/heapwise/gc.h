@@ -1,0 +1,146 @@
+/* A garbage collector for C and C++: blocks live as long as the program can reach them, and need
+ * not be freed. Conservative (it takes every word that may be an address for one), non-moving, mark
+ * and sweep; its heap is its own. Needs libheapwise-gc.
+ *
+ * What keeps a block alive: a word that points to its first byte, in the static data of the program
+ * or of a loaded library, in thread-local variables and pthread keys (all as far as the how-to
+ * says), in added roots, or in a live block that is not atomic. A word on the stack or in a
+ * register of a registered thread may point to any byte inside of it. Not looked through: memory of
+ * malloc or mmap, and words that were changed (compressed, XORed). An address one past the end
+ * keeps nothing alive.
+ *
+ * Thread safety: all functions may be called by all registered threads at once, none from a signal
+ * handler. A thread that touches blocks must be registered; the one that starts the collector is.
+ * The collector takes the signal SIGPWR for itself. A forked child goes on with the thread that
+ * forked, and may collect.
+ * Errors: what returns a pointer returns NULL and sets errno to ENOMEM when there is no memory.
+ */
+#ifndef HEAPWISE_GC_H
+#define HEAPWISE_GC_H
+
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Start from zeros: 0 stands for the default of each. The environment (HEAPWISE_GC_MARKERS and so
+ * on, see the how-to) comes before what the program says. */
+typedef struct heapwise_gc_options {
+  size_t markers; /* threads that mark; default: as many as processors, at most 4 */
+  size_t
+      free_space_divisor;  /* between collections, live bytes / this may be allocated; default 1 */
+  size_t limit_bytes;      /* the most that blocks may take; default: as much as there is */
+  size_t mark_stack_bytes; /* the most that a marker notes down at once; default 256 MiB */
+  int interior_pointers;   /* 1: an address inside a block counts wherever it is found */
+  int find_leaks;          /* 1: blocks have to be freed; what is lost is reported */
+} heapwise_gc_options;
+
+/* Effects: starts the collector and registers the calling thread; started before, only the latter.
+ * `options` NULL: defaults. Allocating starts it too. Returns: 0, or ENOMEM or EAGAIN. */
+int heapwise_gc_init(const heapwise_gc_options* options);
+
+/* Returns: a block of at least `size` zero bytes, aligned to 16. */
+void* heapwise_gc_malloc(size_t size);
+
+/* Returns: a block that never holds addresses of blocks: it is not looked through, and its bytes
+ * are anything. */
+void* heapwise_gc_malloc_atomic(size_t size);
+
+/* Returns: a block with the smaller number of `block`'s bytes, of the same kind; what is new is as
+ * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed. NULL: as
+ * heapwise_gc_malloc. Without memory, `block` is as it was. */
+void* heapwise_gc_realloc(void* block, size_t size);
+
+/* Effects: gives a block back at once. NULL does nothing. Requires: nobody uses the block any more.
+ * What is no block ends the process with a line on standard error. */
+void heapwise_gc_free(void* block);
+
+/* Effects: stops the world, marks what can be reached, and lets the rest be used again. */
+void heapwise_gc_collect(void);
+
+/* Effects: between the two nothing is collected but by heapwise_gc_collect. They may be nested. */
+void heapwise_gc_disable(void);
+void heapwise_gc_enable(void);
+
+/* Effects: from now on the calling thread's stack and registers are roots, until it ends or calls
+ * the second. Returns: 0, also when it was registered before, or ENOMEM. */
+int heapwise_gc_register_thread(void);
+void heapwise_gc_unregister_thread(void);
+
+/* Effects: the words in [begin, end) are roots, until removed with the same two addresses. Returns:
+ * 0, or ENOMEM. Requires: readable as long as it is added. */
+int heapwise_gc_add_roots(const void* begin, const void* end);
+void heapwise_gc_remove_roots(const void* begin, const void* end);
+
+/* Returns: the first byte of the block that `address` is in, which may be a free one; NULL for what
+ * is in none. */
+void* heapwise_gc_base(const void* address);
+
+/* Returns: how many bytes of a block may be used; 0 for what is no block. */
+size_t heapwise_gc_usable_size(const void* block);
+
+/* Effects: `report` is called for each lost block (option find_leaks) after the collection that
+ * found it, instead of a line on standard error. It must not call the collector. NULL: lines again.
+ */
+typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
+void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument);
+
+/* What the collector knows of itself; counts and sums since it was started. */
+typedef struct heapwise_gc_statistics {
+  size_t collections;
+  size_t heap_bytes; /* in blocks and between them, now */
+  size_t peak_heap_bytes;
+  size_t target_heap_bytes; /* the size at which the next collection comes */
+  size_t live_bytes;        /* marked by the last collection */
+  size_t allocated_bytes;   /* handed to threads, in runs of blocks */
+  size_t marked_bytes;      /* by all collections */
+  size_t freed_bytes;       /* found free by all collections, and freed by the program */
+  size_t total_pause_ns;    /* while the world was stopped */
+  size_t longest_pause_ns;
+  size_t mark_ns;              /* of the pauses, marking */
+  size_t sweep_ns;             /* putting spans back after marking, not in the pauses */
+  size_t mark_stack_overflows; /* collections that had to look through the heap again */
+  size_t leaks;
+  size_t threads;
+  size_t markers;
+  size_t metadata_bytes; /* what the collector needs to know all this */
+} heapwise_gc_statistics;
+
+/* Effects: fills `*into`. */
+void heapwise_gc_statistics_get(heapwise_gc_statistics* into);
+
+/* What follows is inlined into callers whose size is a constant: a pointer goes up by the size of a
+ * block until it meets an end. Header and library are of one version. */
+
+typedef struct heapwise_gc_window {
+  char* at;
+  char* end;
+} heapwise_gc_window;
+
+/* A window for each number of granules of 16 bytes. */
+__extension__ extern __thread heapwise_gc_window* heapwise_gc_windows
+    __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
+
+void* heapwise_gc_malloc_any(size_t size);
+
+extern __inline__ __attribute__((__gnu_inline__, __always_inline__)) void* heapwise_gc_malloc(
+    size_t size) {
+  if (__builtin_constant_p(size) && size <= 128) {
+    const size_t granules = size == 0 ? 1 : (size + 15) / 16;
+    heapwise_gc_window* const window = heapwise_gc_windows + granules;
+    char* const block = window->at;
+    char* const next = block + granules * 16;
+    if (__builtin_expect(next <= window->end, 1)) {
+      window->at = next;
+      return block;
+    }
+  }
+  return heapwise_gc_malloc_any(size);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,240 @@
+#include "gc/allocate.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <mutex>
+
+#include "gc/collect.hpp"
+#include "gc/threads.hpp"
+#include "heap/text.hpp"
+#include "os/world.hpp"
+
+namespace heapwise::gc {
+
+namespace {
+
+/// As much is zeroed at once as the processor's nearest cache has room for beside the program's
+/// data.
+constexpr std::size_t window_bytes = std::size_t{4} << 10;
+
+void* no_memory() noexcept {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+[[noreturn]] void refuse(std::string_view what) noexcept {
+  detail::text line;
+  line.add("heapwise: ").add(what).add("\n").write();
+  os::abort();
+}
+
+/// Returns: the first block at or after `from` whose mark is `value`, or `limit`.
+std::uint32_t find_mark(const slice_record& record, bool value, std::uint32_t from,
+                        std::uint32_t limit) noexcept {
+  const std::uint64_t flip = value ? 0 : ~std::uint64_t{0};
+  for (std::uint32_t word = from / 64; word * 64 < limit; ++word) {
+    std::uint64_t candidates = record.marks[word].load(std::memory_order_relaxed) ^ flip;
+    if (word == from / 64) candidates &= ~std::uint64_t{0} << (from % 64);
+    if (candidates != 0) {
+      return std::min(limit, word * 64 + static_cast<std::uint32_t>(std::countr_zero(candidates)));
+    }
+  }
+  return limit;
+}
+
+std::atomic<std::uint64_t>& allocated_word(const found_block& of) noexcept {
+  return the_gc.allocated[std::size_t{of.slice} * slice_record::words + of.number / 64];
+}
+
+/// With leaks to be found, every block is noted down when it is handed out.
+void note_allocated(const void* block) noexcept {
+  if (the_gc.allocated == nullptr) return;
+  const found_block found = block_around(block);
+  allocated_word(found).fetch_or(std::uint64_t{1} << found.number % 64, std::memory_order_relaxed);
+}
+
+void note_freed(const found_block& found) noexcept {
+  if (the_gc.allocated == nullptr) return;
+  const std::uint64_t bit = std::uint64_t{1} << found.number % 64;
+  if ((allocated_word(found).fetch_and(~bit, std::memory_order_relaxed) & bit) == 0) {
+    refuse("heapwise_gc_free of a block that is free, or was reported as lost");
+  }
+}
+
+bool take_freed(thread_record& self, kind of) noexcept {
+  std::byte* const block = self.freed[of];
+  if (block == nullptr) return false;
+  auto* const link = reinterpret_cast<std::byte**>(block);
+  self.freed[of] = *link;
+  *link = nullptr; // the rest was zeroed when it was freed
+  const std::size_t bytes = kind_table[of].bytes;
+  self.windows[of] = {reinterpret_cast<char*>(block), reinterpret_cast<char*>(block + bytes)};
+  self.allocated_bytes += bytes;
+  return true;
+}
+
+/// Returns: a span of the kind with free blocks in it, or one that is free altogether, or none.
+/// Requires: the lock.
+bool next_span(thread_record& self, kind of) noexcept {
+  slice_index slice = the_gc.unswept[of];
+  cursor found;
+  if (slice != no_slice) {
+    the_gc.unswept[of] = the_gc.memory.record(slice).next;
+    found = {slice, 0, false};
+  } else {
+    if (!make_room(1)) return false;
+    slice = the_gc.memory.take(1, of);
+    if (slice == no_slice) return false;
+    auto& dirty = the_gc.memory.record(slice).dirty;
+    found = {slice, 0, !dirty.load(std::memory_order_relaxed)};
+    dirty.store(true, std::memory_order_relaxed);
+  }
+  const std::lock_guard hold{self.lock};
+  self.cursors[of] = found;
+  return true;
+}
+
+void* take_from_window(thread_record& self, kind of) noexcept {
+  window& from = self.windows[of];
+  char* const block = from.at;
+  char* const next = block + kind_table[of].bytes;
+  if (next > from.end) return nullptr;
+  from.at = next;
+  return block;
+}
+
+void* allocate_small(thread_record& self, kind of) noexcept {
+  if (void* const block = take_from_window(self, of); block != nullptr) return block;
+  for (;;) {
+    {
+      const std::lock_guard hold{self.lock};
+      if (next_window(self, of)) break;
+    }
+    const std::lock_guard hold{the_gc.lock};
+    if (!next_span(self, of)) return no_memory();
+  }
+  return take_from_window(self, of);
+}
+
+void* allocate_large(std::size_t size_bytes, bool atomic) noexcept {
+  if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return no_memory();
+  const std::size_t bytes = (size_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
+  const std::size_t count = (bytes + slice_bytes - 1) / slice_bytes;
+  space& memory = the_gc.memory;
+  std::byte* begin = nullptr;
+  std::size_t zero_bytes = 0; // up to the last dirty slice
+  {
+    const std::lock_guard hold{the_gc.lock};
+    if (!make_room(count)) return no_memory();
+    const slice_index first = memory.take(count, atomic ? large_atomic : large);
+    if (first == no_slice) return no_memory();
+    slice_record& record = memory.record(first);
+    record.bytes = bytes;
+    // A collection that comes before its address is known to anybody must not free it: the stack of
+    // this thread holds it from here on.
+    begin = memory.address_of(first);
+    for (std::size_t each = 0; each < count; ++each) {
+      auto& dirty = memory.record(static_cast<slice_index>(first + each)).dirty;
+      if (dirty.exchange(true, std::memory_order_relaxed)) {
+        zero_bytes = std::min((each + 1) * slice_bytes, bytes);
+      }
+    }
+    the_gc.ended_allocated_bytes += bytes;
+  }
+  if (!atomic) std::memset(begin, 0, zero_bytes);
+  return begin;
+}
+
+} // namespace
+
+bool next_window(thread_record& self, kind of) noexcept {
+  if (take_freed(self, of)) return true;
+  cursor& at = self.cursors[of];
+  if (at.slice == no_slice) return false;
+  const kind_facts& facts = kind_table[of];
+  const slice_record& record = the_gc.memory.record(at.slice);
+  const std::uint32_t first = find_mark(record, false, at.next, facts.blocks);
+  if (first == facts.blocks) {
+    at = {};
+    return false;
+  }
+  const bool one_by_one = the_gc.allocated != nullptr;
+  const auto most =
+      one_by_one ? 1U : std::max(1U, static_cast<std::uint32_t>(window_bytes) / facts.bytes);
+  const std::uint32_t end = find_mark(record, true, first, std::min(first + most, facts.blocks));
+  at.next = end;
+  char* const begin = reinterpret_cast<char*>(the_gc.memory.address_of(at.slice)) +
+                      std::size_t{first} * facts.bytes;
+  const std::size_t bytes = std::size_t{end - first} * facts.bytes;
+  if (!at.clean && !facts.atomic) std::memset(begin, 0, bytes);
+  self.windows[of] = {begin, begin + bytes};
+  self.allocated_bytes += bytes;
+  return true;
+}
+
+void* allocate(std::size_t size_bytes, bool atomic) noexcept {
+  thread_record* self = this_thread;
+  if (self == nullptr) {
+    if (!the_gc.started.load(std::memory_order_acquire)) {
+      if (const int error = heapwise_gc_init(nullptr); error != 0) return no_memory();
+      self = this_thread;
+    } else {
+      refuse(
+          "a thread that is not registered wants a block. Next: call "
+          "heapwise_gc_register_thread in each thread that uses the collector");
+    }
+  }
+  void* const block = size_bytes <= max_small_bytes
+                          ? allocate_small(*self, kind_of(size_bytes, atomic))
+                          : allocate_large(size_bytes, atomic);
+  if (block != nullptr) note_allocated(block);
+  return block;
+}
+
+found_block block_around(const void* address) noexcept {
+  const space& memory = the_gc.memory;
+  if (!memory.holds(address)) return {};
+  slice_index slice = memory.slice_of(address);
+  kind of = memory.kind_at(slice);
+  if (of == no_kind) return {};
+  if (of == inside_large) {
+    slice -= memory.record(slice).slices;
+    of = memory.kind_at(slice);
+  }
+  std::byte* const begin = memory.address_of(slice);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
+  if (of >= small_kinds) {
+    const std::size_t bytes = memory.record(slice).bytes;
+    if (offset >= bytes) return {};
+    return {begin, bytes, slice, 0, of == large_atomic};
+  }
+  const kind_facts& facts = kind_table[of];
+  const std::uint32_t number = block_at(facts, offset);
+  if (number >= facts.blocks) return {};
+  return {begin + std::size_t{number} * facts.bytes, facts.bytes, slice, number, facts.atomic};
+}
+
+void release(void* block) noexcept {
+  const found_block found = block_around(block);
+  if (found.begin != block) refuse("heapwise_gc_free of an address where no block begins");
+  thread_record* const self = this_thread;
+  if (self == nullptr) refuse("heapwise_gc_free in a thread that is not registered");
+  note_freed(found);
+  const kind of = the_gc.memory.kind_at(found.slice);
+  if (of >= small_kinds) {
+    const std::lock_guard hold{the_gc.lock};
+    the_gc.ended_freed_bytes += found.bytes;
+    the_gc.memory.give(found.slice, the_gc.memory.record(found.slice).slices);
+    return;
+  }
+  if (!found.atomic) std::memset(found.begin, 0, found.bytes);
+  const std::lock_guard hold{self->lock};
+  *reinterpret_cast<std::byte**>(found.begin) = self->freed[of];
+  self->freed[of] = found.begin;
+  self->freed_bytes += found.bytes;
+}
+
+} // namespace heapwise::gc

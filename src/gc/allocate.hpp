@@ -1,0 +1,31 @@
+// How threads get blocks: a span is swept while it is used up, by the thread that uses it.
+#pragma once
+
+#include <cstddef>
+
+#include "gc/state.hpp"
+
+namespace heapwise::gc {
+
+/// Returns: a block, or nullptr with errno set.
+[[nodiscard]] void* allocate(std::size_t size_bytes, bool atomic) noexcept;
+
+/// Effects: gives back a block. Requires: the first byte of one.
+void release(void* block) noexcept;
+
+struct found_block {
+  std::byte* begin = nullptr; // nullptr: there is none
+  std::size_t bytes = 0;
+  slice_index slice = no_slice;
+  std::uint32_t number = 0; // in its slice
+  bool atomic = false;
+};
+
+/// Returns: the block that holds the byte, which may be a free one.
+[[nodiscard]] found_block block_around(const void* address) noexcept;
+
+/// What the calling thread's window has for blocks of a kind; one block more is gone after it.
+/// Effects: the thread gets a window with a block in it. Returns: whether there was one.
+[[nodiscard]] bool next_window(thread_record& self, kind of) noexcept;
+
+} // namespace heapwise::gc

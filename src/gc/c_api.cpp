@@ -1,0 +1,163 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "gc/allocate.hpp"
+#include "gc/collect.hpp"
+#include "gc/leaks.hpp"
+#include "gc/mark.hpp"
+#include "gc/options.hpp"
+#include "gc/state.hpp"
+#include "gc/statistics.hpp"
+#include "gc/threads.hpp"
+#include "heapwise/detail/config.hpp"
+
+namespace gc = heapwise::gc;
+using gc::the_gc;
+
+namespace heapwise::gc {
+
+constinit state the_gc;
+
+namespace {
+
+void before_fork() {
+  the_gc.lock.lock();
+  lock_threads(); // no window is half handed out
+}
+
+void in_parent() {
+  unlock_threads();
+  the_gc.lock.unlock();
+}
+
+void in_child() {
+  forget_other_threads();
+  forget_markers();
+  if (this_thread != nullptr) this_thread->id = os::this_thread();
+  the_gc.lock.unlock();
+}
+
+/// Requires: the lock. Returns: 0 or an error.
+int start_locked(const heapwise_gc_options* options) noexcept {
+  the_gc.chosen = choose(options);
+  const settings& chosen = the_gc.chosen;
+  if (!the_gc.memory.start(chosen.limit_bytes) ||
+      !start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior) ||
+      (chosen.find_leaks && !start_finding_leaks())) {
+    return ENOMEM;
+  }
+  if (!watch_threads()) return EAGAIN;
+  the_gc.unswept.fill(no_slice);
+  set_first_target();
+  the_gc.started.store(true, std::memory_order_release);
+  return 0;
+}
+
+void collect_at_exit() {
+  if (register_this_thread()) collect();
+}
+
+} // namespace
+
+} // namespace heapwise::gc
+
+int heapwise_gc_init(const heapwise_gc_options* options) {
+  bool first = false;
+  {
+    const std::lock_guard hold{the_gc.lock};
+    if (!the_gc.started.load(std::memory_order_relaxed)) {
+      if (const int error = gc::start_locked(options); error != 0) return error;
+      first = true;
+    }
+  }
+  if (first) { // these may allocate
+    heapwise::os::at_fork(gc::before_fork, gc::in_parent, gc::in_child);
+    if (the_gc.chosen.stats) std::atexit(gc::print_statistics);
+    if (the_gc.chosen.find_leaks) std::atexit(gc::collect_at_exit);
+  }
+  return heapwise_gc_register_thread();
+}
+
+void* heapwise_gc_malloc_any(std::size_t size) { return gc::allocate(size, false); }
+
+// The function that has no body in callers: under the name that gc.h gives to the inlined one.
+extern "C" HEAPWISE_EXPORT void* heapwise_gc_malloc_called(std::size_t size) __asm__(
+    "heapwise_gc_malloc");
+void* heapwise_gc_malloc_called(std::size_t size) { return gc::allocate(size, false); }
+
+void* heapwise_gc_malloc_atomic(std::size_t size) { return gc::allocate(size, true); }
+
+void* heapwise_gc_realloc(void* block, std::size_t size) {
+  if (block == nullptr) return heapwise_gc_malloc_any(size);
+  const gc::found_block found = gc::block_around(block);
+  if (found.begin == block && size <= found.bytes && size > found.bytes / 2) {
+    // What lies behind may be asked for again, and has to be zero then.
+    if (!found.atomic) std::memset(found.begin + size, 0, found.bytes - size);
+    return block;
+  }
+  void* const moved = gc::allocate(size, found.atomic);
+  if (moved == nullptr) return nullptr;
+  std::memcpy(moved, block, std::min(size, found.bytes));
+  gc::release(block);
+  return moved;
+}
+
+void heapwise_gc_free(void* block) {
+  if (block != nullptr) gc::release(block);
+}
+
+void heapwise_gc_collect(void) {
+  if (gc::this_thread == nullptr && heapwise_gc_init(nullptr) != 0) return;
+  gc::collect();
+}
+
+void heapwise_gc_disable(void) {
+  const std::lock_guard hold{the_gc.lock};
+  ++the_gc.disabled;
+}
+
+void heapwise_gc_enable(void) {
+  const std::lock_guard hold{the_gc.lock};
+  if (the_gc.disabled > 0) --the_gc.disabled;
+}
+
+int heapwise_gc_register_thread(void) {
+  if (!the_gc.started.load(std::memory_order_acquire)) return heapwise_gc_init(nullptr);
+  return gc::register_this_thread() ? 0 : ENOMEM;
+}
+
+void heapwise_gc_unregister_thread(void) { gc::unregister_this_thread(); }
+
+int heapwise_gc_add_roots(const void* begin, const void* end) {
+  const std::lock_guard hold{the_gc.lock};
+  return the_gc.added_roots.add({begin, end}) ? 0 : ENOMEM;
+}
+
+void heapwise_gc_remove_roots(const void* begin, const void* end) {
+  const std::lock_guard hold{the_gc.lock};
+  for (heapwise::os::memory_range& each : the_gc.added_roots) {
+    if (each.begin != begin || each.end != end) continue;
+    each = the_gc.added_roots.last();
+    the_gc.added_roots.remove_last();
+    return;
+  }
+}
+
+void* heapwise_gc_base(const void* address) { return gc::block_around(address).begin; }
+
+std::size_t heapwise_gc_usable_size(const void* block) {
+  const gc::found_block found = gc::block_around(block);
+  return found.begin == block ? found.bytes : 0;
+}
+
+void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.report = report;
+  the_gc.report_argument = argument;
+}
+
+void heapwise_gc_statistics_get(heapwise_gc_statistics* into) { *into = gc::statistics(); }

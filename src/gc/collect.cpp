@@ -1,0 +1,260 @@
+#include "gc/collect.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+
+#include "gc/leaks.hpp"
+#include "gc/mark.hpp"
+#include "gc/threads.hpp"
+
+namespace heapwise::gc {
+
+namespace {
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+constexpr std::size_t least_budget = 4 * mib; // to be allocated between two collections
+constexpr std::size_t worth_help = 1 * mib;   // live bytes from which on other markers are woken
+constexpr std::size_t most_slack = 4;         // times the live bytes: more heap is given back
+
+page_list<root> the_roots;
+
+/// What a collection hands down to the part that runs below the caller's registers.
+struct round {
+  const void* lowest = nullptr;
+  mark_result marked;
+  std::size_t allocated_bytes = 0;
+  std::size_t freed_bytes = 0;
+  std::uint64_t stopped_at = 0;
+  bool complete = true; // all roots could be written down
+};
+
+void add_root(os::memory_range range, bool interior, round& of) noexcept {
+  constexpr std::uintptr_t word = sizeof(std::uintptr_t);
+  const auto begin = (reinterpret_cast<std::uintptr_t>(range.begin) + word - 1) / word * word;
+  const auto end = reinterpret_cast<std::uintptr_t>(range.end) / word * word;
+  if (begin >= end) return;
+  const bool added = the_roots.add(
+      {{reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)}, interior});
+  of.complete = of.complete && added;
+}
+
+void add_thread(const thread_record& of_thread, round& of) noexcept {
+  add_root({of_thread.stack_lowest, of_thread.stack_end}, true, of);
+  for (std::size_t each = 0; each < of_thread.own_ranges; ++each) {
+    add_root(of_thread.own_range[each], false, of);
+  }
+  const auto* const values = of_thread.value.data();
+  add_root({values, values + of_thread.values}, false, of);
+}
+
+void add_own_roots(round& of) noexcept {
+  thread_record& self = *this_thread;
+  const map where = the_gc.memory.what_is_where();
+  self.stack_lowest = of.lowest;
+  self.values = os::thread_values({reinterpret_cast<const void*>(where.base),
+                                   reinterpret_cast<const void*>(where.base + where.extent)},
+                                  self.value.data(), self.value.size());
+  // Libraries that were loaded since may have thread-local variables, too.
+  os::each_thread_local_range(
+      [](os::memory_range range, void* argument) {
+        add_root(range, false, *static_cast<round*>(argument));
+      },
+      &of);
+}
+
+void gather_roots(round& of) noexcept {
+  the_roots.clear();
+  add_own_roots(of);
+  os::each_static_range(
+      [](void* argument) {
+        stop_world();
+        static_cast<round*>(argument)->stopped_at = os::now_ns();
+      },
+      [](os::memory_range range, void* argument) {
+        add_root(range, false, *static_cast<round*>(argument));
+      },
+      &of);
+  for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, of);
+  for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
+    add_thread(*each, of);
+  }
+}
+
+template <class Visit>
+void each_used_slice(Visit visit) noexcept {
+  const space& memory = the_gc.memory;
+  for (slice_index slice = 0; slice < memory.top(); ++slice) {
+    const kind of = memory.kind_at(slice);
+    if (of != no_kind && of != inside_large) visit(slice, of, memory.record(slice));
+  }
+}
+
+std::size_t mark_words(kind of) noexcept {
+  return of < small_kinds ? (kind_table[of].blocks + 63) / 64 : 1;
+}
+
+void clear_marks() noexcept {
+  each_used_slice([](slice_index, kind of, slice_record& record) {
+    const std::size_t words = mark_words(of);
+    for (std::size_t word = 0; word < words; ++word) {
+      record.marks[word].store(0, std::memory_order_relaxed);
+    }
+  });
+}
+
+void mark_block(const space& memory, const char* block, const kind_facts& facts) noexcept {
+  const slice_index slice = memory.slice_of(block);
+  const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(block) -
+                                               memory.address_of(slice));
+  const std::uint32_t number = block_at(facts, offset);
+  auto& word = memory.record(slice).marks[number / 64];
+  word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << number % 64,
+             std::memory_order_relaxed);
+}
+
+/// Effects: threads go on with the windows they have, so nobody else may get these blocks; nor the
+/// one before, whose address its thread may have as that of its end alone, between two
+/// instructions.
+void keep_windows(const thread_record& of_thread) noexcept {
+  const space& memory = the_gc.memory;
+  for (kind of = 1; of < small_kinds; ++of) {
+    const window& from = of_thread.windows[of];
+    if (!memory.holds(from.end - 1)) continue;
+    const std::size_t bytes = kind_table[of].bytes;
+    const auto* const begin =
+        reinterpret_cast<const char*>(memory.address_of(memory.slice_of(from.end - 1)));
+    const char* block = from.at == begin ? from.at : from.at - bytes;
+    for (; block < from.end; block += bytes) mark_block(memory, block, kind_table[of]);
+  }
+}
+
+void settle_threads(round& of) noexcept {
+  for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
+    keep_windows(*each);
+    each->cursors.fill({});
+    each->freed.fill(nullptr);
+    of.allocated_bytes += each->allocated_bytes;
+    of.freed_bytes += each->freed_bytes;
+  }
+  for (thread_record* each = the_gc.idle; each != nullptr; each = each->next) {
+    forget_blocks(*each);
+    of.allocated_bytes += each->allocated_bytes;
+    of.freed_bytes += each->freed_bytes;
+  }
+}
+
+/// Called below the frame that has the caller's registers.
+void stop_and_mark(void* argument, void* lowest) noexcept {
+  auto& of = *static_cast<round*>(argument);
+  of.lowest = lowest;
+  gather_roots(of);
+  if (of.complete) {
+    const std::uint64_t begin = os::now_ns();
+    clear_marks();
+    of.marked = mark_from(the_roots, the_gc.memory.what_is_where(),
+                          the_gc.counted.live_bytes >= worth_help);
+    the_gc.counted.mark_ns += os::now_ns() - begin;
+    find_leaks();
+    settle_threads(of);
+  }
+  resume_world();
+  const std::uint64_t pause_ns = os::now_ns() - of.stopped_at;
+  the_gc.counted.total_pause_ns += pause_ns;
+  the_gc.counted.longest_pause_ns =
+      std::max<std::size_t>(the_gc.counted.longest_pause_ns, pause_ns);
+}
+
+/// Effects: spans without a mark are free for any use; those with marks and room for more wait for
+/// a thread. No block is touched.
+void list_spans() noexcept {
+  the_gc.unswept.fill(no_slice);
+  std::array<slice_index, small_kinds> last;
+  last.fill(no_slice);
+  each_used_slice([&](slice_index slice, kind of, slice_record& record) {
+    const std::size_t words = mark_words(of);
+    std::size_t marked = 0;
+    for (std::size_t word = 0; word < words; ++word) {
+      marked += static_cast<std::size_t>(
+          std::popcount(record.marks[word].load(std::memory_order_relaxed)));
+    }
+    if (marked == 0) {
+      the_gc.memory.give(slice, record.slices);
+    } else if (of < small_kinds && marked < kind_table[of].blocks) {
+      record.next = no_slice;
+      (last[of] == no_slice ? the_gc.unswept[of] : the_gc.memory.record(last[of]).next) = slice;
+      last[of] = slice;
+    }
+  });
+  the_gc.memory.restart();
+}
+
+/// Effects: says how large the heap may become before the next collection.
+void set_target(std::size_t live_bytes) noexcept {
+  const std::size_t used = the_gc.memory.used_bytes();
+  const std::size_t budget = std::max(live_bytes / the_gc.chosen.divisor, least_budget);
+  // Free blocks in spans of one kind may be of no use for the next; a part of it must be slices.
+  const std::size_t wanted = std::max(live_bytes + budget, used + budget / 2);
+  const std::size_t bearable = most_slack * (live_bytes + least_budget);
+  the_gc.target_bytes = std::max(wanted, std::min(the_gc.target_bytes, bearable));
+  the_gc.memory.purge(the_gc.target_bytes - std::min(the_gc.target_bytes, used));
+}
+
+void count_round(const round& of) noexcept {
+  heapwise_gc_statistics& counted = the_gc.counted;
+  const std::size_t allocated = of.allocated_bytes + the_gc.ended_allocated_bytes;
+  const std::size_t freed = of.freed_bytes + the_gc.ended_freed_bytes;
+  const std::size_t in_use =
+      the_gc.in_use_bytes + (allocated - the_gc.allocated_then) - (freed - the_gc.freed_then);
+  the_gc.allocated_then = allocated;
+  the_gc.freed_then = freed;
+  the_gc.in_use_bytes = of.marked.bytes;
+  counted.freed_bytes += in_use - std::min(in_use, of.marked.bytes);
+  ++counted.collections;
+  counted.live_bytes = of.marked.bytes;
+  counted.marked_bytes += of.marked.bytes;
+  counted.mark_stack_overflows += of.marked.overflowed ? 1 : 0;
+}
+
+} // namespace
+
+void forget_blocks(thread_record& of_thread) noexcept {
+  of_thread.windows.fill(no_window);
+  of_thread.cursors.fill({});
+  of_thread.freed.fill(nullptr);
+}
+
+void collect_locked() noexcept {
+  lock_threads();
+  round now;
+  os::with_registers(stop_and_mark, &now);
+  if (!now.complete) return;
+  const std::uint64_t begin = os::now_ns();
+  count_round(now);
+  list_spans();
+  set_target(now.marked.bytes);
+  the_gc.counted.sweep_ns += os::now_ns() - begin;
+}
+
+bool make_room(std::size_t slices) noexcept {
+  space& memory = the_gc.memory;
+  const std::size_t wanted = slices * slice_bytes;
+  const auto fits = [&] { return memory.used_bytes() + wanted <= the_gc.target_bytes; };
+  if (!fits() && the_gc.disabled == 0 && this_thread != nullptr) collect_locked();
+  if (!fits()) the_gc.target_bytes = memory.used_bytes() + wanted;
+  the_gc.counted.peak_heap_bytes =
+      std::max(the_gc.counted.peak_heap_bytes, memory.used_bytes() + wanted);
+  return true;
+}
+
+void collect() noexcept {
+  {
+    const std::lock_guard hold{the_gc.lock};
+    collect_locked();
+  }
+  report_leaks();
+}
+
+void set_first_target() noexcept { the_gc.target_bytes = 2 * least_budget; }
+
+} // namespace heapwise::gc

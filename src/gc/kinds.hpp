@@ -1,0 +1,93 @@
+// Kinds of blocks: a size, and whether a block may hold addresses. A slice holds blocks of one
+// kind, and the kind is the byte that says so; everything else about an address follows from it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::gc {
+
+using detail::granule_bytes;
+using detail::size_class;
+using detail::slice_bytes;
+
+/// Sizes up to an eighth of a slice are those of the heap. Above, a slice is cut into so many
+/// pieces as go into it, so that every span is one slice.
+inline constexpr std::size_t max_shared_bytes = slice_bytes / 8;
+inline constexpr auto shared_classes =
+    static_cast<std::uint32_t>(detail::class_of(max_shared_bytes));
+inline constexpr std::uint32_t most_pieces = 6; // ... 2, of the classes above
+inline constexpr std::uint32_t class_count = shared_classes + most_pieces - 1;
+inline constexpr std::size_t max_small_bytes = slice_bytes / 2;
+
+using kind = std::uint8_t;
+inline constexpr kind no_kind = 0;
+/// 1 ... class_count: blocks that may hold addresses; behind them, the same sizes without.
+inline constexpr kind first_atomic = class_count + 1;
+inline constexpr kind small_kinds = 2 * class_count + 1; // with no_kind
+inline constexpr kind large = small_kinds;               // the first slice of a large block
+inline constexpr kind large_atomic = small_kinds + 1;
+inline constexpr kind inside_large = small_kinds + 2; // any other slice of it
+
+struct kind_facts {
+  std::uint32_t bytes = 0;
+  std::uint32_t blocks = 0;     // of a slice
+  std::uint64_t reciprocal = 0; // offset * reciprocal >> reciprocal_shift == offset / bytes
+  bool atomic = false;
+};
+
+constexpr std::size_t class_bytes(std::uint32_t of) noexcept {
+  if (of <= shared_classes) return detail::computed_class_bytes(of);
+  const std::uint32_t pieces = most_pieces - (of - shared_classes - 1);
+  return slice_bytes / pieces / granule_bytes * granule_bytes;
+}
+
+inline constexpr std::array<kind_facts, small_kinds> kind_table = [] {
+  std::array<kind_facts, small_kinds> table{};
+  for (std::uint32_t each = 1; each < small_kinds; ++each) {
+    const std::size_t bytes = class_bytes(each > class_count ? each - class_count : each);
+    table[each] = {
+        .bytes = static_cast<std::uint32_t>(bytes),
+        .blocks = static_cast<std::uint32_t>(slice_bytes / bytes),
+        .reciprocal = ((std::uint64_t{1} << detail::reciprocal_shift) + bytes - 1) / bytes,
+        .atomic = each > class_count};
+  }
+  return table;
+}();
+
+constexpr std::uint32_t block_at(const kind_facts& facts, std::size_t offset) noexcept {
+  return static_cast<std::uint32_t>((offset * facts.reciprocal) >> detail::reciprocal_shift);
+}
+
+/// Returns: the kind of small blocks of `size_bytes`. Requires: at most max_small_bytes.
+constexpr kind kind_of(std::size_t size_bytes, bool atomic) noexcept {
+  std::uint32_t found = shared_classes;
+  if (size_bytes <= max_shared_bytes) {
+    found = static_cast<std::uint32_t>(detail::class_of(size_bytes));
+  } else {
+    while (class_bytes(found) < size_bytes) ++found;
+  }
+  return static_cast<kind>(atomic ? found + class_count : found);
+}
+
+static_assert(inside_large < 256);
+static_assert(kind_table[class_count].bytes == max_small_bytes);
+static_assert(kind_table[shared_classes].bytes == max_shared_bytes);
+static_assert(
+    [] {
+      for (std::uint32_t each = 1; each <= class_count; ++each) {
+        const kind_facts& facts = kind_table[each];
+        for (std::uint32_t block = 0; block < facts.blocks; ++block) {
+          const std::size_t first = std::size_t{block} * facts.bytes;
+          if (block_at(facts, first) != block) return false;
+          if (block_at(facts, first + facts.bytes - 1) != block) return false;
+        }
+      }
+      return true;
+    }(),
+    "dividing by multiplying is exact in every span");
+
+} // namespace heapwise::gc

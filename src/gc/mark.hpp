@@ -1,0 +1,35 @@
+// Marking: everything that can be reached from the roots, by one thread or several.
+#pragma once
+
+#include <cstddef>
+
+#include "gc/page_list.hpp"
+#include "gc/space.hpp"
+#include "os/world.hpp"
+
+namespace heapwise::gc {
+
+/// Words to be looked through. On stacks, an address inside of a block counts as well.
+struct root {
+  os::memory_range range;
+  bool interior;
+};
+
+struct mark_result {
+  std::size_t bytes = 0;   // of the blocks that were marked
+  bool overflowed = false; // the heap had to be looked through again
+};
+
+/// Effects: makes ready for so many markers. Returns: whether there is memory for one at least.
+[[nodiscard]] bool start_markers(std::size_t markers, std::size_t stack_bytes,
+                                 bool interior) noexcept;
+
+/// Effects: marks what can be reached from the roots, which it uses up. Other markers help from
+/// `worth_help` on. Requires: a world that stands still, no marks.
+[[nodiscard]] mark_result mark_from(page_list<root>& roots, const map& where,
+                                    bool worth_help) noexcept;
+
+/// Effects: in a forked child, where no marker is left to help.
+void forget_markers() noexcept;
+
+} // namespace heapwise::gc

@@ -1,0 +1,145 @@
+#include "gc/space.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "os/os.hpp"
+
+namespace heapwise::gc {
+
+namespace {
+
+// 256 GiB of addresses cost nothing; where they are limited, half of what is refused is asked for.
+constexpr std::size_t most_slices = (std::size_t{1} << 38) / slice_bytes;
+constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes;
+constexpr std::size_t commit_step = 64; // slices made usable at once, at least
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+constexpr std::size_t slices_of(std::size_t limit_bytes) noexcept {
+  return std::max<std::size_t>(limit_bytes / slice_bytes, 1);
+}
+
+} // namespace
+
+bool space::start(std::size_t limit_bytes) noexcept {
+  limit_ = limit_bytes == 0 ? most_slices : slices_of(limit_bytes);
+  const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
+  // Of limited addresses half are left to the program.
+  const std::size_t most = allowed < 2 * most_slices ? allowed / 2 : most_slices;
+  for (std::size_t slices = most; slices >= fewest_slices; slices /= 2) {
+    if (start_with(slices)) return true;
+  }
+  return false;
+}
+
+bool space::start_with(std::size_t slices) noexcept {
+  const std::size_t kinds_bytes = round_up(slices, slice_bytes);
+  const std::size_t records_bytes = round_up(slices * sizeof(slice_record), slice_bytes);
+  const std::size_t bytes = kinds_bytes + records_bytes + slices * slice_bytes;
+  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
+  if (memory == nullptr) return false;
+  if (!os::commit(memory, kinds_bytes)) {
+    os::unmap(memory, bytes);
+    return false;
+  }
+  kinds_ = reinterpret_cast<std::atomic<kind>*>(memory);
+  records_ = reinterpret_cast<slice_record*>(memory + kinds_bytes);
+  base_ = reinterpret_cast<std::uintptr_t>(memory + kinds_bytes + records_bytes);
+  reserved_ = slices;
+  return true;
+}
+
+bool space::commit_to(std::size_t end) noexcept {
+  if (end <= committed_) return true;
+  for (const std::size_t ahead : {std::max(commit_step, committed_ / 8), std::size_t{0}}) {
+    const std::size_t wanted = std::min(reserved_, std::max(end, committed_ + ahead));
+    const std::size_t page = os::page_bytes();
+    const std::size_t from = committed_ * sizeof(slice_record) / page * page;
+    const std::size_t to = round_up(wanted * sizeof(slice_record), page);
+    auto* const records = reinterpret_cast<std::byte*>(records_);
+    if (os::commit(records + from, to - from) &&
+        os::commit(address_of(static_cast<slice_index>(committed_)),
+                   (wanted - committed_) * slice_bytes)) {
+      committed_ = wanted;
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Returns: where `count` slices side by side are free, or were never used; perhaps beyond the
+/// range.
+slice_index space::find(std::size_t count) const noexcept {
+  const slice_index top = this->top();
+  std::size_t run = 0;
+  for (slice_index at = cursor_; at < top; ++at) {
+    if (run == 0) { // to the next free one, with what the C library is fast at
+      const void* const found = std::memchr(static_cast<const void*>(kinds_ + at), 0, top - at);
+      if (found == nullptr) return top;
+      at = static_cast<slice_index>(static_cast<const std::atomic<kind>*>(found) - kinds_);
+    }
+    run = kind_at(at) == no_kind ? run + 1 : 0;
+    if (run == count) return static_cast<slice_index>(at + 1 - count);
+  }
+  return static_cast<slice_index>(top - run);
+}
+
+slice_index space::take(std::size_t count, kind of) noexcept {
+  if (count > limit_ - std::min(limit_, used_.load(std::memory_order_relaxed))) return no_slice;
+  const slice_index first = find(count);
+  if (count > reserved_ - std::min<std::size_t>(reserved_, first)) return no_slice;
+  const auto end = static_cast<slice_index>(first + count);
+  if (!commit_to(end)) return no_slice;
+  if (count == 1) cursor_ = end;
+  for (slice_index at = first; at < end; ++at) {
+    kinds_[at].store(at == first ? of : inside_large, std::memory_order_relaxed);
+    records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
+  }
+  if (records_[first].marks[0].load(std::memory_order_relaxed) != 0 || of < small_kinds) {
+    for (auto& word : records_[first].marks) word.store(0, std::memory_order_relaxed);
+  }
+  if (end > top()) top_.store(end, std::memory_order_relaxed);
+  used_.store(used_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
+  return first;
+}
+
+void space::give(slice_index first, std::size_t count) noexcept {
+  for (std::size_t each = 0; each < count; ++each) {
+    kinds_[first + each].store(no_kind, std::memory_order_relaxed);
+  }
+  cursor_ = std::min(cursor_, first);
+  used_.store(used_.load(std::memory_order_relaxed) - count, std::memory_order_relaxed);
+}
+
+void space::purge(std::size_t kept_bytes) noexcept {
+  const auto worth = [this](slice_index at) {
+    return kind_at(at) == no_kind && record(at).dirty.load(std::memory_order_relaxed);
+  };
+  std::size_t dirty = 0;
+  for (slice_index at = 0; at < top(); ++at) dirty += worth(at) ? 1 : 0;
+  const std::size_t kept = kept_bytes / slice_bytes;
+  slice_index end = top();
+  while (dirty > kept && end > 0) {
+    if (!worth(end - 1)) {
+      --end;
+      continue;
+    }
+    slice_index first = end - 1;
+    --dirty;
+    while (dirty > kept && first > 0 && worth(first - 1)) {
+      --first;
+      --dirty;
+    }
+    if (os::purge(address_of(first), std::size_t{end - first} * slice_bytes)) {
+      for (slice_index at = first; at < end; ++at) {
+        records_[at].dirty.store(false, std::memory_order_relaxed);
+      }
+    }
+    end = first;
+  }
+}
+
+} // namespace heapwise::gc

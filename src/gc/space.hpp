@@ -1,0 +1,106 @@
+// The addresses of the collector's heap: one reserved range, cut into slices, with a kind and a
+// record for each in front of it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "gc/kinds.hpp"
+
+namespace heapwise::gc {
+
+using slice_index = std::uint32_t;
+inline constexpr slice_index no_slice = ~slice_index{0};
+
+/// What the collector knows of a slice, apart from its blocks.
+struct slice_record {
+  static constexpr std::size_t words = slice_bytes / granule_bytes / 64;
+
+  slice_index next;        // in the list of spans that are still to be swept
+  std::uint32_t slices;    // of a large block; of a slice inside of it: how far behind the first
+  std::size_t bytes;       // of a large block: what may be used
+  std::atomic<bool> dirty; // it may hold other bytes than zeros. Written by who was given it
+  /// A bit for each block: reached by the last collection, or handed out before it was over. What
+  /// is not marked when the slice is swept is free.
+  std::array<std::atomic<std::uint64_t>, words> marks;
+};
+
+/// Where blocks may be and of what kind: what marking has to know, in registers.
+struct map {
+  std::uintptr_t base = 0;
+  std::uintptr_t extent = 0; // of the slices that were ever used, in bytes
+  const std::atomic<kind>* kinds = nullptr;
+  slice_record* records = nullptr;
+};
+
+/// Thread safety: `take` and `give` under the collector's lock, all others may read meanwhile.
+class space {
+ public:
+  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
+  [[nodiscard]] bool start(std::size_t limit_bytes) noexcept;
+
+  /// Returns: the first of `count` slices side by side, now of the kind `of` (and inside_large), or
+  /// no_slice. Marks are clear.
+  [[nodiscard]] slice_index take(std::size_t count, kind of) noexcept;
+
+  /// Effects: frees them; their kinds are no_kind.
+  void give(slice_index first, std::size_t count) noexcept;
+
+  /// Effects: gives back free dirty slices, those with high addresses first, until no more than
+  /// `kept_bytes` of them are left.
+  void purge(std::size_t kept_bytes) noexcept;
+
+  /// Effects: looks for free slices from the left again.
+  void restart() noexcept { cursor_ = first_slice; }
+
+  [[nodiscard]] bool holds(const void* address) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - base_ <
+           std::size_t{top_.load(std::memory_order_relaxed)} * slice_bytes;
+  }
+  [[nodiscard]] slice_index slice_of(const void* address) const noexcept {
+    return static_cast<slice_index>((reinterpret_cast<std::uintptr_t>(address) - base_) /
+                                    slice_bytes);
+  }
+  [[nodiscard]] std::byte* address_of(slice_index slice) const noexcept {
+    return reinterpret_cast<std::byte*>(base_) + std::size_t{slice} * slice_bytes;
+  }
+  [[nodiscard]] slice_record& record(slice_index slice) const noexcept { return records_[slice]; }
+  [[nodiscard]] kind kind_at(slice_index slice) const noexcept {
+    // Relaxed: whoever has the address of a block learned of it after the kind was written.
+    return kinds_[slice].load(std::memory_order_relaxed);
+  }
+  [[nodiscard]] slice_index top() const noexcept { return top_.load(std::memory_order_relaxed); }
+  [[nodiscard]] map what_is_where() const noexcept {
+    return {base_, std::size_t{top()} * slice_bytes, kinds_, records_};
+  }
+
+  [[nodiscard]] std::size_t used_bytes() const noexcept {
+    return used_.load(std::memory_order_relaxed) * slice_bytes;
+  }
+  [[nodiscard]] std::size_t reserved_slices() const noexcept { return reserved_; }
+  [[nodiscard]] std::size_t metadata_bytes() const noexcept {
+    return std::size_t{top()} * (sizeof(slice_record) + sizeof(kind));
+  }
+
+ private:
+  [[nodiscard]] slice_index find(std::size_t count) const noexcept;
+  [[nodiscard]] bool start_with(std::size_t slices) noexcept;
+  [[nodiscard]] bool commit_to(std::size_t end) noexcept;
+
+  std::uintptr_t base_ = 0;
+  std::atomic<kind>* kinds_ = nullptr;
+  slice_record* records_ = nullptr;
+  std::size_t reserved_ = 0;
+  std::size_t committed_ = 0;
+  // None is where the range begins: the collector writes that address down in many places, some of
+  // which are looked through.
+  static constexpr slice_index first_slice = 1;
+  std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
+  slice_index cursor_ = first_slice;          // no free slice below, at least not for one
+  std::atomic<std::size_t> used_{0};
+  std::size_t limit_ = 0; // slices
+};
+
+} // namespace heapwise::gc

@@ -1,0 +1,101 @@
+// Everything that the collector knows, in one place, which is no root: what it holds of blocks must
+// not keep them alive.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "gc/exported.hpp"
+#include "gc/kinds.hpp"
+#include "gc/page_list.hpp"
+#include "gc/space.hpp"
+#include "os/mutex.hpp"
+#include "os/world.hpp"
+
+namespace heapwise::gc {
+
+using window = heapwise_gc_window;
+
+/// A span that a thread is sweeping.
+struct cursor {
+  slice_index slice = no_slice;
+  std::uint32_t next = 0; // the first block that was not looked at
+  bool clean = false;     // its bytes are zero from here on
+};
+
+/// A thread, or what a thread left behind for the next. Lives on pages of its own, never unmapped.
+struct thread_record {
+  std::array<window, small_kinds> windows; // first: gc.h indexes them. Used by the thread alone
+  os::mutex
+      lock; // for what follows; held by the thread while it gets a window, and by who stops it
+  std::array<cursor, small_kinds> cursors;
+  std::array<std::byte*, small_kinds> freed; // blocks that the program gave back, linked
+  std::size_t allocated_bytes;
+  std::size_t freed_bytes;
+
+  thread_record* next;
+  os::thread_id id;
+  const void* stack_end;
+  const void* stack_lowest; // while it is stopped
+  std::uint32_t stopped_in; // the epoch it was stopped in last
+  std::size_t own_ranges;
+  std::array<os::memory_range, 24> own_range; // thread-local variables
+  std::size_t values;
+  std::array<const void*, os::most_thread_values> value; // of pthread keys
+};
+
+struct leak {
+  void* block;
+  std::size_t bytes;
+};
+
+struct settings {
+  std::size_t markers = 0;
+  std::size_t divisor = 1;
+  std::size_t limit_bytes = 0;
+  std::size_t mark_stack_bytes = std::size_t{256} << 20;
+  bool interior = false;
+  bool find_leaks = false;
+  bool stats = false;
+};
+
+struct state {
+  os::mutex
+      lock;     // for all that follows, but where it says otherwise. Order: before a thread's lock
+  space memory; // its tables may be read without
+  std::array<slice_index, small_kinds> unswept{}; // lists of spans in which blocks may be free
+  thread_record* threads = nullptr;
+  thread_record* idle = nullptr;
+  std::size_t thread_count = 0;
+  std::size_t disabled = 0;
+  settings chosen;
+  page_list<os::memory_range> added_roots;
+  page_list<leak> leaks;
+  std::atomic<std::uint64_t>* allocated = nullptr; // find_leaks: a bit for each block
+  heapwise_gc_leak_report* report = nullptr;
+  void* report_argument = nullptr;
+
+  std::atomic<std::uint32_t> epoch{0};   // odd while the world is stopped. Written under the lock
+  std::atomic<std::uint32_t> stopped{0}; // threads that have stopped in this epoch
+  std::atomic<bool> started{false};
+
+  std::size_t target_bytes = 0;          // collect before the heap takes more
+  std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks
+  std::size_t ended_freed_bytes = 0;
+  std::size_t in_use_bytes = 0; // after the last collection
+  std::size_t allocated_then = 0;
+  std::size_t freed_then = 0;
+  heapwise_gc_statistics counted{};
+};
+
+extern state the_gc;
+
+/// A window that is at its end.
+extern const window no_window;
+
+/// The calling thread's record; nullptr when it is not registered.
+extern thread_local thread_record* this_thread;
+
+} // namespace heapwise::gc
