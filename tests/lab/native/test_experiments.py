@@ -72,6 +72,23 @@ def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> None:
+    """Its default cells have what each expectation names, and a bound says what would refute it."""
+    defaults = {p.name: p.default for p in experiment.parameters}
+    for expected in experiment.expectations:
+        assert len(expected.says) > 10
+        assert expected.quantity in {q.name for q in experiment.quantities}
+        assert {expected.subject, expected.over or expected.subject} <= {
+            s.name for s in experiment.subjects}
+        for name, value in [*expected.parameters.items(), *expected.over_parameters.items()]:
+            assert value in defaults[name], f"{expected.says}: no default cell has {name} {value}"
+        assert expected.at_least > 0 or expected.at_most is not None
+        assert expected.over or not expected.over_parameters
+        top = expected.at_most if expected.at_most is not None else float("inf")
+        assert expected.at_least <= top
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_list_subjects_is_the_description(binary: Path, experiment: Experiment) -> None:
     done = subprocess.run([str(binary), "--list-subjects"], capture_output=True, text=True,
                           timeout=20, check=True)
