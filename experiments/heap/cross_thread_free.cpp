@@ -2,14 +2,13 @@
 #include "harness/mapped_array.hpp"
 #include "sources/quantities.hpp"
 #include "sources/request_sizes.hpp"
-#include "sources/ring.hpp"
 #include "sources/sources.hpp"
+#include "workload/parcel_ring.hpp"
 
 namespace {
 
 using namespace heapwise::bench;
-using heaps::parcel;
-using heaps::ring;
+using ring = parcel_ring;
 
 /// Who sends to whom: a ring for each producer and consumer.
 struct shape {

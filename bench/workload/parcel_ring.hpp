@@ -9,7 +9,7 @@
 #include <span>
 #include <thread>
 
-namespace heaps {
+namespace heapwise::bench {
 
 struct parcel {
   void* block;
@@ -17,7 +17,7 @@ struct parcel {
 };
 
 /// Parcels go in and out by whole batches, so that the ring costs little beside malloc and free.
-class ring {
+class parcel_ring {
  public:
   static constexpr std::size_t batch = 64;
   static constexpr std::size_t capacity = 256 * batch;
@@ -57,4 +57,4 @@ class ring {
   alignas(64) std::array<parcel, capacity> parcels_{};
 };
 
-} // namespace heaps
+} // namespace heapwise::bench

@@ -1,0 +1,234 @@
+// The same items as one array of structures, and as one array for each field.
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+/// All numbers are small multiples of a power of two, so every sum is exact, in whatever order and
+/// with however many at a time it is computed.
+constexpr float step = 0.25F;
+
+/// What item `index` starts with, in its field `field`: whole, 1 to 31.
+float start_of(std::size_t index, std::size_t field) {
+  return static_cast<float>(1 + (index * 7 + field * 11) % 31);
+}
+
+template <std::size_t field_count>
+struct structure {
+  float field[field_count];
+};
+
+/// Field k of item i is `items[i].field[k]`.
+template <std::size_t field_count>
+class in_structures {
+ public:
+  static constexpr std::size_t fields = field_count;
+
+  explicit in_structures(std::size_t count) : items_{count} {}
+
+  [[nodiscard]] float& at(std::size_t index, std::size_t field) const {
+    return items_[index].field[field];
+  }
+  [[nodiscard]] structure<field_count>* items() const { return items_.data(); }
+
+ private:
+  mapped_array<structure<field_count>> items_;
+};
+
+/// Field k of item i is `array(k)[i]`. Each array begins ten lines further into a page than the one
+/// before: else all would meet in one set of the cache, and processors that compare the low bits of
+/// addresses would take a load of one for a store to another.
+template <std::size_t field_count>
+class in_arrays {
+ public:
+  static constexpr std::size_t fields = field_count;
+
+  explicit in_arrays(std::size_t count)
+      : pitch_{(count + page - 1) / page * page + shift}, numbers_{field_count * pitch_} {}
+
+  [[nodiscard]] float& at(std::size_t index, std::size_t field) const {
+    return array(field)[index];
+  }
+  [[nodiscard]] float* array(std::size_t field) const { return numbers_.data() + field * pitch_; }
+
+ private:
+  static constexpr std::size_t page = 1024; // floats of 4 KiB
+  static constexpr std::size_t shift = 160; // floats of ten lines
+
+  std::size_t pitch_;
+  mapped_array<float> numbers_;
+};
+
+/// Calls `use(k)` for each constant k below `count`: a loop that the compiler cannot leave a loop,
+/// so that no layout has to look up its own arrays in memory.
+template <std::size_t count, class Use>
+[[gnu::always_inline]] inline void for_fields(Use&& use) {
+  [&]<std::size_t... k>(std::index_sequence<k...>) {
+    (use(std::integral_constant<std::size_t, k>{}), ...);
+  }(std::make_index_sequence<count>{});
+}
+
+/// Field k grows by a quarter of field k + `speeds`, for k below `moved`.
+template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+[[gnu::noinline]] void advance(const in_structures<field_count>& data, std::size_t count) {
+  structure<field_count>* const items = data.items();
+  for (std::size_t i = 0; i < count; ++i) {
+    for_fields<moved>([&](auto k) { items[i].field[k] += items[i].field[k + speeds] * step; });
+  }
+}
+
+template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+[[gnu::noinline]] void advance(const in_arrays<field_count>& data, std::size_t count) {
+  float* place[moved];
+  const float* speed[moved];
+  for_fields<moved>([&](auto k) {
+    place[k] = data.array(k);
+    speed[k] = data.array(k + speeds);
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    for_fields<moved>([&](auto k) { place[k][i] += speed[k][i] * step; });
+  }
+}
+
+using four_floats [[gnu::vector_size(16), gnu::may_alias]] = float;
+
+/// As advance over arrays, four items in one instruction, which structures do not allow.
+template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+[[gnu::noinline]] void advance_four(const in_arrays<field_count>& data, std::size_t count) {
+  for (std::size_t k = 0; k < moved; ++k) {
+    auto* const place = reinterpret_cast<four_floats*>(data.array(k));
+    const auto* const speed = reinterpret_cast<const four_floats*>(data.array(k + speeds));
+    for (std::size_t i = 0; i < count / 4; ++i) place[i] += speed[i] * step;
+  }
+}
+
+/// The loop of `advance` without the fields.
+[[gnu::noinline]] void advance_nothing(std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) asm volatile("" : "+r"(i));
+}
+
+/// How many of the items' fields were moved to where `passes` passes move them.
+template <std::size_t moved, std::size_t speeds, class Data>
+std::size_t count_right(const Data& data, std::size_t count, std::size_t passes) {
+  std::size_t right = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < moved; ++k) {
+      const float way = static_cast<float>(passes) * step * start_of(i, k + speeds);
+      right += data.at(i, k) == start_of(i, k) + way ? 1 : 0;
+    }
+  }
+  return right;
+}
+
+template <class Data>
+void write_starts(const Data& data, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < Data::fields; ++k) data.at(i, k) = start_of(i, k);
+  }
+}
+
+/// Passes over all items that make up the timed region.
+std::size_t passes_of(const cell& given, std::size_t count) {
+  return std::max<std::size_t>(1, given.size("updates") / count);
+}
+
+enum class way { structures, arrays, arrays_by_four, nothing };
+
+template <way chosen, std::size_t moved, std::size_t speeds, std::size_t field_count>
+void measure_fields(cell& given) {
+  using data_type = std::conditional_t<chosen == way::structures, in_structures<field_count>,
+                                       in_arrays<field_count>>;
+  const std::size_t count = given.size("items") / 4 * 4;
+  const std::size_t passes = passes_of(given, count);
+  const data_type data{count};
+  given.each_repeat([&](sample& yields) {
+    write_starts(data, count);
+    const std::uint64_t elapsed_ns = yields.measure(passes * count, [&] {
+      for (std::size_t pass = 0; pass < passes; ++pass) {
+        if constexpr (chosen == way::nothing) {
+          advance_nothing(count);
+        } else if constexpr (chosen == way::arrays_by_four) {
+          advance_four<moved, speeds>(data, count);
+        } else {
+          advance<moved, speeds>(data, count);
+        }
+        clobber();
+      }
+    });
+    yields.set("items",
+               1e3 * static_cast<double>(passes * count) / static_cast<double>(elapsed_ns));
+    const std::size_t done = chosen == way::nothing ? 0 : passes;
+    const std::size_t right = count_right<moved, speeds>(data, count, done);
+    given.check("work", right == moved * count, "%zu of %zu fields are where %zu passes move them",
+                right, moved * count, done);
+  });
+}
+
+template <way chosen>
+void measure(cell& given) {
+  if (given.text("fields") == "all") {
+    measure_fields<chosen, 3, 3, 6>(given);
+  } else {
+    measure_fields<chosen, 1, 1, 16>(given);
+  }
+}
+
+seed_figure of_seed(const char* subject, const char* fields, double millions_per_second) {
+  return {subject,
+          "items",
+          {{"fields", std::string_view{fields}}},
+          millions_per_second,
+          "M/s",
+          "Apple Silicon, 8 cores (seed 002)"};
+}
+
+constexpr std::int64_t in_cache = 512;
+constexpr std::int64_t in_memory = 1 << 20;
+
+const experiment question{
+    .id = "layout/aos_vs_soa",
+    .question = "Is an array for each field faster than one array of structures?",
+    .isolates =
+        "What travels beside the fields that are used. all: a structure of 6 floats, and each "
+        "update uses all of them (three places, three speeds). two_of_many: a structure of 16 "
+        "floats, a whole cache line, and each update uses two of them. 512 items stay in the "
+        "caches, a million do not. soa_by_four does the work of soa with four items in an "
+        "instruction: what the layout allows in addition, once the compiler or the programmer "
+        "makes use of it.",
+    .not_shown =
+        "Random access, where a structure brings all fields of an item at once and arrays cost a "
+        "cache miss for each field. Compilers that vectorise at the chosen level of optimisation "
+        "make soa what soa_by_four is; the build's flags are in the run. The seed names neither "
+        "its structures nor its number of items: its figures stand beside those of a million.",
+    .parameters =
+        {{"fields", "used by an update", {"all", "two_of_many"}, {"all", "two_of_many"}},
+         {"items", "updated in a pass", {in_cache, in_memory}, {in_cache, 1 << 12}, "", 4},
+         {"updates", "of items in the timed region, whole passes", {8 << 20}, {1 << 15}}},
+    .quantities = {{"items", "M/s", better::higher, "millions of items updated in a second"}},
+    .subjects = {{"aos", "an array of structures", measure<way::structures>},
+                 {"soa", "a structure of arrays", measure<way::arrays>},
+                 {"soa_by_four", "the same, four items in an instruction",
+                  measure<way::arrays_by_four>},
+                 {"empty_loop", "the loop without the fields", measure<way::nothing>}},
+    .baseline = "aos",
+    .repeats = 9,
+    .seed = "002_6e019959cd8b368d.txt",
+    .seed_figures = {of_seed("aos", "all", 1318), of_seed("soa", "all", 1303),
+                     of_seed("aos", "two_of_many", 983), of_seed("soa", "two_of_many", 1396)},
+    .expectations = {{.says = "two fields of sixteen are read faster from arrays of their own",
+                      .quantity = "items",
+                      .subject = "soa",
+                      .over = "aos",
+                      .parameters = {{"fields", "two_of_many"}, {"items", in_memory}},
+                      .at_least = 1.3}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
