@@ -1,0 +1,68 @@
+// Messages one way, from the other side to this one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "harness/experiment.hpp"
+#include "harness/rate.hpp"
+#include "harness/two_sides.hpp"
+
+namespace ipc {
+
+using namespace heapwise::bench;
+
+inline const parameter between{"between",
+                               "the two sides: threads or processes",
+                               {"threads", "processes"},
+                               {"threads", "processes"}};
+
+inline other_side::kind kind_of(const cell& given) {
+  return given.text("between") == "threads" ? other_side::kind::thread : other_side::kind::process;
+}
+
+/// What the i-th message says: nothing that a copy of the one before would say, too.
+constexpr std::uint64_t text_of(std::uint64_t i) noexcept { return i * 0x9e3779b97f4a7c15U + 1; }
+
+constexpr std::uint64_t sum_of_texts(std::uint64_t count) noexcept {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < count; ++i) sum += text_of(i) ^ i; // the order counts
+  return sum;
+}
+
+/// In each repeat the other side does `send(i)` for all messages and this side takes as many with
+/// `receive() -> text`, from the first that is sent to the last that is taken. `send` returns false
+/// if it could not.
+template <class Send, class Receive>
+void measure_messages(cell& given, Send send, Receive receive) {
+  const std::uint64_t count = given.size("messages");
+  const std::uint64_t expected = sum_of_texts(count);
+  const cpu_list allowed = cpu_list::of_this_thread();
+  given.each_repeat([&](sample& yields) {
+    other_side sender{kind_of(given), allowed, [count, send] {
+                        for (std::uint64_t i = 0; i < count; ++i) {
+                          if (!send(i)) return false;
+                        }
+                        return true;
+                      }};
+    std::uint64_t sum = 0;
+    const std::uint64_t elapsed_ns = yields.measure(count, [&] {
+      sender.let_go();
+      for (std::uint64_t i = 0; i < count; ++i) sum += receive() ^ i;
+    });
+    const bool sent = sender.end();
+    yields.set(rate_name, millions_per_second(count, elapsed_ns));
+    given.check("work", sent && sum == expected, "sent %s, sum %llu of %llu", sent ? "all" : "less",
+                static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
+    given.check("placement", sender.placed(), "each side on a processor of its own, if there are");
+  });
+}
+
+inline seed_figure of_threads(const char* subject, double figure) {
+  return {subject, rate_name, {{"between", "threads"}},
+          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
+}
+
+inline constexpr const char* seed = "002_6e019959cd8b368d.txt";
+
+} // namespace ipc

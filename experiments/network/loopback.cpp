@@ -1,0 +1,133 @@
+// TCP and Unix sockets on one machine: a stream of messages, and one message there and back.
+#include <algorithm>
+#include <cstring>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
+#include "harness/two_sides.hpp"
+#include "sources/connection.hpp"
+
+namespace {
+
+using namespace networks;
+
+/// What one end writes from and reads into; a message begins with its number.
+class talker {
+ public:
+  talker(const descriptor& end, std::size_t bytes) : end_{end.number()}, message_{bytes} {}
+
+  [[nodiscard]] bool send(std::uint64_t number) const noexcept {
+    std::memcpy(message_.data(), &number, sizeof number);
+    return write_all(end_, message_.data(), message_.size());
+  }
+
+  [[nodiscard]] bool receive(std::uint64_t& number) const noexcept {
+    if (!read_all(end_, message_.data(), message_.size())) return false;
+    std::memcpy(&number, message_.data(), sizeof number);
+    return true;
+  }
+
+ private:
+  int end_;
+  mapped_array<char> message_;
+};
+
+constexpr std::uint64_t number_of(std::uint64_t i) noexcept { return 2 * i + 1; }
+constexpr std::uint64_t answer_to(std::uint64_t number) noexcept { return number ^ 0xff00ff00U; }
+
+/// The other side of a stream sends; of a ping-pong it answers what it gets.
+bool other_end(const talker& end, std::uint64_t count, bool ping_pong) noexcept {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t number = number_of(i);
+    if (ping_pong && !end.receive(number)) return false;
+    if (!end.send(ping_pong ? answer_to(number) : number)) return false;
+  }
+  return true;
+}
+
+/// How many messages came, each with the number that it must have.
+std::uint64_t this_end(const talker& end, std::uint64_t count, bool ping_pong) noexcept {
+  std::uint64_t right = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    std::uint64_t number = 0;
+    if (ping_pong && !end.send(number_of(i))) return right;
+    if (!end.receive(number)) return right;
+    right += number == (ping_pong ? answer_to(number_of(i)) : number_of(i)) ? 1 : 0;
+  }
+  return right;
+}
+
+template <connection (*connect)() noexcept>
+void measure(cell& given) {
+  const connection ends = connect();
+  if (!ends.valid()) given.refuse("network", "the kernel does not let this process connect so");
+  const bool ping_pong = given.text("shape") == "ping_pong";
+  const std::size_t bytes = std::max(given.size("bytes"), sizeof(std::uint64_t));
+  // A round trip is two wake-ups; a message of a stream is hardly ever one.
+  const std::uint64_t count = std::max(given.size("messages") / (ping_pong ? 10 : 1), 1UL);
+  const talker here{ends.here, bytes};
+  const talker there{ends.there, bytes};
+  const cpu_list allowed = cpu_list::of_this_thread();
+  given.each_repeat([&](sample& yields) {
+    other_side other{other_side::kind::thread, allowed,
+                     [&there, count, ping_pong] { return other_end(there, count, ping_pong); }};
+    std::uint64_t right = 0;
+    const std::uint64_t elapsed_ns = yields.measure(count, [&] {
+      other.let_go();
+      right = this_end(here, count, ping_pong);
+    });
+    const bool ended = other.end();
+    yields.set(rate_name, millions_per_second(count, elapsed_ns));
+    given.check("work", ended && right == count, "%llu right messages of %llu",
+                static_cast<unsigned long long>(right), static_cast<unsigned long long>(count));
+    given.check("placement", other.placed(), "each side on a processor of its own, if there are");
+  });
+}
+
+seed_figure of_seed(const char* subject, const char* shape, double figure) {
+  return {subject, rate_name, {{"shape", shape}},
+          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
+}
+
+const experiment question{
+    .id = "network/loopback",
+    .question = "What does it cost to talk to a neighbour over TCP rather than a Unix socket?",
+    .isolates =
+        "The kernel's way from one socket to the other, without a network: messages of one size, "
+        "as a stream one way or one at a time there and back. Each side is a thread on a "
+        "processor of its own.",
+    .not_shown =
+        "A network. Many connections, readiness (epoll), sending without copies. A round trip is "
+        "mostly two sleeping threads that are woken: what that takes depends on how deeply the "
+        "processors slept, and on a virtual machine also on its host. Nagle's delay is off. One "
+        "write and at least one read for each message: programs that batch get more.",
+    .parameters = {{"shape",
+                    "stream (one way) or ping_pong (there and back)",
+                    {"stream", "ping_pong"},
+                    {"stream", "ping_pong"}},
+                   {"bytes", "of a message", {64}, {64}, "bytes", 8},
+                   {"messages",
+                    "of a stream in the timed region; a tenth as many round trips",
+                    {10'000},
+                    {1000}}},
+    .quantities = {{rate_name, "M/s", better::higher, "an item is one message or one round trip"}},
+    .subjects = {{"tcp", "TCP over 127.0.0.1", measure<over_tcp>},
+                 {"unix_stream", "Unix stream sockets", measure<over_unix>}},
+    .baseline = "tcp",
+    .seed = "002_6e019959cd8b368d.txt",
+    .seed_figures = {of_seed("tcp", "stream", 1.57), of_seed("unix_stream", "stream", 1.54),
+                     of_seed("tcp", "ping_pong", 0.0455),
+                     of_seed("unix_stream", "ping_pong", 0.2096)},
+    .expectations = {{.says = "round trips are at most half as many as messages of a stream",
+                      .quantity = rate_name,
+                      .subject = "unix_stream",
+                      .over = "unix_stream",
+                      .parameters = {{"shape", "ping_pong"}},
+                      .over_parameters = {{"shape", "stream"}},
+                      .at_most = 0.5}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,189 @@
+// A file that is in the page cache, read whole by read, pread, a mapping and io_uring.
+#include <unistd.h>
+
+#include <span>
+
+#include "harness/experiment.hpp"
+#include "harness/rate.hpp"
+#include "sources/mapping.hpp"
+#include "sources/warm_file.hpp"
+
+#if defined(HEAPWISE_HAS_URING)
+#include "sources/ring_reader.hpp"
+#endif
+
+namespace {
+
+using namespace syscalls;
+
+using offsets = std::span<const std::size_t>;
+
+/// The file, one buffer, and the blocks in the order in which they are wanted.
+struct task {
+  explicit task(cell& given)
+      : block{whole_pages(given.size("block"))},
+        file{given, std::max(given.size("bytes") / block, std::size_t{1}) * block},
+        buffer{block / sizeof(word)},
+        order{file.bytes() / block},
+        sequential{given.text("order") == "sequential"} {
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i * block;
+    if (!sequential) given.random().shuffle(order.span());
+  }
+
+  std::size_t block;
+  warm_file file;
+  mapped_array<word> buffer;
+  mapped_array<std::size_t> order;
+  bool sequential;
+};
+
+/// `read()` reads all of the task's blocks and returns the sum of their words.
+template <class Read>
+void measure(cell& given, const task& all, Read&& read) {
+  given.each_repeat([&](sample& yields) {
+    word sum = 0;
+    const std::uint64_t elapsed_ns = yields.measure(all.order.size(), [&] {
+      sum = read();
+      keep(sum);
+    });
+    yields.set(rate_name, gib_per_second(all.file.bytes(), elapsed_ns));
+    given.check("work", sum == all.file.sum(), "the words read add up to %llu, written %llu",
+                static_cast<unsigned long long>(sum),
+                static_cast<unsigned long long>(all.file.sum()));
+  });
+}
+
+void measure_read(cell& given) {
+  const task all{given};
+  measure(given, all, [&] {
+    word sum = 0;
+    lseek(all.file.number(), 0, SEEK_SET);
+    for (const std::size_t offset : all.order) {
+      if (!all.sequential) lseek(all.file.number(), static_cast<off_t>(offset), SEEK_SET);
+      if (read(all.file.number(), all.buffer.data(), all.block) <= 0) return word{0};
+      sum += sum_of(all.buffer.data(), all.block);
+    }
+    return sum;
+  });
+}
+
+void measure_pread(cell& given) {
+  const task all{given};
+  measure(given, all, [&] {
+    word sum = 0;
+    for (const std::size_t offset : all.order) {
+      const auto at = static_cast<off_t>(offset);
+      if (pread(all.file.number(), all.buffer.data(), all.block, at) <= 0) return word{0};
+      sum += sum_of(all.buffer.data(), all.block);
+    }
+    return sum;
+  });
+}
+
+word sum_mapped(const word* from, const task& all) {
+  word sum = 0;
+  for (const std::size_t offset : all.order) {
+    sum += sum_of(from + offset / sizeof(word), all.block);
+  }
+  return sum;
+}
+
+/// The mapping is there and was read before: what a program pays that keeps it.
+void measure_mapped(cell& given) {
+  const task all{given};
+  const mapping mapped{all.file.bytes(), MAP_SHARED, all.file.number()};
+  keep(sum_mapped(mapped.words(), all));
+  measure(given, all, [&] { return sum_mapped(mapped.words(), all); });
+}
+
+/// The mapping is made, read once and taken down, all in the timed region.
+void measure_mapped_anew(cell& given) {
+  const task all{given};
+  measure(given, all, [&] {
+    const mapping mapped{all.file.bytes(), MAP_SHARED, all.file.number()};
+    return sum_mapped(mapped.words(), all);
+  });
+}
+
+/// What adding up alone costs: the same words in memory of the process.
+void measure_memory(cell& given) {
+  const task all{given};
+  const mapping copy{all.file.bytes(), MAP_PRIVATE | MAP_POPULATE};
+  if (pread(all.file.number(), copy.words(), copy.bytes(), 0) < 0) {
+    given.refuse("file", "the file cannot be read");
+  }
+  measure(given, all, [&] { return sum_mapped(copy.words(), all); });
+}
+
+#if defined(HEAPWISE_HAS_URING)
+void measure_uring(cell& given) {
+  const task all{given};
+  ring_reader reader{all.block};
+  if (!reader.ready()) {
+    given.refuse("io_uring",
+                 "io_uring_setup was refused: the kernel is too old, kernel.io_uring_disabled is "
+                 "set, or a filter of system calls forbids it");
+  }
+  measure(given, all, [&] { return reader.sum(all.file.number(), all.order.span()); });
+}
+
+constexpr auto uring = measure_uring;
+constexpr const char* uring_reason = "";
+#else
+constexpr void (*uring)(cell&) = nullptr;
+constexpr const char* uring_reason = "built without liburing: install liburing-dev, build again";
+#endif
+
+seed_figure of_seed(const char* subject, const char* order, double figure) {
+  return {subject, rate_name, {{"order", order}},
+          figure,  "GiB/s",   "Apple Silicon, 8 cores (seed 002)"};
+}
+
+constexpr std::int64_t large_block = 65'536;
+
+const experiment question{
+    .id = "syscalls/file_read",
+    .question = "Which way to read a file is the fastest when its pages are in memory already?",
+    .isolates =
+        "The way from the page cache to the program. Every word of the file is read and added "
+        "up, whichever way it came, and the sum must be right; `memory` is that adding alone.",
+    .not_shown =
+        "The disk. Files larger than memory. More than one thread. io_uring keeps eight reads in "
+        "flight, which gains most where a read has to wait for a disk; here each is done at once. "
+        "The file system is the one under the folder for temporary files. The seed's 676 GiB/s "
+        "for a mapping are more than its memory can give: the bytes that it counted were not "
+        "read. Here they are, and `mmap` cannot be faster than `memory`.",
+    .parameters =
+        {{"order",
+          "of the blocks: sequential or random",
+          {"sequential", "random"},
+          {"sequential", "random"}},
+         {"block", "bytes of one read, whole pages", {4096, large_block}, {4096}, "bytes"},
+         {"bytes", "of the file", {16 << 20}, {1 << 20}, "bytes"}},
+    .quantities = {{rate_name, "GiB/s", better::higher, "bytes read and added up"}},
+    .subjects = {{"read", "read (and lseek, in random order)", measure_read},
+                 {"pread", "pread", measure_pread},
+                 {"mmap", "a mapping that stays", measure_mapped},
+                 {"mmap_anew", "a mapping made, read once, taken down", measure_mapped_anew},
+                 {"io_uring", "io_uring, eight reads in flight", uring, uring_reason},
+                 {"memory", "the adding alone, in memory of the process", measure_memory}},
+    .baseline = "read",
+    .seed = "002_6e019959cd8b368d.txt",
+    .seed_figures = {of_seed("read", "sequential", 6.70), of_seed("pread", "random", 5.51),
+                     of_seed("mmap", "sequential", 676.4)},
+    .expectations = {{.says = "a mapping that stays is faster than reads of a page each",
+                      .quantity = rate_name,
+                      .subject = "mmap",
+                      .over = "read",
+                      .parameters = {{"block", 4096}},
+                      .at_least = 1.2},
+                     {.says = "no mapping is read faster than memory",
+                      .quantity = rate_name,
+                      .subject = "mmap",
+                      .over = "memory",
+                      .at_most = 1.1}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,179 @@
+// Memory written for the first time, present already, and locked.
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "harness/experiment.hpp"
+#include "harness/rate.hpp"
+#include "sources/mapping.hpp"
+
+namespace {
+
+using namespace syscalls;
+using namespace heapwise::bench;
+
+constexpr int passes = 16; // of an area in a timed region
+
+/// Sets both quantities from the time of so many bytes.
+void set_both(sample& yields, std::size_t bytes, std::uint64_t elapsed_ns) {
+  yields.set(rate_name, gib_per_second(bytes, elapsed_ns));
+  yields.set("page", static_cast<double>(elapsed_ns) / static_cast<double>(bytes / page_bytes));
+}
+
+std::int64_t faults() { return kernel_counts::now().minor_faults; }
+
+/// The words hold what the last pass wrote, and as many pages as should came by faults.
+void check(cell& given, const mapping& area, word figure, std::int64_t faulted, bool faults_wanted,
+           std::size_t pages) {
+  const word must = figure * (area.bytes() / sizeof(word));
+  const word is = sum_of(area.words(), area.bytes());
+  given.check("work", is == must, "sum of the words %llu of %llu",
+              static_cast<unsigned long long>(is), static_cast<unsigned long long>(must));
+  const auto count = static_cast<std::size_t>(faulted);
+  const bool ok = faults_wanted ? count >= pages : count < pages / 64 + 16;
+  given.check("faults", ok, "%zu page faults for %zu pages, %s", count, pages,
+              faults_wanted ? "one each wanted" : "none wanted");
+}
+
+std::size_t area_bytes(const cell& given) { return whole_pages(given.size("bytes")); }
+
+void measure_first(cell& given) {
+  const std::size_t bytes = area_bytes(given);
+  given.each_repeat([&](sample& yields) {
+    std::vector<std::unique_ptr<mapping>> areas;
+    for (int i = 0; i < passes; ++i) areas.push_back(std::make_unique<mapping>(bytes, MAP_PRIVATE));
+    const auto figure = static_cast<word>(yields.repeat()) + 1;
+    const std::int64_t before = faults();
+    const std::uint64_t elapsed_ns = yields.measure(passes * bytes / page_bytes, [&] {
+      for (const auto& area : areas) fill(area->words(), bytes, figure);
+    });
+    const std::int64_t faulted = faults() - before;
+    set_both(yields, passes * bytes, elapsed_ns);
+    check(given, *areas.back(), figure, faulted, true, passes * bytes / page_bytes);
+  });
+}
+
+void measure_present(cell& given, const mapping& area) {
+  given.each_repeat([&](sample& yields) {
+    const auto figure = static_cast<word>(yields.repeat()) + 1;
+    const std::int64_t before = faults();
+    const std::uint64_t elapsed_ns = yields.measure(passes * area.bytes() / page_bytes, [&] {
+      for (int pass = 0; pass < passes; ++pass) {
+        fill(area.words(), area.bytes(), figure);
+        clobber();
+      }
+    });
+    const std::int64_t faulted = faults() - before;
+    set_both(yields, passes * area.bytes(), elapsed_ns);
+    check(given, area, figure, faulted, false, area.bytes() / page_bytes);
+  });
+}
+
+void measure_prefaulted(cell& given) {
+  const mapping area{area_bytes(given), MAP_PRIVATE};
+  fill(area.words(), area.bytes(), 0);
+  measure_present(given, area);
+}
+
+/// Bytes that this process has locked, as the kernel says; 0 if it says nothing.
+std::size_t locked_bytes() {
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> status{std::fopen("/proc/self/status", "r"),
+                                                               std::fclose};
+  std::array<char, 256> line;
+  std::size_t kib = 0;
+  while (status && std::fgets(line.data(), line.size(), status.get()) != nullptr) {
+    if (std::sscanf(line.data(), "VmLck: %zu kB", &kib) == 1) return kib << 10;
+  }
+  return 0;
+}
+
+void measure_locked(cell& given) {
+  const mapping area{area_bytes(given), MAP_PRIVATE};
+  const std::size_t before = locked_bytes();
+  if (mlock(area.words(), area.bytes()) != 0) {
+    given.refuse("mlock",
+                 "mlock was refused: more than the limit of locked memory (ulimit -l) allows");
+  }
+  const std::size_t locked = locked_bytes() - before;
+  if (locked < area.bytes()) {
+    given.refuse("mlock", "mlock succeeded, but the kernel does not show the memory as locked");
+  }
+  given.check("locked", true, "%zu bytes locked of %zu, as /proc/self/status has it", locked,
+              area.bytes());
+  measure_present(given, area);
+}
+
+/// The first pass over an area and the second, which finds the pages and what the kernel cleared
+/// just now in the caches: what is left between them are the faults.
+void measure_fault(cell& given) {
+  const std::size_t bytes = area_bytes(given);
+  given.each_repeat([&](sample& yields) {
+    std::uint64_t first_ns = 0;
+    std::uint64_t second_ns = 0;
+    const auto figure = static_cast<word>(yields.repeat()) + 1;
+    for (int i = 0; i < passes; ++i) {
+      const mapping area{bytes, MAP_PRIVATE};
+      const std::int64_t before = faults();
+      const auto write = [&] { fill(area.words(), bytes, figure); };
+      first_ns += yields.measure(bytes / page_bytes, write);
+      const std::int64_t faulted = faults() - before;
+      second_ns += yields.measure(bytes / page_bytes, write);
+      check(given, area, figure, faulted, true, bytes / page_bytes);
+    }
+    set_both(yields, passes * bytes, first_ns > second_ns ? first_ns - second_ns : 1);
+  });
+}
+
+seed_figure of_seed(const char* subject, double figure) {
+  return {subject, rate_name, {}, figure, "GiB/s", "Apple Silicon, 8 cores (seed 002)"};
+}
+
+const experiment question{
+    .id = "syscalls/page_fault_mlock",
+    .question =
+        "What does the first touch of a page cost, and does locking memory change the rest?",
+    .isolates =
+        "Every word of an area is written. First touch: the kernel finds and clears each page "
+        "when it is written. Prefaulted: it was written before. Locked: the kernel promised that "
+        "it stays, and shows it as locked. fault_alone is the first pass over an area less the "
+        "second one.",
+    .not_shown =
+        "Memory pressure, which locking is for: without it, locked pages are written as fast as "
+        "others. Huge pages (memory/tlb_pressure) and pages of files (syscalls/mapped_write). "
+        "prefaulted and locked go over one area again and again, which the caches may hold; "
+        "first_touch goes over new ones. The seed's locked pages were written four times as fast "
+        "as its prefaulted ones: its two areas, or what was touched in them, must have differed.",
+    .parameters = {{"bytes", "of an area", {4 << 20}, {1 << 20}, "bytes"}},
+    .quantities = {{rate_name, "GiB/s", better::higher, "bytes written"},
+                   {"page", "ns/op", better::lower, "one op is a page of 4 KiB"}},
+    .subjects = {{"first_touch", "never touched before", measure_first},
+                 {"prefaulted", "touched before", measure_prefaulted},
+                 {"locked", "locked by mlock, as the kernel confirms", measure_locked},
+                 {"fault_alone", "first pass less second pass", measure_fault}},
+    .baseline = "prefaulted",
+    .seed = "002_6e019959cd8b368d.txt",
+    .seed_figures = {of_seed("first_touch", 15.2), of_seed("prefaulted", 33.0),
+                     of_seed("locked", 129.9)},
+    .expectations = {{.says = "a page fault costs between 0.1 and 5 microseconds",
+                      .quantity = "page",
+                      .subject = "fault_alone",
+                      .at_least = 100,
+                      .at_most = 5000},
+                     {.says = "the first touch takes at least 1.5 times as long",
+                      .quantity = "page",
+                      .subject = "first_touch",
+                      .over = "prefaulted",
+                      .at_least = 1.5},
+                     {.says = "without pressure locked memory is as fast as any",
+                      .quantity = rate_name,
+                      .subject = "locked",
+                      .over = "prefaulted",
+                      .at_least = 0.9,
+                      .at_most = 1.1}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
