@@ -51,9 +51,10 @@ ROOMS = (
     Room("hybrid_sources", r"src/hybrid/", ("words", "detail", "hybrid")),
     Room("bench", r"bench/", (*LIBRARY, "c_api")),
     Room("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
+    Room("trees", r"trees/", (*LIBRARY, "c_api")),
 )
 
-FOLDERS = ("include", "src", "bench", "experiments")
+FOLDERS = ("include", "src", "bench", "experiments", "trees")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SYSTEM_CALLS = re.compile(r"^(sys/|linux/|asm/|unistd\.h|sched\.h|pthread\.h|dlfcn\.h|fcntl\.h)")

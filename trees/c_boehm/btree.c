@@ -6,7 +6,7 @@
 #include <gc/gc.h>
 #include <time.h>
 
-#include "binary_trees.h"
+#include "c/binary_trees.h"
 
 static struct node* node_allocate(void) { return checked(GC_MALLOC(sizeof(struct node))); }
 

@@ -3,7 +3,7 @@
  * back by the program. */
 #include <heapwise/gc.h>
 
-#include "binary_trees.h"
+#include "c/binary_trees.h"
 
 static struct node* node_allocate(void) { return checked(heapwise_gc_malloc(sizeof(struct node))); }
 
