@@ -1,0 +1,70 @@
+"""What trees/<language>/rows.toml promise each other, the seed and CMake."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from heapwise.catalog.tree_rows import Row, TreePrograms, read_trees
+
+ROOT = Path(__file__).resolve().parents[3]
+TREES = ROOT / "trees"
+LANGUAGES = read_trees(TREES)
+BUILT = re.compile(r"^\s*add_tree\((\w+)", re.MULTILINE)
+NATIVE = re.compile(r"\{native\}/trees/(\w+)")
+
+
+def rows() -> Iterator[tuple[TreePrograms, Row]]:
+    for programs in LANGUAGES:
+        for row in programs.language.row:
+            yield programs, row
+
+
+def test_every_line_of_the_seed_has_a_row_and_no_row_another() -> None:
+    document = tomllib.loads((ROOT / "experiments/trees/binary_trees.toml").read_text())
+    printed = {line for machine in document["seed_machine"] for line in machine["figures"]}
+    named = {line for _, row in rows() for line in (row.seed, *row.seeds.values()) if line}
+    assert named == printed
+
+
+def test_cmake_builds_what_the_rows_start() -> None:
+    built = set(BUILT.findall((TREES / "CMakeLists.txt").read_text()))
+    started = {name for _, row in rows() for name in NATIVE.findall(" ".join(row.command))}
+    assert started == built
+
+
+@pytest.mark.parametrize("programs", LANGUAGES, ids=lambda programs: programs.name)
+def test_a_row_is_not_tuned_by_the_user_in_silence(programs: TreePrograms) -> None:
+    """What a row or its budget sets is a variable that is taken from the user's environment."""
+    prefixes = tuple(programs.language.environment_prefixes)
+    for row in programs.language.row:
+        places = (row.environment, *(point.environment for point in row.budget))
+        strange = [name for place in places for name in place if not name.startswith(prefixes)]
+        assert strange == [], row.name
+
+
+@pytest.mark.parametrize("programs", LANGUAGES, ids=lambda programs: programs.name)
+def test_a_budget_changes_something_from_point_to_point(programs: TreePrograms) -> None:
+    for row in programs.language.row:
+        points = [(sorted((row.environment | point.environment).items()), point.arguments,
+                   point.command) for point in row.budget]
+        assert len(points) == len({repr(point) for point in points}), row.name
+        assert len({point.label for point in row.budget}) == len(row.budget), row.name
+
+
+@pytest.mark.parametrize("programs", LANGUAGES, ids=lambda programs: programs.name)
+def test_what_cannot_run_says_how_to_get_it(programs: TreePrograms) -> None:
+    assert programs.language.get
+    assert programs.language.version
+
+
+@pytest.mark.parametrize("lock", sorted(TREES.glob("*/package-lock.json")),
+                         ids=lambda lock: str(lock.parent.name))
+def test_packages_are_locked_by_hash_and_not_by_address(lock: Path) -> None:
+    text = lock.read_text()
+    assert '"integrity"' in text
+    assert "://" not in text
