@@ -1,0 +1,230 @@
+// Two threads by turns: how does the one learn that it is its turn?
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <ctime>
+#include <mutex>
+
+#include "harness/escape.hpp"
+#include "harness/experiment.hpp"
+#include "sources/processors.hpp"
+#include "sources/quantities.hpp"
+#include "sources/waiting.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+using namespace concurrency;
+
+// Each baton has a number, from 0: `pass` changes it and tells the other thread, `wait_while`
+// waits until it is another than `old` and returns it. The release of the one pairs with the
+// acquire of the other: whoever has the turn sees all that was done in the turns before.
+
+/// Looks again and again.
+class spin_baton {
+ public:
+  void pass(std::uint32_t number) noexcept { number_.store(number, std::memory_order_release); }
+  std::uint32_t wait_while(std::uint32_t old) noexcept {
+    waiter waiting{patience::apart};
+    std::uint32_t now = old;
+    waiting.until([&] { return (now = number_.load(std::memory_order_acquire)) != old; });
+    return now;
+  }
+
+ private:
+  alignas(64) std::atomic<std::uint32_t> number_{0};
+};
+
+/// Looks, and gives the processor away each time in vain.
+class yield_baton {
+ public:
+  void pass(std::uint32_t number) noexcept { number_.store(number, std::memory_order_release); }
+  std::uint32_t wait_while(std::uint32_t old) noexcept {
+    waiter waiting{patience::none, 0};
+    std::uint32_t now = old;
+    waiting.until([&] { return (now = number_.load(std::memory_order_acquire)) != old; });
+    return now;
+  }
+
+ private:
+  alignas(64) std::atomic<std::uint32_t> number_{0};
+};
+
+class condition_baton {
+ public:
+  void pass(std::uint32_t number) {
+    {
+      const std::scoped_lock lock{mutex_};
+      number_ = number;
+    }
+    changed_.notify_one();
+  }
+  std::uint32_t wait_while(std::uint32_t old) {
+    std::unique_lock lock{mutex_};
+    changed_.wait(lock, [&] { return number_ != old; });
+    return number_;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint32_t number_ = 0;
+};
+
+/// The kernel's own: asleep as long as the word holds the old number.
+class futex_baton {
+ public:
+  void pass(std::uint32_t number) noexcept {
+    number_.store(number, std::memory_order_release);
+    constexpr int one_thread = 1;
+    call(FUTEX_WAKE_PRIVATE, one_thread);
+  }
+  std::uint32_t wait_while(std::uint32_t old) noexcept {
+    std::uint32_t now = number_.load(std::memory_order_acquire);
+    for (; now == old; now = number_.load(std::memory_order_acquire)) call(FUTEX_WAIT_PRIVATE, old);
+    return now;
+  }
+
+ private:
+  void call(int what, std::uint32_t number) noexcept {
+    syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&number_), what, number, nullptr, nullptr,
+            0);
+  }
+
+  alignas(64) std::atomic<std::uint32_t> number_{0};
+  static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+};
+
+/// The standard library's: looks a while before it asks the kernel.
+class atomic_wait_baton {
+ public:
+  void pass(std::uint32_t number) noexcept {
+    number_.store(number, std::memory_order_release);
+    number_.notify_one();
+  }
+  std::uint32_t wait_while(std::uint32_t old) noexcept {
+    number_.wait(old, std::memory_order_acquire);
+    return number_.load(std::memory_order_acquire);
+  }
+
+ private:
+  alignas(64) std::atomic<std::uint32_t> number_{0};
+};
+
+constexpr std::uint32_t closed = UINT32_MAX;
+
+/// Odd numbers are the leader's, even ones the follower's; returns the hand-overs of both.
+template <class Baton>
+std::uint32_t lead(Baton& baton, std::uint64_t until_ns) {
+  constexpr std::uint32_t between_looks = 64;
+  std::uint32_t number = 0;
+  do {
+    for (std::uint32_t turn = 0; turn < between_looks; ++turn) {
+      baton.pass(number + 1);
+      number = baton.wait_while(number + 1);
+    }
+  } while (now_ns() < until_ns);
+  baton.pass(closed);
+  return number;
+}
+
+template <class Baton>
+std::uint32_t follow(Baton& baton) {
+  std::uint32_t number = 0;
+  std::uint32_t turns = 0;
+  while ((number = baton.wait_while(number)) != closed) {
+    baton.pass(++number);
+    ++turns;
+  }
+  return turns;
+}
+
+[[nodiscard]] std::uint64_t processor_time_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+template <class Baton>
+void measure(cell& given) {
+  constexpr int both = 2;
+  const processors where{given, both};
+  given.each_repeat([&](sample& yields) {
+    Baton baton;
+    escape(&baton);
+    std::uint64_t handed_over = 0;
+    std::uint64_t turns = 0;
+    std::atomic<std::uint64_t> busy_ns{0};
+    const std::uint64_t elapsed_ns = measure_placed(
+        given, yields, where, both, [&] { return handed_over; },
+        [&](team_member& member) {
+          const bool leads = member.index() == 0;
+          const std::uint64_t before_ns = processor_time_ns();
+          member.start();
+          if (leads) {
+            handed_over = lead(baton, member.start_ns() + duration_ns(given));
+          } else {
+            turns = follow(baton);
+          }
+          member.stop();
+          busy_ns += processor_time_ns() - before_ns;
+        });
+    yields.set("throughput", millions_per_second(handed_over, elapsed_ns));
+    yields.set("processor_time", static_cast<double>(busy_ns) / static_cast<double>(handed_over));
+    given.check("work", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
+                static_cast<unsigned long long>(handed_over),
+                static_cast<unsigned long long>(turns));
+  });
+}
+
+seed_figure of_seed(const char* subject, double figure) {
+  return {subject, "throughput", {}, figure, "M/s", seed_machine};
+}
+
+const experiment question{
+    .id = "concurrency/blocking_vs_spinning",
+    .question = "What does a hand-over cost if the waiting thread spins, yields or sleeps?",
+    .isolates =
+        "The waiting: two threads on cores of their own have the turn alternately and do nothing "
+        "with it.",
+    .not_shown =
+        "Waiting that is long: here the other thread is always about to answer, which is the best "
+        "case for spinning and the worst for sleeping. What a spinning thread takes from others "
+        "shows only in processor_time. A processor that has nothing to do falls asleep, and on a "
+        "virtual machine waking it goes through the host: the sleepers' figures are as much the "
+        "machine's as theirs. atomic_wait spins and yields before it sleeps, and the other thread "
+        "mostly answers while it does.",
+    .parameters = {duration(12)},
+    .quantities = {throughput("hand-overs, both directions"),
+                   {"processor_time", "ns/op", better::lower,
+                    "what both threads together spend of their processors on a hand-over"}},
+    .subjects = {{"spin", "looks again and again", measure<spin_baton>},
+                 {"yield", "gives the processor away between two looks", measure<yield_baton>},
+                 {"condition_variable", "std::condition_variable", measure<condition_baton>},
+                 {"futex", "futex wait and wake", measure<futex_baton>},
+                 {"atomic_wait", "std::atomic wait and notify_one", measure<atomic_wait_baton>}},
+    .baseline = "condition_variable",
+    .repeats = 20,
+    .seed = seed_document,
+    .seed_figures = {of_seed("spin", 17.5), of_seed("yield", 0.2538),
+                     of_seed("condition_variable", 0.1072)},
+    .expectations = {{.says = "spinning hands over at least five times as often as sleeping",
+                      .quantity = "throughput",
+                      .subject = "spin",
+                      .over = "condition_variable",
+                      .at_least = 5},
+                     {.says = "a futex is no slower than a condition variable, which uses it",
+                      .quantity = "throughput",
+                      .subject = "futex",
+                      .over = "condition_variable",
+                      .at_least = 0.9}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

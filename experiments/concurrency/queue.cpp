@@ -1,0 +1,122 @@
+// One producer, one consumer: does a queue without a lock pay?
+#include <memory>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "sources/library_queues.hpp"
+#include "sources/processors.hpp"
+#include "sources/rings.hpp"
+#include "sources/transfer.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+using namespace concurrency;
+
+using number = message<sizeof(std::uint64_t)>;
+constexpr std::size_t capacity = 1024;
+
+template <template <class, std::size_t> class Queue>
+void measure(cell& given) {
+  constexpr int both = 2;
+  const processors where{given, both};
+  const auto queue = std::make_unique<Queue<number, capacity>>();
+  const mapped_array<number> out{given.size("batch")};
+  const mapped_array<number> in{given.size("batch")};
+  const transfer_plan plan{.duration_ns = duration_ns(given),
+                           .looks = patience::apart,
+                           .pauses = static_cast<int>(given.integer("backoff"))};
+  given.each_repeat([&](sample& yields) {
+    transfer<number> all{plan};
+    const std::uint64_t elapsed_ns = measure_placed(
+        given, yields, where, both, [&all] { return all.messages(); },
+        [&](team_member& member) {
+          member.start();
+          if (member.index() == 0) {
+            all.send(*queue, out.span(), member.start_ns() + plan.duration_ns);
+          } else {
+            all.receive(*queue, in.span());
+          }
+          member.stop();
+        });
+    yields.set("throughput", millions_per_second(all.messages(), elapsed_ns));
+    given.check("work", all.is_whole(), "%llu messages, all there and in order",
+                static_cast<unsigned long long>(all.messages()));
+  });
+}
+
+std::vector<subject> subjects() {
+  std::vector<subject> all{{"mutex", "ring behind a std::mutex", measure<mutex_ring>},
+                           {"spsc", "ring without a lock", measure<spsc_ring>}};
+#if defined(HEAPWISE_HAS_READERWRITERQUEUE)
+  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue, one by one",
+                 measure<readerwriter_queue>});
+#else
+  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue", nullptr,
+                 "not here: install libreaderwriterqueue-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_CONCURRENTQUEUE)
+  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue, tokens, in bulk",
+                 measure<concurrent_queue_with_tokens>});
+#else
+  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr,
+                 "not here: install libconcurrentqueue-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
+  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue, in bulk", measure<boost_spsc_queue>});
+#else
+  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue", nullptr,
+                 "not here: install libboost-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_TBB)
+  all.push_back(
+      {"tbb_bounded", "oneTBB concurrent_bounded_queue, one by one", measure<tbb_bounded_queue>});
+#else
+  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", nullptr,
+                 "not here: install libtbb-dev and build again"});
+#endif
+  return all;
+}
+
+const experiment question{
+    .id = "concurrency/queue",
+    .question = "How many messages get from one thread to another through which queue?",
+    .isolates =
+        "The queue: one producer, one consumer, each on a core of its own, numbers of 8 bytes, "
+        "room for 1024. The producer is always faster or slower than the consumer by a little, so "
+        "that the queue is mostly full or empty; what is done then is the backoff.",
+    .not_shown =
+        "How long a message is on its way (a full queue has a long one), several producers or "
+        "consumers (concurrency/mpsc_mpmc), larger messages (concurrency/queue_message_size). "
+        "Queues that take one message at a time gain nothing from a batch. concurrentqueue and "
+        "tbb_bounded are made for many threads and pay for that here; moodycamel's two keep at "
+        "least 1024 messages.",
+    .parameters =
+        {{"batch", "messages that are pushed and popped at once", {1, 8, 64}, {8}},
+         {"backoff", "pauses of the processor after a push or pop in vain", {0, 64}, {0}, "", 0},
+         duration(8)},
+    .quantities = {throughput("messages")},
+    .subjects = subjects(),
+    .baseline = "mutex",
+    .seed = seed_document,
+    .seed_figures =
+        {{"mutex", "throughput", {{"batch", 64}, {"backoff", 0}}, 111.6, "M/s", seed_machine},
+         {"spsc", "throughput", {{"batch", 8}, {"backoff", 0}}, 174.1, "M/s", seed_machine}},
+    .expectations = {{.says = "one message at a time, the ring without a lock is faster",
+                      .quantity = "throughput",
+                      .subject = "spsc",
+                      .over = "mutex",
+                      .parameters = {{"batch", 1}},
+                      .at_least = 1.0},
+                     {.says = "a batch of 64 lets a mutex queue carry at least twice as much",
+                      .quantity = "throughput",
+                      .subject = "mutex",
+                      .over = "mutex",
+                      .parameters = {{"batch", 64}, {"backoff", 0}},
+                      .over_parameters = {{"batch", 1}, {"backoff", 0}},
+                      .at_least = 2.0}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,106 @@
+// Messages from one thread to another through a queue, for as long as the time allows.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "harness/sample.hpp"
+#include "sources/quantities.hpp"
+#include "sources/waiting.hpp"
+
+namespace concurrency {
+
+/// A message of so many bytes: every word is its number, so that one that was mixed up is seen.
+template <std::size_t Bytes>
+struct message {
+  static_assert(Bytes % sizeof(std::uint64_t) == 0);
+  std::array<std::uint64_t, Bytes / sizeof(std::uint64_t)> words;
+
+  [[gnu::always_inline]] void write(std::uint64_t number) noexcept { words.fill(number); }
+  /// The sum of all words: all of them are read.
+  [[nodiscard, gnu::always_inline]] std::uint64_t read() const noexcept {
+    std::uint64_t sum = 0;
+    for (const std::uint64_t word : words) sum += word;
+    return sum;
+  }
+};
+
+struct transfer_plan {
+  std::uint64_t duration_ns;
+  patience looks;
+  int pauses; ///< between a push or pop in vain and the next
+};
+
+/// One transfer: its two sides, each for a thread of its own.
+template <class Message>
+class transfer {
+ public:
+  explicit transfer(const transfer_plan& plan) noexcept : plan_{plan} {}
+
+  /// Sends whole batches until `until_ns`.
+  template <class Queue>
+  void send(Queue& queue, std::span<Message> batch, std::uint64_t until_ns) {
+    waiter waiting{plan_.looks, plan_.pauses};
+    std::uint64_t sent = 0;
+    std::uint64_t next_look = 0;
+    while (sent < next_look || look(sent, next_look, until_ns)) {
+      for (Message& each : batch) each.write(sent++);
+      for (std::span<const Message> left = batch; !left.empty();) {
+        const std::size_t taken = queue.push(left.data(), left.size());
+        left = left.subspan(taken);
+        if (taken == 0) waiting.wait();
+      }
+    }
+    sent_.store(sent, std::memory_order_release); // pairs with the acquire in receive
+  }
+
+  template <class Queue>
+  void receive(Queue& queue, std::span<Message> batch) {
+    waiter waiting{plan_.looks, plan_.pauses};
+    std::uint64_t got = 0;
+    std::uint64_t sum = 0;
+    std::uint64_t strange = 0;
+    while (true) {
+      const std::size_t given = queue.pop(batch.data(), batch.size());
+      if (given == 0) {
+        if (sent_.load(std::memory_order_acquire) == got) break;
+        waiting.wait();
+      }
+      for (const Message& each : batch.first(given)) {
+        strange |= each.words[0] ^ got++;
+        sum += each.read();
+      }
+    }
+    got_ = got;
+    sum_ = sum;
+    in_order_ = strange == 0;
+  }
+
+  [[nodiscard]] std::uint64_t messages() const noexcept { return got_; }
+
+  /// True if all messages arrived, in order, each of them whole.
+  [[nodiscard]] bool is_whole() const noexcept {
+    const std::uint64_t words = sizeof(Message) / sizeof(std::uint64_t);
+    return in_order_ && got_ != 0 && sum_ == words * (got_ * (got_ - 1) / 2);
+  }
+
+ private:
+  static constexpr std::uint64_t sending = UINT64_MAX;
+
+  static bool look(std::uint64_t sent, std::uint64_t& next_look, std::uint64_t until_ns) noexcept {
+    constexpr std::uint64_t between_looks = 1024;
+    next_look = sent + between_looks;
+    return sent == 0 || heapwise::bench::now_ns() < until_ns;
+  }
+
+  transfer_plan plan_;
+  alignas(64) std::atomic<std::uint64_t> sent_{sending};
+  alignas(64) std::uint64_t got_ = 0;
+  std::uint64_t sum_ = 0;
+  bool in_order_ = false;
+};
+
+} // namespace concurrency
