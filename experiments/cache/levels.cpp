@@ -120,7 +120,9 @@ const experiment question{
         "system reports. The knee of a level is where a load takes twice as long as at twice the "
         "size of the level before it (the first: at 4 KiB).",
     .not_shown =
-        "Bandwidth, and loads that do not wait for each other. On 4 KiB pages the misses of the "
+        "Bandwidth, and loads that do not wait for each other. A guest's huge pages do not spare "
+        "translation if its host has small ones (memory/tlb_pressure shows whether). On 4 KiB "
+        "pages the misses of the "
         "translation buffers are in it, and a cache that is indexed by physical addresses "
         "is full in some places before it is full in others. A last level that other "
         "processors, or other machines on the same host, use too ends earlier than its reported "

@@ -1,0 +1,109 @@
+// Blocks of one size on one thread: out one after the other, and back in the same order.
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "sources/rounds.hpp"
+#include "sources/seed.hpp"
+#include "sources/sources.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+constexpr std::size_t granule = 16;
+
+/// Allocates a block for each slot, writes its number to it, and frees them, oldest first. Returns
+/// the sum of the numbers as they were read back.
+template <class Source>
+std::uint64_t out_and_back(Source& source, std::span<std::uint64_t*> slots, std::size_t bytes) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    slots[i] = static_cast<std::uint64_t*>(source.allocate(bytes));
+    *slots[i] = i;
+    escape(slots[i]);
+  }
+  std::uint64_t sum = 0;
+  for (std::uint64_t* block : slots) {
+    sum += *block;
+    source.deallocate(block, bytes);
+    clobber();
+  }
+  source.round_ends();
+  return sum;
+}
+
+template <class Source>
+void measure(cell& given) {
+  const std::size_t live = given.size("live");
+  const std::size_t bytes = given.size("block_size");
+  const mapped_array<std::uint64_t*> slots{live};
+  Source source{{.round_blocks = live,
+                 .round_bytes = live * ((bytes + granule - 1) / granule * granule),
+                 .largest_bytes = bytes}};
+  const std::uint64_t expected = std::uint64_t{live} * (live - 1) / 2;
+  memory::time_rounds(given, 2 * live, expected,
+                      [&] { return out_and_back(source, slots.span(), bytes); });
+}
+
+const experiment question{
+    .id = "memory/allocator_variants",
+    .question = "How many blocks of one size can be allocated and freed in a second?",
+    .isolates =
+        "The allocator: one thread, one size, blocks out one after the other and back in the same "
+        "order. A number is written to each block and read back before it is freed: no two "
+        "blocks can be one. pmr_limited sets largest_required_pool_block to the size of the "
+        "blocks; pmr_by_list does what the seed's C++ library does when that is set.",
+    .not_shown =
+        "Sizes that change (memory/mixed_size_variants), other orders of freeing, other threads, "
+        "other libraries under malloc (heap/pair, heap/rl_small). What frees all at once (arena, "
+        "pmr_monotonic, heap_cleared) does so at the end of each round, inside the clock, and its "
+        "single frees do nothing but count. The seed's 14.7 thousand operations a second are no "
+        "property of pool resources: its C++ library takes blocks for too large for its pools "
+        "when largest_required_pool_block is set to their size, and then looks for each freed "
+        "block in a list of all; with oldest first that grows with the square of what is alive. "
+        "pmr_by_list shows it here. --set live=65536 comes near the seed's figure, slowly.",
+    .parameters =
+        {{"live", "blocks out at once", {64, 4096}, {64, 1024}},
+         {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+         {"region", "that a timed region is made to last, one round at least", {10}, {1}, "ms"}},
+    .quantities = {memory::throughput},
+    .subjects =
+        {{"new", "operator new and delete", measure<memory::system_new>},
+         {"malloc", "malloc and free", measure<memory::system_malloc>},
+         {"pmr_monotonic", "std::pmr::monotonic_buffer_resource", measure<memory::pmr_monotonic>},
+         {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource, default options",
+          measure<memory::pmr_unsynchronized>},
+         {"pmr_synchronized", "std::pmr::synchronized_pool_resource, default options",
+          measure<memory::pmr_synchronized>},
+         {"pmr_limited", "the unsynchronized one, pools up to the blocks' size",
+          measure<memory::pmr_limited>},
+         {"pmr_by_list", "a resource that looks for freed blocks in a list",
+          measure<memory::pmr_by_list>},
+         {"arena", "an arena, emptied each round", measure<memory::arena>},
+         {"pool", "heapwise::pool", measure<memory::our_pool>},
+         {"heap_inlined", "heapwise/heap.hpp, inlined", measure<memory::our_heap>},
+         {"heap_cleared", "heapwise::heap, cleared each round", measure<memory::our_cleared_heap>},
+         {"empty_loop", "the same loop with blocks that are there", measure<memory::nothing>}},
+    .baseline = "new",
+    .repeats = 8,
+    .seed = memory::seed,
+    .seed_figures = {memory::of_seed("new", 33.3), memory::of_seed("malloc", 44.3),
+                     memory::of_seed("pmr_monotonic", 133.8),
+                     memory::of_seed("pmr_unsynchronized", 0.0147),
+                     memory::of_seed("pmr_by_list", 0.0147), memory::of_seed("arena", 391.8)},
+    .expectations = {{.says = "a list of all blocks costs at least five times as much for 64 times "
+                              "as many",
+                      .quantity = "throughput",
+                      .subject = "pmr_by_list",
+                      .over = "pmr_by_list",
+                      .parameters = {{"live", 4096}},
+                      .over_parameters = {{"live", 64}},
+                      .at_most = 0.2},
+                     {.says = "an arena is at least as fast as new",
+                      .quantity = "throughput",
+                      .subject = "arena",
+                      .over = "new",
+                      .at_least = 1}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

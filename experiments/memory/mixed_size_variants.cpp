@@ -1,0 +1,126 @@
+// Blocks of mixed sizes on one thread, freed in random order: one tape, played to each allocator.
+#include <algorithm>
+#include <cstring>
+#include <type_traits>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "sources/rounds.hpp"
+#include "sources/seed.hpp"
+#include "sources/sources.hpp"
+#include "workload/replay.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+/// What the tape asks of a source, at most.
+memory::demand demand_of(const tape& plays) {
+  constexpr std::size_t granule = 16;
+  memory::demand wanted{.round_blocks = plays.allocations, .round_bytes = 0, .largest_bytes = 0};
+  for (const operation each : plays.operations) {
+    if (each.frees()) continue;
+    wanted.round_bytes += (each.bytes() + granule - 1) / granule * granule;
+    wanted.largest_bytes = std::max<std::size_t>(wanted.largest_bytes, each.bytes());
+  }
+  return wanted;
+}
+
+/// What a block is marked with, at its start and in its last bytes.
+std::uint32_t mark_of(operation made) { return made.slot() * 2654435761U + 1; }
+
+void mark(void* block, operation made) {
+  const std::uint32_t mark = mark_of(made);
+  std::memcpy(block, &mark, sizeof mark);
+  std::memcpy(static_cast<std::byte*>(block) + made.bytes() - sizeof mark, &mark, sizeof mark);
+}
+
+bool is_marked(const void* block, operation made) {
+  const std::uint32_t mark = mark_of(made);
+  const auto* const end = static_cast<const std::byte*>(block) + made.bytes();
+  return std::memcmp(block, &mark, sizeof mark) == 0 &&
+         std::memcmp(end - sizeof mark, &mark, sizeof mark) == 0;
+}
+
+template <class Source>
+constexpr bool makes_blocks = !std::is_same_v<Source, memory::nothing>;
+
+/// Plays the tape without a clock. Returns how many blocks bore their marks to their end.
+template <class Source>
+std::uint64_t count_whole(Source& source, const tape& plays, void** slots) {
+  std::uint64_t whole = 0;
+  for (const operation each : plays.operations) {
+    void*& slot = slots[each.slot()];
+    if (each.frees()) {
+      whole += !makes_blocks<Source> || is_marked(slot, each) ? 1 : 0;
+      source.deallocate(slot, each.bytes());
+    } else {
+      slot = source.allocate(each.bytes());
+      mark(slot, each);
+    }
+  }
+  source.round_ends();
+  return whole;
+}
+
+template <class Source>
+void measure(cell& given) {
+  const mapped_array<operation> memory{given.size("tape") / 2 * 2};
+  const tape plays = make_tape(memory.span(), small_and_medium, given.random().next());
+  const mapped_array<void*> slots{plays.slots};
+  Source source{demand_of(plays)};
+  const std::uint64_t whole = count_whole(source, plays, slots.data());
+  memory::time_rounds(given, plays.operations.size(), plays.operations.size(), [&] {
+    replay(source, plays.operations, slots.data());
+    source.round_ends();
+    return std::uint64_t{plays.operations.size()};
+  });
+  given.check("blocks", whole == plays.allocations, "%llu of %llu blocks bore their marks",
+              static_cast<unsigned long long>(whole),
+              static_cast<unsigned long long>(plays.allocations));
+}
+
+const experiment question{
+    .id = "memory/mixed_size_variants",
+    .question = "How many blocks of mixed sizes can be allocated and freed in a second?",
+    .isolates =
+        "The allocator, asked for 16 to 4096 bytes by a tape that was drawn before the clock "
+        "starts: up to 6144 blocks live, every free takes a random one, one thread. One "
+        "byte is written to each block. In a pass that is not timed every block bears a mark at "
+        "both ends until it is freed.",
+    .not_shown =
+        "Other threads, other libraries under malloc and a long life (heap/rl_small, "
+        "heap/fragmentation_mix, heap/size_shift). Reading the tape and the branch "
+        "between allocation and free, which nobody can predict, are in every figure: empty_loop. "
+        "What frees all at once (arena, pmr_monotonic, heap_cleared) does so at the end of the "
+        "tape, inside the clock, needs room for all of its blocks and so walks through more "
+        "memory than the caches hold: figures of arenas depend on the length of the tape. The "
+        "seed does not say what sizes it mixes, nor in what order it frees.",
+    .parameters =
+        {{"tape", "operations on the tape", {100'000}, {4'000}, "", 2},
+         {"region", "that a timed region is made to last, one tape at least", {15}, {1}, "ms"}},
+    .quantities = {memory::throughput},
+    .subjects = {{"new", "operator new and delete", measure<memory::system_new>},
+                 {"malloc", "malloc and free", measure<memory::system_malloc>},
+                 {"pmr_monotonic", "std::pmr::monotonic_buffer_resource",
+                  measure<memory::pmr_monotonic>},
+                 {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource",
+                  measure<memory::pmr_unsynchronized>},
+                 {"pmr_synchronized", "std::pmr::synchronized_pool_resource",
+                  measure<memory::pmr_synchronized>},
+                 {"arena", "an arena, emptied after each tape", measure<memory::arena>},
+                 {"heap_inlined", "heapwise/heap.hpp, inlined", measure<memory::our_heap>},
+                 {"heap_cleared", "heapwise::heap, cleared after each tape",
+                  measure<memory::our_cleared_heap>},
+                 {"empty_loop", "the same tape with blocks that are there",
+                  measure<memory::nothing>}},
+    .baseline = "new",
+    .repeats = 10,
+    .seed = memory::seed,
+    .seed_figures = {memory::of_seed("new", 36.2), memory::of_seed("malloc", 47.7),
+                     memory::of_seed("pmr_unsynchronized", 133.5)},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,130 @@
+// Pools of one block size, shared by threads or not: what the keeping apart of threads costs.
+#include <atomic>
+
+#include "harness/experiment.hpp"
+#include "harness/mapped_array.hpp"
+#include "heapwise/thread/lock_free.hpp"
+#include "heapwise/thread/mutex.hpp"
+#include "heapwise/thread/thread_cached.hpp"
+#include "sources/seed.hpp"
+#include "sources/shared_sources.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+/// Blocks that a thread holds at once.
+constexpr std::size_t batch = 64;
+/// Room for these and for what caches keep.
+constexpr std::size_t thread_blocks = 4096;
+
+/// Takes a batch of blocks, writes a number to each, reads it again, gives the block back; so often
+/// that it makes `count` blocks. Returns the sum of the numbers read.
+template <class Way>
+std::uint64_t take_and_give(Way& way, std::size_t count, std::uint64_t first_number) {
+  std::uint64_t* held[batch];
+  std::uint64_t number = first_number;
+  std::uint64_t sum = 0;
+  for (std::size_t done = 0; done < count; done += batch) {
+    for (auto*& block : held) {
+      block = static_cast<std::uint64_t*>(way.allocate());
+      *block = number++;
+      escape(block);
+    }
+    for (auto* block : held) {
+      sum += *block;
+      way.deallocate(block);
+      clobber();
+    }
+  }
+  return sum;
+}
+
+/// The sum of `count` numbers from `first` on.
+std::uint64_t sum_from(std::uint64_t first, std::uint64_t count) {
+  return count * first + count * (count - 1) / 2;
+}
+
+template <class Source>
+void measure(cell& given) {
+  const auto threads = static_cast<int>(given.integer("threads"));
+  const std::size_t count = given.size("blocks") / batch * batch;
+  const std::size_t blocks = count * static_cast<std::size_t>(threads);
+  Source source{{.block_bytes = given.size("block_size"),
+                 .thread_blocks = thread_blocks,
+                 .threads = static_cast<std::size_t>(threads)}};
+  given.each_repeat([&](sample& yields) {
+    std::atomic<std::uint64_t> sum{0};
+    const std::uint64_t elapsed_ns =
+        yields.measure_team(threads, 2 * blocks, [&](team_member& member) {
+          const std::uint64_t first = count * static_cast<std::uint64_t>(member.index());
+          auto way = source.local();
+          take_and_give(way, batch, 0);
+          member.start();
+          const std::uint64_t read = take_and_give(way, count, first);
+          member.stop();
+          sum += read;
+        });
+    yields.set("throughput", memory::millions(2 * blocks, elapsed_ns));
+    const std::uint64_t expected = sum_from(0, blocks);
+    given.check("work", sum == expected, "%zu blocks on %d threads read %llu, expected %llu",
+                blocks, threads, static_cast<unsigned long long>(sum.load()),
+                static_cast<unsigned long long>(expected));
+  });
+}
+
+seed_figure of_seed(const char* subject, double millions_per_second) {
+  return memory::of_seed(subject, millions_per_second, {{"threads", 1}});
+}
+
+const experiment question{
+    .id = "memory/pool",
+    .question = "What does a pool of one block size gain over new, and what do its locks lose?",
+    .isolates =
+        "How threads are kept apart. Each thread takes 64 blocks and gives them back, over and "
+        "over, with no cache misses; a number is written to each and read again, so no two threads "
+        "can have had the same block. locked and thread_local are the plain "
+        "list of free blocks that everybody writes once, behind a std::mutex or one for each "
+        "thread; the pools are Heapwise's under each policy.",
+    .not_shown =
+        "Blocks that another thread frees (memory/cross_thread_free). With more threads than "
+        "processors the figures hold the scheduler: a thread that is stopped while it holds the "
+        "lock stops all. The time is from the first start to the last stop. The seed does "
+        "not say how many threads it had; its figures stand beside those of one thread. Other "
+        "libraries' pools are in pool/concurrent.",
+    .parameters =
+        {{"threads", "threads at once", {1, 2, 4}, {1, 2}},
+         {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+         {"blocks", "taken by each thread, whole batches of 64", {320'000}, {6'400}, "", batch}},
+    .quantities = {memory::throughput},
+    .subjects = {{"new", "operator new and delete", measure<memory::shared_new>},
+                 {"locked", "a list of free blocks behind a std::mutex",
+                  measure<memory::shared_locked>},
+                 {"thread_local", "a list of free blocks for each thread",
+                  measure<memory::thread_local_pools>},
+                 {"pool_mutex", "heapwise::pool<mutex>",
+                  measure<memory::shared_ours<heapwise::mutex>>},
+                 {"pool_lock_free", "heapwise::pool<lock_free>",
+                  measure<memory::shared_ours<heapwise::lock_free>>},
+                 {"pool_thread_cached", "heapwise::pool<thread_cached>",
+                  measure<memory::shared_ours<heapwise::thread_cached>>},
+                 {"pool_handle", "heapwise::pool<thread_cached>::local()",
+                  measure<memory::shared_handles<heapwise::thread_cached>>},
+                 {"heap_inlined", "heapwise/heap.hpp, inlined", measure<memory::shared_heap>},
+                 {"empty_loop", "the same loop with blocks that are there",
+                  measure<memory::shared_nothing>}},
+    .baseline = "new",
+    .repeats = 8,
+    .seed = memory::seed,
+    .seed_figures = {of_seed("new", 109.3), of_seed("locked", 21.3),
+                     of_seed("thread_local", 103.1)},
+    .expectations = {{.says = "a pool behind one lock is slower than a pool for each thread",
+                      .quantity = "throughput",
+                      .subject = "locked",
+                      .over = "thread_local",
+                      .at_most = 0.8}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
