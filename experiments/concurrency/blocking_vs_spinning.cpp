@@ -11,48 +11,17 @@
 
 #include "harness/escape.hpp"
 #include "harness/experiment.hpp"
+#include "sources/baton.hpp"
 #include "sources/processors.hpp"
 #include "sources/quantities.hpp"
-#include "sources/waiting.hpp"
 
 namespace {
 
 using namespace heapwise::bench;
 using namespace concurrency;
 
-// Each baton has a number, from 0: `pass` changes it and tells the other thread, `wait_while`
-// waits until it is another than `old` and returns it. The release of the one pairs with the
-// acquire of the other: whoever has the turn sees all that was done in the turns before.
-
-/// Looks again and again.
-class spin_baton {
- public:
-  void pass(std::uint32_t number) noexcept { number_.store(number, std::memory_order_release); }
-  std::uint32_t wait_while(std::uint32_t old) noexcept {
-    waiter waiting{patience::apart};
-    std::uint32_t now = old;
-    waiting.until([&] { return (now = number_.load(std::memory_order_acquire)) != old; });
-    return now;
-  }
-
- private:
-  alignas(64) std::atomic<std::uint32_t> number_{0};
-};
-
-/// Looks, and gives the processor away each time in vain.
-class yield_baton {
- public:
-  void pass(std::uint32_t number) noexcept { number_.store(number, std::memory_order_release); }
-  std::uint32_t wait_while(std::uint32_t old) noexcept {
-    waiter waiting{patience::none, 0};
-    std::uint32_t now = old;
-    waiting.until([&] { return (now = number_.load(std::memory_order_acquire)) != old; });
-    return now;
-  }
-
- private:
-  alignas(64) std::atomic<std::uint32_t> number_{0};
-};
+using spinning = spin_baton<patience::apart, 1>;
+using yielding = spin_baton<patience::none, 0>;
 
 class condition_baton {
  public:
@@ -115,34 +84,6 @@ class atomic_wait_baton {
   alignas(64) std::atomic<std::uint32_t> number_{0};
 };
 
-constexpr std::uint32_t closed = UINT32_MAX;
-
-/// Odd numbers are the leader's, even ones the follower's; returns the hand-overs of both.
-template <class Baton>
-std::uint32_t lead(Baton& baton, std::uint64_t until_ns) {
-  constexpr std::uint32_t between_looks = 64;
-  std::uint32_t number = 0;
-  do {
-    for (std::uint32_t turn = 0; turn < between_looks; ++turn) {
-      baton.pass(number + 1);
-      number = baton.wait_while(number + 1);
-    }
-  } while (now_ns() < until_ns);
-  baton.pass(closed);
-  return number;
-}
-
-template <class Baton>
-std::uint32_t follow(Baton& baton) {
-  std::uint32_t number = 0;
-  std::uint32_t turns = 0;
-  while ((number = baton.wait_while(number)) != closed) {
-    baton.pass(++number);
-    ++turns;
-  }
-  return turns;
-}
-
 [[nodiscard]] std::uint64_t processor_time_ns() noexcept {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -203,8 +144,8 @@ const experiment question{
     .quantities = {throughput("hand-overs, both directions"),
                    {"processor_time", "ns/op", better::lower,
                     "what both threads together spend of their processors on a hand-over"}},
-    .subjects = {{"spin", "looks again and again", measure<spin_baton>},
-                 {"yield", "gives the processor away between two looks", measure<yield_baton>},
+    .subjects = {{"spin", "looks again and again", measure<spinning>},
+                 {"yield", "gives the processor away between two looks", measure<yielding>},
                  {"condition_variable", "std::condition_variable", measure<condition_baton>},
                  {"futex", "futex wait and wake", measure<futex_baton>},
                  {"atomic_wait", "std::atomic wait and notify_one", measure<atomic_wait_baton>}},

@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
 #include "sources/library_queues.hpp"
 #include "sources/processors.hpp"
 #include "sources/rings.hpp"
@@ -18,30 +17,13 @@ constexpr std::size_t capacity = 1024;
 
 template <template <class, std::size_t> class Queue>
 void measure(cell& given) {
-  constexpr int both = 2;
-  const processors where{given, both};
+  const processors where{given, 2};
+  const transfer_plan plan{patience::apart, static_cast<int>(given.integer("backoff"))};
   const auto queue = std::make_unique<Queue<number, capacity>>();
-  const mapped_array<number> out{given.size("batch")};
-  const mapped_array<number> in{given.size("batch")};
-  const transfer_plan plan{.duration_ns = duration_ns(given),
-                           .looks = patience::apart,
-                           .pauses = static_cast<int>(given.integer("backoff"))};
+  transfer_pair<number> pair{given.size("batch")};
   given.each_repeat([&](sample& yields) {
-    transfer<number> all{plan};
-    const std::uint64_t elapsed_ns = measure_placed(
-        given, yields, where, both, [&all] { return all.messages(); },
-        [&](team_member& member) {
-          member.start();
-          if (member.index() == 0) {
-            all.send(*queue, out.span(), member.start_ns() + plan.duration_ns);
-          } else {
-            all.receive(*queue, in.span());
-          }
-          member.stop();
-        });
-    yields.set("throughput", millions_per_second(all.messages(), elapsed_ns));
-    given.check("work", all.is_whole(), "%llu messages, all there and in order",
-                static_cast<unsigned long long>(all.messages()));
+    const transfer_result done = pair.run(given, yields, where, plan, *queue);
+    yields.set("throughput", millions_per_second(done.messages, done.elapsed_ns));
   });
 }
 

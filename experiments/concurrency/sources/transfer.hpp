@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <span>
 
+#include "harness/mapped_array.hpp"
 #include "harness/sample.hpp"
+#include "sources/processors.hpp"
 #include "sources/quantities.hpp"
 #include "sources/waiting.hpp"
 
@@ -28,10 +30,10 @@ struct message {
   }
 };
 
+/// What a side does after a push or pop in vain.
 struct transfer_plan {
-  std::uint64_t duration_ns;
   patience looks;
-  int pauses; ///< between a push or pop in vain and the next
+  int pauses;
 };
 
 /// One transfer: its two sides, each for a thread of its own.
@@ -101,6 +103,46 @@ class transfer {
   alignas(64) std::uint64_t got_ = 0;
   std::uint64_t sum_ = 0;
   bool in_order_ = false;
+};
+
+struct transfer_result {
+  std::uint64_t messages;
+  std::uint64_t elapsed_ns;
+};
+
+/// Two threads with a batch of messages each, and a check of what got across.
+template <class Message>
+class transfer_pair {
+ public:
+  explicit transfer_pair(std::size_t batch) : out_{batch}, in_{batch} {}
+
+  template <class Queue>
+  transfer_result run(cell& given, sample& yields, const processors& where,
+                      const transfer_plan& plan, Queue& queue) {
+    transfer<Message> all{plan};
+    const std::uint64_t elapsed_ns = measure_placed(
+        given, yields, where, 2, [&all] { return all.messages(); },
+        [&](team_member& member) { play(member, all, queue, duration_ns(given)); });
+    given.check("work", all.is_whole(), "%llu messages, all there and in order",
+                static_cast<unsigned long long>(all.messages()));
+    return {all.messages(), elapsed_ns};
+  }
+
+  /// What the member with index 0 does, and the one with index 1.
+  template <class Queue>
+  void play(team_member& member, transfer<Message>& all, Queue& queue, std::uint64_t lasts_ns) {
+    member.start();
+    if (member.index() == 0) {
+      all.send(queue, out_.span(), member.start_ns() + lasts_ns);
+    } else {
+      all.receive(queue, in_.span());
+    }
+    member.stop();
+  }
+
+ private:
+  heapwise::bench::mapped_array<Message> out_;
+  heapwise::bench::mapped_array<Message> in_;
 };
 
 } // namespace concurrency

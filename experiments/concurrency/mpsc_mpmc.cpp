@@ -1,0 +1,181 @@
+// Many producers, one or many consumers, one queue.
+#include <atomic>
+#include <memory>
+
+#include "harness/experiment.hpp"
+#include "sources/library_queues.hpp"
+#include "sources/processors.hpp"
+#include "sources/quantities.hpp"
+#include "sources/rings.hpp"
+#include "sources/waiting.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+using namespace concurrency;
+
+constexpr std::size_t capacity = 1024;
+
+struct shape {
+  int producers;
+  int consumers;
+
+  static shape of(std::string_view name) { return {4, name == "4P1C" ? 1 : 4}; }
+  [[nodiscard]] int threads() const { return producers + consumers; }
+};
+
+/// What went in, or came out: how many, and two sums that a lost, doubled or torn message changes.
+struct ledger {
+  std::uint64_t count = 0;
+  std::uint64_t sum = 0;
+  std::uint64_t mixed = 0;
+
+  [[gnu::always_inline]] void enter(std::uint64_t number) noexcept {
+    ++count;
+    sum += number;
+    mixed += number * 0x9e3779b97f4a7c15U ^ number >> 32;
+  }
+  void add(const ledger& other) noexcept {
+    count += other.count;
+    sum += other.sum;
+    mixed += other.mixed;
+  }
+  bool operator==(const ledger&) const = default;
+};
+
+template <class Queue>
+class market {
+ public:
+  market(Queue& queue, const shape& form, patience looks)
+      : queue_{&queue}, form_{form}, looks_{looks}, producing_{form.producers} {}
+
+  void play(team_member& member, std::uint64_t lasts_ns) {
+    const int index = member.index();
+    ledger mine;
+    member.start();
+    if (index < form_.producers) {
+      mine = produce(static_cast<std::uint64_t>(index) << 40, member.start_ns() + lasts_ns);
+    } else {
+      mine = consume();
+    }
+    member.stop();
+    const std::scoped_lock lock{mutex_};
+    (index < form_.producers ? in_ : out_).add(mine);
+  }
+
+  [[nodiscard]] std::uint64_t messages() const noexcept { return out_.count; }
+  [[nodiscard]] bool is_balanced() const noexcept { return in_ == out_ && in_.count != 0; }
+
+ private:
+  ledger produce(std::uint64_t number, std::uint64_t until_ns) {
+    constexpr int between_looks = 256;
+    waiter waiting{looks_};
+    ledger mine;
+    do {
+      for (int i = 0; i < between_looks; ++i) {
+        mine.enter(++number);
+        waiting.until([&] { return queue_->push(&number, 1) != 0; });
+      }
+    } while (now_ns() < until_ns);
+    producing_.fetch_sub(1, std::memory_order_release); // pairs with the acquire in consume
+    return mine;
+  }
+
+  ledger consume() {
+    waiter waiting{looks_};
+    ledger mine;
+    std::uint64_t number = 0;
+    while (true) {
+      // Asked before the queue is: what was pushed before the last producer left is still found.
+      const bool is_last_look = producing_.load(std::memory_order_acquire) == 0;
+      if (queue_->pop(&number, 1) != 0) {
+        mine.enter(number);
+      } else if (is_last_look) {
+        return mine;
+      } else {
+        waiting.wait();
+      }
+    }
+  }
+
+  Queue* queue_;
+  shape form_;
+  patience looks_;
+  alignas(64) std::atomic<int> producing_;
+  alignas(64) std::mutex mutex_;
+  ledger in_;
+  ledger out_;
+};
+
+template <template <class, std::size_t> class Queue>
+void measure(cell& given) {
+  using queue_type = Queue<std::uint64_t, capacity>;
+  const shape form = shape::of(given.text("shape"));
+  const processors where{given, 1};
+  const auto queue = std::make_unique<queue_type>();
+  given.each_repeat([&](sample& yields) {
+    market<queue_type> all{*queue, form, patience_of(form.threads(), where.count())};
+    const std::uint64_t elapsed_ns = measure_placed(
+        given, yields, where, form.threads(), [&all] { return all.messages(); },
+        [&](team_member& member) { all.play(member, duration_ns(given)); });
+    yields.set("throughput", millions_per_second(all.messages(), elapsed_ns));
+    given.check("work", all.is_balanced(), "%llu messages came out, the same that went in",
+                static_cast<unsigned long long>(all.messages()));
+  });
+}
+
+std::vector<subject> subjects() {
+  std::vector<subject> all{
+      {"mutex", "ring behind a std::mutex", measure<mutex_ring>},
+      {"bounded_mpmc", "ring without a lock, a turn for each slot", measure<mpmc_ring>}};
+#if defined(HEAPWISE_HAS_CONCURRENTQUEUE)
+  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", measure<concurrent_queue>});
+#else
+  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr,
+                 "not here: install libconcurrentqueue-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
+  all.push_back({"boost_queue", "boost::lockfree::queue, fixed size", measure<boost_queue>});
+#else
+  all.push_back({"boost_queue", "boost::lockfree::queue", nullptr,
+                 "not here: install libboost-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_TBB)
+  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", measure<tbb_bounded_queue>});
+#else
+  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", nullptr,
+                 "not here: install libtbb-dev and build again"});
+#endif
+  return all;
+}
+
+seed_figure of_seed(const char* subject, const char* shape, double figure) {
+  return {subject, "throughput", {{"shape", shape}}, figure, "M/s", seed_machine};
+}
+
+const experiment question{
+    .id = "concurrency/mpsc_mpmc",
+    .question = "Which queue carries most between four producers and one or four consumers?",
+    .isolates =
+        "The queue's ends, which several threads fight for: numbers of 8 bytes, one at a time, "
+        "room for 1024, each thread kept on a processor, in turn where there are more threads.",
+    .not_shown =
+        "As many processors as threads: five or eight threads on two processors are never all at "
+        "it, so the figure holds the scheduler, which here is kind to whatever does not wait for "
+        "a thread that is not running. After 64 looks in vain a thread gives its processor away. "
+        "The order in which messages of several producers arrive, fairness, and batches "
+        "(concurrency/queue). concurrentqueue keeps a queue for each producer, so its room is "
+        "larger; it is used without tokens, as one writes it first.",
+    .parameters = {{"shape", "producers and consumers", {"4P1C", "4P4C"}, {"4P1C", "4P4C"}},
+                   duration(30)},
+    .quantities = {throughput("messages")},
+    .subjects = subjects(),
+    .baseline = "mutex",
+    .seed = seed_document,
+    .seed_figures = {of_seed("mutex", "4P1C", 8.10), of_seed("bounded_mpmc", "4P1C", 9.55),
+                     of_seed("mutex", "4P4C", 21.2), of_seed("bounded_mpmc", "4P4C", 7.46)},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }

@@ -1,0 +1,127 @@
+// Larger messages, one at a time and in batches: what does the queue still matter?
+#include <memory>
+
+#include "harness/experiment.hpp"
+#include "sources/library_queues.hpp"
+#include "sources/processors.hpp"
+#include "sources/rings.hpp"
+#include "sources/transfer.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+using namespace concurrency;
+
+constexpr std::size_t capacity = 256;
+
+template <template <class, std::size_t> class Queue, std::size_t Bytes>
+void measure_bytes(cell& given) {
+  const processors where{given, 2};
+  const transfer_plan plan{patience::apart, 0};
+  const auto queue = std::make_unique<Queue<message<Bytes>, capacity>>();
+  transfer_pair<message<Bytes>> pair{given.size("batch")};
+  given.each_repeat([&](sample& yields) {
+    const transfer_result done = pair.run(given, yields, where, plan, *queue);
+    constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
+    const double per_second =
+        1e9 * static_cast<double>(done.messages) / static_cast<double>(done.elapsed_ns);
+    yields.set("throughput", per_second / 1e6);
+    yields.set("bytes", per_second * static_cast<double>(Bytes) / gibibyte);
+  });
+}
+
+template <template <class, std::size_t> class Queue>
+void measure(cell& given) {
+  switch (given.integer("payload")) {
+    case 16:
+      return measure_bytes<Queue, 16>(given);
+    case 64:
+      return measure_bytes<Queue, 64>(given);
+    case 256:
+      return measure_bytes<Queue, 256>(given);
+    case 1024:
+      return measure_bytes<Queue, 1024>(given);
+    default:
+      given.refuse("payload", "the sizes that were compiled are 16, 64, 256 and 1024 bytes");
+  }
+}
+
+std::vector<subject> subjects() {
+  std::vector<subject> all{{"mutex", "ring behind a std::mutex", measure<mutex_ring>},
+                           {"spsc", "ring without a lock", measure<spsc_ring>}};
+#if defined(HEAPWISE_HAS_READERWRITERQUEUE)
+  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue, one by one",
+                 measure<readerwriter_queue>});
+#else
+  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue", nullptr,
+                 "not here: install libreaderwriterqueue-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_CONCURRENTQUEUE)
+  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue, tokens, in bulk",
+                 measure<concurrent_queue_with_tokens>});
+#else
+  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr,
+                 "not here: install libconcurrentqueue-dev and build again"});
+#endif
+#if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
+  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue, in bulk", measure<boost_spsc_queue>});
+#else
+  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue", nullptr,
+                 "not here: install libboost-dev and build again"});
+#endif
+  return all;
+}
+
+seed_figure of_seed(const char* subject, const char* quantity, int batch, double figure,
+                    const char* unit) {
+  return {subject, quantity, {{"payload", 256}, {"batch", batch}}, figure, unit, seed_machine};
+}
+
+const experiment question{
+    .id = "concurrency/queue_message_size",
+    .question = "How do the size of the messages and batches of them change what a queue carries?",
+    .isolates =
+        "Payload and batch: one producer writes every word of a message, one consumer reads every "
+        "word, each on a core of its own; the queues hold 256 messages and copy them in and out.",
+    .not_shown =
+        "Queues of pointers to messages, which need memory from somewhere "
+        "(heap/cross_thread_free), and messages built in place in the queue. Writing, two copies "
+        "and reading are in the figure: the larger the message, the less of it is the queue. A "
+        "full queue of 1024-byte messages is 256 KiB, beyond the nearest cache; concurrentqueue "
+        "and readerwriterqueue round their room up.",
+    .parameters = {{"payload", "bytes of a message", {16, 64, 256, 1024}, {256}, "bytes"},
+                   {"batch", "messages that are pushed and popped at once", {1, 8}, {8}},
+                   duration(8)},
+    .quantities = {throughput("messages"),
+                   {"bytes", "GiB/s", better::higher, "what the messages carry"}},
+    .subjects = subjects(),
+    .baseline = "mutex",
+    .repeats = 9,
+    .seed = seed_document,
+    .seed_figures = {of_seed("mutex", "throughput", 1, 23.2, "M/s"),
+                     of_seed("mutex", "bytes", 1, 5.93, "GiB/s"),
+                     of_seed("spsc", "throughput", 1, 34.5, "M/s"),
+                     of_seed("spsc", "bytes", 1, 8.83, "GiB/s"),
+                     of_seed("mutex", "throughput", 8, 40.3, "M/s"),
+                     of_seed("mutex", "bytes", 8, 10.3, "GiB/s"),
+                     of_seed("spsc", "throughput", 8, 36.5, "M/s"),
+                     of_seed("spsc", "bytes", 8, 9.35, "GiB/s")},
+    .expectations = {{.says = "larger messages carry more bytes",
+                      .quantity = "bytes",
+                      .subject = "spsc",
+                      .over = "spsc",
+                      .parameters = {{"payload", 1024}},
+                      .over_parameters = {{"payload", 16}},
+                      .at_least = 1.0},
+                     {.says = "batches help the mutex queue",
+                      .quantity = "throughput",
+                      .subject = "mutex",
+                      .over = "mutex",
+                      .parameters = {{"payload", 256}, {"batch", 8}},
+                      .over_parameters = {{"payload", 256}, {"batch", 1}},
+                      .at_least = 1.0}},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
