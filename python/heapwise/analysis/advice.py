@@ -6,7 +6,7 @@ from collections import Counter
 
 from heapwise.analysis.rows import Bench, ranked
 from heapwise.analysis.standing import standings
-from heapwise.analysis.tree_headlines import GROUPS, leaders
+from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
 from heapwise.analysis.units import change, significant, times
 from heapwise.model import Row, Trust
 from heapwise.trust.series import Cell, parameters_key, ratio_of
@@ -153,7 +153,8 @@ def _run(bench: Bench, usable: list[Row]) -> str:
 def _by_kind(bench: Bench, firsts: dict[str, str]) -> str:
     """Where rows are of several kinds each kind has a first of its own, and there is no other."""
     found = [s for s in standings(bench)
-             if s.group and s.quantity.name == firsts[s.cell.experiment]]
+             if s.group and s.quantity.name == firsts[s.cell.experiment]
+             and not has_curves(bench.experiments[s.cell.experiment])]
     first = [s for s in found if s.cell == found[0].cell]
     if not first:
         return ""

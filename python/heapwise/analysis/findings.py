@@ -72,6 +72,8 @@ def _subjects(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Find
     for name in bench.subjects():
         if name == base or name in bench.controls() or name not in tried:
             continue
+        if bench.group_of(cell.experiment, name) != bench.group_of(cell.experiment, base):
+            continue  # kinds are not ranked against each other
         if name not in row:
             if not any(name in r for c, r in bench.table.items() if c[:2] == cell[:2]):
                 yield _nothing(bench, experiment, cell, name, base)

@@ -90,8 +90,11 @@ def _rows(bench: Bench, aim: RowAim) -> Goal:
     of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     parts = [_row(bench, aim, cell) for cell in _covered(bench, aim)]
     if not any(part.ratio is not None for part in parts):
-        return Goal(aim.says, of, sense, None, None, None, "not measured",
-                    _unmeasured(bench, aim.experiments, aim.ours))
+        where = " and ".join(f"{name} {value}" for name, value in aim.where)
+        here = any(c.experiment == aim.experiments for c in bench.table)
+        note = f"no row of {where}" if where and here and not parts \
+            else _unmeasured(bench, aim.experiments, aim.ours)
+        return Goal(aim.says, of, sense, None, None, None, "not measured", note)
     if len(parts) == 1:
         return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
     measured = [part for part in parts if part.ratio is not None]

@@ -8,6 +8,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.rows import Bench
 from heapwise.analysis.standing import Standing, standings
 from heapwise.analysis.units import show
+from heapwise.model import Experiment
 
 FIRST = {"wall": "fastest", PEAK: "least peak memory"}
 
@@ -22,7 +23,8 @@ def tree_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
     """A line for each kind and cell of the experiments whose rows are of several kinds."""
     lines: dict[tuple[str, str], list[str]] = {}
     for standing in standings(bench):
-        if standing.group and standing.quantity.name in FIRST:
+        if (standing.group and standing.quantity.name in FIRST
+                and not has_curves(bench.experiments[standing.cell.experiment])):
             best = standing.places[standing.best]
             words = (f"{FIRST[standing.quantity.name]} {leaders(standing)} "
                      f"({show(best.median, standing.quantity.unit)})")
@@ -30,6 +32,11 @@ def tree_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
             lines.setdefault((cell, standing.group), []).append(words)
     return [f"{cell}: {GROUPS[group]}: {', '.join(words)}"
             for (cell, group), words in lines.items()]
+
+
+def has_curves(experiment: Experiment) -> bool:
+    """Its rows are points of curves, and who is first among points says nothing of a runtime."""
+    return any("/" in spec.name for spec in experiment.subjects)
 
 
 def leaders(standing: Standing) -> str:

@@ -83,15 +83,8 @@ def add_trees(programs: TreePrograms, progress: Progress, *, again: bool = False
 def _record(programs: TreePrograms, sources: str) -> TreeRecord:
     """Written last: until then nothing is there."""
     places = programs.places()
-
-    def version(command: list[str]) -> str:
-        return first_line([fill(word, places) for word in command])
-
-    record = TreeRecord(
-        version(programs.language.version), sources,
-        datetime.now(UTC).isoformat(timespec="seconds"),
-        {row.name: version(row.version) for row in programs.language.row if row.version},
-    )
+    version = first_line([fill(word, places) for word in programs.language.version])
+    record = TreeRecord(version, sources, datetime.now(UTC).isoformat(timespec="seconds"))
     (programs.out / RECORD).write_bytes(msgspec.json.encode(record))
     return record
 

@@ -41,7 +41,7 @@ class BudgetPoint(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One way to manage memory. ``seed`` is its line in the seed, "" beyond it, and ``seeds`` that
     of each peer; ``requires`` are files without which it cannot run; ``budget`` goes from lean to
-    generous. ``version`` and ``get`` where they are not the language's."""
+    generous."""
 
     name: str
     title: str
@@ -53,8 +53,6 @@ class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     seeds: dict[str, str] = {}
     note: str = ""
     requires: list[str] = []
-    version: list[str] = []
-    get: str = ""
     budget: list[BudgetPoint] = []
 
 
@@ -72,13 +70,11 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class TreeRecord(msgspec.Struct, frozen=True):
-    """What ``peers add trees`` made. ``sources`` is the fingerprint of what it was made of;
-    ``rows`` has the versions of rows that are of another."""
+    """What ``peers add trees`` made. ``sources`` is the fingerprint of what it was made of."""
 
     version: str
     sources: str
     made: str
-    rows: dict[str, str] = {}
 
 
 @dataclass(frozen=True)
@@ -141,14 +137,14 @@ def read_trees(folder: Path | None = None) -> list[TreePrograms]:
 
 def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
     """Its rows, here or not; those that are not say how to get them."""
-    places = programs.places()
+    places, version = programs.places(), version_of(programs)
     for row in programs.language.row:
         reason = why_missing(programs, row, places)
         yield row, SubjectSpec(
             row.name, row.kind, row.title, available=not reason, reason=reason,
             command=[fill(word, places) for word in row.command],
             environment={name: fill(value, places) for name, value in row.environment.items()},
-            group=row.group, version="" if reason else version_of(programs, row), note=row.note,
+            group=row.group, version="" if reason else version, note=row.note,
         )
 
 
@@ -170,15 +166,15 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
 def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> str:
     """How to get a row that cannot run here; "" for one that can."""
     language = programs.language
-    get = row.get or language.get or ADD
+    get = language.get or ADD
     if programs.needs_adding:
         add = f"{language.get}, then {ADD}" if programs.lacking() and language.get else ADD
         record = read_tree_record(programs)
         if record is None:
-            return row.get or add
+            return add
         if record.sources != fingerprint(programs):
             return f"built from other sources than those here: {add}"
-        get = row.get or add
+        get = add
     first = fill(row.command[0], places)
     wanted = [first, *(_required(name, places) for name in row.requires)]
     gone = next((name for name in wanted if not _is_here(name)), None)
@@ -187,13 +183,13 @@ def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> 
     return f"{Path(gone).name} is not here: {get}"
 
 
-def version_of(programs: TreePrograms, row: Row) -> str:
+def version_of(programs: TreePrograms) -> str:
     """As it was when the programs were built; of a language that needs no building as it is."""
     if programs.needs_adding:
         record = read_tree_record(programs)
-        return record.rows.get(row.name, record.version) if record else ""
+        return record.version if record else ""
     places = programs.places()
-    return first_line([fill(word, places) for word in row.version or programs.language.version])
+    return first_line([fill(word, places) for word in programs.language.version])
 
 
 def read_tree_record(programs: TreePrograms) -> TreeRecord | None:

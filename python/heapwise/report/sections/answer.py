@@ -9,7 +9,7 @@ from markupsafe import Markup, escape
 
 from heapwise.analysis.speed_memory import speed_memory
 from heapwise.figures import forest, tradeoff
-from heapwise.report.sections import heaps
+from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
 from heapwise.report.words import quantity_name
 
@@ -53,6 +53,8 @@ def _picture(view: View) -> tuple[str, str]:
     over_all = None if view.is_compare else speed_memory(view.bench, heaps.FAMILY)
     if over_all and len(over_all.spots) > 1 and not view.stored.run.plan.smoke:
         return heaps.picture(over_all), heaps.caption(over_all)
+    if found := trees.picture(view):
+        return found
     for group in view.groups:
         if any(row.ratio for row in group.rows):
             name = f"{group.experiment.id} {quantity_name(group.quantity)}"

@@ -17,7 +17,8 @@ VERDICTS = ("not met", "cannot tell here", "not measured", "met")
 
 
 def build(view: View) -> dict[str, Any] | None:
-    lines = [_line(group, row, figure) for group in view.groups for row in group.rows
+    lines = [_line(group, row, figure) for group in view.groups
+             if not group.experiment.is_of_programs for row in group.rows
              for figure in seed_figures(group.experiment, row.subject, row.parameters)]
     result = view.result
     if not lines and not result.headlines and not result.goals:

@@ -1,0 +1,146 @@
+"""Ways to manage memory: the seed's table on this machine, time against memory, and budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise.analysis.gain import PEAK
+from heapwise.analysis.seed_figures import seed_name
+from heapwise.analysis.tree_headlines import GROUPS, has_curves
+from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
+from heapwise.analysis.units import Scale, scale_for, show, significant
+from heapwise.figures import plane
+from heapwise.model import Experiment, Row
+from heapwise.report.view import View
+from heapwise.report.words import interval, relation, short_name
+
+TITLE, ORDER = "Ways to manage memory", 23
+
+MIB = 2.0**20
+
+QUANTITIES = ("wall", "user", "system", PEAK, "collections", "longest_pause")
+NAMES = {"wall": "time", PEAK: "peak memory", "longest_pause": "longest pause"}
+
+
+def build(view: View) -> dict[str, Any] | None:
+    parts = [_part(view, experiment) for experiment in view.stored.run.experiments
+             if experiment.is_of_programs and view.of(experiment)]
+    return {"parts": parts} if parts else None
+
+
+def picture(view: View) -> tuple[Markup, str] | None:
+    """The first map of the run, for its first screen; None where nothing was measured."""
+    for experiment in view.stored.run.experiments:
+        if experiment.is_of_programs:
+            for table in tree_tables(experiment, view.result.rows):
+                if figure := _figure(view, table):
+                    return figure
+    return None
+
+
+def _part(view: View, experiment: Experiment) -> dict[str, Any]:
+    tables = tree_tables(experiment, view.result.rows)
+    return {"experiment": experiment, "tables": [_table(table) for table in tables],
+            "figures": [figure for table in tables if (figure := _figure(view, table))],
+            "is_open": not has_curves(experiment)}
+
+
+def _table(table: Table) -> dict[str, Any]:
+    units = {q.name: q.unit for q in table.experiment.quantities}
+    scales = {q: scale_for([line.median(q) for line in table.lines], units[q])
+              for q in QUANTITIES if any(line.median(q) is not None for line in table.lines)}
+    machines = {f.machine: seed_name(f).partition(", ")[2] or f.machine
+                for f in table.experiment.seed_figures}
+    seconds = scale_for([1.0], "s")
+    return {
+        "name": table.words(), "machines": list(machines.items()),
+        "columns": [(NAMES.get(q, q.replace("_", " ")), scale.label)
+                    for q, scale in scales.items()],
+        "groups": [(title, [_line(table, line, scales, machines, seconds) for line in lines])
+                   for title, lines in table.groups.items()],
+    }
+
+
+def _line(table: Table, line: Line, scales: dict[str, Scale], machines: Iterable[str],
+          seconds: Scale) -> dict[str, Any]:
+    wall = line.rows.get(WALL)
+    return {
+        "subject": line.subject, "spec": line.spec, "trouble": line.trouble,
+        "missing": not line.spec.available, "control": line.control, "row": wall,
+        "cells": [_cell(line, quantity, scale) for quantity, scale in scales.items()],
+        "relation": relation(wall) if wall and not line.trouble else "",
+        "interval": interval(wall) if wall and not line.trouble else "",
+        "environment": " ".join(f"{n}={v}" for n, v in line.spec.environment.items()),
+        "seeds": [_seed(table.experiment, line, machine, seconds) for machine in machines],
+    }
+
+
+def _cell(line: Line, quantity: str, scale: Scale) -> tuple[str, str, float | None]:
+    """Median, its interval, and the number to sort by."""
+    value, row = line.median(quantity), line.rows.get(quantity)
+    if value is None or row is None:
+        return "", "", None
+    ends = "" if row.ci_low is None or row.ci_high is None else (
+        f"{scale.number(row.ci_low)}–{scale.number(row.ci_high)}")
+    return scale.number(value), ends, value
+
+
+def _seed(experiment: Experiment, line: Line, machine: str, seconds: Scale) -> tuple[str, str]:
+    """Real time; user and system time."""
+    found = {f.quantity: f.value for f in experiment.seed_figures
+             if f.subject == line.subject and f.machine == machine}
+    if WALL not in found:
+        return "", ""
+    others = [f"{seconds.number(found[q])} {q}" for q in ("user", "system") if q in found]
+    return seconds.number(found[WALL]), ", ".join(others)
+
+
+def _figure(view: View, table: Table) -> tuple[Markup, str] | None:
+    """The map of all rows; of an experiment with budgets the curve of each runtime."""
+    trails = _trails(view, table)
+    if len(trails) < 2:
+        return None
+    kinds = list(GROUPS.values())
+    curves = has_curves(table.experiment)
+    title = f"Time against peak memory, {table.words()}"
+    drawn = plane.draw(trails, kinds, title, (partial(show, unit="s"), _mebibytes))
+    caption = ("Medians of whole processes with 95 % intervals, both axes logarithmic. Down and "
+               "left is better. Kinds are told apart by colour and are not ranked against each "
+               "other.")
+    if curves:
+        caption = ("One curve for each runtime, its settings joined from lean (the ring) to "
+                   "generous; what has no such setting is a point. " + caption)
+    left_out = [line.subject for line in table.lines if line.trouble]
+    if left_out:
+        caption += f" Without a point: {', '.join(left_out)}."
+    return Markup(drawn), f"{title}. {caption}"
+
+
+def _trails(view: View, table: Table) -> list[plane.Trail]:
+    """Points of one runtime in the order in which the experiment declares them."""
+    order = {spec.name: place for place, spec in enumerate(table.experiment.subjects)}
+    found: dict[str, plane.Trail] = {}
+    lines = [line for line in table.lines if not line.control and line.median(WALL) is not None
+             and line.median(PEAK)]
+    for line in sorted(lines, key=lambda line: order[line.spec.name]):
+        name = line.subject.partition("/")[0]
+        kind = list(GROUPS).index(line.spec.group)
+        trail = found.setdefault(name, plane.Trail(short_name(name), [], kind))
+        trail.marks.append(plane.Mark(
+            short_name(line.subject), _triple(line.rows[WALL]), _triple(line.rows[PEAK], MIB)))
+    return list(found.values())
+
+
+def _triple(row: Row, factor: float = 1.0) -> plane.Triple:
+    middle = row.median or 0.0
+    low, high = row.ci_low or middle, row.ci_high or middle
+    return low / factor, middle / factor, high / factor
+
+
+def _mebibytes(number: float) -> str:
+    return f"{significant(number)} MiB"
+
