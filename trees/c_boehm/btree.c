@@ -3,6 +3,8 @@
  * nothing is freed; the collector as it is installed TREES_EXPLICIT_FREE       every node is given
  * back with GC_FREE TREES_NO_INTERIOR         only pointers to the first byte of a node keep it
  * alive, which saves the byte that the collector otherwise adds to every object */
+#define GC_THREADS
+#define GC_NO_THREAD_REDIRECTS
 #include <gc/gc.h>
 #include <time.h>
 
@@ -43,11 +45,23 @@ static void on_event(GC_EventType event) {
   }
 }
 
+/* Marker threads wait for the first thread of the program's own unless they are told, and this
+ * program has none. A row must not claim markers that are not there. */
+static void start_markers(void) {
+  const char* asked = getenv("GC_MARKERS");
+  GC_start_mark_threads();
+  if (asked != NULL && atoi(asked) > 1 && GC_get_parallel() == 0) {
+    fputs("this libgc marks with one thread only\n", stderr);
+    exit(1);
+  }
+}
+
 int main(int argc, char** argv) {
 #ifdef TREES_NO_INTERIOR
   GC_set_all_interior_pointers(0);
 #endif
   GC_INIT();
+  start_markers();
   GC_set_on_collection_event(on_event);
   const int status = binary_trees(argc, argv);
   fprintf(stderr, "heapwise-trees: collections=%lu longest_pause_s=%.6f total_pause_s=%.6f\n",
