@@ -45,23 +45,27 @@ static void on_event(GC_EventType event) {
   }
 }
 
+static void demand(int in_force, const char* what) {
+  if (in_force) return;
+  fprintf(stderr, "this libgc does not do as the environment says: %s\n", what);
+  exit(1);
+}
+
 /* Marker threads wait for the first thread of the program's own unless they are told, and this
- * program has none. A row must not claim markers that are not there. */
-static void start_markers(void) {
-  const char* asked = getenv("GC_MARKERS");
+ * program has none. A row must not claim what is not there. */
+static void start(void) {
+  GC_INIT();
   GC_start_mark_threads();
-  if (asked != NULL && atoi(asked) > 1 && GC_get_parallel() == 0) {
-    fputs("this libgc marks with one thread only\n", stderr);
-    exit(1);
-  }
+  const char* markers = getenv("GC_MARKERS");
+  demand(markers == NULL || atoi(markers) < 2 || GC_get_parallel(), "several markers");
+  demand(getenv("GC_ENABLE_INCREMENTAL") == NULL || GC_is_incremental_mode(), "incremental");
 }
 
 int main(int argc, char** argv) {
 #ifdef TREES_NO_INTERIOR
   GC_set_all_interior_pointers(0);
 #endif
-  GC_INIT();
-  start_markers();
+  start();
   GC_set_on_collection_event(on_event);
   const int status = binary_trees(argc, argv);
   fprintf(stderr, "heapwise-trees: collections=%lu longest_pause_s=%.6f total_pause_s=%.6f\n",
