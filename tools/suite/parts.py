@@ -60,13 +60,21 @@ def of_preset(preset: str, results: Path, *labels: str, without: str = "") -> li
     ]
 
 
+def concurrent_experiments(preset: str, root: Path, results: Path) -> Part:
+    """Experiments that start threads or processes, at smoke size, as the preset built them."""
+    native = str(root / "build" / preset / "native")
+    return pytest(f"{preset} experiments", results, "tests/sanitize", HEAPWISE_NATIVE=native)
+
+
 def all_parts(root: Path, results: Path) -> list[Part]:
     """Everything."""
     return [
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
         *of_preset("asan", results, "unit", "contract", "stress"),
+        concurrent_experiments("asan", root, results),
         *of_preset("tsan", results, "contract", "stress"),
+        concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
         Part("models", ["tests/model/run"]),
         pytest("headers", results, "tests/headers"),
