@@ -18,7 +18,7 @@ FAMILIES = ("concurrency", "ipc", "memory", "network")
 NATIVE = Path(os.environ.get("HEAPWISE_NATIVE", ROOT / "build" / "tsan" / "native"))
 TIME_LIMIT_S = 120
 
-OF_OTHERS = ("absl", "boost", "moodycamel", "tbb")
+OF_OTHERS = ("absl", "boost", "concurrentqueue", "readerwriterqueue", "tbb")
 """Subjects of libraries that come compiled, where the thread sanitizer cannot see who waits for
 whom (oneTBB), or that read what another thread writes and throw it away (Boost.Lockfree)."""
 
