@@ -1,24 +1,25 @@
-// Paper on which batches are written down: the addresses of free blocks that wait for a thread.
+// Paper on which batches are written down: the addresses of free blocks.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
 
-/// As many blocks as a batch of their class has.
+/// A stack of as many addresses as a batch of its class has blocks. They follow it in memory.
 struct batch {
   batch* next;
-  std::array<std::byte*, max_batch> blocks;
+  std::byte* bottom; ///< nullptr: whoever takes the lowest block and one more finds it
+
+  [[nodiscard]] std::byte** blocks() noexcept { return reinterpret_cast<std::byte**>(this + 1); }
 };
 
-/// Returns: one whose contents are anything, or nullptr. Thread safety: all.
-[[nodiscard]] batch* new_batch() noexcept;
+/// Returns: an empty one for blocks of the class, or nullptr. Thread safety: all.
+[[nodiscard]] batch* new_batch(size_class of) noexcept;
 
-/// Effects: takes one back for reuse. Thread safety: all.
-void delete_batch(batch* used) noexcept;
+/// Effects: takes one of the class back for reuse. Thread safety: all.
+void delete_batch(batch* used, size_class of) noexcept;
 
 /// Taken around a fork. Order: after everything else.
 void lock_batches() noexcept;

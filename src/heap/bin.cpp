@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <span>
 #include <utility>
 
 #include "heap/free_pages.hpp"
@@ -27,8 +29,8 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
   return std::max(least_most_stocked, most_stocked_bytes / (facts.batch * facts.bytes));
 }
 
-/// A run shorter than this part of a batch is handed out together with others instead.
-constexpr std::uint32_t run_part = 4;
+/// With this part of a batch from holes a thread is content.
+constexpr std::uint32_t enough_part = 4;
 
 // Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
 // With half, memory is at most about twice what is live; less costs more time
@@ -61,6 +63,23 @@ bool mix_sparsest(size_class but) noexcept {
     }
   }
   return most != no_class && the_bins[most].let_go_sparsest(most);
+}
+
+void push(batch*& stack, batch* more) noexcept {
+  more->next = stack;
+  stack = more;
+}
+
+batch* pop(batch*& stack) noexcept { return std::exchange(stack, stack->next); }
+
+/// Returns: whether all blocks lie in one slice.
+bool share_slice(std::span<std::byte* const> blocks) noexcept {
+  std::uintptr_t differences = 0;
+  for (const std::byte* each : blocks) {
+    differences |=
+        reinterpret_cast<std::uintptr_t>(each) ^ reinterpret_cast<std::uintptr_t>(blocks.front());
+  }
+  return differences < slice_bytes;
 }
 
 } // namespace
@@ -116,74 +135,58 @@ void bin::dissolve(span& empty, size_class of) noexcept {
   the_space.give(empty);
 }
 
-std::uint32_t bin::take_scattered(span& from, cache_bin& into, std::uint32_t wanted,
-                                  size_class of) noexcept {
+std::uint32_t bin::take_blocks(span& from, std::byte**& top, std::uint32_t wanted,
+                               size_class of) noexcept {
   const class_facts& facts = class_table[of];
   std::byte* const begin = the_space.begin_of(from);
+  if (&from == spare_) spare_ = nullptr;
+  from.touched = 1;
   std::uint32_t taken = 0;
   std::uint32_t at = 0;
   while (taken < wanted) {
     const std::uint32_t first = from.free_map.find(true, at, facts.blocks);
     if (first == facts.blocks) break;
-    const std::uint32_t run =
-        from.free_map.find(false, first, std::min(facts.blocks, first + wanted - taken)) - first;
-    from.free_map.clear_run(first, run);
-    at = first + run;
-    for (std::uint32_t each = at; each > first; --each) { // the lowest comes first
-      std::byte* const block = begin + std::size_t{each - 1} * facts.bytes;
-      *into.top++ = block;
+    at = from.free_map.find(false, first, std::min(facts.blocks, first + wanted - taken));
+    from.free_map.clear_run(first, at - first);
+    std::byte* block = begin + std::size_t{at} * facts.bytes;
+    for (std::byte** const run_end = top + (at - first); top != run_end; ++top) {
+      *top = block -= facts.bytes; // the lowest will come first
     }
-    handed_out(from, first, run, of);
-    taken += run;
+    handed_out(from, first, at - first, of);
+    taken += at - first;
+  }
+  lists_.place(from, facts.blocks);
+  return taken;
+}
+
+std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
+  const std::uint32_t wanted = class_table[of].batch;
+  const std::lock_guard hold{lock_};
+  ++refills_;
+  if (stock_ != nullptr) {
+    push(papers_, std::exchange(loaded, pop(stock_)));
+    least_stocked_ = std::min(least_stocked_, --stocked_);
+    return wanted;
+  }
+  std::byte** top = loaded->blocks();
+  std::uint32_t taken = 0;
+  while (taken < wanted) {
+    span* from = lists_.fullest();
+    if (from == nullptr && taken == 0) {
+      taken = take_from_holes(top, of);
+      if (taken == 0) from = make_span(of);
+    }
+    if (from == nullptr) break;
+    taken += take_blocks(*from, top, wanted - taken, of);
   }
   return taken;
 }
 
-bool bin::refill(heap_cache& cache, size_class of) noexcept {
-  const class_facts& facts = class_table[of];
-  cache_bin& into = cache.bins[of];
-  const std::lock_guard hold{lock_};
-  ++refills_;
-  if (stock_ != nullptr) {
-    batch* const whole = pop_stocked();
-    into.top = std::copy_n(whole->blocks.data(), facts.batch, into.top);
-    delete_batch(whole);
-    return true;
-  }
-  std::uint32_t taken = 0;
-  while (taken < facts.batch) {
-    span* from = lists_.fullest();
-    if (from == nullptr && taken == 0) {
-      taken = take_from_holes(into, of);
-      if (taken == 0) from = make_span(of);
-    }
-    if (from == nullptr) break;
-    from->touched = 1;
-    const std::uint32_t first = from->free_map.find(true, 0, facts.blocks);
-    const std::uint32_t end = from->free_map.find(false, first, facts.blocks);
-    if (end - first >= std::max(facts.batch / run_part, 1U)) {
-      if (taken > 0) break; // a run would be taken before them: next time
-      if (from == spare_) spare_ = nullptr;
-      from->free_map.clear_run(first, end - first);
-      handed_out(*from, first, end - first, of);
-      lists_.place(*from, facts.blocks);
-      std::byte* const begin = the_space.begin_of(*from);
-      cache.runs[of].next = begin + std::size_t{first} * facts.bytes;
-      cache.runs[of].end = begin + std::size_t{end} * facts.bytes;
-      return true;
-    }
-    if (from == spare_) spare_ = nullptr;
-    taken += take_scattered(*from, into, facts.batch - taken, of);
-    lists_.place(*from, facts.blocks);
-  }
-  return taken > 0;
-}
-
-std::uint32_t bin::take_from_holes(cache_bin& into, size_class of) noexcept {
+std::uint32_t bin::take_from_holes(std::byte**& top, size_class of) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
-  std::uint32_t taken = the_mixed_spans.take(into, wanted, of);
-  while (taken < wanted / run_part && sparse_enough() && mix_sparsest(of)) {
-    taken += the_mixed_spans.take(into, wanted - taken, of);
+  std::uint32_t taken = the_mixed_spans.take(top, wanted, of);
+  while (taken < wanted / enough_part && sparse_enough() && mix_sparsest(of)) {
+    taken += the_mixed_spans.take(top, wanted - taken, of);
   }
   return taken;
 }
@@ -207,25 +210,17 @@ bool bin::let_go_sparsest(size_class of) noexcept {
   return true;
 }
 
-batch* bin::pop_stocked() noexcept {
-  batch* const whole = stock_;
-  stock_ = whole->next;
-  least_stocked_ = std::min(least_stocked_, --stocked_);
-  return whole;
-}
-
-void bin::flush(std::byte* const* blocks, size_class of) noexcept {
-  const std::uint32_t count = class_table[of].batch;
+void bin::flush(batch*& full, size_class of) noexcept {
   const std::lock_guard hold{lock_};
   ++flushes_;
-  batch* const whole = stocked_ < most_stocked(of) ? new_batch() : nullptr;
-  if (whole == nullptr) {
-    put_back_locked(blocks, count, of);
+  batch* const paper = stocked_ == most_stocked(of) ? nullptr
+                       : papers_ != nullptr         ? pop(papers_)
+                                                    : new_batch(of);
+  if (paper == nullptr) {
+    put_back_locked(full->blocks(), class_table[of].batch, of);
     return;
   }
-  std::copy_n(blocks, count, whole->blocks.data());
-  whole->next = stock_;
-  stock_ = whole;
+  push(stock_, std::exchange(full, paper));
   ++stocked_;
 }
 
@@ -235,58 +230,61 @@ void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) n
   put_back_locked(blocks, count, of);
 }
 
-void bin::put_back_locked(std::byte* const* blocks, std::size_t block_count,
-                          size_class of) noexcept {
-  const class_facts& facts = class_table[of];
-  // What is known of their spans is scattered: it is on its way before the first is needed.
-  for (std::size_t at = 1; at < block_count; ++at) {
-    if (!the_space.share_slice(blocks[at - 1], blocks[at])) the_space.prefetch(blocks[at], of);
-  }
-  span* home = nullptr;
-  std::byte* begin = nullptr;
-  block_map::window
-      bits; // of the map of `home`: blocks that come one after the other are neighbours
-  std::uint32_t count = 0;
-  for (std::size_t at = 0; at < block_count; ++at) {
-    std::byte* const block = blocks[at];
-    auto offset = static_cast<std::size_t>(block - begin);
-    if (home == nullptr || offset >= facts.slices * slice_bytes) {
-      if (home != nullptr) {
-        home->free_map.write(bits);
-        came_back(*home, std::exchange(count, 0), of);
-      }
-      home = home_of(block, of);
-      if (home == nullptr) continue;
-      begin = the_space.begin_of(*home);
-      offset = static_cast<std::size_t>(block - begin);
-      bits = home->free_map.read(block_at(of, offset));
+void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
+  std::byte* const* const end = blocks + count;
+  if (!share_slice({blocks, end})) {
+    // What is known of their spans is scattered: it is on its way before the first is needed.
+    for (std::byte* const* at = blocks + 1; at != end; ++at) {
+      if (!the_space.share_slice(at[-1], at[0])) the_space.prefetch(at[0], of);
     }
-    const std::uint32_t number = block_at(of, offset);
-    if (number * std::size_t{facts.bytes} != offset || number >= facts.blocks) [[unlikely]] {
-      invalid_free(block, invalid::inside_block);
+  }
+  while (blocks != end) {
+    span* const home = home_of(*blocks, of);
+    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of);
+  }
+}
+
+std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks,
+                                   size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  std::byte* const begin = the_space.begin_of(home);
+  const std::size_t span_bytes = std::size_t{facts.blocks} * facts.bytes;
+  const auto offset_of = [&](std::byte* block) { return static_cast<std::size_t>(block - begin); };
+  // Blocks that come one after the other are often neighbours.
+  block_map::window bits = home.free_map.read(block_at(of, offset_of(blocks.front())));
+  std::uint32_t count = 0;
+  auto at = blocks.begin();
+  for (; at != blocks.end() && offset_of(*at) < span_bytes; ++at) {
+    const std::uint32_t number = block_at(of, offset_of(*at));
+    if (number * std::size_t{facts.bytes} != offset_of(*at)) [[unlikely]] {
+      invalid_free(*at, invalid::inside_block);
       continue;
     }
     if (!bits.holds(number)) {
-      home->free_map.write(bits);
-      bits = home->free_map.read(number);
+      home.free_map.write(bits);
+      bits = home.free_map.read(number);
     }
     if (bits.test(number)) [[unlikely]] {
-      invalid_free(block, invalid::freed_before);
+      invalid_free(*at, invalid::freed_before);
       continue;
     }
     bits.set(number);
     ++count;
   }
-  if (home == nullptr) return;
-  home->free_map.write(bits);
-  came_back(*home, count, of);
+  home.free_map.write(bits);
+  came_back(home, count, of);
+  return std::to_address(at);
 }
 
 span* bin::home_of(std::byte* block, size_class of) noexcept {
   span& found = the_space.span_at(block);
   const slice_use use = found.use.load(std::memory_order_acquire);
-  if (use == slice_use::small && found.of == of) return &found;
-  if (use == slice_use::mixed) {
+  if (use == slice_use::small && found.of == of) {
+    const class_facts& facts = class_table[of];
+    const auto offset = static_cast<std::size_t>(block - the_space.begin_of(found));
+    if (offset < std::size_t{facts.blocks} * facts.bytes) return &found;
+    invalid_free(block, invalid::inside_block);
+  } else if (use == slice_use::mixed) {
     the_mixed_spans.put_back({&block, 1});
   } else {
     invalid_free(block, invalid::freed_before);
@@ -309,45 +307,23 @@ void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {
   }
 }
 
-void bin::put_back(const cache_run& run, size_class of) noexcept {
-  if (run.next == run.end) return;
-  const std::lock_guard hold{lock_};
-  span& home = the_space.span_at(run.next);
-  if (home.use.load(std::memory_order_acquire) == slice_use::mixed) {
-    for (std::byte* block = run.next; block != run.end; block += class_table[of].bytes) {
-      the_mixed_spans.put_back({&block, 1});
-    }
-    return;
-  }
-  const std::byte* const begin = the_space.begin_of(home);
-  const std::uint32_t first = block_at(of, static_cast<std::size_t>(run.next - begin));
-  const std::uint32_t count = block_at(of, static_cast<std::size_t>(run.end - run.next) - 1) + 1;
-  home.free_map.set_run(first, count);
-  came_back(home, count, of);
-}
-
 void* bin::take_one(size_class of) noexcept {
   std::byte* block = nullptr;
-  cache_bin into{.top = &block, .end = &block + 1};
+  std::byte** top = &block;
   const std::lock_guard hold{lock_};
   span* const from = source(of);
-  if (from == nullptr) return nullptr;
-  if (from == spare_) spare_ = nullptr;
-  from->touched = 1;
-  take_scattered(*from, into, 1, of);
-  lists_.place(*from, class_table[of].blocks);
+  if (from != nullptr) take_blocks(*from, top, 1, of);
   return block;
 }
 
 void bin::trim(size_class of) noexcept {
   const std::lock_guard hold{lock_};
-  for (; least_stocked_ > 0; --least_stocked_) {
-    batch* const whole = stock_;
-    stock_ = whole->next;
-    --stocked_;
-    put_back_locked(whole->blocks.data(), class_table[of].batch, of);
-    delete_batch(whole);
+  for (; least_stocked_ > 0; --least_stocked_, --stocked_) {
+    batch* const whole = pop(stock_);
+    put_back_locked(whole->blocks(), class_table[of].batch, of);
+    delete_batch(whole, of);
   }
+  while (papers_ != nullptr) delete_batch(pop(papers_), of);
   least_stocked_ = stocked_;
   if (spare_ != nullptr && spare_->touched == 0) {
     dissolve(*std::exchange(spare_, nullptr), of);

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <span>
 
 #include "heap/batches.hpp"
 #include "heap/span_lists.hpp"
@@ -24,18 +25,16 @@ struct bin_figures {
 /// Thread safety: all.
 class alignas(cache_line_bytes) bin {
  public:
-  /// Effects: gives the cache a whole batch, or a run of blocks never linked, or what there is.
-  /// Returns: whether there was any memory.
-  [[nodiscard]] bool refill(heap_cache& cache, size_class of) noexcept;
+  /// Effects: exchanges an empty batch for a whole one that waits, or fills it from spans.
+  /// Returns: how many blocks are in it; less than a batch where memory is short.
+  [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class of) noexcept;
 
-  /// Effects: takes a whole batch, for another thread if there are not many waiting already.
-  void flush(std::byte* const* blocks, size_class of) noexcept;
+  /// Effects: exchanges a full batch for an empty one. Its blocks wait for another thread, or go
+  /// back to their spans if there are many waiting already.
+  void flush(batch*& full, size_class of) noexcept;
 
   /// Effects: takes blocks back to their spans.
   void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
-
-  /// Effects: takes the blocks of a run that was not cut up.
-  void put_back(const cache_run& run, size_class of) noexcept;
 
   /// Returns: one block, or nullptr: for threads that have no cache.
   [[nodiscard]] void* take_one(size_class of) noexcept;
@@ -66,12 +65,15 @@ class alignas(cache_line_bytes) bin {
  private:
   [[nodiscard]] span* source(size_class of) noexcept;
   [[nodiscard]] span* make_span(size_class of) noexcept;
-  std::uint32_t take_from_holes(cache_bin& into, size_class of) noexcept;
-  std::uint32_t take_scattered(span& from, cache_bin& into, std::uint32_t wanted,
-                               size_class of) noexcept;
+  std::uint32_t take_from_holes(std::byte**& top, size_class of) noexcept;
+  std::uint32_t take_blocks(span& from, std::byte**& top, std::uint32_t wanted,
+                            size_class of) noexcept;
   void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
   void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
-  [[nodiscard]] batch* pop_stocked() noexcept;
+  /// Effects: takes blocks back to their span, up to the first one of another. Returns: where it
+  /// is.
+  std::byte* const* put_back_to(span& home, std::span<std::byte* const> blocks,
+                                size_class of) noexcept;
   void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
   void dissolve(span& empty, size_class of) noexcept;
   /// Returns: the span of a block, or nullptr for one that went to a mixed span or is invalid.
@@ -79,7 +81,8 @@ class alignas(cache_line_bytes) bin {
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
   os::mutex lock_;
-  batch* stock_ = nullptr;
+  batch* stock_ = nullptr;  // full ones
+  batch* papers_ = nullptr; // empty ones: to ask for one would need a second lock
   std::uint32_t stocked_ = 0;
   std::uint32_t least_stocked_ = 0; // since the last trim
   span_lists lists_;

@@ -83,6 +83,4 @@ size_t heapwise_good_size(size_t size) {
   return size > SIZE_MAX - page ? size : (size + page - 1) / page * page;
 }
 
-size_t heapwise_malloc_purge() {
-  return heap_has_started() ? purge_everything() : 0;
-}
+size_t heapwise_malloc_purge() { return heap_has_started() ? purge_everything() : 0; }

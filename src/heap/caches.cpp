@@ -1,11 +1,10 @@
 #include "heap/caches.hpp"
 
-#include <algorithm>
-#include <array>
 #include <mutex>
-#include <span>
+#include <new>
 #include <utility>
 
+#include "heap/batches.hpp"
 #include "heap/bin.hpp"
 #include "heap/clock.hpp"
 #include "heap/invalid.hpp"
@@ -23,13 +22,17 @@ namespace {
 
 constinit std::byte* no_blocks = nullptr;
 
+/// The end of a stack that is empty and full at once: there is no batch.
+constexpr std::byte** no_room = &no_blocks + 1;
+
 constexpr heap_cache make_no_cache() noexcept {
   heap_cache made{};
-  for (cache_bin& bin : made.bins) bin = {.top = &no_blocks + 1, .end = &no_blocks + 1};
+  for (std::byte**& top : made.tops) top = no_room;
+  for (std::byte**& end : made.ends) end = no_room;
   return made;
 }
 
-/// Stands for "no cache": its bins are empty and have no room.
+/// Stands for "no cache": its stacks are empty and have no room.
 constinit heap_cache no_cache = make_no_cache();
 
 __thread bool thread_has_ended __attribute__((tls_model("initial-exec")));
@@ -46,72 +49,70 @@ constinit idle_caches idle;
 /// Without it, caches of threads that end are lost.
 constinit bool ends_are_told = false;
 
-/// A stack holds two batches: one can come or go and leave the other.
-constexpr std::size_t room_for(size_class of) noexcept { return 2 * class_table[of].batch; }
+bool has_batch(const heap_cache& cache, size_class of) noexcept {
+  return cache.ends[of] != no_room;
+}
 
-/// Where the stack of a class begins among those of all classes, behind the nullptr that ends it.
-constexpr std::array<std::size_t, class_slots + 1> first_slots = [] {
-  std::array<std::size_t, class_slots + 1> table{};
-  for (size_class of = no_class; of < class_slots; ++of) {
-    table[of + 1] = table[of] + room_for(of) + 1;
-  }
-  return table;
-}();
+/// Requires: there is one.
+batch* batch_of(const heap_cache& cache, size_class of) noexcept {
+  return reinterpret_cast<batch*>(cache.ends[of] - class_table[of].batch) - 1;
+}
 
-/// A cache as it lies in memory: pages of stacks that are never used are never touched.
-struct cache_with_stacks {
-  heap_cache cache;
-  std::byte* slots[first_slots.back()];
+void load(heap_cache& cache, size_class of, batch* loaded, std::uint32_t blocks) noexcept {
+  cache.tops[of] = loaded->blocks() + blocks;
+  cache.ends[of] = loaded->blocks() + class_table[of].batch;
+}
 
-  [[nodiscard]] std::byte** begin_of(size_class of) noexcept { return slots + first_slots[of] + 1; }
-};
-
-std::byte** begin_of(heap_cache& cache, size_class of) noexcept {
-  return reinterpret_cast<cache_with_stacks&>(cache).begin_of(of);
+/// Requires: the batch in use is as full as the spare one is empty, or the other way round.
+void change_batches(heap_cache& cache, size_class of) noexcept {
+  batch* const used = batch_of(cache, of);
+  const bool was_full = std::exchange(cache.spare_is_full[of], !cache.spare_is_full[of]);
+  load(cache, of, std::exchange(cache.spares[of], used), was_full ? class_table[of].batch : 0);
 }
 
 /// More than these are emptied when their thread ends, not later.
 constexpr std::size_t most_filled = 8;
 
-void release_uncached(void* block, size_class of) noexcept {
-  std::byte* const one = static_cast<std::byte*>(block);
+void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   if (of == mixed_class) {
-    the_mixed_spans.put_back({&one, 1});
+    the_mixed_spans.put_back({blocks, count});
   } else {
-    the_bins[of].put_back(&one, 1, of);
+    the_bins[of].put_back(blocks, count, of);
   }
 }
 
-/// Returns: the blocks of the stack, which is empty then; they stay where they are.
-std::span<std::byte* const> take_all(heap_cache& cache, size_class of) noexcept {
-  std::byte** const begin = begin_of(cache, of);
-  return {begin, std::exchange(cache.bins[of].top, begin)};
+void release_uncached(void* block, size_class of) noexcept {
+  std::byte* const one = static_cast<std::byte*>(block);
+  put_back(&one, 1, of);
+}
+
+void empty(heap_cache& cache, size_class of) noexcept {
+  if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) release_uncached(hot, of);
+  if (has_batch(cache, of)) {
+    batch* const used = batch_of(cache, of);
+    put_back(used->blocks(), static_cast<std::size_t>(cache.tops[of] - used->blocks()), of);
+    delete_batch(used, of);
+    cache.tops[of] = cache.ends[of] = no_room;
+  }
+  if (batch* const spare = std::exchange(cache.spares[of], nullptr)) {
+    if (std::exchange(cache.spare_is_full[of], false)) {
+      put_back(spare->blocks(), class_table[of].batch, of);
+    }
+    delete_batch(spare, of);
+  }
 }
 
 void empty(heap_cache& cache) noexcept {
-  for (size_class of = 1; of <= class_count; ++of) {
-    if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) release_uncached(hot, of);
-    const std::span<std::byte* const> blocks = take_all(cache, of);
-    the_bins[of].put_back(blocks.data(), blocks.size(), of);
-    cache_run& run = cache.runs[of];
-    the_bins[of].put_back(run, of);
-    run.next = run.end;
-  }
-  the_mixed_spans.put_back(take_all(cache, mixed_class));
+  for (size_class of = 1; of <= mixed_class; ++of) empty(cache, of);
 }
 
 /// Returns: a cache that was never used, or nullptr.
 heap_cache* make_cache() noexcept {
   const std::size_t page = os::page_bytes();
-  void* const memory = os::map((sizeof(cache_with_stacks) + page - 1) / page * page, page);
+  void* const memory = os::map((sizeof(heap_cache) + page - 1) / page * page, page);
   if (memory == nullptr) return nullptr;
-  heap_cache* const made = &static_cast<cache_with_stacks*>(memory)->cache; // all zero
+  auto* const made = new (memory) heap_cache{no_cache};
   made->map = the_heap_map;
-  for (size_class of = no_class; of < class_slots; ++of) {
-    std::byte** const begin = begin_of(*made, of);
-    made->bins[of] = {.top = begin, .end = begin + room_for(of)};
-    made->runs[of].block_bytes = class_table[of].bytes;
-  }
   return made;
 }
 
@@ -182,10 +183,13 @@ std::size_t thread_count() noexcept {
 std::size_t own_cached_bytes() noexcept {
   const heap_cache& cache = *current_cache;
   std::size_t bytes = 0;
-  for (size_class of = 1; of <= class_count && &cache != &no_cache; ++of) {
-    std::byte** const begin = begin_of(*current_cache, of);
-    bytes += static_cast<std::size_t>(cache.bins[of].top - begin) * class_table[of].bytes;
-    bytes += static_cast<std::size_t>(cache.runs[of].end - cache.runs[of].next);
+  for (size_class of = 1; of <= class_count; ++of) {
+    const class_facts& facts = class_table[of];
+    std::size_t blocks = cache.spare_is_full[of] ? facts.batch : 0;
+    if (has_batch(cache, of)) {
+      blocks += static_cast<std::size_t>(cache.tops[of] - batch_of(cache, of)->blocks());
+    }
+    bytes += blocks * facts.bytes;
   }
   return bytes;
 }
@@ -200,17 +204,40 @@ HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   return block != nullptr ? block : no_memory();
 }
 
-/// Effects: the batch that was freed first goes to the bin.
-void make_room(heap_cache& cache, size_class of) noexcept {
-  cache_bin& bin = cache.bins[of];
-  std::byte** const begin = begin_of(cache, of);
-  std::byte** const kept = begin + class_table[of].batch;
-  if (of == mixed_class) {
-    the_mixed_spans.put_back({begin, kept});
-  } else {
-    the_bins[of].flush(begin, of);
+/// Effects: sees to it that the batch in use has a block. Requires: it has none, but there is one.
+/// Returns: whether there was memory.
+bool fill(heap_cache& cache, size_class of) noexcept {
+  if (cache.spare_is_full[of]) {
+    change_batches(cache, of);
+    return true;
   }
-  bin.top = std::copy(kept, bin.top, begin);
+  batch* used = batch_of(cache, of);
+  const std::uint32_t blocks = the_bins[of].refill(used, of);
+  load(cache, of, used, blocks);
+  return blocks > 0;
+}
+
+/// Effects: sees to it that there is a batch in use. Returns: whether there is.
+bool have_batch(heap_cache& cache, size_class of) noexcept {
+  if (has_batch(cache, of)) return true;
+  batch* const made = new_batch(of);
+  if (made != nullptr) load(cache, of, made, 0);
+  return made != nullptr;
+}
+
+/// Effects: makes room in the batch in use. Requires: it is full.
+void make_room(heap_cache& cache, size_class of) noexcept {
+  batch*& spare = cache.spares[of];
+  if (spare == nullptr && of != mixed_class) spare = new_batch(of);
+  if (spare == nullptr) {
+    std::byte** const begin = batch_of(cache, of)->blocks();
+    put_back(begin, class_table[of].batch, of);
+    cache.tops[of] = begin;
+  } else {
+    // The spare one has the blocks that were freed first.
+    if (std::exchange(cache.spare_is_full[of], false)) the_bins[of].flush(spare, of);
+    change_batches(cache, of);
+  }
   notice_free_memory();
 }
 
@@ -218,11 +245,8 @@ void make_room(heap_cache& cache, size_class of) noexcept {
 
 void* refill(size_class of) noexcept {
   heap_cache* const cache = own_cache();
-  if (cache == nullptr) return allocate_uncached(of);
-  const bool empty_run = cache->runs[of].next == cache->runs[of].end;
-  if (cache->bins[of].top[-1] == nullptr && empty_run && !the_bins[of].refill(*cache, of)) {
-    return no_memory();
-  }
+  if (cache == nullptr || !have_batch(*cache, of)) return allocate_uncached(of);
+  if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return no_memory();
   return take(of);
 }
 
@@ -234,17 +258,16 @@ void release_slowly(void* block) noexcept {
     return;
   }
   heap_cache* const cache = own_cache();
-  if (cache == nullptr) {
+  if (cache == nullptr || !have_batch(*cache, of)) {
     release_uncached(block, of);
     return;
   }
-  cache_bin& bin = cache->bins[of];
-  if (chosen_profile::checks_last && (bin.top[-1] == block || cache->hot[of] == block)) {
+  if (chosen_profile::checks_last && (cache->tops[of][-1] == block || cache->hot[of] == block)) {
     invalid_free(block, invalid::freed_before);
     return;
   }
-  if (bin.top == bin.end) make_room(*cache, of);
-  *bin.top++ = static_cast<std::byte*>(block);
+  if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
+  *cache->tops[of]++ = static_cast<std::byte*>(block);
 }
 
 } // namespace heapwise::detail

@@ -108,7 +108,7 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
   place(sparse, longest);
 }
 
-std::uint32_t mixed_spans::cut(span& from, cache_bin& into, std::uint32_t wanted,
+std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wanted,
                                size_class of) noexcept {
   const std::uint32_t size = granules_of(of);
   const std::uint32_t alignment = alignment_of(of);
@@ -129,7 +129,7 @@ std::uint32_t mixed_spans::cut(span& from, cache_bin& into, std::uint32_t wanted
       std::byte* const block = begin + std::size_t{next} * granule_bytes;
       the_space.granule_class(block).store(static_cast<std::uint8_t>(of),
                                            std::memory_order_relaxed);
-      *into.top++ = block;
+      *top++ = block;
     }
     from.searched = next > first ? next : end;
     if (next > first) cut_off(from, first, next);
@@ -146,7 +146,7 @@ void mixed_spans::cut_off(span& from, std::uint32_t first, std::uint32_t end) no
   from.purged_pages &= ~page_bits(first / page, (end - 1) / page - first / page + 1);
 }
 
-std::uint32_t mixed_spans::take(cache_bin& into, std::uint32_t wanted, size_class of) noexcept {
+std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted, size_class of) noexcept {
   if (count_.load(std::memory_order_relaxed) == 0) return 0;
   const std::uint32_t size = granules_of(of);
   // A hole of twice the size less one granule is sure to hold an aligned block.
@@ -168,7 +168,7 @@ std::uint32_t mixed_spans::take(cache_bin& into, std::uint32_t wanted, size_clas
       ++list;
       continue;
     }
-    const std::uint32_t more = cut(*from, into, wanted - taken, of);
+    const std::uint32_t more = cut(*from, top, wanted - taken, of);
     taken += more;
     if (more == 0 && --tries <= 0) ++list;
   }

@@ -20,9 +20,9 @@ namespace heapwise::detail {
 /// Thread safety: all.
 class mixed_spans {
  public:
-  /// Effects: puts up to `wanted` blocks of the class, cut out of holes, onto the stack of the bin.
+  /// Effects: puts up to `wanted` blocks of the class, cut out of holes, onto the stack.
   /// Returns: how many.
-  [[nodiscard]] std::uint32_t take(cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
+  [[nodiscard]] std::uint32_t take(std::byte**& top, std::uint32_t wanted, size_class of) noexcept;
 
   /// Effects: makes the span, which its bin has let go, a mixed one.
   /// Requires: it has one slice and small blocks of the class.
@@ -52,7 +52,7 @@ class mixed_spans {
   static constexpr std::uint8_t list_count = 13; // by the logarithm of the longest hole
   static constexpr std::uint8_t unlisted = list_count;
 
-  std::uint32_t cut(span& from, cache_bin& into, std::uint32_t wanted, size_class of) noexcept;
+  std::uint32_t cut(span& from, std::byte**& top, std::uint32_t wanted, size_class of) noexcept;
   void put_back_locked(std::byte* block) noexcept;
   void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
   void place(span& moved, std::uint32_t longest_hole) noexcept;

@@ -84,18 +84,18 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
     return block;
   }
   const class_facts& facts = class_table[of];
-  cache_run& run = runs_[of];
-  if (run.next == run.end) {
+  run& fresh = runs_[of];
+  if (fresh.next == fresh.end) {
     span* const made = make_span(facts.slices, 1);
     if (made == nullptr) return nullptr;
     made->of = static_cast<std::uint8_t>(of);
     made->bytes = facts.bytes;
     made->use.store(slice_use::owned, std::memory_order_release);
-    run.next = the_space.begin_of(*made);
-    run.end = run.next + std::size_t{facts.blocks} * facts.bytes;
+    fresh.next = the_space.begin_of(*made);
+    fresh.end = fresh.next + std::size_t{facts.blocks} * facts.bytes;
   }
-  std::byte* const block = run.next;
-  run.next += facts.bytes;
+  std::byte* const block = fresh.next;
+  fresh.next += facts.bytes;
   return block;
 }
 

@@ -30,7 +30,12 @@ class owned_blocks {
   os::mutex lock_;
   span* spans_ = nullptr;             // all
   std::byte* free_[class_slots] = {}; // blocks that came back, linked
-  cache_run runs_[class_slots] = {};
+  /// Blocks that nobody had yet: they are cut off in the order of their addresses.
+  struct run {
+    std::byte* next = nullptr;
+    std::byte* end = nullptr;
+  };
+  run runs_[class_slots] = {};
 };
 
 /// Effects: gives a block back to the heap that the span belongs to.

@@ -41,31 +41,22 @@ struct heap_map {
   }
 };
 
-/// The free blocks of one class, a stack of addresses: the block freed last is taken first. Nothing
-/// is written into free blocks: to free one that has left the processor's cache costs no wait, and
-/// whoever writes to it afterwards finds nothing there that the heap believes.
-struct cache_bin {
-  std::byte** top; // behind the block freed last; below the lowest block lies a nullptr
-  std::byte** end; // no room from here on
-};
+struct batch;
 
-/// Blocks of one class that nobody had since their span was made, or since they came back to it in
-/// one piece: they are cut off in the order of their addresses.
-struct cache_run {
-  std::byte* next = nullptr;
-  std::byte* end = nullptr;
-  std::size_t block_bytes = 0;
-};
-
-/// A thread's cache. One that has nothing and has room for nothing stands for "no cache yet": every
-/// fast path then ends at the slow one without asking.
-/// Thread safety: used by its thread only.
+/// A thread's cache. For each class it has a batch, a stack of the addresses of free blocks: the
+/// one freed last is taken first. Nothing is written into free blocks: to free one that has left
+/// the processor's cache costs no wait, and whoever writes to it afterwards finds nothing there
+/// that the heap believes. A cache that has nothing and has room for nothing stands for "no cache
+/// yet": every fast path then ends at the slow one without asking. Thread safety: used by its
+/// thread only.
 struct alignas(cache_line_bytes) heap_cache {
-  heap_map map; // a copy: what a path needs lies together
-  cache_bin bins[class_slots];
-  cache_run runs[class_slots];
-  std::byte* hot[class_slots]; // the block freed last by the inlined functions of heap.hpp
-  heap_cache* next;            // of those without a thread
+  heap_map map;                    // a copy: what a path needs lies together
+  std::byte** tops[class_slots];   // behind the block freed last; below the lowest lies a nullptr
+  std::byte** ends[class_slots];   // no room from here on
+  std::byte* hot[class_slots];     // the block freed last by the inlined functions of heap.hpp
+  batch* spares[class_slots];      // a second batch, or nullptr
+  bool spare_is_full[class_slots]; // else it is empty
+  heap_cache* next;                // of those without a thread
 };
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
@@ -84,15 +75,9 @@ HEAPWISE_EXPORT void release_slowly(void* block) noexcept;
 /// Returns: a block of the class, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {
   heap_cache& cache = *current_cache;
-  cache_bin& bin = cache.bins[of];
-  std::byte** const top = bin.top - 1;
+  std::byte** const top = cache.tops[of] - 1;
   if (std::byte* const block = *top; block != nullptr) [[likely]] {
-    bin.top = top;
-    return block;
-  }
-  cache_run& run = cache.runs[of];
-  if (std::byte* const block = run.next; block != run.end) [[likely]] {
-    run.next = block + run.block_bytes;
+    cache.tops[of] = top;
     return block;
   }
   return refill(static_cast<size_class>(of));
@@ -105,14 +90,14 @@ HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   const std::uintptr_t granule = cache.map.granule_of(block);
   if (granule >= cache.map.granules) [[unlikely]]
     return release_slowly(block);
-  cache_bin& bin = cache.bins[cache.map.class_of_granule(granule)];
-  std::byte** const top = bin.top;
-  if (top == bin.end) [[unlikely]]
+  const std::size_t of = cache.map.class_of_granule(granule);
+  std::byte** const top = cache.tops[of];
+  if (top == cache.ends[of]) [[unlikely]]
     return release_slowly(block); // always, for no_class
   if (Profile::checks_last && top[-1] == block) [[unlikely]]
     return release_slowly(block);
   *top = static_cast<std::byte*>(block);
-  bin.top = top + 1;
+  cache.tops[of] = top + 1;
 }
 
 /// The same two for callers that know the class when they are compiled: the block freed last is
@@ -131,15 +116,16 @@ HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t of) noexcept {
 template <class Profile>
 HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t of) noexcept {
   heap_cache& cache = *current_cache;
-  cache_bin& bin = cache.bins[of];
-  std::byte** const top = bin.top;
-  if (top == bin.end) [[unlikely]] return release_slowly(block); // full, or no cache yet
+  std::byte** const top = cache.tops[of];
+  if (top == cache.ends[of]) [[unlikely]]
+    return release_slowly(block); // full, or no cache yet
   std::byte* const colder = cache.hot[of];
-  if (Profile::checks_last && colder == block) [[unlikely]] return release_slowly(block);
+  if (Profile::checks_last && colder == block) [[unlikely]]
+    return release_slowly(block);
   cache.hot[of] = static_cast<std::byte*>(block);
   if (colder == nullptr) return;
   *top = colder;
-  bin.top = top + 1;
+  cache.tops[of] = top + 1;
 }
 
 } // namespace heapwise::detail

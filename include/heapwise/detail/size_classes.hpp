@@ -65,7 +65,7 @@ struct class_facts {
 
 /// A batch is this large, but for the smallest and the largest blocks.
 inline constexpr std::size_t batch_bytes = std::size_t{32} << 10;
-inline constexpr std::size_t max_batch = 128;
+inline constexpr std::size_t max_batch = 126; // on paper a batch has two words more
 inline constexpr std::size_t min_batch = 2;
 
 /// Small spans for small blocks, so that survivors pin little; 8 blocks or more in each.

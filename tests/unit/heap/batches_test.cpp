@@ -1,7 +1,8 @@
 #include "heap/batches.hpp"
 
+#include <algorithm>
 #include <cstddef>
-#include <cstring>
+#include <cstdlib>
 #include <set>
 #include <vector>
 
@@ -13,40 +14,49 @@ namespace {
 
 using namespace heapwise::detail;
 
+constexpr size_class of_large = class_count; // few blocks in a batch: short paper
+
 TEST_CASE("no two are the same, and those that came back are used first") {
-  std::vector<batch*> mine;
-  std::set<batch*> distinct;
-  for (int i = 0; i < 300; ++i) { // more than one piece of memory holds
-    batch* const made = new_batch();
-    REQUIRE(made != nullptr);
-    made->blocks.fill(reinterpret_cast<std::byte*>(made));
-    mine.push_back(made);
-    distinct.insert(made);
-  }
-  REQUIRE(distinct.size() == mine.size());
-  bool intact = true;
-  for (const batch* each : mine) {
-    for (const std::byte* block : each->blocks) {
-      intact = intact && block == reinterpret_cast<const std::byte*>(each);
+  for (const size_class of : {size_class{1}, of_large}) {
+    const std::size_t room = class_table[of].batch;
+    std::vector<batch*> mine;
+    std::set<batch*> distinct;
+    for (int i = 0; i < 300; ++i) { // more than one piece of memory holds
+      batch* const made = new_batch(of);
+      REQUIRE(made != nullptr);
+      CHECK(made->bottom == nullptr);
+      std::fill_n(made->blocks(), room, reinterpret_cast<std::byte*>(made));
+      mine.push_back(made);
+      distinct.insert(made);
+    }
+    REQUIRE(distinct.size() == mine.size());
+    for (batch* each : mine) {
+      CHECK(std::all_of(each->blocks(), each->blocks() + room, [&](const std::byte* block) {
+        return block == reinterpret_cast<const std::byte*>(each);
+      }));
+    }
+    for (batch* each : mine) delete_batch(each, of);
+    for (std::size_t i = 0; i < mine.size(); ++i) CHECK(distinct.erase(new_batch(of)) == 1);
+    for (batch* each : mine) {
+      CHECK(each->bottom == nullptr);
+      delete_batch(each, of);
     }
   }
-  CHECK(intact);
-  for (batch* each : mine) delete_batch(each);
-  for (std::size_t i = 0; i < mine.size(); ++i) CHECK(distinct.erase(new_batch()) == 1);
-  for (batch* each : mine) delete_batch(each);
 }
 
 TEST_CASE("threads never share one") {
   stress::on_threads(4, [](std::size_t me) {
+    const auto mark = reinterpret_cast<std::byte*>(me + 1);
     std::vector<batch*> mine;
-    for (int round = 0; round < 200; ++round) {
+    for (std::size_t round = 0; round < 200; ++round) {
+      const size_class of = round % 2 == 0 ? size_class{1} : of_large;
       for (int i = 0; i < 8; ++i) {
-        mine.push_back(new_batch());
-        mine.back()->blocks[0] = reinterpret_cast<std::byte*>(me + 1);
+        mine.push_back(new_batch(of));
+        mine.back()->blocks()[0] = mark;
       }
       for (batch* each : mine) {
-        if (each->blocks[0] != reinterpret_cast<std::byte*>(me + 1)) std::abort();
-        delete_batch(each);
+        if (each->blocks()[0] != mark) std::abort();
+        delete_batch(each, of);
       }
       mine.clear();
     }

@@ -95,14 +95,17 @@ TEST_CASE("spans in one list are all found, in whichever order they leave") {
   }
 }
 
-TEST_CASE("a fresh span is handed out as one run, in the order of its addresses") {
+TEST_CASE("a fresh span is handed out in the order of its addresses, batch by batch") {
   for (const size_class of : {size_class{1}, of_64, size_class{11}, of_1024, of_32k}) {
     CAPTURE(class_table[of].bytes);
     a_bin some;
-    bin_cache cache{of};
-    REQUIRE(cache.refill(some));
-    CHECK(cache.bin().top[-1] == nullptr);
-    const std::vector<std::byte*> blocks = cache.take_all();
+    lone_batch first{of};
+    REQUIRE(first.refill(some));
+    std::vector<std::byte*> blocks = first.take_all();
+    CHECK(blocks.size() == class_table[of].batch);
+    const std::vector<std::byte*> rest =
+        take_blocks(some, of, class_table[of].blocks - blocks.size());
+    blocks.insert(blocks.end(), rest.begin(), rest.end());
     REQUIRE(blocks.size() == class_table[of].blocks);
     CHECK(blocks[0] == begin_of_span(blocks[0]));
     for (std::size_t at = 0; at < blocks.size(); ++at) {
@@ -124,9 +127,9 @@ TEST_CASE("of neighbours among scattered blocks the lower one comes first") {
   for (std::size_t at = 2; at + 1 < blocks.size(); at += 7) {
     put_back(some, {blocks[at + 1], blocks[at]}, of_64);
   }
-  bin_cache cache{of_64};
-  REQUIRE(cache.refill(some));
-  const std::vector<std::byte*> taken = cache.take_all();
+  lone_batch next{of_64};
+  REQUIRE(next.refill(some));
+  const std::vector<std::byte*> taken = next.take_all();
   for (std::size_t at = 0; at + 1 < taken.size(); at += 2) {
     REQUIRE(taken[at + 1] == taken[at] + 64);
   }
@@ -146,9 +149,9 @@ TEST_CASE("scattered blocks come out as a whole batch, the lowest of a span amon
   std::vector<std::byte*> scattered;
   for (std::size_t at = 1; at < blocks.size(); at += 7) scattered.push_back(blocks[at]);
   put_back(some, scattered, of_64);
-  bin_cache cache{of_64};
-  REQUIRE(cache.refill(some));
-  std::vector<std::byte*> taken = cache.take_all();
+  lone_batch next{of_64};
+  REQUIRE(next.refill(some));
+  std::vector<std::byte*> taken = next.take_all();
   CHECK(taken.size() == class_table[of_64].batch);
   // Within one span every block comes before those above it in the same run.
   std::vector<std::byte*> in_order = taken;
@@ -172,20 +175,15 @@ TEST_CASE("scattered blocks come out as a whole batch, the lowest of a span amon
   CHECK(some.figures(of_64).spans == 0);
 }
 
-TEST_CASE("neighbours that came back are a run again, lowest first") {
+TEST_CASE("neighbours that came back in any order come out lowest first") {
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, of_64, class_table[of_64].blocks);
   std::vector<std::byte*> middle(blocks.begin() + 100, blocks.begin() + 200);
   std::reverse(middle.begin(), middle.end());
   put_back(some, middle, of_64);
-  bin_cache cache{of_64};
-  REQUIRE(cache.refill(some));
-  CHECK(cache.run().next == blocks[100]);
-  CHECK(cache.run().end == blocks[199] + 64);
-  some.put_back(cache.run(), of_64);
-  CHECK(some.free_blocks() == 100);
-  put_back(some, {blocks.begin(), blocks.begin() + 100}, of_64);
-  put_back(some, {blocks.begin() + 200, blocks.end()}, of_64);
+  std::vector<std::byte*> taken = take_blocks(some, of_64, 100);
+  CHECK(std::equal(taken.begin(), taken.end(), blocks.begin() + 100));
+  put_back(some, blocks, of_64);
   trim_all(some, of_64);
   CHECK(some.figures(of_64).spans == 0);
 }
@@ -198,7 +196,8 @@ TEST_CASE("batches wait for other threads up to a limit, the last first") {
     constexpr std::size_t batches = 200;
     const std::vector<std::byte*> blocks = take_blocks(some, of, batches * batch);
     REQUIRE(blocks.size() == batches * batch);
-    for (std::size_t at = 0; at < batches; ++at) some.flush(blocks.data() + at * batch, of);
+    lone_batch passed{of};
+    for (std::size_t at = 0; at < batches; ++at) passed.flush(some, blocks.data() + at * batch);
     const bin_figures now = some.figures(of);
     CHECK(now.flushes == batches);
     CHECK(now.stocked_blocks >= 16 * batch);
@@ -206,10 +205,9 @@ TEST_CASE("batches wait for other threads up to a limit, the last first") {
     CHECK((now.stocked_blocks * class_table[of].bytes <= 256 << 10 ||
            now.stocked_blocks == 16 * batch));
     CHECK(now.stocked_blocks + now.free_blocks == now.spans * class_table[of].blocks);
-    bin_cache cache{of};
-    REQUIRE(cache.refill(some));
+    REQUIRE(passed.refill(some));
     const std::size_t last = now.stocked_blocks - batch;
-    std::vector<std::byte*> taken = cache.take_all();
+    std::vector<std::byte*> taken = passed.take_all();
     std::reverse(taken.begin(), taken.end());
     CHECK(std::equal(taken.begin(), taken.end(), blocks.begin() + static_cast<long>(last)));
     put_back(some, taken, of);
@@ -224,15 +222,15 @@ TEST_CASE("a trim takes only the batches that nobody wanted since the last one")
   const std::size_t batch = class_table[of_1024].batch;
   const std::vector<std::byte*> blocks = take_blocks(some, of_1024, 6 * batch);
   some.trim(of_1024);
-  for (std::size_t at = 0; at < 6; ++at) some.flush(blocks.data() + at * batch, of_1024);
+  lone_batch first{of_1024};
+  for (std::size_t at = 0; at < 6; ++at) first.flush(some, blocks.data() + at * batch);
   some.trim(of_1024);
   CHECK(some.figures(of_1024).stocked_blocks == 6 * batch); // they came just now
-  bin_cache first{of_1024};
-  bin_cache second{of_1024};
+  lone_batch second{of_1024};
   REQUIRE(first.refill(some));
   REQUIRE(second.refill(some));
   std::vector<std::byte*> taken = first.take_all();
-  some.flush(taken.data(), of_1024);
+  first.flush(some, taken.data());
   some.trim(of_1024);
   CHECK(some.figures(of_1024).stocked_blocks == 1 * batch); // four were never needed
   put_back(some, second.take_all(), of_1024);
@@ -268,9 +266,9 @@ TEST_CASE("a spare span that a refill passed over is still let go") {
   std::vector<std::byte*> holes{blocks[0], blocks[2], blocks[4]};
   put_back(some, {blocks.begin() + static_cast<long>(blocks_of_a_span), blocks.end()}, of_64);
   put_back(some, holes, of_64);
-  bin_cache cache{of_64};
-  REQUIRE(cache.refill(some));
-  put_back(some, cache.take_all(), of_64);
+  lone_batch next{of_64};
+  REQUIRE(next.refill(some));
+  put_back(some, next.take_all(), of_64);
   std::vector<std::byte*> rest{blocks[1], blocks[3]};
   rest.insert(rest.end(), blocks.begin() + 5, blocks.begin() + static_cast<long>(blocks_of_a_span));
   put_back(some, rest, of_64);
@@ -296,11 +294,11 @@ TEST_CASE("pages without a block in use go back once, and count as used when han
   CHECK(given_back == page_bits(pages - 1, 1));
   CHECK(some.purge_pages(home, of_64, true) == 0); // not twice
   CHECK(*(begin_of_span(blocks[0]) + slice_bytes - page) == std::byte{0});
-  bin_cache cache{of_64};
+  lone_batch next{of_64};
   std::vector<std::byte*> taken;
   while (some.free_blocks() > 0) {
-    REQUIRE(cache.refill(some));
-    const std::vector<std::byte*> more = cache.take_all();
+    REQUIRE(next.refill(some));
+    const std::vector<std::byte*> more = next.take_all();
     taken.insert(taken.end(), more.begin(), more.end());
   }
   CHECK((home.purged_pages & page_bits(0, pages)) == 0);
@@ -436,9 +434,9 @@ TEST_CASE("a random history of one bin: nothing is handed out twice, all of it c
     for (int step = 0; step < 400; ++step) {
       const std::size_t what = draw.below(8);
       if (what < 3 && mine.size() < most) {
-        bin_cache cache{of};
-        REQUIRE(cache.refill(some));
-        for (std::byte* each : cache.take_all()) {
+        lone_batch next{of};
+        REQUIRE(next.refill(some));
+        for (std::byte* each : next.take_all()) {
           REQUIRE(live.add(each, class_table[of].bytes));
           mine.push_back(each);
         }
@@ -457,7 +455,7 @@ TEST_CASE("a random history of one bin: nothing is handed out twice, all of it c
         mine.resize(mine.size() - count);
         for (std::byte* each : gone) REQUIRE(live.remove(each));
         if (what == 4 && count == batch) {
-          some.flush(gone.data(), of);
+          lone_batch{of}.flush(some, gone.data());
         } else {
           put_back(some, gone, of);
         }

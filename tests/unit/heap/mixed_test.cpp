@@ -1,6 +1,7 @@
 #include "heap/mixed.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -59,11 +60,11 @@ std::vector<std::byte*> cut(std::size_t size, std::size_t wanted) {
   const size_class of = class_for(size);
   std::vector<std::byte*> taken;
   while (taken.size() < wanted) {
-    bin_cache cache{of};
+    std::array<std::byte*, max_batch> room;
+    std::byte** top = room.data();
     const std::size_t now = std::min<std::size_t>(wanted - taken.size(), class_table[of].batch);
-    if (the_mixed_spans.take(cache.bin(), static_cast<std::uint32_t>(now), of) == 0) break;
-    const std::vector<std::byte*> more = cache.take_all();
-    taken.insert(taken.end(), more.begin(), more.end());
+    if (the_mixed_spans.take(top, static_cast<std::uint32_t>(now), of) == 0) break;
+    while (top != room.data()) taken.push_back(*--top);
   }
   return taken;
 }
@@ -269,18 +270,9 @@ TEST_CASE("blocks that wait in a cache when their span becomes a mixed one find 
   const std::vector<std::byte*> stocked(blocks.begin() + 100,
                                         blocks.begin() + 100 + class_table[of].batch);
   put_back(the_bins[of], {blocks.begin() + 300, blocks.end()}, of);
-  bin_cache run{of};
-  REQUIRE(run.refill(the_bins[of]));
-  const std::size_t in_run = static_cast<std::size_t>(run.run().end - run.run().next) / size;
-  CHECK(in_run == blocks.size() - 300);
-  // Of the run only a part is left when it comes back, as when a thread ends.
-  std::vector<std::byte*> cut_off;
-  for (int i = 0; i < 600; ++i) cut_off.push_back(run.take());
-  put_back(the_bins[of], cut_off, of);
   for (std::byte* each : cached) heapwise_free(each); // into this thread's cache
-  the_bins[of].flush(stocked.data(), of);
+  lone_batch{of}.flush(the_bins[of], stocked.data());
   while (home.use.load() != slice_use::mixed) REQUIRE(the_bins[of].let_go_sparsest(of));
-  the_bins[of].put_back(run.run(), of);
   put_back(the_bins[of], {blocks.begin() + 100 + class_table[of].batch, blocks.begin() + 300}, of);
   bring_everything_home();
   check_nothing_is_left();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "heap/batches.hpp"
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
 #include "heap/mixed.hpp"
@@ -43,43 +44,49 @@ inline void bring_everything_home() {
   }
 }
 
-/// A cache of one class that is nobody's: what a bin gives it stays here.
-class bin_cache {
+/// A batch of one class that is nobody's: what a bin gives it stays here.
+class lone_batch {
  public:
-  explicit bin_cache(size_class of) : of_{of}, slots_(2 * class_table[of].batch + 1, nullptr) {
-    cache_.bins[of] = {.top = slots_.data() + 1, .end = slots_.data() + slots_.size()};
-    cache_.runs[of].block_bytes = class_table[of].bytes;
+  explicit lone_batch(size_class of) : of_{of}, written_on_{new_batch(of)} {
+    if (written_on_ == nullptr) std::abort();
   }
+  lone_batch(const lone_batch&) = delete;
+  lone_batch& operator=(const lone_batch&) = delete;
+  ~lone_batch() { delete_batch(written_on_, of_); }
 
-  [[nodiscard]] bool refill(bin& from) { return from.refill(cache_, of_); }
-
-  /// Returns: the next block that malloc would hand out of it, nullptr if it is empty.
-  std::byte* take() {
-    if (bin().top[-1] != nullptr) return *--bin().top;
-    if (run().next == run().end) return nullptr;
-    return std::exchange(run().next, run().next + run().block_bytes);
+  /// Requires: it is empty.
+  [[nodiscard]] bool refill(bin& from) {
+    blocks_ = from.refill(written_on_, of_);
+    return blocks_ > 0;
   }
+  /// Effects: hands a whole batch to the bin.
+  void flush(bin& to, std::byte* const* blocks) {
+    std::copy_n(blocks, class_table[of_].batch, written_on_->blocks());
+    to.flush(written_on_, of_);
+    if (written_on_->bottom != nullptr) std::abort();
+    blocks_ = 0;
+  }
+  /// Returns: the blocks in the order in which malloc would hand them out.
   std::vector<std::byte*> take_all() {
-    std::vector<std::byte*> taken;
-    while (std::byte* const block = take()) taken.push_back(block);
+    std::vector<std::byte*> taken(written_on_->blocks(), written_on_->blocks() + blocks_);
+    std::reverse(taken.begin(), taken.end());
+    blocks_ = 0;
     return taken;
   }
-  [[nodiscard]] cache_bin& bin() { return cache_.bins[of_]; }
-  [[nodiscard]] cache_run& run() { return cache_.runs[of_]; }
 
  private:
   size_class of_;
-  std::vector<std::byte*> slots_;
-  heap_cache cache_{};
+  batch* written_on_;
+  std::uint32_t blocks_ = 0;
 };
 
 /// Returns: `count` blocks of a bin, in the order in which it hands them out.
 inline std::vector<std::byte*> take_blocks(bin& from, size_class of, std::size_t count) {
   std::vector<std::byte*> taken;
   while (taken.size() < count) {
-    bin_cache cache{of};
-    if (!cache.refill(from)) return taken;
-    std::vector<std::byte*> more = cache.take_all();
+    lone_batch next{of};
+    if (!next.refill(from)) return taken;
+    const std::vector<std::byte*> more = next.take_all();
     const std::size_t used = std::min(more.size(), count - taken.size());
     taken.insert(taken.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(used));
     from.put_back(more.data() + used, more.size() - used, of);
