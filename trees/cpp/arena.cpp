@@ -1,7 +1,5 @@
 // Binary trees from a pool that is reset: nodes are allocated one by one and forgotten all at once,
-// as from an arena.
-#include <cstddef>
-
+// as from an arena. Each phase has a pool as large as a tree.
 #include <heapwise/pool.hpp>
 
 #include "binary_trees.hpp"
@@ -12,22 +10,20 @@ class in_arena {
  public:
   using tree = trees::node*;
 
-  explicit in_arena(int /*depth*/)
+  explicit in_arena(int depth)
       : nodes_{{.block_size = sizeof(trees::node),
-                .block_count = first_nodes,
+                .block_count = trees::nodes_of(depth),
                 .alignment = alignof(trees::node),
-                .growth = heapwise::growth::geometric,
+                .growth = heapwise::growth::fixed,
                 .max_block_count = 0}} {}
 
   [[nodiscard]] tree make(int depth) {
-    auto allocate = [this] { return nodes_.allocate(); };
-    return trees::make(depth, allocate);
+    return trees::make(depth, [&nodes = nodes_] { return nodes.allocate(); });
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree /*root*/) { nodes_.reset(); }
 
  private:
-  static constexpr std::size_t first_nodes = 4096;
   heapwise::pool<heapwise::unsynchronized, heapwise::trusting> nodes_;
 };
 

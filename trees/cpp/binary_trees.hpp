@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <concepts>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <new>
 #include <utility>
 
 namespace trees {
@@ -67,6 +69,8 @@ struct node {
   node* right;
 };
 
+[[nodiscard]] inline std::size_t nodes_of(int depth) { return (std::size_t{2} << depth) - 1; }
+
 [[nodiscard]] inline long count(const node* root) {
   if (root->left == nullptr) return 1;
   return 1 + count(root->left) + count(root->right);
@@ -74,7 +78,7 @@ struct node {
 
 /// A perfect tree whose nodes `allocate` provides memory for.
 template <class Allocate>
-[[nodiscard]] node* make(int depth, Allocate& allocate) {
+[[nodiscard]] node* make(int depth, Allocate allocate) {
   node* left = nullptr;
   node* right = nullptr;
   if (depth > 0) {
@@ -86,7 +90,7 @@ template <class Allocate>
 
 /// Hands every node of the tree to `deallocate`, children first.
 template <class Deallocate>
-void drop(node* root, Deallocate& deallocate) {
+void drop(node* root, Deallocate deallocate) {
   if (root->left != nullptr) {
     drop(root->left, deallocate);
     drop(root->right, deallocate);

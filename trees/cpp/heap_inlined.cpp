@@ -13,13 +13,11 @@ class on_heap {
   explicit on_heap(int /*depth*/) {}
 
   [[nodiscard]] tree make(int depth) const {
-    auto allocate = [] { return heapwise::allocate(sizeof(trees::node)); };
-    return trees::make(depth, allocate);
+    return trees::make(depth, [] { return heapwise::allocate(sizeof(trees::node)); });
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree root) const {
-    auto deallocate = [](trees::node* gone) { heapwise::deallocate(gone, sizeof(trees::node)); };
-    trees::drop(root, deallocate);
+    trees::drop(root, [](trees::node* gone) { heapwise::deallocate(gone, sizeof(trees::node)); });
   }
 };
 

@@ -13,7 +13,8 @@ namespace {
 class storage {
  public:
   explicit storage(int depth)
-      : buffer_(sizeof(trees::node) << (depth + 1)), resource_{buffer_.data(), buffer_.size()} {}
+      : buffer_(sizeof(trees::node) * trees::nodes_of(depth)),
+        resource_{buffer_.data(), buffer_.size()} {}
   std::pmr::monotonic_buffer_resource& operator*() { return resource_; }
 
  private:
@@ -38,10 +39,9 @@ class in_buffer {
   explicit in_buffer(int depth) : storage_{depth} {}
 
   [[nodiscard]] tree make(int depth) {
-    auto allocate = [&resource = *storage_] {
+    return trees::make(depth, [&resource = *storage_] {
       return resource.allocate(sizeof(trees::node), alignof(trees::node));
-    };
-    return trees::make(depth, allocate);
+    });
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree /*root*/) { (*storage_).release(); }

@@ -1,7 +1,5 @@
-// Binary trees from a pool of nodes: one allocate and one deallocate for every node.
-// TREES_CHECKING is what the pool checks of its user.
-#include <cstddef>
-
+// Binary trees from a pool of nodes: one allocate and one deallocate for every node. Each phase has
+// a pool as large as its trees. TREES_CHECKING is what the pool checks of its user.
 #include <heapwise/pool.hpp>
 
 #include "binary_trees.hpp"
@@ -12,25 +10,22 @@ class in_pool {
  public:
   using tree = trees::node*;
 
-  explicit in_pool(int /*depth*/)
+  explicit in_pool(int depth)
       : nodes_{{.block_size = sizeof(trees::node),
-                .block_count = first_nodes,
+                .block_count = trees::nodes_of(depth),
                 .alignment = alignof(trees::node),
-                .growth = heapwise::growth::geometric,
+                .growth = heapwise::growth::fixed,
                 .max_block_count = 0}} {}
 
   [[nodiscard]] tree make(int depth) {
-    auto allocate = [this] { return nodes_.allocate(); };
-    return trees::make(depth, allocate);
+    return trees::make(depth, [&nodes = nodes_] { return nodes.allocate(); });
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree root) {
-    auto deallocate = [this](trees::node* gone) { nodes_.deallocate(gone); };
-    trees::drop(root, deallocate);
+    trees::drop(root, [&nodes = nodes_](trees::node* gone) { nodes.deallocate(gone); });
   }
 
  private:
-  static constexpr std::size_t first_nodes = 4096;
   heapwise::pool<heapwise::unsynchronized, heapwise::TREES_CHECKING> nodes_;
 };
 
