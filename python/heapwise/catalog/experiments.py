@@ -20,6 +20,9 @@ from heapwise.model import SCHEMA_VERSION, Experiment
 
 DESCRIBE_TIMEOUT_S = 20.0
 
+SHELF = "002_"
+"""How the seed's name begins that the shelf of small experiments comes from."""
+
 
 @dataclass(frozen=True)
 class Broken:
@@ -44,19 +47,24 @@ def broken_experiments() -> list[Broken]:
 def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
     """Those whose id or family fits a pattern, in the catalogue's order; all without patterns.
 
-    Problem E001 for a pattern that fits none, with the nearest id.
+    ``all`` is every one, ``shelf`` the small ones of seed 002, whatever their family. Problem E001 for a pattern that fits none, with the nearest id.
     """
     experiments = find_experiments()
     ids = [experiment.id for experiment in experiments]
     wanted: set[str] = set()
-    for pattern in patterns or ["*"]:
-        family = pattern.removesuffix("/")
-        fitting = [e.id for e in experiments
-                   if fnmatchcase(e.id, pattern) or pattern == e.id or family == e.family]
+    for pattern in patterns or ["all"]:
+        fitting = [e.id for e in experiments if _fits(e, pattern)]
         if not fitting:
             raise Problem("E001", _unknown(pattern, ids))
         wanted.update(fitting)
     return [experiment for experiment in experiments if experiment.id in wanted]
+
+
+def _fits(experiment: Experiment, pattern: str) -> bool:
+    if pattern == "shelf":
+        return (experiment.seed or "").startswith(SHELF)
+    return pattern in ("all", experiment.id) or fnmatchcase(experiment.id, pattern) or (
+        pattern.removesuffix("/") == experiment.family)
 
 
 def _survey() -> list[Experiment | Broken]:

@@ -25,7 +25,7 @@ def register(app: typer.Typer) -> None:
 def run(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids, families or patterns; all if none."),
+        typer.Argument(metavar="[ID]...", help="Ids, families, patterns, shelf or all. [all]"),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes: does it work?")] = False,
     set: Annotated[
@@ -62,6 +62,8 @@ def run(
 
     \b
     heapwise run pool/bulk
+    heapwise run shelf                        the small experiments: caches, locks, calls
+    heapwise run all                          every one that is installed
     heapwise run heap --smoke --json
     heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --time 5m
     """

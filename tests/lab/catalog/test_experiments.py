@@ -25,7 +25,7 @@ def test_patterns() -> None:
     def ids(*patterns: str) -> list[str]:
         return [experiment.id for experiment in choose_experiments(patterns)]
 
-    assert ids() == ["fake/single", "fake/subjects"]
+    assert ids() == ids("all") == ["fake/single", "fake/subjects"]
     assert ids("fake/*") == ids()
     assert ids("fake") == ids("fake/") == ids()
     assert ids("*/single") == ["fake/single"]
