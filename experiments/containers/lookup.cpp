@@ -28,6 +28,7 @@ struct map_lookup {
   void add(key wanted, std::uint64_t& sum) const {
     if (const auto found = map.find(wanted); found != map.end()) sum += found->second;
   }
+  static constexpr std::uint64_t times = 1;
   Map map;
 };
 
@@ -37,6 +38,7 @@ struct sorted_lookup {
     const auto found = std::ranges::lower_bound(sorted, wanted, {}, &entries::value_type::first);
     if (found != sorted.end() && found->first == wanted) sum += found->second;
   }
+  static constexpr std::uint64_t times = 1;
   entries sorted;
 };
 
@@ -44,6 +46,7 @@ struct sorted_lookup {
 struct no_lookup {
   explicit no_lookup(const entries&) {}
   void add(key wanted, std::uint64_t& sum) const { sum += wanted; }
+  static constexpr std::uint64_t times = 16;
 };
 
 struct regime {
@@ -69,14 +72,13 @@ struct questions {
       each = misses ? 2 * given.random().next() + 1 : existing; // held keys are even
       expected += looks_up ? (misses ? 0 : found) : each;
     }
-    expected *= chosen.times;
     escape(asked.data());
   }
 
   regime chosen;
   entries held;
   mapped_array<key> asked;
-  std::uint64_t expected = 0;
+  std::uint64_t expected = 0; ///< of asking for each once
 };
 
 template <class Lookup>
@@ -84,9 +86,10 @@ void measure(cell& given) {
   const questions all{given, !std::is_same_v<Lookup, no_lookup>};
   const Lookup lookup{all.held};
   escape(&lookup);
-  measure_rate(given, all.chosen.times * all.asked.size(), all.expected, [&] {
+  const std::uint64_t times = all.chosen.times * Lookup::times;
+  measure_rate(given, times * all.asked.size(), times * all.expected, [&] {
     std::uint64_t sum = 0;
-    for (std::uint64_t time = 0; time < all.chosen.times; ++time) {
+    for (std::uint64_t time = 0; time < times; ++time) {
       for (const key wanted : all.asked) {
         lookup.add(wanted, sum);
         forget(sum);

@@ -31,7 +31,7 @@ struct scattered {
     given.random().shuffle(std::span{order});
     for (const auto& each : order) container.splice(container.end(), container, each);
   }
-  static constexpr std::size_t slower = 32; // fewer passes for the time of the others
+  static constexpr std::size_t slower = 16; // fewer passes for the time of the others
   std::list<number> container;
 };
 

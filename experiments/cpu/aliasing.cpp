@@ -87,7 +87,7 @@ std::uint64_t reference(const arrays& now, bool total, std::uint64_t rounds) {
   return sum_of(copy.data() + now.shift, total ? 1 : figures);
 }
 
-/// `shift` of the output: figures where the two are apart, 1 where they overlap.
+/// `shift` of the output: figures where the two are apart, 1 or 2 where they overlap.
 template <pass mapped, pass totalled, std::size_t map_shift, std::size_t total_shift>
 void measure(cell& given) {
   const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
@@ -133,9 +133,11 @@ const experiment question{
         "Larger arrays, where memory decides. Built with -O2, as its users build: GCC 12 makes "
         "vector instructions only where it needs no question at run time. With -O3 compilers put "
         "the question before the loop themselves, which is `checked`; that is why the seed saw "
-        "next to no difference in `map`. An overlap by one element makes every step wait for the "
-        "store before it, whatever the compiler does. Of `total` in `overlap`, the number lies "
-        "in the array that is read: that is seldom felt, as one element in 4096.",
+        "next to no difference in `map`. An overlap makes a step wait for a store of one before "
+        "it, "
+        "whatever the compiler does; where that is the last store of all, some processors hand "
+        "the number over without its store and load, and `overlap_next` is faster than `overlap`. "
+        "Where `total` overlaps, the number is one of the 4096 that are read: seldom felt.",
     .parameters = {{"work", "map or total", {"map", "total"}, {"map", "total"}},
                    {"items", "elements in the timed region", {16'384'000}, {40'960}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one element read"}},
@@ -145,17 +147,19 @@ const experiment question{
                   measure<map_restrict, total_restrict, figures, figures>},
                  {"checked", "asked before the loop",
                   measure<map_checked, total_checked, figures, figures>},
-                 {"overlap", "the output begins one element behind the input",
+                 {"overlap", "the output begins two elements behind the input",
+                  measure<map_may_alias, total_may_alias, 2, 2>},
+                 {"overlap_next", "the output begins one element behind the input",
                   measure<map_may_alias, total_may_alias, 1, 1>},
                  {"empty_loop", "a loop of as many steps, nothing in it", measure_loop}},
     .baseline = "may_alias",
     .seed = "002_6e019959cd8b368d.txt",
     .seed_figures = {of_seed("may_alias", 10'110), of_seed("restrict", 10'270),
                      of_seed("overlap", 3450)},
-    .expectations = {{.says = "an overlap by one element is at most 0.6 times as fast as none",
+    .expectations = {{.says = "an overlap is at most 0.6 times as fast as one that only might be",
                       .quantity = rate_name,
                       .subject = "overlap",
-                      .over = "restrict",
+                      .over = "may_alias",
                       .parameters = {{"work", "map"}},
                       .at_most = 0.6},
                      {.says = "a sum that must go through memory is at most half as fast",

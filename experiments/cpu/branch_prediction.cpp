@@ -1,4 +1,4 @@
-// A branch whose outcomes repeat after 2 to 64 Ki of them: short patterns are learned, long ones
+// A branch whose outcomes repeat after 2 to 512 Ki of them: short patterns are learned, long ones
 // are not.
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace {
 using namespace heapwise::bench;
 
 /// All patterns are written out to this length, so that all of them read the same memory.
-constexpr std::size_t written = 65'536;
+constexpr std::size_t written = 524'288; // 512 KiB: read in order, never waited for
 constexpr std::uint64_t taken_adds = 3;
 
 using outcomes = mapped_array<unsigned char>;
@@ -101,11 +101,11 @@ const experiment question{
         "not depend on the length: their rows show the noise.",
     .parameters = {{"length",
                     "outcomes after which the pattern repeats",
-                    {2, 16, 128, 1024, 4096, 16'384, 65'536},
+                    {2, 16, 128, 1024, 4096, 16'384, 65'536, 524'288},
                     {2, 65'536},
                     "",
                     2},
-                   {"items", "branches in the timed region", {8'388'608}, {262'144}}},
+                   {"items", "branches in the timed region", {8'388'608}, {524'288}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one branch"}},
     .subjects =
         {{"always_taken", "always taken", measure<jump, always>},

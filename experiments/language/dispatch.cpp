@@ -17,8 +17,10 @@ void measure_template(cell& given) {
 std::uint64_t through_pointer(std::uint64_t figure) noexcept { return work_of(figure); }
 
 void measure_known_pointer(cell& given) {
-  auto* const pointer = through_pointer;
-  measure_calls(given, [pointer](std::uint64_t figure) { return pointer(figure); });
+  measure_calls(given, [](std::uint64_t figure) {
+    constexpr auto* pointer = &through_pointer;
+    return pointer(figure);
+  });
 }
 
 void measure_pointer(cell& given) {

@@ -84,7 +84,7 @@ void measure(cell& given) {
 }
 
 void measure_loop(cell& given) {
-  const std::uint64_t readings = given.size("readings");
+  const std::uint64_t readings = 32 * given.size("readings"); // or the clock would show
   measure_rate(given, readings, readings, [&] {
     std::uint64_t done = 0;
     for (; done < readings; ++done) forget(done);

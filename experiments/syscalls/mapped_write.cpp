@@ -9,7 +9,7 @@ namespace {
 using namespace syscalls;
 
 /// Passes over what was written before are fast: as many of them make a region long enough.
-constexpr int rewrites = 8;
+constexpr int rewrites = 4;
 
 word figure_of(const sample& yields, int pass) {
   return static_cast<word>(yields.repeat()) * 256 + static_cast<word>(pass) + 1;
@@ -99,7 +99,7 @@ const experiment question{
         "it, or memory where the folder for temporary files lies in memory, and whatever else the "
         "disk does: its figures scatter more than the others. It also marks each page anew, since "
         "msync makes them clean. The seed's msync, at 12 GiB/s, cannot have waited for a disk.",
-    .parameters = {{"bytes", "of the file", {8 << 20}, {1 << 20}, "bytes"}},
+    .parameters = {{"bytes", "of the file", {16 << 20}, {1 << 20}, "bytes"}},
     .quantities = {{rate_name, "GiB/s", better::higher, "bytes written"}},
     .subjects = {{"private_first_touch", "private, first write", measure_first<MAP_PRIVATE>},
                  {"private_rewrite", "private, written before", measure_again<MAP_PRIVATE>},

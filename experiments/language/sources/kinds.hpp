@@ -85,7 +85,7 @@ inline const parameter order{"order",
                              "of the kinds: rotating (easily predicted) or random",
                              {"rotating", "random"},
                              {"rotating", "random"}};
-inline const parameter kind_items{"items", "in the timed region", {2'097'152}, {65'536}};
+inline const parameter kind_items{"items", "in the timed region", {4'194'304}, {65'536}};
 inline const subject empty_loop_of_kinds{"empty_loop", "the numbers added, no kinds",
                                          measure_kinds<without_kinds>};
 
