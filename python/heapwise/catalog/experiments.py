@@ -47,7 +47,8 @@ def broken_experiments() -> list[Broken]:
 def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
     """Those whose id or family fits a pattern, in the catalogue's order; all without patterns.
 
-    ``all`` is every one, ``shelf`` the small ones of seed 002, whatever their family. Problem E001 for a pattern that fits none, with the nearest id.
+    ``all`` is every one, ``shelf`` the small ones of seed 002, whatever their family. Problem E001
+    for a pattern that fits none, with the nearest id.
     """
     experiments = find_experiments()
     ids = [experiment.id for experiment in experiments]
