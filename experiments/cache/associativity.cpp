@@ -75,7 +75,7 @@ const experiment question{
         "out the least recently used line misses on each load of a ring; others keep some. A "
         "second level in which conflict_far is as fast as conflict does scramble.",
     .parameters = {{"lines", "in the ring", {4, 8, 16, 32, 64}, {4, 64}},
-                   {"loads", "in the timed region", {1'500'000}, {50'000}}},
+                   {"loads", "in the timed region", {1'500'000}, {200'000}}},
     .quantities = {{"loads", "M/s", better::higher, "millions of loads in a second"}},
     .subjects = {{"friendly", "lines side by side", measure<placement::friendly>},
                  {"spread", "pages apart, different sets", measure<placement::spread>},
