@@ -52,7 +52,7 @@ public final class BinaryTrees {
 
   /**
    * From the log of -Xlog:gc,safepoint, because the beans count pauses in whole milliseconds. A pause
-   * is a stop of the program at a safepoint, with the time that it took to get there.
+   * is a stop of the program for the collector, with the time that it took to reach a safepoint.
    */
   private static void tellCollections(Path log) throws IOException {
     List<String> lines = Files.readAllLines(log);
@@ -63,7 +63,7 @@ public final class BinaryTrees {
     for (String line : lines) {
       long collection = numberAfter(line, "GC(");
       collections = Math.max(collections, collection + 1);
-      long pausedNs = line.contains("Safepoint \"") ? numberAfter(line, "Total:") : 0;
+      long pausedNs = isPause(line) ? numberAfter(line, "Total:") : 0;
       longestNs = Math.max(longestNs, pausedNs);
       totalNs += pausedNs;
     }
@@ -73,6 +73,12 @@ public final class BinaryTrees {
         collections,
         longestNs / 1e9,
         totalNs / 1e9);
+  }
+
+  /** Safepoints are named after what is done there; these are the names of collectors. */
+  private static boolean isPause(String line) {
+    return List.of("G1", "Z", "Shenandoah", "Parallel", "Gen", "Serial", "Collect").stream()
+        .anyMatch(collector -> line.contains("Safepoint \"" + collector));
   }
 
   /** The number that follows the words, or -1. */
