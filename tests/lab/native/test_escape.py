@@ -26,6 +26,14 @@ void kept_sum(int n) { int sum = 0; for (int i = 0; i < n; ++i) sum += i * i; ke
 int cell;
 void twice() { cell = 1; cell = 2; }
 void twice_clobbered() { cell = 1; clobber(); cell = 2; }
+void plain_branch(int n) { int sum = 1; keep(sum); if (n != 7) sum += 5; keep(sum); }
+void forgetful_branch(int n) {
+  int sum = 1; keep(sum); if (n != 7) { forget(sum); sum += 5; } keep(sum);
+}
+void plain_steps(unsigned n) { n = n * 1000003 + 7; n = n * 1000003 + 7; keep(n); }
+void forgetful_steps(unsigned n) {
+  n = n * 1000003 + 7; forget(n); n = n * 1000003 + 7; keep(n);
+}
 """
 
 
@@ -40,7 +48,7 @@ def assembly(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
          str(ROOT / "bench"), "guards.cpp", "-o", "guards.s"], cwd=folder, check=True)
     text = (folder / "guards.s").read_text()
     return dict(re.findall(
-        r"^_Z\d+([a-z_]+?)[vi]:[^\n]*\n(.*?)^\s*\.size", text, flags=re.M | re.S))
+        r"^_Z\d+([a-z_]+?)[vij]:[^\n]*\n(.*?)^\s*\.size", text, flags=re.M | re.S))
 
 
 def stores(body: str, what: str) -> int:
@@ -71,3 +79,14 @@ def test_clobber_keeps_both_stores(assembly: dict[str, str]) -> None:
 def test_kept_value_is_computed(assembly: dict[str, str]) -> None:
     assert "mul" in assembly["kept_sum"]
     assert "mul" not in assembly["unkept_sum"]
+
+
+def test_a_branch_that_forgets_stays_a_jump(assembly: dict[str, str]) -> None:
+    """cpu/branch_prediction stands on it: without, compilers make a conditional move of it."""
+    assert stores(assembly["forgetful_branch"], r"\sj[a-z]+\s") >= 1
+    assert stores(assembly["plain_branch"], r"\sj[a-z]+\s") == 0
+
+
+def test_steps_with_forgetting_between_them_stay_two(assembly: dict[str, str]) -> None:
+    """cpu/ilp stands on it: clang makes one multiplication of the two."""
+    assert stores(assembly["forgetful_steps"], r"\simul") == 2

@@ -11,6 +11,7 @@ TEST_CASE("the guards change nothing that they guard") {
   escape(&number);
   keep(number);
   clobber();
+  forget(number);
   CHECK(number == 5);
   char* block = static_cast<char*>(std::malloc(8));
   touch(block);
