@@ -70,6 +70,7 @@ def run(
     from heapwise.cli.compare import measure, parse_cpus
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_run
+    from heapwise.store import costs, find_store
 
     request = RunRequest(
         patterns=ids or [], settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
@@ -80,12 +81,13 @@ def run(
     )
     prepared = prepare_run(request, os.environ)
     console = Console(quiet, json)
-    announce(prepared, console)
+    known = costs(find_store(store), smoke)
+    announce(prepared, console, known)
     if dry_run:
         if json:
             console.json({
                 "plan": prepared.plan, "processes": processes_of(prepared),
-                "estimated_s": estimate_s(prepared),
+                "estimated_s": estimate_s(prepared, known),
             })
         return 0
     return measure(prepared, store, console)

@@ -1,11 +1,12 @@
 """Where runs live: found, written line by line, read back, migrated. Raw samples only."""
 
+from heapwise.store.costs import costs
 from heapwise.store.location import find_store
 from heapwise.store.reader import read_run, resolve_run, run_ids
 from heapwise.store.stored_run import StoredRun
 from heapwise.store.writer import RunWriter, check_writable, new_run_id
 
 __all__ = [
-    "RunWriter", "StoredRun", "check_writable", "find_store", "new_run_id", "read_run",
+    "RunWriter", "StoredRun", "check_writable", "costs", "find_store", "new_run_id", "read_run",
     "resolve_run", "run_ids",
 ]

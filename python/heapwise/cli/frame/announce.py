@@ -13,12 +13,18 @@ from heapwise.runner import Prepared, cells, subjects_of
 SECONDS_PER_REPEAT = 0.05
 """For the estimate of a plan only: the mean over the pool experiments at their default size."""
 
+Costs = dict[str, float]
+"""Experiment -> seconds of one process."""
+
+LAUNCH_S = 0.03
+"""What the launcher and the store add to each process."""
+
 START_S = 0.05
 """For the estimate too: launcher, calibrated spins and the experiment's own preparation."""
 
 
-def announce(prepared: Prepared, console: Console) -> None:
-    """The lines Checking, Allocators, Machine and Plan."""
+def announce(prepared: Prepared, console: Console, known: Costs | None = None) -> None:
+    """The lines Checking, Allocators, Machine and Plan. known: see ``estimate_s``."""
     if prepared.preflight:
         name = prepared.plan.options["as_typed"][0]
         console.say(f"Checking     {name} ... {prepared.preflight.sentence}")
@@ -27,7 +33,7 @@ def announce(prepared: Prepared, console: Console) -> None:
     if prepared.removed:
         names = ", ".join(prepared.removed)
         console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
-    console.say(labelled("Plan         ", plan_line(prepared)))
+    console.say(labelled("Plan         ", plan_line(prepared, known)))
 
 
 def allocators(prepared: Prepared, console: Console) -> None:
@@ -58,10 +64,10 @@ def machine_line(machine: Machine) -> str:
     return f"{machine.cpu}, {cores}, {frequency}, load {load[0]}{counters}"
 
 
-def plan_line(prepared: Prepared) -> str:
+def plan_line(prepared: Prepared, known: Costs | None = None) -> str:
     plan = prepared.plan
     if plan.kind == "run":
-        return _run_plan(prepared)
+        return _run_plan(prepared, known or {})
     runs = len(plan.subjects)
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     if plan.max_rounds:
@@ -81,11 +87,15 @@ def processes_of(prepared: Prepared) -> int:
     return each * plan.max_rounds
 
 
-def estimate_s(prepared: Prepared) -> float:
-    """Seconds, roughly: nobody knows before it was measured."""
+def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
+    """Seconds, roughly. known: experiment -> what its processes took in earlier runs."""
     plan = prepared.plan
     total = 0.0
     for experiment in prepared.experiments:
+        if known and experiment.id in known:
+            processes = len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
+            total += processes * (known[experiment.id] + LAUNCH_S)
+            continue
         repeats = 2 if plan.smoke else plan.options.get("repeats") or experiment.repeats
         sizes = [_size(experiment, cell) for cell in cells(experiment, plan)]
         of_cells = sum(START_S + repeats * SECONDS_PER_REPEAT * size for size in sizes)
@@ -101,14 +111,18 @@ def _size(experiment: Experiment, cell: dict[str, Any]) -> float:
     return float(cell["iterations"] / usual) if usual else 1.0
 
 
-def _run_plan(prepared: Prepared) -> str:
+def _run_plan(prepared: Prepared, known: Costs) -> str:
     plan = prepared.plan
     number = len(prepared.experiments)
+    measured = sum(experiment.id in known for experiment in prepared.experiments)
+    seconds = cost(estimate_s(prepared, known))
+    about = (f"{seconds}, by earlier runs" if measured == number
+             else f"very roughly {seconds.removeprefix('about ')}")
     return (
         f"{number} experiment{'s' if number != 1 else ''}, "
         f"{plan.max_rounds} round{'s' if plan.max_rounds != 1 else ''}, "
-        f"{processes_of(prepared)} processes in random order, very roughly "
-        f"{cost(estimate_s(prepared)).removeprefix('about ')}{_limit(plan)}, seed {plan.seed}"
+        f"{processes_of(prepared)} processes in random order, {about}{_limit(plan)}, "
+        f"seed {plan.seed}"
     )
 
 
