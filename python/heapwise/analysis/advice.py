@@ -155,7 +155,8 @@ def _by_kind(bench: Bench, firsts: dict[str, str]) -> str:
     found = [s for s in standings(bench)
              if s.group and s.quantity.name == firsts[s.cell.experiment]
              and not has_curves(bench.experiments[s.cell.experiment])]
-    first = [s for s in found if s.cell == found[0].cell]
+    first = sorted((s for s in found if s.cell == found[0].cell),
+                   key=lambda s: list(GROUPS).index(s.group))
     if not first:
         return ""
     words = [f"{leaders(s)} of {GROUPS[s.group]}" for s in first]

@@ -73,7 +73,7 @@ def aspect_of(quantity: Quantity) -> Aspect:
 
 
 def _groups(bench: Bench, cell: Cell) -> list[str]:
-    return list(dict.fromkeys(bench.group_of(cell.experiment, name) for name in bench.table[cell]))
+    return sorted({bench.group_of(cell.experiment, name) for name in bench.table[cell]})
 
 
 def _standing(bench: Bench, cell: Cell, group: str) -> Standing | None:

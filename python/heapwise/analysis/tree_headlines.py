@@ -22,7 +22,7 @@ NAMED = 3
 def tree_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
     """A line for each kind and cell of the experiments whose rows are of several kinds."""
     lines: dict[tuple[str, str], list[str]] = {}
-    for standing in standings(bench):
+    for standing in sorted(standings(bench), key=lambda s: list(GROUPS).index(s.group)):
         if (standing.group and standing.quantity.name in FIRST
                 and not has_curves(bench.experiments[standing.cell.experiment])):
             best = standing.places[standing.best]

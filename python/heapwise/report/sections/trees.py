@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
 from functools import partial
 from typing import Any
 
 from markupsafe import Markup
 
 from heapwise.analysis.gain import PEAK
-from heapwise.analysis.seed_figures import seed_name
+from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.tree_headlines import GROUPS, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
 from heapwise.analysis.units import Scale, scale_for, show, significant
@@ -23,6 +23,8 @@ TITLE, ORDER = "Ways to manage memory", 23
 MIB = 2.0**20
 
 QUANTITIES = ("wall", "user", "system", PEAK, "collections", "longest_pause")
+NOTHING = ("", "")
+
 NAMES = {"wall": "time", PEAK: "peak memory", "longest_pause": "longest pause"}
 
 
@@ -53,20 +55,21 @@ def _table(table: Table) -> dict[str, Any]:
     units = {q.name: q.unit for q in table.experiment.quantities}
     scales = {q: scale_for([line.median(q) for line in table.lines], units[q])
               for q in QUANTITIES if any(line.median(q) is not None for line in table.lines)}
+    seeds = {line.subject: _seeds(table, line) for line in table.lines}
     machines = {f.machine: seed_name(f).partition(", ")[2] or f.machine
-                for f in table.experiment.seed_figures}
-    seconds = scale_for([1.0], "s")
+                for f in table.experiment.seed_figures
+                if any(f.machine in found for found in seeds.values())}
     return {
         "name": table.words(), "machines": list(machines.items()),
         "columns": [(NAMES.get(q, q.replace("_", " ")), scale.label)
                     for q, scale in scales.items()],
-        "groups": [(title, [_line(table, line, scales, machines, seconds) for line in lines])
+        "groups": [(title, [_line(line, scales, [seeds[line.subject].get(machine, NOTHING)
+                                                 for machine in machines]) for line in lines])
                    for title, lines in table.groups.items()],
     }
 
 
-def _line(table: Table, line: Line, scales: dict[str, Scale], machines: Iterable[str],
-          seconds: Scale) -> dict[str, Any]:
+def _line(line: Line, scales: dict[str, Scale], seeds: list[tuple[str, str]]) -> dict[str, Any]:
     wall = line.rows.get(WALL)
     return {
         "subject": line.subject, "spec": line.spec, "trouble": line.trouble,
@@ -75,7 +78,7 @@ def _line(table: Table, line: Line, scales: dict[str, Scale], machines: Iterable
         "relation": relation(wall) if wall and not line.trouble else "",
         "interval": interval(wall) if wall and not line.trouble else "",
         "environment": " ".join(f"{n}={v}" for n, v in line.spec.environment.items()),
-        "seeds": [_seed(table.experiment, line, machine, seconds) for machine in machines],
+        "seeds": seeds,
     }
 
 
@@ -89,14 +92,16 @@ def _cell(line: Line, quantity: str, scale: Scale) -> tuple[str, str, float | No
     return scale.number(value), ends, value
 
 
-def _seed(experiment: Experiment, line: Line, machine: str, seconds: Scale) -> tuple[str, str]:
-    """Real time; user and system time."""
-    found = {f.quantity: f.value for f in experiment.seed_figures
-             if f.subject == line.subject and f.machine == machine}
-    if WALL not in found:
-        return "", ""
-    others = [f"{seconds.number(found[q])} {q}" for q in ("user", "system") if q in found]
-    return seconds.number(found[WALL]), ", ".join(others)
+def _seeds(table: Table, line: Line) -> dict[str, tuple[str, str]]:
+    """Machine -> real time, and user and system time, of the same cell; in seconds, as printed."""
+    found: dict[str, dict[str, str]] = {}
+    for quantity in ("wall", "user", "system"):
+        parameters = {**json.loads(table.cell), "quantity": quantity}
+        for figure in seed_figures(table.experiment, line.subject, parameters):
+            found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
+    return {machine: (times.get(WALL, ""),
+                      " ".join(f"{times[q]} {q}" for q in ("user", "system") if q in times))
+            for machine, times in found.items()}
 
 
 def _figure(view: View, table: Table) -> tuple[Markup, str] | None:
