@@ -27,13 +27,20 @@ extern "C" {
 /* Start from zeros: 0 stands for the default of each. The environment (HEAPWISE_GC_MARKERS and so
  * on, see the how-to) comes before what the program says. */
 typedef struct heapwise_gc_options {
-  size_t markers; /* threads that mark; default: as many as processors, at most 4 */
-  size_t
-      free_space_divisor;  /* between collections, live bytes / this may be allocated; default 1 */
-  size_t limit_bytes;      /* the most that blocks may take; default: as much as there is */
-  size_t mark_stack_bytes; /* the most that a marker notes down at once; default 256 MiB */
-  int interior_pointers;   /* 1: an address inside a block counts wherever it is found */
-  int find_leaks;          /* 1: blocks have to be freed; what is lost is reported */
+  /* How many threads mark. Default: as many as processors, at most 4. */
+  size_t markers;
+  /* Between two collections, twice the live bytes divided by this may be allocated, and the heap is
+   * as much larger than they are. Default: 1, for speed; 3 is what other collectors begin with. */
+  size_t free_space_divisor;
+  /* The most that blocks may take. Default: as much as there is. */
+  size_t limit_bytes;
+  /* The most that a marker notes down at once. Default: 256 MiB. */
+  size_t mark_stack_bytes;
+  /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
+  int interior_pointers;
+  /* 1: blocks have to be freed; those that are lost are reported after each heapwise_gc_collect and
+   * at the end of the process. */
+  int find_leaks;
 } heapwise_gc_options;
 
 /* Effects: starts the collector and registers the calling thread; started before, only the latter.

@@ -31,35 +31,32 @@ void* no_memory() noexcept {
   os::abort();
 }
 
-/// Returns: the first block at or after `from` whose mark is `value`, or `limit`.
-std::uint32_t find_mark(const slice_record& record, bool value, std::uint32_t from,
-                        std::uint32_t limit) noexcept {
-  const std::uint64_t flip = value ? 0 : ~std::uint64_t{0};
-  for (std::uint32_t word = from / 64; word * 64 < limit; ++word) {
-    std::uint64_t candidates = record.marks[word].load(std::memory_order_relaxed) ^ flip;
-    if (word == from / 64) candidates &= ~std::uint64_t{0} << (from % 64);
-    if (candidates != 0) {
-      return std::min(limit, word * 64 + static_cast<std::uint32_t>(std::countr_zero(candidates)));
-    }
-  }
-  return limit;
+/// Returns: the first block at or after `from` without a mark, or `limit`.
+std::uint32_t find_free(const mark* marks, std::uint32_t from, std::uint32_t limit) noexcept {
+  const void* const found = std::memchr(static_cast<const void*>(marks + from), 0, limit - from);
+  if (found == nullptr) return limit;
+  return static_cast<std::uint32_t>(static_cast<const mark*>(found) - marks);
 }
 
-std::atomic<std::uint64_t>& allocated_word(const found_block& of) noexcept {
-  return the_gc.allocated[std::size_t{of.slice} * slice_record::words + of.number / 64];
+/// Returns: the first block at or after `from` with a mark, or `limit`.
+std::uint32_t find_marked(const mark* marks, std::uint32_t from, std::uint32_t limit) noexcept {
+  while (from < limit && marks[from].load(std::memory_order_relaxed) == 0) ++from;
+  return from;
+}
+
+mark& allocated(const found_block& of) noexcept {
+  return the_gc.allocated[std::size_t{of.slice} * marks_of_slice + of.number];
 }
 
 /// With leaks to be found, every block is noted down when it is handed out.
 void note_allocated(const void* block) noexcept {
   if (the_gc.allocated == nullptr) return;
-  const found_block found = block_around(block);
-  allocated_word(found).fetch_or(std::uint64_t{1} << found.number % 64, std::memory_order_relaxed);
+  allocated(block_around(block)).store(1, std::memory_order_relaxed);
 }
 
 void note_freed(const found_block& found) noexcept {
   if (the_gc.allocated == nullptr) return;
-  const std::uint64_t bit = std::uint64_t{1} << found.number % 64;
-  if ((allocated_word(found).fetch_and(~bit, std::memory_order_relaxed) & bit) == 0) {
+  if (allocated(found).exchange(0, std::memory_order_relaxed) == 0) {
     refuse("heapwise_gc_free of a block that is free, or was reported as lost");
   }
 }
@@ -85,8 +82,7 @@ bool next_span(thread_record& self, kind of) noexcept {
     the_gc.unswept[of] = the_gc.memory.record(slice).next;
     found = {slice, 0, false};
   } else {
-    if (!make_room(1)) return false;
-    slice = the_gc.memory.take(1, of);
+    slice = take_slices(1, of);
     if (slice == no_slice) return false;
     auto& dirty = the_gc.memory.record(slice).dirty;
     found = {slice, 0, !dirty.load(std::memory_order_relaxed)};
@@ -128,8 +124,7 @@ void* allocate_large(std::size_t size_bytes, bool atomic) noexcept {
   std::size_t zero_bytes = 0; // up to the last dirty slice
   {
     const std::lock_guard hold{the_gc.lock};
-    if (!make_room(count)) return no_memory();
-    const slice_index first = memory.take(count, atomic ? large_atomic : large);
+    const slice_index first = take_slices(count, atomic ? large_atomic : large);
     if (first == no_slice) return no_memory();
     slice_record& record = memory.record(first);
     record.bytes = bytes;
@@ -155,8 +150,8 @@ bool next_window(thread_record& self, kind of) noexcept {
   cursor& at = self.cursors[of];
   if (at.slice == no_slice) return false;
   const kind_facts& facts = kind_table[of];
-  const slice_record& record = the_gc.memory.record(at.slice);
-  const std::uint32_t first = find_mark(record, false, at.next, facts.blocks);
+  const mark* const marks = the_gc.memory.marks_of(at.slice);
+  const std::uint32_t first = find_free(marks, at.next, facts.blocks);
   if (first == facts.blocks) {
     at = {};
     return false;
@@ -164,7 +159,7 @@ bool next_window(thread_record& self, kind of) noexcept {
   const bool one_by_one = the_gc.allocated != nullptr;
   const auto most =
       one_by_one ? 1U : std::max(1U, static_cast<std::uint32_t>(window_bytes) / facts.bytes);
-  const std::uint32_t end = find_mark(record, true, first, std::min(first + most, facts.blocks));
+  const std::uint32_t end = find_marked(marks, first, std::min(first + most, facts.blocks));
   at.next = end;
   char* const begin = reinterpret_cast<char*>(the_gc.memory.address_of(at.slice)) +
                       std::size_t{first} * facts.bytes;

@@ -1,8 +1,9 @@
 #include "gc/collect.hpp"
 
 #include <algorithm>
-#include <bit>
+#include <cstring>
 #include <mutex>
+#include <utility>
 
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
@@ -15,16 +16,16 @@ namespace {
 constexpr std::size_t mib = std::size_t{1} << 20;
 constexpr std::size_t least_budget = 4 * mib; // to be allocated between two collections
 constexpr std::size_t worth_help = 1 * mib;   // live bytes from which on other markers are woken
-constexpr std::size_t most_slack = 4;         // times the live bytes: more heap is given back
 
 page_list<root> the_roots;
 
 /// What a collection hands down to the part that runs below the caller's registers.
 struct round {
   const void* lowest = nullptr;
-  mark_result marked;
+  bool overflowed = false;
   std::size_t allocated_bytes = 0;
   std::size_t freed_bytes = 0;
+  std::size_t kept_bytes = 0; // of marked blocks: in windows, and not in use
   std::uint64_t stopped_at = 0;
   bool complete = true; // all roots could be written down
 };
@@ -90,33 +91,48 @@ void each_used_slice(Visit visit) noexcept {
   }
 }
 
-std::size_t mark_words(kind of) noexcept {
-  return of < small_kinds ? (kind_table[of].blocks + 63) / 64 : 1;
-}
+std::size_t blocks_of(kind of) noexcept { return of < small_kinds ? kind_table[of].blocks : 1; }
 
 void clear_marks() noexcept {
-  each_used_slice([](slice_index, kind of, slice_record& record) {
-    const std::size_t words = mark_words(of);
-    for (std::size_t word = 0; word < words; ++word) {
-      record.marks[word].store(0, std::memory_order_relaxed);
-    }
+  each_used_slice([](slice_index slice, kind of, slice_record&) {
+    std::memset(static_cast<void*>(the_gc.memory.marks_of(slice)), 0, blocks_of(of));
   });
 }
 
-void mark_block(const space& memory, const char* block, const kind_facts& facts) noexcept {
+/// Returns: how many of the blocks have a mark.
+std::size_t count_marks(const mark* marks, std::size_t blocks) noexcept {
+  // Eight at a time: each byte of the sum is at most the 255 rounds that it is used for.
+  constexpr std::size_t lanes = sizeof(std::uint64_t);
+  constexpr std::size_t most_rounds = 255;
+  std::size_t count = 0;
+  std::size_t block = 0;
+  while (block + lanes <= blocks) {
+    const std::size_t end = std::min(blocks / lanes * lanes, block + lanes * most_rounds);
+    std::uint64_t sum = 0;
+    for (; block < end; block += lanes) {
+      std::uint64_t eight = 0;
+      std::memcpy(&eight, static_cast<const void*>(marks + block), lanes);
+      sum += eight;
+    }
+    for (; sum != 0; sum >>= 8) count += sum & 255;
+  }
+  for (; block < blocks; ++block) count += marks[block].load(std::memory_order_relaxed);
+  return count;
+}
+
+bool mark_block(const space& memory, const char* block, const kind_facts& facts) noexcept {
   const slice_index slice = memory.slice_of(block);
   const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(block) -
                                                memory.address_of(slice));
-  const std::uint32_t number = block_at(facts, offset);
-  auto& word = memory.record(slice).marks[number / 64];
-  word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << number % 64,
-             std::memory_order_relaxed);
+  return memory.marks_of(slice)[block_at(facts, offset)].exchange(1, std::memory_order_relaxed) ==
+         0;
 }
 
 /// Effects: threads go on with the windows they have, so nobody else may get these blocks; nor the
 /// one before, whose address its thread may have as that of its end alone, between two
-/// instructions.
-void keep_windows(const thread_record& of_thread) noexcept {
+/// instructions. Returns: the bytes of blocks that nobody else had reached.
+std::size_t keep_windows(const thread_record& of_thread) noexcept {
+  std::size_t kept_bytes = 0;
   const space& memory = the_gc.memory;
   for (kind of = 1; of < small_kinds; ++of) {
     const window& from = of_thread.windows[of];
@@ -125,13 +141,16 @@ void keep_windows(const thread_record& of_thread) noexcept {
     const auto* const begin =
         reinterpret_cast<const char*>(memory.address_of(memory.slice_of(from.end - 1)));
     const char* block = from.at == begin ? from.at : from.at - bytes;
-    for (; block < from.end; block += bytes) mark_block(memory, block, kind_table[of]);
+    for (; block < from.end; block += bytes) {
+      if (mark_block(memory, block, kind_table[of])) kept_bytes += bytes;
+    }
   }
+  return kept_bytes;
 }
 
 void settle_threads(round& of) noexcept {
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
-    keep_windows(*each);
+    of.kept_bytes += keep_windows(*each);
     each->cursors.fill({});
     each->freed.fill(nullptr);
     of.allocated_bytes += each->allocated_bytes;
@@ -152,8 +171,8 @@ void stop_and_mark(void* argument, void* lowest) noexcept {
   if (of.complete) {
     const std::uint64_t begin = os::now_ns();
     clear_marks();
-    of.marked = mark_from(the_roots, the_gc.memory.what_is_where(),
-                          the_gc.counted.live_bytes >= worth_help);
+    of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(),
+                              the_gc.counted.live_bytes >= worth_help);
     the_gc.counted.mark_ns += os::now_ns() - begin;
     find_leaks();
     settle_threads(of);
@@ -166,20 +185,17 @@ void stop_and_mark(void* argument, void* lowest) noexcept {
 }
 
 /// Effects: spans without a mark are free for any use; those with marks and room for more wait for
-/// a thread. No block is touched.
-void list_spans() noexcept {
+/// a thread. No block is touched. Returns: the bytes of marked blocks.
+std::size_t list_spans() noexcept {
+  std::size_t marked_bytes = 0;
   the_gc.unswept.fill(no_slice);
   std::array<slice_index, small_kinds> last;
   last.fill(no_slice);
   each_used_slice([&](slice_index slice, kind of, slice_record& record) {
-    const std::size_t words = mark_words(of);
-    std::size_t marked = 0;
-    for (std::size_t word = 0; word < words; ++word) {
-      marked += static_cast<std::size_t>(
-          std::popcount(record.marks[word].load(std::memory_order_relaxed)));
-    }
+    const std::size_t marked = count_marks(the_gc.memory.marks_of(slice), blocks_of(of));
+    marked_bytes += marked * (of < small_kinds ? kind_table[of].bytes : record.bytes);
     if (marked == 0) {
-      the_gc.memory.give(slice, record.slices);
+      the_gc.memory.give(slice, of < small_kinds ? 1 : record.slices);
     } else if (of < small_kinds && marked < kind_table[of].blocks) {
       record.next = no_slice;
       (last[of] == no_slice ? the_gc.unswept[of] : the_gc.memory.record(last[of]).next) = slice;
@@ -187,20 +203,23 @@ void list_spans() noexcept {
     }
   });
   the_gc.memory.restart();
+  return marked_bytes;
 }
 
 /// Effects: says how large the heap may become before the next collection.
 void set_target(std::size_t live_bytes) noexcept {
   const std::size_t used = the_gc.memory.used_bytes();
-  const std::size_t budget = std::max(live_bytes / the_gc.chosen.divisor, least_budget);
+  const std::size_t budget =
+      std::max(2 * live_bytes / the_gc.chosen.free_space_divisor, least_budget);
   // Free blocks in spans of one kind may be of no use for the next; a part of it must be slices.
   const std::size_t wanted = std::max(live_bytes + budget, used + budget / 2);
-  const std::size_t bearable = most_slack * (live_bytes + least_budget);
+  // A heap that was larger a moment ago stays so, within limits: the memory is there.
+  const std::size_t bearable = live_bytes + budget + budget / 4;
   the_gc.target_bytes = std::max(wanted, std::min(the_gc.target_bytes, bearable));
   the_gc.memory.purge(the_gc.target_bytes - std::min(the_gc.target_bytes, used));
 }
 
-void count_round(const round& of) noexcept {
+void count_round(const round& of, std::size_t live_bytes) noexcept {
   heapwise_gc_statistics& counted = the_gc.counted;
   const std::size_t allocated = of.allocated_bytes + the_gc.ended_allocated_bytes;
   const std::size_t freed = of.freed_bytes + the_gc.ended_freed_bytes;
@@ -208,12 +227,12 @@ void count_round(const round& of) noexcept {
       the_gc.in_use_bytes + (allocated - the_gc.allocated_then) - (freed - the_gc.freed_then);
   the_gc.allocated_then = allocated;
   the_gc.freed_then = freed;
-  the_gc.in_use_bytes = of.marked.bytes;
-  counted.freed_bytes += in_use - std::min(in_use, of.marked.bytes);
+  the_gc.in_use_bytes = live_bytes;
+  counted.freed_bytes += in_use - std::min(in_use, live_bytes);
   ++counted.collections;
-  counted.live_bytes = of.marked.bytes;
-  counted.marked_bytes += of.marked.bytes;
-  counted.mark_stack_overflows += of.marked.overflowed ? 1 : 0;
+  counted.live_bytes = live_bytes;
+  counted.marked_bytes += live_bytes;
+  counted.mark_stack_overflows += of.overflowed ? 1 : 0;
 }
 
 } // namespace
@@ -230,21 +249,26 @@ void collect_locked() noexcept {
   os::with_registers(stop_and_mark, &now);
   if (!now.complete) return;
   const std::uint64_t begin = os::now_ns();
-  count_round(now);
-  list_spans();
-  set_target(now.marked.bytes);
+  const std::size_t live_bytes = list_spans() - now.kept_bytes;
+  count_round(now, live_bytes);
+  set_target(live_bytes);
   the_gc.counted.sweep_ns += os::now_ns() - begin;
 }
 
-bool make_room(std::size_t slices) noexcept {
+slice_index take_slices(std::size_t count, kind of) noexcept {
   space& memory = the_gc.memory;
-  const std::size_t wanted = slices * slice_bytes;
+  const std::size_t wanted = count * slice_bytes;
   const auto fits = [&] { return memory.used_bytes() + wanted <= the_gc.target_bytes; };
-  if (!fits() && the_gc.disabled == 0 && this_thread != nullptr) collect_locked();
-  if (!fits()) the_gc.target_bytes = memory.used_bytes() + wanted;
-  the_gc.counted.peak_heap_bytes =
-      std::max(the_gc.counted.peak_heap_bytes, memory.used_bytes() + wanted);
-  return true;
+  bool collected = the_gc.disabled > 0;
+  if (!fits() && !std::exchange(collected, true)) collect_locked();
+  slice_index taken = memory.take(count, of);
+  if (taken == no_slice && !collected) {
+    collect_locked();
+    taken = memory.take(count, of);
+  }
+  the_gc.target_bytes = std::max(the_gc.target_bytes, memory.used_bytes());
+  the_gc.counted.peak_heap_bytes = std::max(the_gc.counted.peak_heap_bytes, memory.used_bytes());
+  return taken;
 }
 
 void collect() noexcept {

@@ -7,9 +7,9 @@
 
 namespace heapwise::gc {
 
-/// Effects: if the heap may not take so many more slices, collects, or lets it grow. Returns:
-/// whether it may take them now. Requires: the lock; the caller's thread is registered.
-[[nodiscard]] bool make_room(std::size_t slices) noexcept;
+/// Effects: takes slices for blocks of a kind; collects before, if the heap has reached its target,
+/// or if there are none. Returns: the first, or no_slice. Requires: the lock; a registered thread.
+[[nodiscard]] slice_index take_slices(std::size_t count, kind of) noexcept;
 
 /// Effects: collects. Requires: the lock.
 void collect_locked() noexcept;

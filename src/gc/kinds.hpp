@@ -25,6 +25,7 @@ inline constexpr std::size_t max_small_bytes = slice_bytes / 2;
 
 using kind = std::uint8_t;
 inline constexpr kind no_kind = 0;
+inline constexpr kind pair_kind = 1; // two words: blocks and granules have the same numbers
 /// 1 ... class_count: blocks that may hold addresses; behind them, the same sizes without.
 inline constexpr kind first_atomic = class_count + 1;
 inline constexpr kind small_kinds = 2 * class_count + 1; // with no_kind
@@ -74,6 +75,7 @@ constexpr kind kind_of(std::size_t size_bytes, bool atomic) noexcept {
 }
 
 static_assert(inside_large < 256);
+static_assert(kind_table[pair_kind].bytes == granule_bytes);
 static_assert(kind_table[class_count].bytes == max_small_bytes);
 static_assert(kind_table[shared_classes].bytes == max_shared_bytes);
 static_assert(

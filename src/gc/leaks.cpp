@@ -1,6 +1,5 @@
 #include "gc/leaks.hpp"
 
-#include <bit>
 #include <mutex>
 
 #include "gc/state.hpp"
@@ -12,30 +11,28 @@ namespace heapwise::gc {
 namespace {
 
 void find_in(slice_index slice, kind of) noexcept {
-  slice_record& record = the_gc.memory.record(slice);
-  auto* const allocated = the_gc.allocated + std::size_t{slice} * slice_record::words;
-  for (std::size_t word = 0; word < slice_record::words; ++word) {
-    const std::uint64_t in_use = allocated[word].load(std::memory_order_relaxed);
-    std::uint64_t lost = in_use & ~record.marks[word].load(std::memory_order_relaxed);
-    allocated[word].store(in_use & ~lost, std::memory_order_relaxed);
-    for (; lost != 0; lost &= lost - 1) {
-      const std::size_t number = word * 64 + static_cast<std::size_t>(std::countr_zero(lost));
-      const std::size_t bytes = of < small_kinds ? kind_table[of].bytes : record.bytes;
-      ++the_gc.counted.leaks;
-      // One that there is no room to write down is counted all the same.
-      if (!the_gc.leaks.add({the_gc.memory.address_of(slice) + number * bytes, bytes})) continue;
-    }
+  const mark* const marks = the_gc.memory.marks_of(slice);
+  mark* const allocated = the_gc.allocated + std::size_t{slice} * marks_of_slice;
+  const bool small = of < small_kinds;
+  const std::size_t bytes = small ? kind_table[of].bytes : the_gc.memory.record(slice).bytes;
+  const std::size_t blocks = small ? kind_table[of].blocks : 1;
+  for (std::size_t block = 0; block < blocks; ++block) {
+    if (allocated[block].load(std::memory_order_relaxed) == 0) continue;
+    if (marks[block].load(std::memory_order_relaxed) != 0) continue;
+    allocated[block].store(0, std::memory_order_relaxed);
+    ++the_gc.counted.leaks;
+    // One that there is no room to write down is counted all the same.
+    if (!the_gc.leaks.add({the_gc.memory.address_of(slice) + block * bytes, bytes})) continue;
   }
 }
 
 } // namespace
 
 bool start_finding_leaks() noexcept {
-  const std::size_t bytes =
-      the_gc.memory.reserved_slices() * slice_record::words * sizeof(std::uint64_t);
+  const std::size_t bytes = the_gc.memory.reserved_slices() * marks_of_slice;
   void* const table = os::reserve(bytes, slice_bytes);
   if (table == nullptr || !os::commit(table, bytes)) return false;
-  the_gc.allocated = static_cast<std::atomic<std::uint64_t>*>(table);
+  the_gc.allocated = static_cast<mark*>(table);
   return true;
 }
 

@@ -69,15 +69,12 @@ class worker {
   }
 
   void drain() noexcept {
-    mark_stack& stack = self_.stack();
     self_.template drain<Shared, Interior>(
-        [&stack]() noexcept {
-          if (work.hungry.load(std::memory_order_relaxed) > 0 && stack.size() >= 2 &&
-              !work.given.load(std::memory_order_relaxed)) [[unlikely]] {
-            share(stack);
-          }
+        [] {
+          return work.hungry.load(std::memory_order_relaxed) > 0 &&
+                 !work.given.load(std::memory_order_relaxed);
         },
-        [this](const void* block) noexcept { scan_long(block); });
+        [](mark_stack& stack) { share(stack); }, [this](const void* block) { scan_long(block); });
   }
 
  private:
@@ -92,7 +89,7 @@ class worker {
       const std::lock_guard hold{work.lock};
       kept = work.ranges->add({{begin, begin + record.bytes}, Interior});
     }
-    if (!kept) self_.template scan<Shared, Interior>(begin, begin + record.bytes);
+    if (!kept) self_.template scan<Interior>(begin, begin + record.bytes);
     if (kept && Shared) announce_work();
   }
 
@@ -141,9 +138,9 @@ class worker {
 
   HEAPWISE_READS_ANYTHING void scan(const root& piece) noexcept {
     if (piece.interior) {
-      self_.template scan<Shared, true>(piece.range.begin, piece.range.end);
+      self_.template scan<true>(piece.range.begin, piece.range.end);
     } else {
-      self_.template scan<Shared, Interior>(piece.range.begin, piece.range.end);
+      self_.template scan<Interior>(piece.range.begin, piece.range.end);
     }
   }
 
@@ -239,10 +236,10 @@ HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept
   worker<false, Interior> work_off{self};
   for (std::size_t slice = 0; slice < where.extent / slice_bytes; ++slice) {
     const kind of = where.kinds[slice].load(std::memory_order_relaxed);
-    const slice_record& record = where.records[slice];
+    const mark* const marks = where.marks + slice * marks_of_slice;
     const auto* const begin = reinterpret_cast<const std::byte*>(where.base) + slice * slice_bytes;
-    if (of == large && record.marks[0].load(std::memory_order_relaxed) != 0) {
-      self.scan<false, Interior>(begin, begin + record.bytes);
+    if (of == large && marks[0].load(std::memory_order_relaxed) != 0) {
+      self.scan<Interior>(begin, begin + where.records[slice].bytes);
     }
     if (of == no_kind || of >= first_atomic) {
       work_off.run();
@@ -250,10 +247,9 @@ HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept
     }
     const kind_facts& facts = kind_table[of];
     for (std::uint32_t block = 0; block < facts.blocks; ++block) {
-      const std::uint64_t marks = record.marks[block / 64].load(std::memory_order_relaxed);
-      if ((marks >> block % 64 & 1) == 0) continue;
+      if (marks[block].load(std::memory_order_relaxed) == 0) continue;
       const std::byte* const at = begin + std::size_t{block} * facts.bytes;
-      self.scan<false, Interior>(at, at + facts.bytes);
+      self.scan<Interior>(at, at + facts.bytes);
       work_off.run();
     }
   }
@@ -268,7 +264,7 @@ bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) no
   return markers[0].start(stack_bytes);
 }
 
-mark_result mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
+bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
   const bool shared = worth_help && marker_count > 1;
   if (shared) start_helpers();
   marker& self = markers[0];
@@ -290,7 +286,7 @@ mark_result mark_from(page_list<root>& roots, const map& where, bool worth_help)
   } else {
     run_marker<false>(self);
   }
-  mark_result result;
+  bool ever_overflowed = false;
   bool overflowed = false;
   const auto add_up = [&] {
     overflowed = false;
@@ -300,14 +296,11 @@ mark_result mark_from(page_list<root>& roots, const map& where, bool worth_help)
     }
   };
   for (add_up(); overflowed; add_up()) {
-    result.overflowed = true;
+    ever_overflowed = true;
     interior_everywhere ? look_again<true>(self, where) : look_again<false>(self, where);
   }
-  for (std::size_t each = 0; each < marker_count; ++each) {
-    result.bytes += markers[each].marked_bytes();
-  }
   self.end();
-  return result;
+  return ever_overflowed;
 }
 
 void forget_markers() noexcept {

@@ -15,19 +15,14 @@ struct root {
   bool interior;
 };
 
-struct mark_result {
-  std::size_t bytes = 0;   // of the blocks that were marked
-  bool overflowed = false; // the heap had to be looked through again
-};
-
 /// Effects: makes ready for so many markers. Returns: whether there is memory for one at least.
 [[nodiscard]] bool start_markers(std::size_t markers, std::size_t stack_bytes,
                                  bool interior) noexcept;
 
-/// Effects: marks what can be reached from the roots, which it uses up. Other markers help from
-/// `worth_help` on. Requires: a world that stands still, no marks.
-[[nodiscard]] mark_result mark_from(page_list<root>& roots, const map& where,
-                                    bool worth_help) noexcept;
+/// Effects: marks what can be reached from the roots, which it uses up. Other markers help if it is
+/// `worth_help`. Returns: whether the heap had to be looked through again, because there was no
+/// room to write down all that was found. Requires: a world that stands still, no marks.
+bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept;
 
 /// Effects: in a forked child, where no marker is left to help.
 void forget_markers() noexcept;

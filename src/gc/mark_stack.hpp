@@ -33,26 +33,40 @@ class grey {
 /// reserved for the most it may hold; pages come as they are needed.
 class mark_stack {
  public:
+  /// The part that changes with each block: a marker keeps it in registers.
+  struct ends {
+    grey* top;
+    grey* limit;
+  };
+
   [[nodiscard]] bool start(std::size_t bytes) noexcept {
     if (first_ != nullptr) return true;
     reserved_ = std::max(bytes / os::page_bytes(), std::size_t{1}) * os::page_bytes();
     first_ = static_cast<grey*>(os::reserve(reserved_, os::page_bytes()));
     if (first_ == nullptr) return false;
-    bottom_ = top_ = limit_ = first_;
+    bottom_ = first_;
+    at_ = {first_, first_};
     return true;
   }
 
+  /// Effects: between the two, only `push` and `bottom` may be used, with the ends that are out.
+  [[nodiscard]] ends take_out() const noexcept { return at_; }
+  void put_back(ends at) noexcept { at_ = at; }
+  [[nodiscard]] grey* bottom() const noexcept { return bottom_; }
+
   /// Returns: whether there was room.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool push(grey item) noexcept {
-    if (top_ == limit_ && !grow()) [[unlikely]]
-      return false;
-    *top_++ = item;
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool push(ends& at, grey item) noexcept {
+    if (at.top == at.limit) [[unlikely]] {
+      at = grown(at);
+      if (at.top == at.limit) return false;
+    }
+    *at.top++ = item;
     return true;
   }
-  [[nodiscard]] bool empty() const noexcept { return top_ == bottom_; }
-  [[nodiscard]] grey pop() noexcept { return *--top_; }
+
+  [[nodiscard]] bool push(grey item) noexcept { return push(at_, item); }
   [[nodiscard]] std::size_t size() const noexcept {
-    return static_cast<std::size_t>(top_ - bottom_);
+    return static_cast<std::size_t>(at_.top - bottom_);
   }
 
   /// Effects: takes out up to `count` items that were pushed first: they lead to the most blocks.
@@ -60,42 +74,43 @@ class mark_stack {
     count = std::min(count, size());
     std::copy_n(bottom_, count, into);
     bottom_ += count;
-    if (empty()) bottom_ = top_ = first_;
+    if (size() == 0) bottom_ = at_.top = first_;
     return count;
   }
 
   /// Effects: gives pages back that few collections need. Requires: empty.
   void shrink() noexcept {
-    bottom_ = top_ = first_;
-    const std::size_t used = bytes();
+    bottom_ = at_.top = first_;
+    const std::size_t used = bytes(at_);
     if (used > kept_bytes) os::purge(first_ + kept_bytes / sizeof(grey), used - kept_bytes);
   }
 
  private:
   static constexpr std::size_t kept_bytes = std::size_t{64} << 10;
 
-  [[nodiscard]] std::size_t bytes() const noexcept {
-    return static_cast<std::size_t>(limit_ - first_) * sizeof(grey);
+  [[nodiscard]] std::size_t bytes(ends at) const noexcept {
+    return static_cast<std::size_t>(at.limit - first_) * sizeof(grey);
   }
 
-  HEAPWISE_COLD bool grow() noexcept {
-    if (bottom_ - first_ > (limit_ - first_) / 2) { // what was given away has left room
-      std::copy(bottom_, top_, first_);
-      top_ -= bottom_ - first_;
+  /// Returns: the ends with room between them, if there can be any.
+  [[nodiscard]] HEAPWISE_COLD ends grown(ends at) noexcept {
+    if (bottom_ != first_ && bottom_ - first_ >= (at.limit - first_) / 2) { // given away: room
+      std::copy(bottom_, at.top, first_);
+      at.top -= bottom_ - first_;
       bottom_ = first_;
-      return true;
+      return at;
     }
-    const std::size_t old = bytes();
+    const std::size_t old = bytes(at);
     const std::size_t more = std::min(reserved_ - old, std::max(old, os::page_bytes()));
-    if (more == 0 || !os::commit(first_ + old / sizeof(grey), more)) return false;
-    limit_ += more / sizeof(grey);
-    return true;
+    if (more != 0 && os::commit(first_ + old / sizeof(grey), more)) {
+      at.limit += more / sizeof(grey);
+    }
+    return at;
   }
 
   grey* first_ = nullptr;
   grey* bottom_ = nullptr;
-  grey* top_ = nullptr;
-  grey* limit_ = nullptr;
+  ends at_{};
   std::size_t reserved_ = 0;
 };
 

@@ -9,148 +9,168 @@
 #include "gc/mark_stack.hpp"
 #include "gc/space.hpp"
 #include "heapwise/detail/config.hpp"
-#include "os/world.hpp"
 
 namespace heapwise::gc {
 
-/// One thread's share of marking. `Shared`: others mark at the same time.
+/// One thread's share of marking. `Shared`: others mark at the same time. `Interior`: an address
+/// inside of a block counts as one of the block.
 class marker {
  public:
   [[nodiscard]] bool start(std::size_t stack_bytes) noexcept { return stack_.start(stack_bytes); }
 
   void begin(const map& where) noexcept {
     where_ = where;
-    marked_bytes_ = 0;
     overflowed_ = false;
   }
   void end() noexcept { stack_.shrink(); }
 
   /// Effects: marks what the words in [begin, end) point to, and notes it down.
-  template <bool Shared, bool Interior>
+  template <bool Interior>
   HEAPWISE_READS_ANYTHING void scan(const void* begin, const void* end) noexcept {
-    // From the end, so that what the first word leads to lies on top and comes next: blocks that
-    // were made in one go lie in that order.
-    const auto* const first = static_cast<const std::uintptr_t*>(begin);
-    for (const auto* at = static_cast<const std::uintptr_t*>(end); at != first;) {
-      consider<Shared, Interior>(*--at);
-    }
+    const map where = where_;
+    mark_stack::ends at = stack_.take_out();
+    scan_words<Interior>(where, at, begin, end);
+    stack_.put_back(at);
   }
 
-  /// Effects: looks through all blocks noted down, and those they lead to. `meanwhile` is called
-  /// now and then; `long_block` gets the blocks that are better looked through in pieces.
-  template <bool Shared, bool Interior, class Meanwhile, class LongBlock>
-  HEAPWISE_READS_ANYTHING void drain(Meanwhile meanwhile, LongBlock long_block) noexcept {
+  /// Effects: looks through all blocks noted down, and those they lead to. When `others_wait()`,
+  /// `share` is called with the stack, now and then; `long_block` gets the large blocks.
+  template <bool Shared, bool Interior, class OthersWait, class Share, class LongBlock>
+  HEAPWISE_READS_ANYTHING void drain(OthersWait others_wait, Share share,
+                                     LongBlock long_block) noexcept {
     // Blocks are fetched when they leave the stack, and looked through a few blocks later, when
     // they have arrived: Cher, Hosking, Vitek: Software prefetching for mark-sweep garbage
     // collection, ASPLOS 2004.
     std::array<grey, in_flight> arriving{};
-    std::size_t turn = 0;
+    const map where = where_;
+    mark_stack::ends at = stack_.take_out();
     std::size_t idle_turns = 0;
-    while (idle_turns < in_flight || !stack_.empty()) {
+    for (std::size_t turn = 0; idle_turns < in_flight || at.top != stack_.bottom(); ++turn) {
       grey next{};
-      if (!stack_.empty()) {
-        next = stack_.pop();
+      if (at.top != stack_.bottom()) {
+        next = *--at.top;
         HEAPWISE_PREFETCH(next.block());
         idle_turns = 0;
-        if constexpr (Shared) meanwhile();
       } else {
         ++idle_turns;
       }
-      const grey now = arriving[turn];
-      arriving[turn] = next;
-      turn = (turn + 1) % in_flight;
+      grey& place = arriving[turn % in_flight];
+      const grey now = place;
+      place = next;
       if (!now) continue;
-      look_through<Shared, Interior>(now, long_block);
+      if (now.of() < small_kinds) [[likely]] {
+        look_through<Interior>(where, at, now);
+      } else {
+        stack_.put_back(at);
+        long_block(now.block());
+        at = stack_.take_out();
+      }
+      if (Shared && turn % turns_between_looks == 0 && others_wait()) [[unlikely]] {
+        stack_.put_back(at);
+        if (stack_.size() >= 2) share(stack_);
+        at = stack_.take_out();
+      }
     }
+    stack_.put_back(at);
   }
 
   [[nodiscard]] mark_stack& stack() noexcept { return stack_; }
-  [[nodiscard]] std::size_t marked_bytes() const noexcept { return marked_bytes_; }
-  [[nodiscard]] bool overflowed() noexcept { return overflowed_; }
+  [[nodiscard]] bool overflowed() const noexcept { return overflowed_; }
   void forget_overflow() noexcept { overflowed_ = false; }
 
  private:
   static constexpr std::size_t in_flight = 8;
+  static constexpr std::size_t turns_between_looks = 16;
 
-  template <bool Shared, bool Interior, class LongBlock>
-  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void look_through(grey now,
-                                                                   LongBlock long_block) noexcept {
+  template <bool Interior>
+  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void look_through(const map& where,
+                                                                   mark_stack::ends& at,
+                                                                   grey now) noexcept {
     const auto* const words = static_cast<const std::uintptr_t*>(now.block());
-    if (now.of() == 1) { // two words: the most frequent of small blocks
+    if (now.of() == pair_kind) {
       const std::uintptr_t second = words[1];
       const std::uintptr_t first = words[0];
-      consider<Shared, Interior>(second);
-      consider<Shared, Interior>(first);
-    } else if (now.of() < small_kinds) {
-      scan<Shared, Interior>(words, words + kind_table[now.of()].bytes / sizeof(std::uintptr_t));
+      consider<Interior>(where, at, second);
+      consider<Interior>(where, at, first);
     } else {
-      long_block(words);
+      scan_words<Interior>(where, at, words,
+                           words + kind_table[now.of()].bytes / sizeof(std::uintptr_t));
+    }
+  }
+
+  template <bool Interior>
+  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void scan_words(const map& where,
+                                                                 mark_stack::ends& at,
+                                                                 const void* begin,
+                                                                 const void* end) noexcept {
+    // From the end, so that what the first word leads to lies on top and comes next: blocks that
+    // were made in one go lie in that order.
+    const auto* const first = static_cast<const std::uintptr_t*>(begin);
+    for (const auto* word = static_cast<const std::uintptr_t*>(end); word != first;) {
+      consider<Interior>(where, at, *--word);
     }
   }
 
   /// The question that a collection asks most: is this word the address of a block, and is that
-  /// marked? Three instructions say no to what is no address of the heap.
-  template <bool Shared, bool Interior>
-  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void consider(std::uintptr_t word) noexcept {
-    const std::uintptr_t offset = word - where_.base;
-    if (offset >= where_.extent) return;
+  /// marked? Two instructions say no to what is no address of the heap.
+  template <bool Interior>
+  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void consider(const map& where,
+                                                               mark_stack::ends& at,
+                                                               std::uintptr_t word) noexcept {
+    const std::uintptr_t offset = word - where.base;
+    if (offset >= where.extent) return;
     const std::uintptr_t slice = offset / slice_bytes;
-    const kind of = where_.kinds[slice].load(std::memory_order_relaxed);
-    if (of >= small_kinds) [[unlikely]]
-      return consider_large<Shared, Interior>(word);
+    const kind of = where.kinds[slice].load(std::memory_order_relaxed);
+    if (of == pair_kind) { // nothing to look up, nothing to divide
+      if (!Interior && offset % granule_bytes != 0) return;
+      if (was_marked(where.marks[offset / granule_bytes])) return;
+      note(at, {word - (Interior ? offset % granule_bytes : 0), of});
+      return;
+    }
+    if (of >= small_kinds) [[unlikely]] {
+      const grey found = consider_large(where, word, Interior);
+      if (found) note(at, found);
+      return;
+    }
     const kind_facts& facts = kind_table[of]; // of no_kind: no blocks
     const std::uintptr_t inside = offset % slice_bytes;
     const std::uint32_t block = block_at(facts, inside);
     if (block >= facts.blocks) return;
     const std::uintptr_t behind_first = inside - std::uintptr_t{block} * facts.bytes;
     if (!Interior && behind_first != 0) return;
-    if (!mark<Shared>(where_.records[slice].marks[block / 64], block)) return;
-    marked_bytes_ += facts.bytes;
-    if (!facts.atomic) note({word - behind_first, of});
+    if (was_marked(where.marks[slice * marks_of_slice + block])) return;
+    if (!facts.atomic) note(at, {word - behind_first, of});
   }
 
-  template <bool Shared, bool Interior>
-  HEAPWISE_NOINLINE HEAPWISE_READS_ANYTHING void consider_large(std::uintptr_t word) noexcept {
-    std::uintptr_t offset = word - where_.base;
-    std::uintptr_t slice = offset / slice_bytes;
-    if (where_.kinds[slice].load(std::memory_order_relaxed) == inside_large) {
-      if (!Interior) return;
-      slice -= where_.records[slice].slices;
+  /// Returns: the block if it was not marked and has to be looked through.
+  HEAPWISE_NOINLINE static grey consider_large(const map& where, std::uintptr_t word,
+                                               bool interior) noexcept {
+    std::uintptr_t slice = (word - where.base) / slice_bytes;
+    if (where.kinds[slice].load(std::memory_order_relaxed) == inside_large) {
+      slice -= where.records[slice].slices;
     }
-    const slice_record& record = where_.records[slice];
-    const std::uintptr_t behind_first = offset - slice * slice_bytes;
-    if (!Interior && behind_first != 0) return;
-    if (behind_first >= record.bytes) return;
-    if (!mark<Shared>(where_.records[slice].marks[0], 0)) return;
-    marked_bytes_ += record.bytes;
-    const kind of = where_.kinds[slice].load(std::memory_order_relaxed);
-    if (of == large) note({word - behind_first, of});
+    const std::uintptr_t behind_first = word - where.base - slice * slice_bytes;
+    if (behind_first >= (interior ? where.records[slice].bytes : 1)) return {};
+    const kind of = where.kinds[slice].load(std::memory_order_relaxed);
+    if (was_marked(where.marks[slice * marks_of_slice])) return {};
+    return of == large ? grey{word - behind_first, of} : grey{};
   }
 
-  /// Returns: whether it was this call that marked it.
-  template <bool Shared>
-  HEAPWISE_ALWAYS_INLINE static bool mark(std::atomic<std::uint64_t>& word,
-                                          std::uint32_t block) noexcept {
-    const std::uint64_t bit = std::uint64_t{1} << block % 64;
+  /// Effects: marks it. Two markers may both be told that it was not: then both look through it.
+  HEAPWISE_ALWAYS_INLINE static bool was_marked(mark& of) noexcept {
     // Relaxed: marks say nothing of other memory, and all of it stands still.
-    const std::uint64_t before = word.load(std::memory_order_relaxed);
-    if ((before & bit) != 0) return false;
-    if constexpr (Shared) {
-      return (word.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
-    } else {
-      word.store(before | bit, std::memory_order_relaxed);
-      return true;
-    }
+    if (of.load(std::memory_order_relaxed) != 0) return true;
+    of.store(1, std::memory_order_relaxed);
+    return false;
   }
 
-  HEAPWISE_ALWAYS_INLINE void note(grey item) noexcept {
-    if (!stack_.push(item)) [[unlikely]]
+  HEAPWISE_ALWAYS_INLINE void note(mark_stack::ends& at, grey item) noexcept {
+    if (!stack_.push(at, item)) [[unlikely]]
       overflowed_ = true;
   }
 
   map where_;
   mark_stack stack_;
-  std::size_t marked_bytes_ = 0;
   bool overflowed_ = false;
 };
 

@@ -58,7 +58,7 @@ constexpr std::array known = std::to_array<option>({
      "1 to 16"},
     {"FREE_SPACE_DIVISOR",
      [](string_view value, settings& into) noexcept {
-       return read_number(value, into.divisor, 1, 1000);
+       return read_number(value, into.free_space_divisor, 1, 1000);
      },
      "1 to 1000"},
     {"LIMIT_MIB",
@@ -122,7 +122,7 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
   settings chosen;
   if (wanted != nullptr) {
     chosen.markers = wanted->markers;
-    chosen.divisor = std::max<std::size_t>(wanted->free_space_divisor, 1);
+    chosen.free_space_divisor = std::max<std::size_t>(wanted->free_space_divisor, 1);
     chosen.limit_bytes = wanted->limit_bytes;
     if (wanted->mark_stack_bytes != 0) chosen.mark_stack_bytes = wanted->mark_stack_bytes;
     chosen.interior = wanted->interior_pointers != 0;

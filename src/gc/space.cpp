@@ -22,6 +22,14 @@ constexpr std::size_t slices_of(std::size_t limit_bytes) noexcept {
   return std::max<std::size_t>(limit_bytes / slice_bytes, 1);
 }
 
+/// Effects: makes the entries of slices usable, as the pages go.
+bool commit_table(void* table, std::size_t entry_bytes, std::size_t from, std::size_t to) noexcept {
+  const std::size_t page = os::page_bytes();
+  const std::size_t begin = from * entry_bytes / page * page;
+  return os::commit(static_cast<std::byte*>(table) + begin,
+                    round_up(to * entry_bytes, page) - begin);
+}
+
 } // namespace
 
 bool space::start(std::size_t limit_bytes) noexcept {
@@ -38,7 +46,9 @@ bool space::start(std::size_t limit_bytes) noexcept {
 bool space::start_with(std::size_t slices) noexcept {
   const std::size_t kinds_bytes = round_up(slices, slice_bytes);
   const std::size_t records_bytes = round_up(slices * sizeof(slice_record), slice_bytes);
-  const std::size_t bytes = kinds_bytes + records_bytes + slices * slice_bytes;
+  const std::size_t marks_bytes = slices * marks_of_slice;
+  const std::size_t tables_bytes = kinds_bytes + records_bytes + marks_bytes;
+  const std::size_t bytes = tables_bytes + slices * slice_bytes;
   auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
   if (memory == nullptr) return false;
   if (!os::commit(memory, kinds_bytes)) {
@@ -47,7 +57,8 @@ bool space::start_with(std::size_t slices) noexcept {
   }
   kinds_ = reinterpret_cast<std::atomic<kind>*>(memory);
   records_ = reinterpret_cast<slice_record*>(memory + kinds_bytes);
-  base_ = reinterpret_cast<std::uintptr_t>(memory + kinds_bytes + records_bytes);
+  marks_ = reinterpret_cast<mark*>(memory + kinds_bytes + records_bytes);
+  base_ = reinterpret_cast<std::uintptr_t>(memory + tables_bytes);
   reserved_ = slices;
   return true;
 }
@@ -56,11 +67,8 @@ bool space::commit_to(std::size_t end) noexcept {
   if (end <= committed_) return true;
   for (const std::size_t ahead : {std::max(commit_step, committed_ / 8), std::size_t{0}}) {
     const std::size_t wanted = std::min(reserved_, std::max(end, committed_ + ahead));
-    const std::size_t page = os::page_bytes();
-    const std::size_t from = committed_ * sizeof(slice_record) / page * page;
-    const std::size_t to = round_up(wanted * sizeof(slice_record), page);
-    auto* const records = reinterpret_cast<std::byte*>(records_);
-    if (os::commit(records + from, to - from) &&
+    if (commit_table(records_, sizeof(slice_record), committed_, wanted) &&
+        commit_table(marks_, marks_of_slice, committed_, wanted) &&
         os::commit(address_of(static_cast<slice_index>(committed_)),
                    (wanted - committed_) * slice_bytes)) {
       committed_ = wanted;
@@ -98,9 +106,7 @@ slice_index space::take(std::size_t count, kind of) noexcept {
     kinds_[at].store(at == first ? of : inside_large, std::memory_order_relaxed);
     records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
   }
-  if (records_[first].marks[0].load(std::memory_order_relaxed) != 0 || of < small_kinds) {
-    for (auto& word : records_[first].marks) word.store(0, std::memory_order_relaxed);
-  }
+  std::memset(static_cast<void*>(marks_of(first)), 0, of < small_kinds ? kind_table[of].blocks : 1);
   if (end > top()) top_.store(end, std::memory_order_relaxed);
   used_.store(used_.load(std::memory_order_relaxed) + count, std::memory_order_relaxed);
   return first;

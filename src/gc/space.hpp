@@ -2,7 +2,6 @@
 // record for each in front of it.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -14,17 +13,18 @@ namespace heapwise::gc {
 using slice_index = std::uint32_t;
 inline constexpr slice_index no_slice = ~slice_index{0};
 
-/// What the collector knows of a slice, apart from its blocks.
-struct slice_record {
-  static constexpr std::size_t words = slice_bytes / granule_bytes / 64;
+/// A byte for each block: 1 when it was reached by the last collection, or handed out before it was
+/// over. What is not marked when its slice is swept is free. Bytes, because two markers can set
+/// neighbours without a locked instruction, and one without waiting for its own last store.
+using mark = std::atomic<std::uint8_t>;
+inline constexpr std::size_t marks_of_slice = slice_bytes / granule_bytes;
 
+/// What the collector knows of a slice, apart from its blocks and their marks.
+struct slice_record {
   slice_index next;        // in the list of spans that are still to be swept
   std::uint32_t slices;    // of a large block; of a slice inside of it: how far behind the first
   std::size_t bytes;       // of a large block: what may be used
   std::atomic<bool> dirty; // it may hold other bytes than zeros. Written by who was given it
-  /// A bit for each block: reached by the last collection, or handed out before it was over. What
-  /// is not marked when the slice is swept is free.
-  std::array<std::atomic<std::uint64_t>, words> marks;
 };
 
 /// Where blocks may be and of what kind: what marking has to know, in registers.
@@ -32,7 +32,8 @@ struct map {
   std::uintptr_t base = 0;
   std::uintptr_t extent = 0; // of the slices that were ever used, in bytes
   const std::atomic<kind>* kinds = nullptr;
-  slice_record* records = nullptr;
+  mark* marks = nullptr; // marks_of_slice for each slice
+  const slice_record* records = nullptr;
 };
 
 /// Thread safety: `take` and `give` under the collector's lock, all others may read meanwhile.
@@ -67,13 +68,16 @@ class space {
     return reinterpret_cast<std::byte*>(base_) + std::size_t{slice} * slice_bytes;
   }
   [[nodiscard]] slice_record& record(slice_index slice) const noexcept { return records_[slice]; }
+  [[nodiscard]] mark* marks_of(slice_index slice) const noexcept {
+    return marks_ + std::size_t{slice} * marks_of_slice;
+  }
   [[nodiscard]] kind kind_at(slice_index slice) const noexcept {
     // Relaxed: whoever has the address of a block learned of it after the kind was written.
     return kinds_[slice].load(std::memory_order_relaxed);
   }
   [[nodiscard]] slice_index top() const noexcept { return top_.load(std::memory_order_relaxed); }
   [[nodiscard]] map what_is_where() const noexcept {
-    return {base_, std::size_t{top()} * slice_bytes, kinds_, records_};
+    return {base_, std::size_t{top()} * slice_bytes, kinds_, marks_, records_};
   }
 
   [[nodiscard]] std::size_t used_bytes() const noexcept {
@@ -81,7 +85,7 @@ class space {
   }
   [[nodiscard]] std::size_t reserved_slices() const noexcept { return reserved_; }
   [[nodiscard]] std::size_t metadata_bytes() const noexcept {
-    return std::size_t{top()} * (sizeof(slice_record) + sizeof(kind));
+    return std::size_t{top()} * (sizeof(slice_record) + sizeof(kind) + marks_of_slice);
   }
 
  private:
@@ -91,6 +95,7 @@ class space {
 
   std::uintptr_t base_ = 0;
   std::atomic<kind>* kinds_ = nullptr;
+  mark* marks_ = nullptr;
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;

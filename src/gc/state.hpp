@@ -53,7 +53,7 @@ struct leak {
 
 struct settings {
   std::size_t markers = 0;
-  std::size_t divisor = 1;
+  std::size_t free_space_divisor = 1;
   std::size_t limit_bytes = 0;
   std::size_t mark_stack_bytes = std::size_t{256} << 20;
   bool interior = false;
@@ -73,7 +73,7 @@ struct state {
   settings chosen;
   page_list<os::memory_range> added_roots;
   page_list<leak> leaks;
-  std::atomic<std::uint64_t>* allocated = nullptr; // find_leaks: a bit for each block
+  mark* allocated = nullptr; // find_leaks: 1 for each block in use, as marks
   heapwise_gc_leak_report* report = nullptr;
   void* report_argument = nullptr;
 
