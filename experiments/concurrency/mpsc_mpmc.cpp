@@ -131,14 +131,13 @@ std::vector<subject> subjects() {
 #if defined(HEAPWISE_HAS_CONCURRENTQUEUE)
   all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", measure<concurrent_queue>});
 #else
-  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr,
-                 "not here: install libconcurrentqueue-dev and build again"});
+  all.push_back(
+      {"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr, concurrent_queue_missing});
 #endif
-#if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
+#if defined(HEAPWISE_HAS_BOOST_QUEUE)
   all.push_back({"boost_queue", "boost::lockfree::queue, fixed size", measure<boost_queue>});
 #else
-  all.push_back({"boost_queue", "boost::lockfree::queue", nullptr,
-                 "not here: install libboost-dev and build again"});
+  all.push_back({"boost_queue", "boost::lockfree::queue", nullptr, boost_queue_missing});
 #endif
 #if defined(HEAPWISE_HAS_TBB)
   all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", measure<tbb_bounded_queue>});

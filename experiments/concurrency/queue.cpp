@@ -41,8 +41,8 @@ std::vector<subject> subjects() {
   all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue, tokens, in bulk",
                  measure<concurrent_queue_with_tokens>});
 #else
-  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr,
-                 "not here: install libconcurrentqueue-dev and build again"});
+  all.push_back(
+      {"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr, concurrent_queue_missing});
 #endif
 #if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
   all.push_back({"boost_spsc", "boost::lockfree::spsc_queue, in bulk", measure<boost_spsc_queue>});

@@ -14,8 +14,10 @@
 #include <readerwriterqueue/readerwriterqueue.h>
 #endif
 #if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
-#include <boost/lockfree/queue.hpp>
 #include <boost/lockfree/spsc_queue.hpp>
+#endif
+#if defined(HEAPWISE_HAS_BOOST_QUEUE)
+#include <boost/lockfree/queue.hpp>
 #endif
 #if defined(HEAPWISE_HAS_TBB)
 #include <oneapi/tbb/concurrent_queue.h>
@@ -26,6 +28,13 @@ namespace concurrency {
 using heapwise::bench::cell;
 using heapwise::bench::subject;
 
+inline constexpr const char* concurrent_queue_missing =
+    "not in this build: it takes libconcurrentqueue-dev and no thread sanitizer, which does not "
+    "know the fences that the queue relies on";
+inline constexpr const char* boost_queue_missing =
+    "not in this build: it takes libboost-dev and no thread sanitizer, which reports the queue's "
+    "reading of a message before it knows that it is its own";
+
 /// For queues that take and give one message at a time.
 template <class Pointer, class One>
 std::size_t one_by_one(Pointer first, std::size_t count, One&& one) {
@@ -33,9 +42,6 @@ std::size_t one_by_one(Pointer first, std::size_t count, One&& one) {
   while (done < count && one(first[done])) ++done;
   return done;
 }
-
-// Each `*_subject<Measure, Message, Capacity>()` below is a row: Measure<Queue>::run where the
-// library is here, else the way to get it.
 
 #if defined(HEAPWISE_HAS_READERWRITERQUEUE)
 template <class Message, std::size_t Capacity>
@@ -98,7 +104,9 @@ class boost_spsc_queue {
  private:
   boost::lockfree::spsc_queue<Message, boost::lockfree::capacity<Capacity>> queue_;
 };
+#endif
 
+#if defined(HEAPWISE_HAS_BOOST_QUEUE)
 template <class Message, std::size_t Capacity>
 class boost_queue {
  public:
