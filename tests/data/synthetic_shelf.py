@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,7 @@ class Shelf:
     smoke: bool = False
     refused: tuple[str, ...] = ("aosoa",)
     plant: dict[str, float] = field(default_factory=dict)
+    rename: dict[str, str] = field(default_factory=dict)
     bend: Callable[[str, str, dict[str, Any], str, float], float] = (
         lambda experiment, subject, parameters, quantity, value: value)
 
@@ -90,13 +91,18 @@ def shelf_run(script: Shelf | None = None) -> StoredRun:
     processes: list[Process] = []
     samples: list[Sample] = []
     for round_ in range(script.rounds):
-        for experiment in (LAYOUT, LEVELS):
+        for experiment in _experiments(script):
             names = [s.name for s in experiment.subjects] + [f"{experiment.baseline}-control"]
             for cell in _cells(experiment):
                 for name in random.permutation(names):
                     _process(script, random, experiment, str(name), cell, round_, processes,
                              samples)
     return StoredRun(Path("synthetic"), _run(script), processes, samples)
+
+
+def _experiments(script: Shelf) -> list[Experiment]:
+    return [replace(e, subjects=[replace(s, name=script.rename.get(s.name, s.name))
+                                 for s in e.subjects]) for e in (LAYOUT, LEVELS)]
 
 
 def _cells(experiment: Experiment) -> list[dict[str, Any]]:
@@ -139,8 +145,9 @@ def _true(experiment: str, subject: str, cell: dict[str, Any], quantity: str) ->
 
 
 def _run(script: Shelf) -> Run:
+    experiments = _experiments(script)
     subjects = [Subject(s.name, s.title, baseline=s.name == e.baseline)
-                for e in (LAYOUT, LEVELS) for s in e.subjects]
+                for e in experiments for s in e.subjects]
     subjects += [Subject(f"{e.baseline}-control", "second label", control=True)
                  for e in (LAYOUT, LEVELS)]
     plan = Plan(kind="run", command=[], experiments=[LAYOUT.id, LEVELS.id], parameters={},
@@ -149,5 +156,5 @@ def _run(script: Shelf) -> Run:
                 timeout_s=60, smoke=script.smoke, environment={"PATH": "/usr/bin"})
     return Run(schema=1, id="5e1f", version="0.1.0", created="2026-01-02T03:04:05Z",
                command_line=["heapwise", "run", "layout", "cache"], plan=plan, machine=machine(),
-               experiments=[LAYOUT, LEVELS], state="complete", machine_after=machine(),
+               experiments=experiments, state="complete", machine_after=machine(),
                finished="2026-01-02T03:09:05Z")

@@ -70,7 +70,7 @@ def _subjects(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Find
     row = bench.table.get(cell, {})
     tried = bench.tried[(cell.experiment, cell.parameters)]
     for name in bench.subjects():
-        if name == base or name in bench.controls() or name not in tried:
+        if name == base or name in bench.aside() or name not in tried:
             continue
         if bench.group_of(cell.experiment, name) != bench.group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
@@ -94,7 +94,7 @@ def _parameters(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Fi
         return
     name = moved[0]
     for subject in bench.subjects():
-        if subject in bench.controls() or subject not in bench.table[cell] or (
+        if subject in bench.aside() or subject not in bench.table[cell] or (
                 subject not in bench.table[first]):
             continue
         above, below = (f"{subject} with {_words({name: p[name]})}" for p in (here, start))

@@ -32,6 +32,10 @@ from heapwise.trust.series import (
 from heapwise.trust.v05_same_twice import noise_floors
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
+
+YARDSTICK = "empty_loop"
+"""The subject that does everything but the work: what the others' figures hold of the loop."""
+
 FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio", "ratio_low",
            "ratio_high")
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
@@ -81,6 +85,10 @@ class Bench:
 
     def subjects(self) -> dict[str, Subject]:
         return {subject.name: subject for subject in self.stored.run.plan.subjects}
+
+    def aside(self) -> set[str]:
+        """Who is shown and never ranked: controls, and the loop without the work."""
+        return self.controls() | {YARDSTICK}
 
     def controls(self) -> set[str]:
         return {subject.name for subject in self.stored.run.plan.subjects if subject.control}
@@ -214,12 +222,11 @@ def outcome(processes: list[Process]) -> tuple[str, str]:
 
 
 def ranked(bench: Bench, rows: list[Row]) -> Iterator[Row]:
-    """Rows that may be first or last: measured to the end, and no control."""
-    subjects = bench.subjects()
+    """Rows that may be first or last: measured to the end as it is, by no control."""
+    aside = bench.aside()
     for row in rows:
-        known = subjects.get(row.subject)
         own = {name: value for name, value in row.parameters.items() if name != "quantity"}
         cell = Cell(row.experiment, parameters_key(own), row.parameters["quantity"])
-        if row.median is not None and row.status == "ok" and not (known and known.control) and (
+        if row.median is not None and row.status == "ok" and row.subject not in aside and (
                 not bench.planted(cell, row.subject)):
             yield row

@@ -78,7 +78,7 @@ def _groups(bench: Bench, cell: Cell) -> list[str]:
 
 def _standing(bench: Bench, cell: Cell, group: str) -> Standing | None:
     quantity = quantity_of(bench, cell)
-    aside = bench.controls()
+    aside = bench.aside()
     row = {name: series for name, series in bench.table[cell].items()
            if name not in aside and bench.group_of(cell.experiment, name) == group
            and _whole(bench, cell, name)}

@@ -9,6 +9,8 @@ from synthetic import compare_run
 from synthetic_shelf import Shelf, shelf_run
 
 from heapwise.analysis import analyse, detectable_line, expected_line, headline
+from heapwise.analysis.rows import Bench
+from heapwise.analysis.standing import standings
 from heapwise.model import Result
 
 
@@ -141,3 +143,16 @@ def test_what_was_slowed_down_on_purpose_is_never_ranked() -> None:
     assert "soa" not in planted.advice
     assert all(f.verdict == "cannot tell" for f in planted.findings
                if "soa" in (f.above, f.below) and f.ratio is not None)
+
+
+def test_the_loop_alone_is_a_yardstick_and_no_rival() -> None:
+    def quick(experiment: str, subject: str, cell: dict[str, Any], name: str,
+              value: float) -> float:
+        return 9000.0 if subject == "empty_loop" else value
+
+    stored = shelf_run(Shelf(bend=quick, refused=(), rename={"aosoa": "empty_loop"}))
+    found = analyse(stored)
+    assert {r.verdict for r in found.rows if r.subject == "empty_loop"} == {"better"}
+    assert "empty_loop" not in found.advice
+    assert not any("empty_loop" in finding.sentence for finding in found.findings)
+    assert all("empty_loop" not in standing.places for standing in standings(Bench(stored)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
+from heapwise.analysis.rows import YARDSTICK
 from heapwise.analysis.units import scale_for, show
 from heapwise.figures import ladder, scaling
 from heapwise.model import Experiment, Row
@@ -48,7 +49,12 @@ def _over_numbers(groups: list[Group], varying: list[str]) -> bool:
 
 
 def _shown(view: View, row: Row) -> bool:
-    return row.median is not None and isfinite(row.median) and row.subject not in view.controls
+    return row.median is not None and isfinite(row.median) and _drawn(view, row)
+
+
+def _drawn(view: View, row: Row) -> bool:
+    """The loop alone is far from all others: it would leave them no room."""
+    return row.subject not in view.controls | {YARDSTICK}
 
 
 def _bare(row: Row) -> Row:
@@ -59,7 +65,7 @@ def _bare(row: Row) -> Row:
 def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> str:
     found = []
     for group in groups[:MOST_CELLS]:
-        rows = [_bare(row) for row in group.rows if row.subject not in view.controls]
+        rows = [_bare(row) for row in group.rows if _drawn(view, row)]
         name = cell_words({key: group.cell[key] for key in varying if key in group.cell})
         found.append(ladder.Step(name, rows))
     scale = scale_for([row.median for step in found for row in step.rows], groups[0].unit)
