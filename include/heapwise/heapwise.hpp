@@ -4,6 +4,7 @@
 #include <heapwise/adapt/deleter.hpp>
 #include <heapwise/adapt/memory_resource.hpp>
 #include <heapwise/adapt/std_allocator.hpp>
+#include <heapwise/arena.hpp>
 #include <heapwise/block_source.hpp>
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>

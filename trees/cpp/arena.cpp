@@ -1,6 +1,5 @@
-// Binary trees from a pool that is reset: nodes are allocated one by one and forgotten all at once,
-// as from an arena. Each phase has a pool as large as a tree.
-#include <heapwise/pool.hpp>
+// Binary trees from an arena: nodes are allocated one by one and freed all at once.
+#include <heapwise/arena.hpp>
 
 #include "binary_trees.hpp"
 
@@ -10,21 +9,18 @@ class in_arena {
  public:
   using tree = trees::node*;
 
-  explicit in_arena(int depth)
-      : nodes_{{.block_size = sizeof(trees::node),
-                .block_count = trees::nodes_of(depth),
-                .alignment = alignof(trees::node),
-                .growth = heapwise::growth::fixed,
-                .max_block_count = 0}} {}
+  explicit in_arena(int /*depth*/) {}
 
   [[nodiscard]] tree make(int depth) {
-    return trees::make(depth, [&nodes = nodes_] { return nodes.allocate(); });
+    return trees::make(depth, [&nodes = nodes_] {
+      return nodes.allocate(sizeof(trees::node), alignof(trees::node));
+    });
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree /*root*/) { nodes_.reset(); }
 
  private:
-  heapwise::pool<heapwise::unsynchronized, heapwise::trusting> nodes_;
+  heapwise::arena nodes_;
 };
 
 } // namespace

@@ -1,9 +1,10 @@
-// A std::pmr::memory_resource over a pool.
+// A std::pmr::memory_resource over a pool, and one over an arena.
 #pragma once
 
 #include <cstddef>
 #include <memory_resource>
 
+#include <heapwise/arena.hpp>
 #include <heapwise/concepts.hpp>
 
 namespace heapwise {
@@ -55,6 +56,32 @@ class pool_resource final : public std::pmr::memory_resource {
 
   Pool* pool_;
   std::pmr::memory_resource* upstream_;
+};
+
+/// Serves all requests from an arena; to deallocate does nothing. Equal to those over the same
+/// arena.
+///
+/// Requires: the arena outlives the resource. Thread safety: as the arena.
+class arena_resource final : public std::pmr::memory_resource {
+ public:
+  explicit arena_resource(heapwise::arena& from) noexcept : from_{&from} {}
+
+  [[nodiscard]] heapwise::arena& arena() const noexcept { return *from_; }
+
+ private:
+  /// Throws: std::bad_alloc.
+  void* do_allocate(std::size_t size_bytes, std::size_t alignment) override {
+    return from_->allocate(size_bytes, alignment);
+  }
+  void do_deallocate(void* /*memory*/, std::size_t /*size_bytes*/,
+                     std::size_t /*alignment*/) override {}
+
+  [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
+    const auto* const same_type = dynamic_cast<const arena_resource*>(&other);
+    return same_type != nullptr && same_type->from_ == from_;
+  }
+
+  heapwise::arena* from_;
 };
 
 } // namespace heapwise

@@ -1,0 +1,97 @@
+// An arena: memory that is allocated piece by piece and freed all at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <heapwise/block_source.hpp>
+#include <heapwise/detail/config.hpp>
+
+namespace heapwise {
+
+/// Hands out memory from front to back of chunks, and takes all of it back in one step.
+///
+/// - to allocate is to move an address up; there is nothing to free one block with, no bytes beside
+///   a block, and no destructor is run.
+/// - chunks double in size up to 4 MiB; what is larger gets a chunk that fits.
+/// - `reset` keeps the chunks for what comes next, `release` gives them back to the source.
+///
+/// Thread safety: one thread at a time.
+class arena {
+ public:
+  static constexpr std::size_t default_chunk_bytes = std::size_t{64} << 10;
+
+  /// Effects: none yet; chunks come from `source`, which must outlive the arena, when there is
+  /// something to put into them. `first_chunk_bytes` is the size of the first.
+  explicit arena(block_source& source = os_blocks(),
+                 std::size_t first_chunk_bytes = default_chunk_bytes) noexcept
+      : source_{&source}, first_chunk_bytes_{first_chunk_bytes} {}
+
+  arena(const arena&) = delete;
+  arena& operator=(const arena&) = delete;
+  ~arena() { release(); }
+
+  /// Returns: `size_bytes` of memory aligned to `alignment`, never nullptr. Valid until reset,
+  /// release or destruction. Requires: `alignment` is a power of two.
+  /// Throws: std::bad_alloc when the source has no more. Complexity: O(1), and the source's.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(
+      std::size_t size_bytes, std::size_t alignment = alignof(std::max_align_t)) {
+    void* const memory = try_allocate(size_bytes, alignment);
+    if (memory == nullptr) [[unlikely]]
+      throw std::bad_alloc{};
+    return memory;
+  }
+
+  /// Returns: as allocate, or nullptr when the source has no more.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate(
+      std::size_t size_bytes, std::size_t alignment = alignof(std::max_align_t)) noexcept {
+    const std::uintptr_t begin = (next_ + (alignment - 1)) & ~(std::uintptr_t{alignment} - 1);
+    if (begin < next_ || begin > end_ || size_bytes > end_ - begin) [[unlikely]]
+      return grow(size_bytes, alignment);
+    next_ = begin + size_bytes;
+    return reinterpret_cast<void*>(begin);
+  }
+
+  /// Returns: an object in the arena. Throws: std::bad_alloc, and what the constructor throws.
+  template <class T, class... Arguments>
+  [[nodiscard]] T* create(Arguments&&... arguments) {
+    static_assert(std::is_trivially_destructible_v<T>, "no arena runs destructors");
+    return std::construct_at(static_cast<T*>(allocate(sizeof(T), alignof(T))),
+                             std::forward<Arguments>(arguments)...);
+  }
+
+  /// Effects: all that was allocated is free; chunks are kept. Complexity: O(1).
+  /// Requires: nothing that was allocated is used any more.
+  void reset() noexcept;
+
+  /// Effects: as reset, and all chunks go back to the source. Complexity: O(chunks).
+  void release() noexcept;
+
+  /// Returns: the bytes obtained from the source.
+  [[nodiscard]] std::size_t reserved_bytes() const noexcept { return reserved_bytes_; }
+
+ private:
+  struct chunk {
+    chunk* next;
+    std::size_t size_bytes; // of all of it
+  };
+
+  /// Effects: goes on in the next chunk that has room, or in a new one.
+  HEAPWISE_COLD void* grow(std::size_t size_bytes, std::size_t alignment) noexcept;
+  [[nodiscard]] chunk* make_chunk(std::size_t least_bytes) noexcept;
+  void enter(chunk& entered) noexcept;
+
+  std::uintptr_t next_ = 0;  // the rest of the chunk in use lies from here
+  std::uintptr_t end_ = 0;   // to here
+  chunk* current_ = nullptr; // those behind it are free
+  chunk* first_ = nullptr;
+  block_source* source_;
+  std::size_t first_chunk_bytes_;
+  std::size_t reserved_bytes_ = 0;
+};
+
+} // namespace heapwise

@@ -1,0 +1,146 @@
+#include <heapwise/arena.hpp>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/adapt/memory_resource.hpp>
+
+#include "stress/threads.hpp"
+
+namespace {
+
+using heapwise::arena;
+using heapwise::fake_blocks;
+
+TEST_CASE("what is allocated is aligned, its own, and stays what it was until a reset") {
+  fake_blocks source;
+  arena some{source};
+  stress::random draw{1};
+  for (int round = 0; round < 3; ++round) {
+    std::vector<std::pair<std::byte*, std::size_t>> live;
+    for (int i = 0; i < 3000; ++i) {
+      const std::size_t size = draw.below(100) == 0 ? draw.below(300'000) : draw.below(200);
+      const std::size_t alignment = std::size_t{1} << draw.below(9);
+      auto* const memory = static_cast<std::byte*>(some.allocate(size, alignment));
+      REQUIRE(reinterpret_cast<std::uintptr_t>(memory) % alignment == 0);
+      std::memset(memory, i & 0xff, size);
+      live.emplace_back(memory, size);
+    }
+    bool intact = true;
+    for (std::size_t i = 0; i < live.size(); ++i) {
+      const auto& [memory, size] = live[i];
+      for (std::size_t at = 0; at < size; ++at) {
+        intact = intact && memory[at] == static_cast<std::byte>(i & 0xff);
+      }
+    }
+    CHECK(intact);
+    some.reset();
+  }
+}
+
+TEST_CASE("blocks follow each other, and come again at the same places after a reset") {
+  arena some;
+  std::array<void*, 1000> first{};
+  for (void*& each : first) each = some.allocate(16);
+  for (std::size_t i = 1; i < first.size(); ++i) {
+    REQUIRE(static_cast<std::byte*>(first[i]) == static_cast<std::byte*>(first[i - 1]) + 16);
+  }
+  const std::size_t reserved = some.reserved_bytes();
+  some.reset();
+  for (void* each : first) REQUIRE(some.allocate(16) == each);
+  CHECK(some.reserved_bytes() == reserved);
+}
+
+TEST_CASE("chunks are kept by a reset, and go back by a release and at the end") {
+  fake_blocks source;
+  {
+    arena some{source, 4096};
+    CHECK(source.requests() == 0);
+    for (int i = 0; i < 10'000; ++i) static_cast<void>(some.allocate(100));
+    const std::size_t requests = source.requests();
+    CHECK(requests > 3);
+    CHECK(requests < 15); // they grow
+    CHECK(some.reserved_bytes() == source.bytes_out());
+    some.reset();
+    for (int i = 0; i < 10'000; ++i) static_cast<void>(some.allocate(100));
+    CHECK(source.requests() == requests);
+    some.release();
+    CHECK(source.bytes_out() == 0);
+    CHECK(some.reserved_bytes() == 0);
+    CHECK(some.try_allocate(1) != nullptr);
+    CHECK(source.pieces_out() == 1);
+  }
+  CHECK(source.pieces_out() == 0);
+}
+
+TEST_CASE("a chunk left by a reset that is too small is kept for later") {
+  fake_blocks source;
+  arena some{source, 4096};
+  static_cast<void>(some.allocate(2000));
+  some.reset();
+  static_cast<void>(some.allocate(100'000));
+  static_cast<void>(some.allocate(100'000));
+  const std::size_t reserved = some.reserved_bytes();
+  some.reset();
+  for (int round = 0; round < 2; ++round) {
+    static_cast<void>(some.allocate(100'000));
+    static_cast<void>(some.allocate(100'000));
+    some.reset();
+  }
+  CHECK(some.reserved_bytes() == reserved);
+}
+
+TEST_CASE("without memory it says so, and what there was stays usable") {
+  fake_blocks source;
+  arena some{source};
+  auto* const kept = static_cast<unsigned char*>(some.allocate(100));
+  kept[99] = 7;
+  source.fail_after(0);
+  CHECK(some.try_allocate(1'000'000) == nullptr);
+  CHECK_THROWS_AS(static_cast<void>(some.allocate(1'000'000)), std::bad_alloc);
+  CHECK(kept[99] == 7);
+  CHECK(some.try_allocate(100) != nullptr); // there is room in the chunk
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max();
+  for (const std::size_t size : {most, most - 16, most - 4096, most / 2 + 1}) {
+    CHECK(some.try_allocate(size) == nullptr);
+  }
+  CHECK(some.try_allocate(16, std::size_t{1} << 62) == nullptr);
+}
+
+TEST_CASE("objects are constructed, and one of no bytes has an address") {
+  arena some;
+  struct point {
+    int x, y;
+  };
+  const point* const made = some.create<point>(3, 4);
+  CHECK(made->x == 3);
+  CHECK(made->y == 4);
+  CHECK(some.allocate(0) != nullptr);
+}
+
+TEST_CASE("as a memory resource: containers grow in it, and a reset frees them") {
+  fake_blocks source;
+  arena some{source};
+  heapwise::arena_resource resource{some};
+  for (int round = 0; round < 2; ++round) {
+    std::pmr::vector<int> numbers{&resource};
+    for (int i = 0; i < 10'000; ++i) numbers.push_back(i);
+    CHECK(numbers[9'999] == 9'999);
+    CHECK(source.bytes_out() > 10'000 * sizeof(int));
+    std::pmr::vector<int>{&resource}.swap(numbers);
+    some.reset();
+  }
+  heapwise::arena_resource same{some};
+  arena other;
+  CHECK(resource.is_equal(same));
+  CHECK(!resource.is_equal(heapwise::arena_resource{other}));
+  CHECK(!resource.is_equal(*std::pmr::new_delete_resource()));
+}
+
+} // namespace
