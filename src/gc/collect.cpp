@@ -85,7 +85,7 @@ void gather_roots(round& of) noexcept {
 template <class Visit>
 void each_used_slice(Visit visit) noexcept {
   const space& memory = the_gc.memory;
-  for (slice_index slice = 0; slice < memory.top(); ++slice) {
+  for (slice_index slice = space::first_slice; slice < memory.top(); ++slice) {
     const kind of = memory.kind_at(slice);
     if (of != no_kind && of != inside_large) visit(slice, of, memory.record(slice));
   }

@@ -38,7 +38,7 @@ bool start_finding_leaks() noexcept {
 
 void find_leaks() noexcept {
   if (the_gc.allocated == nullptr) return;
-  for (slice_index slice = 0; slice < the_gc.memory.top(); ++slice) {
+  for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
     const kind of = the_gc.memory.kind_at(slice);
     if (of != no_kind && of != inside_large) find_in(slice, of);
   }

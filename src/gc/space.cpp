@@ -125,17 +125,17 @@ void space::purge(std::size_t kept_bytes) noexcept {
     return kind_at(at) == no_kind && record(at).dirty.load(std::memory_order_relaxed);
   };
   std::size_t dirty = 0;
-  for (slice_index at = 0; at < top(); ++at) dirty += worth(at) ? 1 : 0;
+  for (slice_index at = first_slice; at < top(); ++at) dirty += worth(at) ? 1 : 0;
   const std::size_t kept = kept_bytes / slice_bytes;
   slice_index end = top();
-  while (dirty > kept && end > 0) {
+  while (dirty > kept) {
     if (!worth(end - 1)) {
       --end;
       continue;
     }
     slice_index first = end - 1;
     --dirty;
-    while (dirty > kept && first > 0 && worth(first - 1)) {
+    while (dirty > kept && worth(first - 1)) {
       --first;
       --dirty;
     }

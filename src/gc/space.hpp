@@ -39,6 +39,10 @@ struct map {
 /// Thread safety: `take` and `give` under the collector's lock, all others may read meanwhile.
 class space {
  public:
+  /// None is where the range begins: the collector writes that address down in many places, some of
+  /// which are looked through.
+  static constexpr slice_index first_slice = 1;
+
   /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
   [[nodiscard]] bool start(std::size_t limit_bytes) noexcept;
 
@@ -99,9 +103,6 @@ class space {
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;
-  // None is where the range begins: the collector writes that address down in many places, some of
-  // which are looked through.
-  static constexpr slice_index first_slice = 1;
   std::atomic<slice_index> top_{first_slice}; // slices from here on were never used
   slice_index cursor_ = first_slice;          // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};

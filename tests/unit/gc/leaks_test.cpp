@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <set>
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "surroundings.hpp"
+
+using gc_test::elsewhere;
+using gc_test::hidden;
+
+namespace {
+
+struct reports {
+  std::array<std::pair<void*, std::size_t>, 200> each;
+  std::size_t count = 0;
+};
+
+void note(void* block, std::size_t size, void* argument) {
+  auto& into = *static_cast<reports*>(argument);
+  if (into.count < into.each.size()) into.each[into.count++] = {block, size};
+}
+
+void start() {
+  heapwise_gc_options options{};
+  options.find_leaks = 1;
+  REQUIRE(heapwise_gc_init(&options) == 0);
+}
+
+void* volatile the_static_root;
+
+/// The addresses that were reported, as nobody keeps them.
+std::multiset<const void*> reported_by_a_collection() {
+  static reports found;
+  found.count = 0;
+  heapwise_gc_on_leak(note, &found);
+  heapwise_gc_collect();
+  std::multiset<const void*> blocks;
+  for (std::size_t each = 0; each < found.count; ++each) blocks.insert(found.each[each].first);
+  found = {};
+  return blocks;
+}
+
+/// Returns: how a child that runs `body` ends.
+template <class Body>
+int status_of_child(Body body) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGABRT, SIG_DFL);
+    body();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status;
+}
+
+} // namespace
+
+TEST_CASE("exactly the planted leaks are reported, each of them once") {
+  start();
+  static_cast<void>(reported_by_a_collection()); // those of tests before
+  static std::array<hidden, 40> planted;
+  elsewhere([&] {
+    constexpr std::array<std::size_t, 4> sizes{16, 100, 6000, 100'000};
+    void** kept = nullptr;
+    for (std::size_t each = 0; each < planted.size(); ++each) {
+      const std::size_t size = sizes[each % sizes.size()];
+      planted[each] =
+          hidden{each % 3 == 0 ? heapwise_gc_malloc_atomic(size) : heapwise_gc_malloc(size)};
+      heapwise_gc_free(heapwise_gc_malloc(size));                        // freed as it should be
+      auto** const next = static_cast<void**>(heapwise_gc_malloc(size)); // reachable
+      *next = kept;
+      kept = next;
+    }
+    the_static_root = kept;
+  });
+  const std::multiset<const void*> blocks = reported_by_a_collection();
+  CHECK(blocks.size() == planted.size());
+  for (const hidden each : planted) CHECK(blocks.count(each.shown()) == 1);
+  CHECK(reported_by_a_collection().empty());
+  the_static_root = nullptr;
+  CHECK(reported_by_a_collection().size() == planted.size()); // the others, when they are lost too
+}
+
+TEST_CASE("a leak has its size, and is counted") {
+  start();
+  static_cast<void>(reported_by_a_collection());
+  const std::size_t before = gc_test::statistics().leaks;
+  elsewhere([] { static_cast<void>(heapwise_gc_malloc(5000)); });
+  static reports found;
+  found.count = 0;
+  heapwise_gc_on_leak(note, &found);
+  heapwise_gc_collect();
+  REQUIRE(found.count == 1);
+  CHECK(found.each[0].second >= 5000);
+  CHECK(found.each[0].second <= 6000);
+  CHECK(gc_test::statistics().leaks == before + 1);
+  found = {};
+}
+
+TEST_CASE("without a callback each leak is a line on standard error") {
+  start();
+  static_cast<void>(reported_by_a_collection());
+  heapwise_gc_on_leak(nullptr, nullptr);
+  elsewhere([] { static_cast<void>(heapwise_gc_malloc(48)); });
+  std::array<int, 2> ends{};
+  REQUIRE(::pipe(ends.data()) == 0);
+  const int saved = ::dup(STDERR_FILENO);
+  ::dup2(ends[1], STDERR_FILENO);
+  heapwise_gc_collect();
+  ::dup2(saved, STDERR_FILENO);
+  ::close(saved);
+  ::close(ends[1]);
+  std::array<char, 4096> text{};
+  const ssize_t length = ::read(ends[0], text.data(), text.size() - 1);
+  ::close(ends[0]);
+  const std::string_view line{text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))};
+  CHECK(line.starts_with("heapwise: lost: a block of 48 bytes at 0x"));
+  CHECK(std::count(line.begin(), line.end(), '\n') == 1);
+}
+
+TEST_CASE("a block freed twice ends the process") {
+  start();
+  const int status = status_of_child([] {
+    void* const block = heapwise_gc_malloc(64);
+    heapwise_gc_free(block);
+    heapwise_gc_free(block);
+  });
+  CHECK(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGABRT);
+}
