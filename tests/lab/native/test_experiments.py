@@ -89,6 +89,18 @@ def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> 
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) -> None:
+    """Made by `heapwise export RUN --format pages -o docs/experiments`; made anew when it fails."""
+    pages = ROOT / "docs" / "experiments"
+    if not (pages / "README.md").exists() or not (experiment.seed or "").startswith("002"):
+        return
+    page = (pages / f"{experiment.id}.md").read_text(encoding="utf-8")
+    for text in (experiment.question, experiment.isolates, experiment.not_shown):
+        assert text in page
+    assert f"({experiment.id}.md)" in (pages / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_list_subjects_is_the_description(binary: Path, experiment: Experiment) -> None:
     done = subprocess.run([str(binary), "--list-subjects"], capture_output=True, text=True,
                           timeout=20, check=True)
