@@ -67,6 +67,9 @@ class Bench:
         self.experiments = {e.id: e for e in self.stored.run.experiments}
         self.groups = {spec.name: spec.group for e in self.stored.run.experiments
                        for spec in e.subjects if spec.group}
+        self._kinds = {(e.id, name): spec.group for e in self.stored.run.experiments
+                       for spec in e.subjects if spec.group
+                       for name in (spec.name, f"{spec.name}-control")}
         self.tried = {}
         for process in self.stored.processes:
             if timed(process):
@@ -80,8 +83,7 @@ class Bench:
 
     def group_of(self, experiment: str, subject: str) -> str:
         """Only subjects of one group share a ranking; "" where the experiment has no groups."""
-        spec = self.experiments[experiment].spec(subject)
-        return spec.group if spec else ""
+        return self._kinds.get((experiment, subject), "")
 
     def subjects(self) -> dict[str, Subject]:
         return {subject.name: subject for subject in self.stored.run.plan.subjects}

@@ -10,6 +10,7 @@ import typer
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption
 from heapwise.errors import CATALOGUE, Entry, Problem
+from heapwise.model import SubjectSpec
 
 
 def register(app: typer.Typer) -> None:
@@ -103,5 +104,12 @@ def _experiment(console: Console, id: str) -> int:
         values = ", ".join(str(value) for value in parameter.default)
         console.result(f"  parameter:    {parameter.name} = {values}  {parameter.meaning}")
     for subject in experiment.subjects:
-        console.result(f"  subject:      {subject.name}  {subject.title}")
+        console.result(f"  subject:      {subject.name}  {_said(subject)}")
     return 0
+
+
+def _said(subject: SubjectSpec) -> str:
+    """Its title, what kind it is and what to know of it; or how to get it."""
+    kind = f" ({subject.group})" if subject.group else ""
+    more = f"missing: {subject.reason}" if not subject.available else subject.note
+    return f"{subject.title}{kind}{f'; {more}' if more else ''}"

@@ -19,6 +19,9 @@ Costs = dict[str, float]
 LAUNCH_S = 0.03
 """What the launcher and the store add to each process."""
 
+PROGRAM_S = 8.0
+"""The same for a program of the trees at its default depth: the mean over all kinds."""
+
 START_S = 0.05
 """For the estimate too: launcher, calibrated spins and the experiment's own preparation."""
 
@@ -49,8 +52,21 @@ def allocators(prepared: Prepared, console: Console) -> None:
         console.say(labelled("Allocators   ", " . ".join(names)))
     for peer in prepared.missing:
         console.say(f"             missing: {peer.name}  ->  {peer.get}")
+    for way, rows in missing_rows(prepared.experiments).items():
+        console.say(labelled("             ", f"missing: {', '.join(rows)}  ->  {way}"))
     for peer in prepared.excluded:
         console.say(f"             left out: {peer.name}, a debug build ({peer.path})")
+
+
+def missing_rows(experiments: list[Experiment]) -> dict[str, list[str]]:
+    """How to get them -> subjects that are not on this machine; a curve's points are one."""
+    found: dict[str, list[str]] = {}
+    for experiment in experiments:
+        for spec in experiment.subjects:
+            name = spec.name.partition("/")[0]
+            if not spec.available and name not in found.setdefault(spec.reason, []):
+                found[spec.reason].append(name)
+    return found
 
 
 def machine_line(machine: Machine) -> str:
@@ -92,9 +108,13 @@ def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
     plan = prepared.plan
     total = 0.0
     for experiment in prepared.experiments:
-        if known and experiment.id in known:
+        if known and experiment.id in known and not experiment.is_of_programs:
             processes = len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
             total += processes * (known[experiment.id] + LAUNCH_S)
+            continue
+        if experiment.is_of_programs:
+            growth = sum(PROGRAM_S * _size(experiment, cell) for cell in cells(experiment, plan))
+            total += (growth + START_S) * len(subjects_of(experiment, plan))
             continue
         repeats = 2 if plan.smoke else plan.options.get("repeats") or experiment.repeats
         sizes = [_size(experiment, cell) for cell in cells(experiment, plan)]
@@ -104,7 +124,10 @@ def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
 
 
 def _size(experiment: Experiment, cell: dict[str, Any]) -> float:
-    """The work of a cell against that of the default, where the experiment has ``iterations``."""
+    """The work of a cell against that of the default: by ``iterations``, or by the trees' depth."""
+    if "depth" in cell and experiment.is_of_programs:
+        usual = next(p.default[0] for p in experiment.parameters if p.name == "depth")
+        return float(2.0 ** (cell["depth"] - usual))
     if "iterations" not in cell:
         return 1.0
     usual = next((p.default[0] for p in experiment.parameters if p.name == "iterations"), 0)
