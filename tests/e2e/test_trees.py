@@ -13,7 +13,7 @@ from heapwise.catalog import read_trees
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build" / "test" / "data"
-"""Kept from one run of the tests to the next: what is built there is built again when it changes."""
+"""Kept from one run of the tests to the next: built again only what has changed."""
 
 LONG = {"ocaml5"}
 """Builds its own compiler, which takes minutes: only where that was done before."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from statistics import median_high
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.tree_headlines import GROUPS
+from heapwise.analysis.units import Scale, scale_for
 from heapwise.model import Experiment, Row, SubjectSpec
 from heapwise.trust.series import parameters_key
 
@@ -52,6 +54,14 @@ class Table:
     @property
     def lines(self) -> list[Line]:
         return [line for lines in self.groups.values() for line in lines]
+
+    def scales(self, quantities: Iterable[str]) -> dict[str, Scale]:
+        """Of those that some row has: the unit in which the middle row reads well."""
+        units = {quantity.name: quantity.unit for quantity in self.experiment.quantities}
+        values = {q: [v for line in self.lines if (v := line.median(q)) is not None]
+                  for q in quantities}
+        return {q: scale_for([median_high(found)], units[q])
+                for q, found in values.items() if found}
 
     def words(self) -> str:
         """``depth 21``."""

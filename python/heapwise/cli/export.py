@@ -25,8 +25,8 @@ def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Its id, or last.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
-                          help="csv, json, markdown, seed-csv, seed-tsv, hyperfine, "
-                               "google-benchmark, or pages (into a folder).")
+                          help="csv, json, markdown, seed-csv, seed-tsv, seed-text, "
+                               "hyperfine, google-benchmark, or pages (into a folder).")
     ] = "csv",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="PATH",

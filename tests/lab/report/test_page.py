@@ -142,7 +142,8 @@ def written(name: str, stored: StoredRun) -> str:
 
 def test_there_are_the_formats_that_are_promised() -> None:
     assert set(find_formats()) == {
-        "csv", "json", "markdown", "seed-csv", "seed-tsv", "hyperfine", "google-benchmark"}
+        "csv", "json", "markdown", "seed-csv", "seed-tsv", "seed-text", "hyperfine",
+        "google-benchmark"}
 
 
 def test_csv_has_every_sample() -> None:

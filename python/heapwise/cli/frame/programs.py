@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
-from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.analysis.units import Scale, significant
 from heapwise.cli.frame.table import align
 from heapwise.model import Experiment, Result
 
@@ -16,10 +16,8 @@ def program_tables(experiment: Experiment, result: Result) -> str:
 
 
 def _text(table: Table) -> str:
-    quantities = [q for q in SHOWN if any(line.median(q) is not None for line in table.lines)]
-    units = {q.name: q.unit for q in table.experiment.quantities}
-    scales = {q: scale_for([line.median(q) for line in table.lines], units[q])
-              for q in quantities}
+    scales = table.scales(SHOWN)
+    quantities = list(scales)
     base = table.experiment.baseline
     head = ["", *(f"{SHOWN[q]} {scales[q].label}".rstrip() for q in quantities), f"vs {base}"]
     lines = [head]

@@ -12,7 +12,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.tree_headlines import GROUPS, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
-from heapwise.analysis.units import Scale, scale_for, show, significant
+from heapwise.analysis.units import Scale, show, significant
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row
 from heapwise.report.view import View
@@ -52,9 +52,7 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    units = {q.name: q.unit for q in table.experiment.quantities}
-    scales = {q: scale_for([line.median(q) for line in table.lines], units[q])
-              for q in QUANTITIES if any(line.median(q) is not None for line in table.lines)}
+    scales = table.scales(QUANTITIES)
     seeds = {line.subject: _seeds(table, line) for line in table.lines}
     machines = {f.machine: seed_name(f).partition(", ")[2] or f.machine
                 for f in table.experiment.seed_figures

@@ -1,0 +1,43 @@
+"""The lines of seed 003: a title, the command, the three times; and what else was measured.
+
+One block for each row of a program experiment, medians of whole processes in seconds; peak memory
+follows on the same line. A row without figures says why in their place.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from heapwise.analysis.tree_table import Line, Table, tree_tables
+from heapwise.model import Result
+from heapwise.store import StoredRun
+
+NAME, SUFFIX, MIME = "seed-text", "txt", "text/plain"
+ABOUT = "the blocks of seed 003: title, command, times, for runs of the trees"
+
+TIMES = {"wall": "real", "user": "user", "system": "sys"}
+MIB = 2.0**20
+
+
+def write(stored: StoredRun, result: Result) -> str:
+    blocks = [block for experiment in stored.run.experiments if experiment.is_of_programs
+              for table in tree_tables(experiment, result.rows)
+              for title, lines in table.groups.items()
+              for block in (f"## {table.words()}: {title}\n",
+                            *(_block(table, line) for line in lines if not line.control))]
+    return "\n".join(blocks) + "\n" if blocks else ""
+
+
+def _block(table: Table, line: Line) -> str:
+    settings = [f"{name}={value}" for name, value in line.spec.environment.items()]
+    cell = next((row.parameters for row in line.rows.values()), {})
+    words = [word.replace("{depth}", str(cell.get("depth", ""))) for word in line.spec.command]
+    head = f"# {line.spec.title} ({line.subject})\n{' '.join([*settings, shlex.join(words)])}\n"
+    return f"{head}{line.trouble or _figures(line)}\n"
+
+
+def _figures(line: Line) -> str:
+    words = [f"{value:.2f} {theirs}" for ours, theirs in TIMES.items()
+             if (value := line.median(ours)) is not None]
+    peak = line.median("peak_resident")
+    return " ".join([*words, *([f"{peak / MIB:.1f} MiB"] if peak else [])])

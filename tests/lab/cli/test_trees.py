@@ -1,0 +1,60 @@
+"""What is said of program experiments before and after they run."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "data"))
+
+from synthetic_trees import Trees, trees_run
+
+from heapwise.analysis import analyse
+from heapwise.cli.frame.announce import estimate_s, missing_rows
+from heapwise.cli.frame.programs import program_tables
+from heapwise.model import SubjectSpec
+from heapwise.report.formats import find_formats
+from heapwise.runner import Prepared
+
+
+def test_a_step_of_depth_doubles_the_estimate_whatever_smaller_runs_took() -> None:
+    run = trees_run().run
+    def estimate(depth: int) -> float:
+        from dataclasses import replace
+
+        plan = replace(run.plan, parameters={"depth": [depth]})
+        return estimate_s(Prepared(plan, run.experiments, {}), {"trees/binary_trees": 0.1})
+
+    assert estimate(21) > 60 * len(run.plan.subjects) / 15
+    assert estimate(22) == pytest.approx(2 * estimate(21), rel=0.05)
+
+
+def test_missing_rows_are_told_by_the_way_to_get_them() -> None:
+    experiment = trees_run(Trees(missing=("dart", "nim"))).run.experiments[0]
+    experiment.subjects.append(SubjectSpec(
+        "dart/big", "program", "", available=False, reason="apt-get install dart"))
+    assert missing_rows([experiment]) == {
+        "apt-get install dart": ["dart"], "apt-get install nim": ["nim"]}
+
+
+def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> None:
+    stored = trees_run(Trees(lost={"ocaml": ("crashed", "crashed (SIGSEGV)")}))
+    text = program_tables(stored.run.experiments[0], analyse(stored))
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
+    assert lines["malloc@heapwise"].split()[1:5:3] == ["2.00", "130"]
+    assert "crashed (SIGSEGV) 8 of 8" in lines["ocaml"]
+    assert "missing: apt-get install dart" in lines["dart"]
+
+
+def test_the_seed_s_own_form() -> None:
+    stored = trees_run(Trees(missing=("dart",), lost={"boehm_1": ("timed_out", "no end")}))
+    text = find_formats()["seed-text"].write(stored, analyse(stored))
+    block = text[text.index("(ocaml)"):].splitlines()
+    assert block[1] == "tree 21"
+    assert block[2].split()[1::2] == ["real", "user", "sys", "MiB"]
+    assert float(block[2].split()[0]) == pytest.approx(2.6, abs=0.05)
+    assert "timed out 8 of 8: no end" in text
+    assert "missing: apt-get install dart" in text
+    assert "control" not in text
