@@ -37,15 +37,15 @@ def blocks(text: str) -> Iterator[Block]:
 
 
 @cache
-def library(root: Path) -> Path:
-    """The static library, built for these checks in the build folder."""
+def libraries(root: Path) -> list[str]:
+    """The static libraries, built for these checks in the build folder."""
     build = root / "build" / "docs"
     off = [f"-DHEAPWISE_{part}=OFF" for part in ("BUILD_LAB", "BUILD_TESTS", "INSTALL")]
     configure = ["cmake", "-G", "Ninja", "-S", str(root), "-B", str(build), *off]
     subprocess.run(configure, check=True, capture_output=True)
-    target = ["--target", "heapwise_static"]
-    subprocess.run(["cmake", "--build", str(build), *target], check=True, capture_output=True)
-    return next(build.rglob("libheapwise.a"))
+    targets = ["--target", "heapwise_static", "heapwise_gc_static"]
+    subprocess.run(["cmake", "--build", str(build), *targets], check=True, capture_output=True)
+    return [str(next(build.rglob(f"lib{name}.a"))) for name in ("heapwise", "heapwise-gc")]
 
 
 def trouble_with_program(root: Path, block: Block) -> str:
@@ -54,7 +54,7 @@ def trouble_with_program(root: Path, block: Block) -> str:
         source = Path(folder) / f"block.{block.language}"
         source.write_text(block.code)
         compiler = [*COMPILERS[block.language], *WARNINGS, f"-I{root / 'include'}"]
-        link = [str(library(root)), "-lstdc++", "-pthread"]
+        link = [*libraries(root), "-lstdc++", "-pthread"]
         program = Path(folder) / "program"
         command = [*compiler, str(source), "-o", str(program), *link]
         compiled = subprocess.run(command, capture_output=True, text=True)
