@@ -1,6 +1,7 @@
 // The same few lines, placed so that they share the cache evenly, or all fall into one set of it.
 #include "harness/experiment.hpp"
 #include "harness/paged_memory.hpp"
+#include "harness/rate.hpp"
 #include "sources/reported_caches.hpp"
 #include "sources/seed.hpp"
 #include "sources/timed_walk.hpp"
@@ -51,12 +52,12 @@ void measure(cell& given) {
   constexpr bool moves = goes == caches::walk;
   caches::time_walks(given, ring, goes, moves, loads,
                      [&](sample& yields, std::uint64_t elapsed_ns) {
-                       yields.set("loads", caches::millions(loads, elapsed_ns));
+                       yields.set("loads", millions_per_second(loads, elapsed_ns));
                      });
 }
 
-seed_figure of_seed(const char* subject, double millions_per_second) {
-  return {subject, "loads", {{"lines", 64}}, millions_per_second, "M/s", caches::seed_machine};
+seed_figure of_seed(const char* subject, double figure) {
+  return {subject, "loads", {{"lines", 64}}, figure, "M/s", caches::seed_machine};
 }
 
 const experiment question{

@@ -4,7 +4,7 @@
 
 #include "harness/experiment.hpp"
 #include "harness/paged_memory.hpp"
-#include "sources/rate.hpp"
+#include "harness/rate.hpp"
 #include "sources/ring_of_lines.hpp"
 #include "sources/seed.hpp"
 
@@ -57,7 +57,7 @@ void measure(cell& given) {
   given.each_repeat([&](sample& yields) {
     std::uint64_t sum = 0;
     const std::uint64_t elapsed_ns = yields.measure(nodes, [&] { sum = read(first, nodes); });
-    yields.set("nodes", caches::millions(nodes, elapsed_ns));
+    yields.set("nodes", millions_per_second(nodes, elapsed_ns));
     given.check("work", sum == sum_of(nodes) && ring.size() == nodes,
                 "%zu nodes read once each add up to %llu, expected %llu", nodes,
                 static_cast<unsigned long long>(sum),
@@ -90,7 +90,7 @@ void measure_packed(cell& given) {
     const std::uint64_t elapsed_ns = yields.measure(numbers, [&] {
       sum = scan_packed(reinterpret_cast<const four_numbers*>(memory.data()), numbers / 4);
     });
-    yields.set("nodes", caches::millions(numbers, elapsed_ns));
+    yields.set("nodes", millions_per_second(numbers, elapsed_ns));
     given.check("work", sum == expected, "%zu numbers add up to %u, expected %u", numbers, sum,
                 expected);
   });

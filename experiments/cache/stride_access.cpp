@@ -4,7 +4,7 @@
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "harness/paged_memory.hpp"
-#include "sources/rate.hpp"
+#include "harness/rate.hpp"
 #include "sources/seed.hpp"
 
 namespace {
@@ -65,14 +65,14 @@ void measure(cell& given) {
         sum += add(elements + start, elements + count, stride);
       }
     });
-    yields.set("loads", caches::millions(count, elapsed_ns));
+    yields.set("loads", millions_per_second(count, elapsed_ns));
     given.check("work", sum == expected, "%zu elements add up to %llu, expected %llu", count,
                 static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
   });
 }
 
-seed_figure of_seed(int stride, double millions_per_second) {
-  return {"load", "loads", {{"stride", stride}}, millions_per_second, "M/s", caches::seed_machine};
+seed_figure of_seed(int stride, double figure) {
+  return {"load", "loads", {{"stride", stride}}, figure, "M/s", caches::seed_machine};
 }
 
 expectation drop(std::string_view says, int stride, double at_most) {

@@ -5,6 +5,7 @@
 
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
 
 namespace {
 
@@ -161,8 +162,7 @@ void measure_fields(cell& given) {
         clobber();
       }
     });
-    yields.set("items",
-               1e3 * static_cast<double>(passes * count) / static_cast<double>(elapsed_ns));
+    yields.set("items", millions_per_second(passes * count, elapsed_ns));
     const std::size_t done = chosen == way::nothing ? 0 : passes;
     const std::size_t right = count_right<moved, speeds>(data, count, done);
     given.check("work", right == moved * count, "%zu of %zu fields are where %zu passes move them",
@@ -179,13 +179,9 @@ void measure(cell& given) {
   }
 }
 
-seed_figure of_seed(const char* subject, const char* fields, double millions_per_second) {
-  return {subject,
-          "items",
-          {{"fields", std::string_view{fields}}},
-          millions_per_second,
-          "M/s",
-          "Apple Silicon, 8 cores (seed 002)"};
+seed_figure of_seed(const char* subject, const char* fields, double figure) {
+  return {subject, "items", {{"fields", std::string_view{fields}}},
+          figure,  "M/s",   "Apple Silicon, 8 cores (seed 002)"};
 }
 
 constexpr std::int64_t in_cache = 512;

@@ -4,6 +4,7 @@
 
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
 #include "heapwise/thread/lock_free.hpp"
 #include "heapwise/thread/mutex.hpp"
 #include "heapwise/thread/thread_cached.hpp"
@@ -65,7 +66,7 @@ void measure(cell& given) {
       }
       member.stop();
     });
-    yields.set("throughput", memory::millions(2 * count, elapsed_ns));
+    yields.set("throughput", millions_per_second(2 * count, elapsed_ns));
     const std::uint64_t expected = std::uint64_t{count} * (count - 1) / 2;
     given.check("work", sum == expected, "%zu blocks arrive with %llu, expected %llu", count,
                 static_cast<unsigned long long>(sum.load()),
@@ -137,7 +138,7 @@ const experiment question{
          {"heap_inlined", "heapwise/heap.hpp, inlined", measure<memory::shared_heap>},
          {"empty_loop", "the ring alone, with blocks that are there", measure<blocks_there>}},
     .baseline = "new",
-    .repeats = 11,
+    .repeats = 8,
     .seed = memory::seed,
     .seed_figures = {memory::of_seed("new", 20.8), memory::of_seed("malloc", 25.6),
                      memory::of_seed("locked", 7.01), memory::of_seed("pmr_synchronized", 0.8828)},

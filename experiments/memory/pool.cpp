@@ -3,6 +3,7 @@
 
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
+#include "harness/rate.hpp"
 #include "heapwise/thread/lock_free.hpp"
 #include "heapwise/thread/mutex.hpp"
 #include "heapwise/thread/thread_cached.hpp"
@@ -65,7 +66,7 @@ void measure(cell& given) {
           member.stop();
           sum += read;
         });
-    yields.set("throughput", memory::millions(2 * blocks, elapsed_ns));
+    yields.set("throughput", millions_per_second(2 * blocks, elapsed_ns));
     const std::uint64_t expected = sum_from(0, blocks);
     given.check("work", sum == expected, "%zu blocks on %d threads read %llu, expected %llu",
                 blocks, threads, static_cast<unsigned long long>(sum.load()),
@@ -73,8 +74,8 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double millions_per_second) {
-  return memory::of_seed(subject, millions_per_second, {{"threads", 1}});
+seed_figure of_seed(const char* subject, double figure) {
+  return memory::of_seed(subject, figure, {{"threads", 1}});
 }
 
 const experiment question{

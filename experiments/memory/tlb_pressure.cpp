@@ -6,6 +6,7 @@
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "harness/paged_memory.hpp"
+#include "harness/rate.hpp"
 #include "sources/seed.hpp"
 
 namespace {
@@ -98,7 +99,7 @@ void measure(cell& given) {
         clobber();
       }
     });
-    yields.set("loads", memory::millions(count, elapsed_ns));
+    yields.set("loads", millions_per_second(count, elapsed_ns));
     std::uint64_t end = 0;
     const std::size_t steps = count - 1; // the last place, not the first again
     yields.time("latency", steps,
@@ -111,13 +112,9 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double millions_per_second) {
-  return {subject,
-          "loads",
-          {{"pages", std::string_view{"4k"}}},
-          millions_per_second,
-          "M/s",
-          memory::seed_machine};
+seed_figure of_seed(const char* subject, double figure) {
+  return {subject, "loads", {{"pages", std::string_view{"4k"}}},
+          figure,  "M/s",   memory::seed_machine};
 }
 
 const experiment question{
@@ -142,7 +139,8 @@ const experiment question{
         "pages of 4 KiB lie where the kernel found them, so that a second-level cache may be "
         "used less evenly than on huge pages. The seed's contiguous walk is slower than its "
         "page-stride walk, so it must count pages where the others count loads, and read all of "
-        "each page: here every subject counts loads, and that figure is left out.",
+        "each page: here every subject counts loads, and that figure is left out. Its machine has "
+        "pages of 16 KiB.",
     .parameters = {{"pages", "their size", {"4k", "huge"}, {"4k", "huge"}},
                    {"lines", "read in a round", {8192}, {8192}, "", 2},
                    {"rounds", "in the timed region", {64}, {2}}},

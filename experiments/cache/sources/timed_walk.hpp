@@ -2,8 +2,8 @@
 #pragma once
 
 #include "harness/experiment.hpp"
-#include "kernel/clock.hpp"
-#include "sources/rate.hpp"
+#include "harness/fill_time.hpp"
+#include "harness/rate.hpp"
 #include "sources/ring_of_lines.hpp"
 
 namespace caches {
@@ -14,15 +14,10 @@ using walker = const line* (*)(const line*, std::size_t);
 /// Steps that take about so long; walks on from `at` until that is known.
 inline std::size_t steps_that_take(std::uint64_t wanted_ns, walker goes, const line* at) {
   constexpr std::size_t least = 1024;
-  for (std::size_t steps = least;; steps *= 2) {
-    const std::uint64_t start_ns = heapwise::bench::now_ns();
-    heapwise::bench::keep(goes(at, steps));
-    const std::uint64_t took_ns = heapwise::bench::now_ns() - start_ns;
-    if (took_ns * 4 < wanted_ns) continue;
-    return std::max(least, static_cast<std::size_t>(static_cast<double>(steps) *
-                                                    static_cast<double>(wanted_ns) /
-                                                    static_cast<double>(took_ns)));
-  }
+  return heapwise::bench::count_that_fills(wanted_ns, least, [&](std::size_t steps) {
+    at = goes(at, steps);
+    heapwise::bench::keep(at);
+  });
 }
 
 /// Each repeat walks on from where the one before ended. `set(sample&, elapsed_ns, steps)` sets the

@@ -18,13 +18,9 @@ inline constexpr heapwise::bench::quantity throughput{
     "millions of allocations and frees in a second, each counted as one"};
 
 inline heapwise::bench::seed_figure of_seed(
-    std::string_view subject, double millions_per_second,
+    std::string_view subject, double figure,
     std::vector<std::pair<std::string_view, heapwise::bench::value>> parameters = {}) {
-  return {subject, "throughput", std::move(parameters), millions_per_second, "M/s", seed_machine};
-}
-
-inline double millions(std::uint64_t count, std::uint64_t elapsed_ns) {
-  return 1e3 * static_cast<double>(count) / static_cast<double>(elapsed_ns);
+  return {subject, "throughput", std::move(parameters), figure, "M/s", seed_machine};
 }
 
 } // namespace memory
