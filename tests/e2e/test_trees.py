@@ -15,6 +15,9 @@ ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / "build" / "test" / "data"
 """Kept from one run of the tests to the next: built again only what has changed."""
 
+PATIENCE_S = 400
+"""A machine where others work too."""
+
 LONG = {"ocaml5"}
 """Builds its own compiler, which takes minutes: only where that was done before."""
 
@@ -35,8 +38,8 @@ def test_every_row_that_is_here_prints_the_same_sums(
         "CARGO_HOME", str(Path.home() / ".cargo"))}
     for name in languages:
         if name not in LONG or (BUILT / "heapwise" / "trees" / name).exists():
-            heapwise("peers", "add", f"trees/{name}", "--quiet", env=data)
-    done = heapwise("run", "trees/*", "--smoke", "--json", env=data)
+            heapwise("peers", "add", f"trees/{name}", "--quiet", env=data, timeout_s=PATIENCE_S)
+    done = heapwise("run", "trees/*", "--smoke", "--json", env=data, timeout_s=PATIENCE_S)
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     walls = {(row["experiment"], row["subject"]): row for row in result["rows"]
