@@ -93,8 +93,10 @@ const experiment question{
         "(concurrency/blocking_vs_spinning). A mailbox has room for one word, a pipe for "
         "thousands, so that a pipe's sender runs ahead: this is throughput, and the mailbox has "
         "a round trip for every word. Which processors share a cache decides the mailbox's "
-        "figure. mailbox_alone has the loop's and the mailbox's own instructions.",
-    .parameters = {between, {"messages", "in the timed region", {20'000}, {1000}}},
+        "figure. Threads share their table of files, so that the kernel counts who uses a pipe at "
+        "every call; a process with one thread is spared that. mailbox_alone has the loop's and "
+        "the mailbox's own instructions.",
+    .parameters = {between, {"messages", "in the timed region", {100'000}, {1000}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one word handed over"}},
     .subjects = {{"pipe", "a pipe, 8 bytes at a time", measure_pipe},
                  {"mailbox", "a mailbox in shared memory, spinning", measure_mailbox},

@@ -68,11 +68,12 @@ const experiment question{
     .not_shown =
         "Both directions at once, which only sockets have; many writers; passing descriptors. How "
         "far the sender may run ahead differs: a pipe holds 64 KiB, a socket's buffer about 200 "
-        "KiB of memory, where a small message takes more than its bytes. The seed does not say how "
+        "KiB of memory, where a small message takes more than its bytes. Threads share their table "
+        "of files, and pay a little for it in every call. The seed does not say how "
         "long its messages were.",
     .parameters = {between,
                    {"bytes", "of a message", {64, 4096}, {64}, "bytes", 8},
-                   {"messages", "in the timed region", {10'000}, {1000}}},
+                   {"messages", "in the timed region", {20'000}, {1000}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one message taken"}},
     .subjects = {{"pipe", "pipe", measure_pipe},
                  {"socketpair", "Unix stream sockets", measure_sockets<SOCK_STREAM>},

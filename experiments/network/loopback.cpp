@@ -109,7 +109,7 @@ const experiment question{
                    {"bytes", "of a message", {64}, {64}, "bytes", 8},
                    {"messages",
                     "of a stream in the timed region; a tenth as many round trips",
-                    {10'000},
+                    {20'000},
                     {1000}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one message or one round trip"}},
     .subjects = {{"tcp", "TCP over 127.0.0.1", measure<over_tcp>},
