@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
 
 from heapwise.analysis.gain import is_speed, quantity_of
 from heapwise.analysis.rows import Bench, median_interval_of, outcome, place
-from heapwise.analysis.units import scale_for, significant
+from heapwise.analysis.units import scale_for, significant, size
 from heapwise.analysis.verdict import judge
 from heapwise.model import Experiment, Finding, Quantity
 from heapwise.stats.paired import PairedRatio
@@ -22,6 +22,9 @@ Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"
 
 Side = tuple[Cell, str]
 """A cell and one of its subjects."""
+
+LARGE = 1024
+"""Bytes that are read more easily in KiB and MiB."""
 
 SMALL = 1.05
 """Up to 5 % a factor has no figures left to show: then it is said in percent."""
@@ -97,7 +100,8 @@ def _parameters(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Fi
         if subject in bench.aside() or subject not in bench.table[cell] or (
                 subject not in bench.table[first]):
             continue
-        above, below = (f"{subject} with {_words({name: p[name]})}" for p in (here, start))
+        above, below = (f"{subject} with {_words(experiment, {name: p[name]})}"
+                        for p in (here, start))
         yield from _between(bench, experiment, [(cell, subject), (first, subject)], (above, below),
                             _quantity(experiment, cell), name)
 
@@ -208,7 +212,7 @@ def _where(bench: Bench, experiment: Experiment, cell: Cell, *, named: bool = Tr
     mine = json.loads(cell.parameters)
     every = [json.loads(key) for name, key in bench.tried if name == experiment.id]
     varying = {k: v for k, v in mine.items() if len({str(p.get(k)) for p in every}) > 1}
-    words = [_words(varying)] if varying else []
+    words = [_words(experiment, varying)] if varying else []
     if named and len(experiment.quantities) > 1:
         words.append(cell.quantity.replace("_", " "))
     return f"{', '.join(words)}: " if words else ""
@@ -218,7 +222,16 @@ def _quantity(experiment: Experiment, cell: Cell) -> str:
     return f"{cell.quantity.replace('_', ' ')}: " if len(experiment.quantities) > 1 else ""
 
 
-def _words(parameters: dict[str, Any]) -> str:
+def readable(experiment: Experiment, parameters: Mapping[str, Any],
+             chosen: Iterable[str] | None = None) -> dict[str, Any]:
+    """The chosen of them (else all), large numbers of bytes as ``24 MiB``."""
+    large = {p.name for p in experiment.parameters if p.unit == "bytes"}
+    return {name: size(value) if name in large and isinstance(value, int) and value >= LARGE
+            else value for name, value in parameters.items() if chosen is None or name in chosen}
+
+
+def _words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
+    parameters = readable(experiment, cell)
     return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
                      else f"{name.replace('_', ' ')} {value}" for name, value in parameters.items())
 

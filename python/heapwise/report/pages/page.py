@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import shlex
 
+from heapwise.analysis.findings import readable
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.units import scale_for
 from heapwise.model import Experiment, SeedFigure
-from heapwise.report.cells import cells
+from heapwise.report.cells import Cell, cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.report.words import cell_words, quantity_name
 from heapwise.trust.words import counted
+
+MANY_CELLS = 6
+"""Of a quantity: more of them share one table."""
 
 
 def page(view: View, experiment: Experiment, pictured: bool) -> str:
@@ -28,8 +32,13 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
             ["", "expectation", "here", "bound", "of", "note"],
             [[c.verdict, c.says, c.figures, c.aim, c.of, c.note] for c in told.checks]), ""]
     lines += ["## Figures", ""]
-    for group in view.of(experiment):
-        lines += [*_figures(view, group, experiment), ""]
+    groups = view.of(experiment)
+    for quantity in dict.fromkeys(group.quantity for group in groups):
+        mine = [group for group in groups if group.quantity == quantity]
+        if len(mine) > MANY_CELLS:
+            lines += [*_matrix(view, mine, experiment), ""]
+        else:
+            lines += [line for g in mine for line in (*_figures(view, g, experiment), "")]
     lines += [*_unmatched(view, experiment)]
     if len(told.first) < len(told.sentences):
         lines += ["## All comparisons", "", *(f"- {s}" for s in told.sentences), ""]
@@ -41,7 +50,7 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
 def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
     """One cell and quantity; the seed's figures stand in a column of their own."""
     scale = scale_for([row.median for row in group.rows], group.unit)
-    words = cell_words({k: v for k, v in group.cell.items() if k in view.varying(experiment)})
+    words = cell_words(readable(experiment, group.cell, view.varying(experiment)))
     seeds = {row.subject: seed_figures(experiment, row.subject, row.parameters)
              for row in group.rows}
     head = ["subject", f"median{f', {scale.label}' if scale.label else ''}", "95 % of median",
@@ -52,6 +61,34 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
         rows.append([*line, *([_seed(seeds[cell.row.subject])] if any(seeds.values()) else [])])
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
     return [f"### {title}", "", *table([*head, *(["seed"] if any(seeds.values()) else [])], rows)]
+
+
+def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
+    """One quantity of many cells: a line for each cell, a column for each subject."""
+    rows = [row for group in groups for row in group.rows if row.subject not in view.controls]
+    subjects = list(dict.fromkeys(row.subject for row in rows))
+    scale = scale_for([row.median for row in rows], groups[0].unit)
+    varying, lines, seeded = view.varying(experiment), [], False
+    for group in groups:
+        found = cells(group, scale, with_strip=False)
+        words = [_short(found[name]) if name in found else "" for name in subjects]
+        seeds = [f"{row.subject} {_seed(own)}" for row in group.rows
+                 if (own := seed_figures(experiment, row.subject, row.parameters))]
+        seeded = seeded or bool(seeds)
+        lines.append([cell_words(readable(experiment, group.cell, varying)), *words,
+                      "; ".join(seeds)])
+    head = ["cell", *subjects, "seed"]
+    shown = lines if seeded else [line[:-1] for line in lines]
+    name = ", ".join(w for w in (quantity_name(groups[0].quantity), scale.label) if w)
+    return [f"### {name}: medians, with their 95 % intervals", "",
+            *table(head if seeded else head[:-1], shown)]
+
+
+def _short(cell: Cell) -> str:
+    """``500 (499–502)``, or why there is none."""
+    if not cell.median:
+        return cell.row.status.replace("_", " ")
+    return f"{cell.median} ({cell.ends})" if cell.ends else cell.median
 
 
 def _seed(found: list[SeedFigure]) -> str:
@@ -65,7 +102,7 @@ def _unmatched(view: View, experiment: Experiment) -> list[str]:
     rest = [f for f in experiment.seed_figures if f not in shown]
     if not rest:
         return []
-    rows = [[f.subject, quantity_name(f.quantity), cell_words(f.parameters),
+    rows = [[f.subject, quantity_name(f.quantity), cell_words(readable(experiment, f.parameters)),
              f"{f.value:g} {f.unit}", f.machine] for f in rest]
     return ["### Figures of the seed for cells that this run does not have", "",
             *table(["subject", "quantity", "cell", "figure", "machine"], rows), ""]

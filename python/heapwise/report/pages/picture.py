@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
+from heapwise.analysis.findings import readable
 from heapwise.analysis.rows import YARDSTICK
 from heapwise.analysis.units import scale_for, show
 from heapwise.figures import ladder, scaling
@@ -66,7 +67,7 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
     found = []
     for group in groups[:MOST_CELLS]:
         rows = [_bare(row) for row in group.rows if _drawn(view, row)]
-        name = cell_words({key: group.cell[key] for key in varying if key in group.cell})
+        name = cell_words(readable(group.experiment, group.cell, varying))
         found.append(ladder.Step(name, rows))
     scale = scale_for([row.median for step in found for row in step.rows], groups[0].unit)
     return ladder.draw(found, scale, title, groups[0].rows[0].better)
