@@ -255,6 +255,16 @@ HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept
   }
 }
 
+/// Returns: whether a marker had no room since this was asked last.
+bool somebody_overflowed() noexcept {
+  bool overflowed = false;
+  for (std::size_t each = 0; each < marker_count; ++each) {
+    overflowed = overflowed || markers[each].overflowed();
+    markers[each].forget_overflow();
+  }
+  return overflowed;
+}
+
 } // namespace
 
 bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) noexcept {
@@ -286,21 +296,13 @@ bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexce
   } else {
     run_marker<false>(self);
   }
-  bool ever_overflowed = false;
   bool overflowed = false;
-  const auto add_up = [&] {
-    overflowed = false;
-    for (std::size_t each = 0; each < marker_count; ++each) {
-      overflowed = overflowed || markers[each].overflowed();
-      markers[each].forget_overflow();
-    }
-  };
-  for (add_up(); overflowed; add_up()) {
-    ever_overflowed = true;
+  while (somebody_overflowed()) {
+    overflowed = true;
     interior_everywhere ? look_again<true>(self, where) : look_again<false>(self, where);
   }
   self.end();
-  return ever_overflowed;
+  return overflowed;
 }
 
 void forget_markers() noexcept {
