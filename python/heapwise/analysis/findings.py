@@ -230,6 +230,11 @@ def readable(experiment: Experiment, parameters: Mapping[str, Any],
             else value for name, value in parameters.items() if chosen is None or name in chosen}
 
 
+def spelt(experiment: Experiment, name: str, value: Any) -> str:
+    """One value of a parameter, as ``readable`` has it."""
+    return str(readable(experiment, {name: value})[name])
+
+
 def _words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
     parameters = readable(experiment, cell)
     return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)

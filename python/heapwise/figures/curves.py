@@ -12,6 +12,9 @@ from heapwise.figures.svg import PALETTE, Drawing, series_colour, text_width
 
 WIDTH, HEIGHT = 720.0, 360.0
 LEFT, RIGHT, TOP, BOTTOM = 70.0, 560.0, 14.0, 310.0
+GAP = 6.0
+"""Between two labels of the x axis; one that would come closer is left out."""
+
 BOLD = 13.5
 """The size that text of 12 in bold takes, by its width."""
 
@@ -47,8 +50,12 @@ def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
     for tick, words in ticks:
         drawing.line(left, up.place(tick), RIGHT, up.place(tick))
         drawing.text(left - 8, up.place(tick) + 4, words, anchor="end")
+    free = 0.0
     for x, words in zip(places, slots, strict=True):
-        drawing.text(x, BOTTOM + 20, words, anchor="middle")
+        half = text_width(words, 12) / 2
+        if x - half >= free:
+            drawing.text(x, BOTTOM + 20, words, anchor="middle")
+            free = x + half + GAP
     drawing.text((left + RIGHT) / 2, HEIGHT - 8, x_title, anchor="middle", fill="ink")
     for number, curve in enumerate(curves):
         _curve(drawing, curve, places, up, number, show)

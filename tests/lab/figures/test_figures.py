@@ -16,7 +16,7 @@ from heapwise.figures import curves, forest, latency, order, scaling, sizes, str
 from heapwise.figures.axis import even_ticks, linear, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.labels import Rectangle, place_labels, spread
 from heapwise.figures.order import Moment
-from heapwise.figures.svg import Drawing
+from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -171,3 +171,14 @@ def test_every_span_of_ratios_has_some_ticks_and_not_too_many(span: tuple[float,
     ticks = ratio_ticks(logarithmic(span, 0, 100), 6)
     assert 3 <= len(ticks) <= 13
     assert any(abs(t - 1) < 1e-9 for t in ticks)
+
+
+def test_many_slots_leave_out_labels_rather_than_lay_them_over_each_other() -> None:
+    names = [str(4096 << power) for power in range(22)]
+    line = curves.Curve("one", [curves.Knot(place, 1.0 + place) for place in range(22)])
+    root = parse(curves.draw([line], names, "sizes", "size", str, "scaling"))
+    shown = [e for e in root.iter(f"{SVG}text") if e.text in names]
+    ends = [(float(e.get("x", 0)), text_width(e.text or "", 12) / 2) for e in shown]
+    assert 5 < len(shown) < 22
+    assert all(x + half < next_x - next_half
+               for (x, half), (next_x, next_half) in itertools.pairwise(ends))

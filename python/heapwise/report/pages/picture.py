@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from math import isfinite
 
-from heapwise.analysis.findings import readable
+from heapwise.analysis.findings import readable, spelt
 from heapwise.analysis.rows import YARDSTICK
 from heapwise.analysis.units import scale_for, show
 from heapwise.figures import ladder, scaling
@@ -30,7 +30,8 @@ def picture(view: View, experiment: Experiment) -> str:
         return ""
     title = f"{experiment.id}: {quantity_name(groups[0].quantity)}"
     if _over_numbers(groups, varying) and all(row.median for row in rows):
-        drawn = scaling.draw(rows, varying[0], title, partial(show, unit=rows[0].unit))
+        drawn = scaling.draw(rows, varying[0], title, partial(show, unit=rows[0].unit),
+                             partial(spelt, experiment, varying[0]))
     else:
         drawn = _ladder(view, groups, varying, title)
     return standing_alone(drawn)

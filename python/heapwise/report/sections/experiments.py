@@ -7,6 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from heapwise.analysis.findings import spelt
 from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.units import Scale, scale_for, show
@@ -83,7 +84,8 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
                 if row.median and row.subject not in view.controls]
         if rows and split_quantile(quantity) is None:
             name = f"{quantity_name(quantity)} over {varying[0]}"
-            drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit))
+            drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit),
+                                 partial(spelt, groups[0].experiment, varying[0]))
             found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
                           Markup(drawn)))
     return found
