@@ -11,24 +11,25 @@ constinit thread_local thread_record* this_thread = nullptr;
 
 namespace {
 char nowhere;
+constexpr window at_its_end{&nowhere, &nowhere};
 } // namespace
 
-constinit const window no_window{&nowhere, &nowhere};
-
-} // namespace heapwise::gc
+constinit const window no_window = at_its_end;
 
 namespace {
 
 // Of a thread without a record: every window is at its end.
-constinit std::array<heapwise::gc::window, heapwise::gc::small_kinds> no_windows = [] {
-  std::array<heapwise::gc::window, heapwise::gc::small_kinds> made{};
-  for (auto& each : made) each = heapwise::gc::no_window;
+constinit std::array<window, small_kinds> no_windows = [] {
+  std::array<window, small_kinds> made{};
+  for (window& each : made) each = at_its_end;
   return made;
 }();
 
 } // namespace
 
-constinit __thread heapwise_gc_window* heapwise_gc_windows = no_windows.data();
+} // namespace heapwise::gc
+
+constinit __thread heapwise_gc_window* heapwise_gc_windows = heapwise::gc::no_windows.data();
 
 namespace heapwise::gc {
 
