@@ -188,7 +188,7 @@ const experiment question{
         "slices. The forerunner's four threads had eight cores, and no need to.",
     .parameters = {{"work", "dependent steps while the lock is held", {1, 32}, {1}},
                    {"threads", "threads at once", {1, 2, 4}, {1, 4}},
-                   duration(8)},
+                   duration(6)},
     .quantities = {throughput("times that a thread held the lock")},
     .subjects = subjects(),
     .baseline = "mutex",

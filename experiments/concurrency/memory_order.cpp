@@ -179,8 +179,9 @@ void measure_pair(cell& given) {
           member.stop();
         });
     yields.set("throughput", millions_per_second(done, elapsed_ns));
-    given.check("work", pattern.ends_with(done), "%llu hand-overs, and all of them arrived",
-                static_cast<unsigned long long>(done));
+    given.check("work", pattern.ends_with(done), "%llu hand-overs, %s",
+                static_cast<unsigned long long>(done),
+                pattern.ends_with(done) ? "and all of them arrived" : "which is not what arrived");
   });
 }
 

@@ -1,6 +1,7 @@
 // Many producers, one or many consumers, one queue.
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "harness/experiment.hpp"
 #include "sources/library_queues.hpp"
@@ -64,6 +65,7 @@ class market {
   }
 
   [[nodiscard]] std::uint64_t messages() const noexcept { return out_.count; }
+  [[nodiscard]] std::uint64_t pushed() const noexcept { return in_.count; }
   [[nodiscard]] bool is_balanced() const noexcept { return in_ == out_ && in_.count != 0; }
 
  private:
@@ -119,8 +121,9 @@ void measure(cell& given) {
         given, yields, where, form.threads(), [&all] { return all.messages(); },
         [&](team_member& member) { all.play(member, duration_ns(given)); });
     yields.set("throughput", millions_per_second(all.messages(), elapsed_ns));
-    given.check("work", all.is_balanced(), "%llu messages came out, the same that went in",
-                static_cast<unsigned long long>(all.messages()));
+    given.check("work", all.is_balanced(), "%llu messages came out of %llu that went in",
+                static_cast<unsigned long long>(all.messages()),
+                static_cast<unsigned long long>(all.pushed()));
   });
 }
 

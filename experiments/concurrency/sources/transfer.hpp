@@ -65,11 +65,14 @@ class transfer {
     std::uint64_t got = 0;
     std::uint64_t sum = 0;
     std::uint64_t strange = 0;
+    bool is_last_look = false;
     while (true) {
       const std::size_t given = queue.pop(batch.data(), batch.size());
       if (given == 0) {
-        if (sent_.load(std::memory_order_acquire) == got) break;
-        waiting.wait();
+        if (is_last_look) break;
+        // What was pushed before the sender was done is found by the next pop.
+        is_last_look = sent_.load(std::memory_order_acquire) != sending;
+        if (!is_last_look) waiting.wait();
       }
       for (const Message& each : batch.first(given)) {
         strange |= each.words[0] ^ got++;
@@ -83,13 +86,20 @@ class transfer {
 
   [[nodiscard]] std::uint64_t messages() const noexcept { return got_; }
 
-  /// True if all messages arrived, in order, each of them whole.
-  [[nodiscard]] bool is_whole() const noexcept {
-    const std::uint64_t words = sizeof(Message) / sizeof(std::uint64_t);
-    return in_order_ && got_ != 0 && sum_ == words * (got_ * (got_ - 1) / 2);
+  void check(cell& given) const {
+    given.check("work", is_whole(), "%llu messages of %llu arrived, %s",
+                static_cast<unsigned long long>(got_),
+                static_cast<unsigned long long>(sent_.load()),
+                is_whole() ? "in order and whole" : "not all, out of order or torn");
   }
 
  private:
+  /// True if all messages arrived, in order, each of them whole.
+  [[nodiscard]] bool is_whole() const noexcept {
+    const std::uint64_t words = sizeof(Message) / sizeof(std::uint64_t);
+    return in_order_ && got_ != 0 && got_ == sent_ && sum_ == words * (got_ * (got_ - 1) / 2);
+  }
+
   static constexpr std::uint64_t sending = UINT64_MAX;
 
   static bool look(std::uint64_t sent, std::uint64_t& next_look, std::uint64_t until_ns) noexcept {
@@ -123,8 +133,7 @@ class transfer_pair {
     const std::uint64_t elapsed_ns = measure_placed(
         given, yields, where, 2, [&all] { return all.messages(); },
         [&](team_member& member) { play(member, all, queue, duration_ns(given)); });
-    given.check("work", all.is_whole(), "%llu messages, all there and in order",
-                static_cast<unsigned long long>(all.messages()));
+    all.check(given);
     return {all.messages(), elapsed_ns};
   }
 

@@ -2,6 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <string_view>
+
 #include "harness/experiment.hpp"
 
 using namespace heapwise::bench;
@@ -31,4 +34,21 @@ TEST_CASE("a planted cost is inside the region, once for each operation") {
     member.stop();
   };
   CHECK(slowed.measure_team(2, operations, body) >= planted_ns);
+}
+
+TEST_CASE("threads that count their own operations are asked when all have ended") {
+  constexpr int threads = 3;
+  std::atomic<std::uint64_t> done{0};
+  sample counted{question, 0};
+  counted.measure_team(
+      threads, [&done] { return done.load(); },
+      [&done](team_member& member) {
+        member.start();
+        member.stop();
+        done += 100;
+      });
+  char text[2000];
+  json_line line{text, sizeof text};
+  counted.write(line, 1, 1);
+  CHECK(std::string_view{text, sizeof text}.find("\"operations\":300,") < sizeof text);
 }
