@@ -56,6 +56,9 @@ def test_peers_are_inside(environment: Path, tmp_path: Path) -> None:
     listed = run(environment / "bin/heapwise", "peers", "list", "--json", at=tmp_path)
     names = {peer["name"] for peer in json.loads(listed)}
     assert names >= {path.parent.name for path in ROOT.glob("peers/*/peer.toml")}
+    words = run(environment / "bin/heapwise", "peers", "list", at=tmp_path)
+    for path in ROOT.glob("trees/*/rows.toml"):
+        assert f"trees/{path.parent.name} " in words
 
 
 def test_our_malloc_is_inside(environment: Path, tmp_path: Path) -> None:

@@ -39,7 +39,8 @@ class Trail:
 
 
 def draw(trails: list[Trail], kinds: list[str], title: str, show: tuple[Show, Show]) -> str:
-    """Time across, memory upwards, both logarithmic. kinds: the words of the legend, by number."""
+    """Time across, memory upwards, both logarithmic. kinds: the words of the legend, by number;
+    none where each curve has a colour of its own."""
     marks = [mark for trail in trails for mark in trail.marks]
     across = logarithmic([v for m in marks for v in m.time], FRAME.left, FRAME.right, 0.06)
     up = logarithmic([v for m in marks for v in m.memory], FRAME.bottom, FRAME.top, 0.06)
@@ -70,7 +71,7 @@ def _grid(drawing: Drawing, across: Axis, up: Axis, show: tuple[Show, Show]) -> 
 
 def _legend(drawing: Drawing, kinds: list[str], present: set[int]) -> None:
     x = FRAME.left
-    for kind in sorted(present):
+    for kind in sorted(present) if kinds else []:
         drawing.dot(x + 5, 16, 5, series_colour(kind))
         drawing.text(x + 15, 20, kinds[kind], size=13, fill="ink")
         x += 34 + text_width(kinds[kind], 13)

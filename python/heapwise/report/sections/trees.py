@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -107,16 +108,19 @@ def _figure(view: View, table: Table) -> tuple[Markup, str] | None:
     trails = _trails(view, table)
     if len(trails) < 2:
         return None
-    kinds = list(GROUPS.values())
     curves = has_curves(table.experiment)
+    kinds = [] if curves else list(GROUPS.values())
+    if curves:
+        trails = [*(replace(trail, kind=0) for trail in trails if len(trail.marks) == 1),
+                  *(replace(trail, kind=number) for number, trail in enumerate(
+                      (trail for trail in trails if len(trail.marks) > 1), 1))]
     title = f"Time against peak memory, {table.words()}"
     drawn = plane.draw(trails, kinds, title, (partial(show, unit="s"), _mebibytes))
     caption = ("Medians of whole processes with 95 % intervals, both axes logarithmic. Down and "
-               "left is better. Kinds are told apart by colour and are not ranked against each "
-               "other.")
-    if curves:
-        caption = ("One curve for each runtime, its settings joined from lean (the ring) to "
-                   "generous; what has no such setting is a point. " + caption)
+               "left is better. ")
+    caption += ("One curve for each runtime, its settings joined from lean (the ring) to generous; "
+                "what has no such setting is a point." if curves else
+                "Kinds are told apart by colour and are not ranked against each other.")
     left_out = [line.subject for line in table.lines if line.trouble]
     if left_out:
         caption += f" Without a point: {', '.join(left_out)}."
