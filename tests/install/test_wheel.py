@@ -47,7 +47,8 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_list_works_away_from_the_checkout(environment: Path, tmp_path: Path) -> None:
     listed = json.loads(run(environment / "bin/heapwise", "list", "--json", at=tmp_path))
     ids = {experiment["id"] for experiment in listed}
-    written = {f"{path.parent.name}/{path.stem}" for path in (ROOT / "experiments").glob("*/*.cpp")}
+    written = {f"{path.parent.name}/{path.stem}" for path in (ROOT / "experiments").glob("*/*")
+               if path.suffix in (".cpp", ".toml")}
     assert written
     assert ids == written
 
