@@ -209,6 +209,7 @@ const experiment question{
                       .quantity = "throughput",
                       .subject = "spin",
                       .over = "no_lock",
+                      .parameters = {{"work", 1}},
                       .at_most = 1.0}},
 };
 

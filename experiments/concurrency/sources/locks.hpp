@@ -25,8 +25,8 @@ class spin_lock {
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
  private:
+  patience looks_; // on a line that nobody writes
   alignas(64) std::atomic<bool> held_{false};
-  patience looks_;
 };
 
 /// First come, first served: each waits for its number. All wait on one line.
@@ -46,9 +46,9 @@ class ticket_lock {
   }
 
  private:
+  patience looks_; // on a line that nobody writes
   alignas(64) std::atomic<std::uint32_t> next_{0};
   alignas(64) std::atomic<std::uint32_t> served_{0};
-  patience looks_;
 };
 
 /// A queue of waiters, each on a line of its own (Mellor-Crummey and Scott 1991,
@@ -94,8 +94,8 @@ class mcs_lock {
   }
 
  private:
+  patience looks_; // on a line that nobody writes
   alignas(64) std::atomic<place*> tail_{nullptr};
-  patience looks_;
 };
 
 } // namespace concurrency
