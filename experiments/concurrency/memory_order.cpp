@@ -250,10 +250,11 @@ const experiment question{
     .not_shown =
         "What goes wrong with too weak an order (concurrency/litmus), and what the compiler may "
         "rearrange around a relaxed operation. On x86 fetch_add is the same instruction for every "
-        "order, loads are plain moves for every order, and only a seq_cst store costs more (an "
-        "exchange): so the first rows must be alike, and the ring is where seq_cst shows. In the "
-        "hand-overs the way of a line between the cores hides it. With fetch_add_4 on two "
-        "processors only two threads fight at once. relaxed is refused where it would be wrong.",
+        "order, loads are plain moves for every order, and only a seq_cst store is another one, an "
+        "exchange: so additions must be alike, the ring is where seq_cst shows, and a flag can "
+        "even travel sooner, as an exchange does not wait behind other stores. With fetch_add_4 "
+        "on two processors only two threads fight at once. relaxed is refused where it would be "
+        "wrong.",
     .parameters = {{"pattern",
                     "what the operations are for",
                     {"fetch_add_1", "fetch_add_2", "fetch_add_4", "flag_handoff", "publish",
