@@ -164,6 +164,7 @@ TEST_CASE("a forked child goes on with its own thread, and collects") {
     heapwise_gc_collect();
     if (*kept == nullptr || gc_test::statistics().threads != 1) ::_exit(1);
     if (gc_test::statistics().collections < 2) ::_exit(2);
+    if (heapwise::gc::the_gc.threads->next != nullptr) ::_exit(3);
   });
   CHECK(status == 0);
   heapwise_gc_collect();
