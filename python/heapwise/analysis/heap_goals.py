@@ -23,10 +23,11 @@ from heapwise.analysis.heap_aims import (
 )
 from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
 from heapwise.analysis.rows import Bench, median_interval_of, place
+from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT
 from heapwise.model import Goal, Trust
 from heapwise.stats.summary import summarise
-from heapwise.trust.series import REPEATS_NOTE, Cell, ratio_of
+from heapwise.trust.series import REPEATS_NOTE, Cell, Series, ratio_of
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
@@ -140,7 +141,7 @@ def _fits(bench: Bench, aim: RowAim, cell: Cell) -> bool:
 
 def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
     """Ours against each rival of the cell; shown is the one that it does worst against."""
-    row, at_most = bench.table[cell], aim.rows == "peak"
+    row, at_most = _counting(bench, cell), aim.rows == "peak"
     name, sense = label(bench, cell), _sense(aim.factor, aim.rows == "peak")
     found: dict[str, tuple[Figure, str]] = {}
     for rival in _rivals(bench, aim, cell) if aim.ours in row else []:
@@ -165,8 +166,16 @@ def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
                 obstacle or note)
 
 
+def _counting(bench: Bench, cell: Cell) -> dict[str, Series]:
+    """Of programs only those without a failure: one wrong sum, and no round of it counts."""
+    row = bench.table[cell]
+    if not bench.experiments[cell.experiment].is_of_programs:
+        return row
+    return {name: series for name, series in row.items() if is_whole(bench, cell, name)}
+
+
 def _rivals(bench: Bench, aim: RowAim, cell: Cell) -> list[str]:
-    found = members(bench, bench.table[cell], aim.rivals)
+    found = members(bench, _counting(bench, cell), aim.rivals)
     times = bench.table.get(cell._replace(quantity=WALL), {})
     if not aim.fastest or not times:
         return found

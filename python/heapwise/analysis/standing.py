@@ -81,7 +81,7 @@ def _standing(bench: Bench, cell: Cell, group: str) -> Standing | None:
     aside = bench.aside()
     row = {name: series for name, series in bench.table[cell].items()
            if name not in aside and bench.group_of(cell.experiment, name) == group
-           and _whole(bench, cell, name)}
+           and is_whole(bench, cell, name)}
     if len(row) < 2 or quantity.name in NOT_RANKED:
         return None
     medians = {name: float(np.median(series.values)) for name, series in row.items()}
@@ -90,7 +90,7 @@ def _standing(bench: Bench, cell: Cell, group: str) -> Standing | None:
                     {name: _place(bench, cell, row, medians, name, best) for name in row}, group)
 
 
-def _whole(bench: Bench, cell: Cell, subject: str) -> bool:
+def is_whole(bench: Bench, cell: Cell, subject: str) -> bool:
     """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
     tried = bench.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
     return all(p.status in ("ok", "interrupted", "discarded") for p in tried) and (

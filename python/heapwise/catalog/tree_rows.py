@@ -144,7 +144,7 @@ def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
             row.name, row.kind, row.title, available=not reason, reason=reason,
             command=[fill(word, places) for word in row.command],
             environment={name: fill(value, places) for name, value in row.environment.items()},
-            group=row.group, version="" if reason else version, note=row.note,
+            group=row.group, version="" if reason else version, note=" ".join(row.note.split()),
         )
 
 

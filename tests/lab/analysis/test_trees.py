@@ -105,3 +105,16 @@ def test_what_is_missing_is_a_row_that_says_how_to_get_it(result: Result) -> Non
     assert collectors == ["ocaml", "tiny_gc", "java_g1", "boehm_4", "boehm_1", "dart"]
     explicit = [line.subject for line in table.groups["explicit"]]
     assert set(explicit[-2:]) == {BASE, f"{BASE}-control"}
+
+
+def test_a_rival_that_was_wrong_once_decides_no_goal() -> None:
+    """Its good rounds are fast enough to miss the goal, and do not count."""
+    from dataclasses import replace
+
+    stored = trees_run(Trees(times=TIMES | {"dlmalloc": 1.0}))
+    assert goal(analyse(stored), "trees by malloc").verdict == "not met"
+    wrong = next(p for p in stored.processes if p.subject == "dlmalloc")
+    stored.processes[stored.processes.index(wrong)] = replace(wrong, status="output_differs")
+    found = goal(analyse(stored), "trees by malloc")
+    assert found.verdict == "met"
+    assert "malloc@mimalloc" in found.of

@@ -25,7 +25,8 @@ def write(stored: StoredRun, result: Result) -> str:
               for title, lines in table.groups.items()
               for block in (f"## {table.words()}: {title}\n",
                             *(_block(table, line) for line in lines if not line.control))]
-    return "\n".join(blocks) + "\n" if blocks else ""
+    run = stored.run
+    return "\n".join([f"# heapwise {run.version} run {run.id}, {run.created}\n", *blocks]) + "\n"
 
 
 def _block(table: Table, line: Line) -> str:
