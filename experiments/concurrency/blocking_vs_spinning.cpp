@@ -149,7 +149,7 @@ const experiment question{
                  {"condition_variable", "std::condition_variable", measure<condition_baton>},
                  {"futex", "futex wait and wake", measure<futex_baton>},
                  {"atomic_wait", "std::atomic wait and notify_one", measure<atomic_wait_baton>}},
-    .baseline = "condition_variable",
+    .baseline = "spin",
     .repeats = 20,
     .seed = seed_document,
     .seed_figures = {of_seed("spin", 17.5), of_seed("yield", 0.2538),

@@ -99,7 +99,7 @@ const experiment question{
                  {"compare_and_swap", "std::atomic, compare_exchange until it holds",
                   measure<swapped_counter>},
                  {"empty_loop", "the loop without an addition", measure_empty_loop}},
-    .baseline = "mutex",
+    .baseline = "atomic",
     .seed = seed_document,
     .seed_figures = {of_seed("atomic", 1, 571.9), of_seed("atomic", 2, 163.3),
                      of_seed("atomic", 4, 44.9), of_seed("mutex", 1, 221.0),

@@ -147,7 +147,7 @@ const experiment question{
                  {"same_core", "both on one processor", measure<same_processor>},
                  {"different_cores", "a core each", measure<different_cores>},
                  {"siblings", "the two hardware threads of one core", measure<siblings>}},
-    .baseline = "default",
+    .baseline = "different_cores", // the steadiest: where default runs is for the kernel to say
     .seed = seed_document,
     .seed_figures = {{"default", "throughput", {}, 29.9, "M/s", seed_machine},
                      {"same_core", "throughput", {}, 30.7, "M/s", seed_machine},
