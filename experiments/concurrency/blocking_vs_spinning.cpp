@@ -163,7 +163,7 @@ const experiment question{
                       .quantity = "throughput",
                       .subject = "futex",
                       .over = "condition_variable",
-                      .at_least = 0.9}},
+                      .at_least = 0.8}},
 };
 
 } // namespace
