@@ -23,8 +23,10 @@ TIMES = 2.0
 ALLOWED = 0.25
 """On a machine that is shared: far less than what was planted, and more than its noise."""
 
-CHOSEN = {"heap": "heap/pair", "pool": "pool/interleaved"}
-"""Where the first of a family is no good: its value is not the time of its region."""
+CHOSEN = {"concurrency": "concurrency/mutex_vs_atomic", "heap": "heap/pair",
+          "pool": "pool/interleaved"}
+"""Where the first of a family is no good: its value is not the time of its region, or it takes
+two processors for itself."""
 
 
 def _native_folder() -> Path | None:
