@@ -30,9 +30,8 @@ void measure_pipe(cell& given) {
 
 /// Room for one word. The flag and the word share a line of the cache: it travels once for both.
 struct mailbox {
-  /// Whoever waits for long lets others run: there may be only one processor.
+  /// Whoever waits for long lets others run; at once, if there is only one processor.
   void wait_until(bool is_full) const noexcept {
-    constexpr int looks = 2000;
     for (int left = looks; full.load(std::memory_order_acquire) != is_full; --left) {
       heapwise::bench::pause();
       if (left <= 0) sched_yield();
@@ -54,6 +53,7 @@ struct mailbox {
 
   alignas(64) std::atomic<bool> full{false};
   std::uint64_t word = 0;
+  int looks = cpu_list::of_this_thread().size() > 1 ? 2000 : 0;
 };
 
 void measure_mailbox(cell& given) {
