@@ -61,8 +61,9 @@ def _drain(
     with selectors.DefaultSelector() as selector:
         selector.register(descriptor, selectors.EVENT_READ)
         while time.monotonic() < deadline:
-            if not selector.select(1.0):
-                if launcher.poll() is not None:
+            ended = launcher.poll() is not None  # asked first: its last lines come before its end
+            if not selector.select(0.0 if ended else 1.0):
+                if ended:
                     break
                 continue
             piece = os.read(descriptor, 1 << 16)
