@@ -97,13 +97,15 @@ void run(std::size_t threads, int rounds, std::size_t markers) {
 
 } // namespace
 
-TEST_CASE("structures of four threads stay whole while a fifth collects all the time") {
+TEST_CASE("structures of four threads stay whole while a fifth collects all the time" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   run(4, 400, 1);
 }
 
-TEST_CASE("and with several markers") { run(3, 400, 3); }
+TEST_CASE("and with several markers" * doctest::skip(HEAPWISE_SKIP_STOPS)) { run(3, 400, 3); }
 
-TEST_CASE("threads come, allocate and go while collections run; some make threads of their own") {
+TEST_CASE("threads come, allocate and go while collections run; some make threads of their own" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   std::atomic<int> intact{0};
   std::vector<std::thread> makers;

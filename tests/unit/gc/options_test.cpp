@@ -166,7 +166,8 @@ TEST_CASE("inner addresses count everywhere if that is asked for") {
   CHECK(status == 0);
 }
 
-TEST_CASE("the collector may be started by a thread that is not the first") {
+TEST_CASE("the collector may be started by a thread that is not the first" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(30);

@@ -103,7 +103,8 @@ TEST_CASE("variables of a library that is loaded later are roots") {
   heapwise_gc_collect(); // its variables are gone
 }
 
-TEST_CASE("another thread's stack is a root, while it is blocked") {
+TEST_CASE("another thread's stack is a root, while it is blocked" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   check_thread_keeps([](auto make, auto wait) {
     [[maybe_unused]] void* volatile on_stack = make();
@@ -112,7 +113,7 @@ TEST_CASE("another thread's stack is a root, while it is blocked") {
   });
 }
 
-TEST_CASE("another thread's variables are roots") {
+TEST_CASE("another thread's variables are roots" * doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   check_thread_keeps([](auto make, auto wait) {
     of_this_thread = make();
@@ -121,7 +122,8 @@ TEST_CASE("another thread's variables are roots") {
   });
 }
 
-TEST_CASE("values of pthread keys are roots, those with high numbers too") {
+TEST_CASE("values of pthread keys are roots, those with high numbers too" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   std::array<pthread_key_t, 100> keys{};
   for (pthread_key_t& each : keys) REQUIRE(::pthread_key_create(&each, nullptr) == 0);
@@ -135,7 +137,8 @@ TEST_CASE("values of pthread keys are roots, those with high numbers too") {
   for (const pthread_key_t each : keys) ::pthread_key_delete(each);
 }
 
-TEST_CASE("the first thread's variables are roots for a collection in another") {
+TEST_CASE("the first thread's variables are roots for a collection in another" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   const hidden block = block_kept_by([](void*) {});
   of_this_thread = block.shown();
@@ -144,7 +147,8 @@ TEST_CASE("the first thread's variables are roots for a collection in another") 
   of_this_thread = nullptr;
 }
 
-TEST_CASE("a forked child goes on with its own thread, and collects") {
+TEST_CASE("a forked child goes on with its own thread, and collects" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   std::atomic<int> step{0};
   std::thread other{[&] { // the child has no such thread to stop

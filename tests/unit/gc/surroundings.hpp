@@ -11,11 +11,6 @@
 #include "gc/state.hpp"
 #include "heapwise/gc.h"
 
-// Fake stacks of a sanitizer are no stacks: what is only on them is not found.
-extern "C" inline __attribute__((used)) const char* __asan_default_options() { // NOLINT
-  return "detect_stack_use_after_return=0";
-}
-
 namespace gc_test {
 
 /// An address that no collector takes for one.
