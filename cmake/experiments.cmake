@@ -112,9 +112,10 @@ function(add_experiments)
   foreach(name IN ITEMS queue queue_message_size mpsc_mpmc)
     heapwise_link_if(concurrency_${name} heapwise_readerwriterqueue HEAPWISE_HAS_READERWRITERQUEUE)
     heapwise_link_if(concurrency_${name} Boost::headers HEAPWISE_HAS_BOOST_LOCKFREE)
-    heapwise_link_if(concurrency_${name} TBB::tbb HEAPWISE_HAS_TBB)
-    # Fences, and a read before it is known whose turn it is: what the thread sanitizer calls races.
+    # Fences, a read before it is known whose turn it is, a library that is not instrumented: what
+    # the thread sanitizer calls races.
     if(NOT HEAPWISE_SANITIZE MATCHES "thread")
+      heapwise_link_if(concurrency_${name} TBB::tbb HEAPWISE_HAS_TBB)
       heapwise_link_if(concurrency_${name} heapwise_concurrentqueue HEAPWISE_HAS_CONCURRENTQUEUE)
       heapwise_link_if(concurrency_${name} Boost::headers HEAPWISE_HAS_BOOST_QUEUE)
     endif()

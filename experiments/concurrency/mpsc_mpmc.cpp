@@ -145,8 +145,7 @@ std::vector<subject> subjects() {
 #if defined(HEAPWISE_HAS_TBB)
   all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", measure<tbb_bounded_queue>});
 #else
-  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", nullptr,
-                 "not here: install libtbb-dev and build again"});
+  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", nullptr, tbb_queue_missing});
 #endif
   return all;
 }

@@ -54,8 +54,7 @@ std::vector<subject> subjects() {
   all.push_back(
       {"tbb_bounded", "oneTBB concurrent_bounded_queue, one by one", measure<tbb_bounded_queue>});
 #else
-  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", nullptr,
-                 "not here: install libtbb-dev and build again"});
+  all.push_back({"tbb_bounded", "oneTBB concurrent_bounded_queue", nullptr, tbb_queue_missing});
 #endif
   return all;
 }

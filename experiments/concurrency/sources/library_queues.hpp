@@ -35,6 +35,10 @@ inline constexpr const char* boost_queue_missing =
     "not in this build: it takes libboost-dev and no thread sanitizer, which reports the queue's "
     "reading of a message before it knows that it is its own";
 
+inline constexpr const char* tbb_queue_missing =
+    "not in this build: it takes libtbb-dev and no thread sanitizer, which does not see what the "
+    "library does inside";
+
 /// For queues that take and give one message at a time.
 template <class Pointer, class One>
 std::size_t one_by_one(Pointer first, std::size_t count, One&& one) {
