@@ -221,7 +221,7 @@ const experiment question{
                  {"acq_rel", "release stores, acquire loads", measure<acq_rel>},
                  {"seq_cst", "memory_order_seq_cst", measure<seq_cst>}},
     .baseline = "relaxed",
-    .repeats = 8,
+    .repeats = 4,
     .seed = seed_document,
     .seed_figures = {of_seed("message_passing", "relaxed", "allowed", 1.4),
                      of_seed("message_passing", "acq_rel", "forbidden", 0),
