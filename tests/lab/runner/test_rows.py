@@ -133,6 +133,8 @@ def test_a_run_goes_on_after_ctrl_c(
          "good,hangs", "--rounds", "2", "--timeout", "4s", "--seed", "5"],
         env=environment | trees, cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
         process_group=0,
+        # What a shell starts in the background ignores the signal, a user's does not.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     wait_for(lambda: hanging(running.pid))
     os.kill(running.pid, signal.SIGINT)

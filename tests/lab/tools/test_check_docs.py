@@ -40,6 +40,8 @@ def with_library(root: Path) -> Path:
         "cmake_minimum_required(VERSION 3.25)\nproject(toy CXX)\n"
         "add_library(heapwise_static STATIC toy.cpp)\n"
         "set_target_properties(heapwise_static PROPERTIES OUTPUT_NAME heapwise)\n"
+        "add_library(heapwise_gc_static STATIC toy.cpp)\n"
+        "set_target_properties(heapwise_gc_static PROPERTIES OUTPUT_NAME heapwise-gc)\n"
     )
     (root / "toy.cpp").write_text("int toy() { return 7; }\n")
     return root
