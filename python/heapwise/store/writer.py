@@ -23,10 +23,17 @@ DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def new_run_id(store_path: Path) -> str:
     """Four hex digits that no run of this store has; more when the store is crowded."""
     for digits in (4, 4, 4, 4, 6, 8, 16):
-        run_id = secrets.token_hex(digits // 2)
-        if not run_id.isdigit() and not (store_path / RUNS / run_id).exists():
+        run_id = _hex_with_a_letter(digits)
+        if not (store_path / RUNS / run_id).exists():
             return run_id
-    return secrets.token_hex(16)
+    return _hex_with_a_letter(32)
+
+
+def _hex_with_a_letter(digits: int) -> str:
+    """So that nobody takes it for a number."""
+    while (word := secrets.token_hex(digits // 2)).isdigit():
+        pass
+    return word
 
 
 class RunWriter:
