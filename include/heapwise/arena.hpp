@@ -85,8 +85,10 @@ class arena {
   [[nodiscard]] chunk* make_chunk(std::size_t least_bytes) noexcept;
   void enter(chunk& entered) noexcept;
 
-  std::uintptr_t next_ = 0;  // the rest of the chunk in use lies from here
-  std::uintptr_t end_ = 0;   // to here
+  // The rest of the chunk in use. Without one it begins behind its end, so that not even nothing
+  // fits.
+  std::uintptr_t next_ = 1;
+  std::uintptr_t end_ = 0;
   chunk* current_ = nullptr; // those behind it are free
   chunk* first_ = nullptr;
   block_source* source_;

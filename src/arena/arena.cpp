@@ -48,7 +48,7 @@ void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
 
 void arena::reset() noexcept {
   current_ = nullptr;
-  next_ = 0;
+  next_ = 1;
   end_ = 0;
   if (first_ != nullptr) enter(*first_);
 }

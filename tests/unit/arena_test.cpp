@@ -124,6 +124,14 @@ TEST_CASE("objects are constructed, and one of no bytes has an address") {
   CHECK(some.allocate(0) != nullptr);
 }
 
+TEST_CASE("no bytes have an address in an arena that has no chunk yet, or no longer") {
+  arena some;
+  for (const std::size_t alignment : {1, 16, 4096}) {
+    CHECK(some.try_allocate(0, alignment) != nullptr);
+    some.release();
+  }
+}
+
 TEST_CASE("as a memory resource: containers grow in it, and a reset frees them") {
   fake_blocks source;
   arena some{source};
