@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "harness/experiment.hpp"
-#include "sources/library_queues.hpp"
+#include "sources/one_to_one.hpp"
 #include "sources/processors.hpp"
-#include "sources/rings.hpp"
 #include "sources/transfer.hpp"
 
 namespace {
@@ -27,29 +26,15 @@ void measure(cell& given) {
   });
 }
 
+struct of_numbers {
+  template <template <class, std::size_t> class Queue>
+  static void run(cell& given) {
+    measure<Queue>(given);
+  }
+};
+
 std::vector<subject> subjects() {
-  std::vector<subject> all{{"mutex", "ring behind a std::mutex", measure<mutex_ring>},
-                           {"spsc", "ring without a lock", measure<spsc_ring>}};
-#if defined(HEAPWISE_HAS_READERWRITERQUEUE)
-  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue, one by one",
-                 measure<readerwriter_queue>});
-#else
-  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue", nullptr,
-                 "not here: install libreaderwriterqueue-dev and build again"});
-#endif
-#if defined(HEAPWISE_HAS_CONCURRENTQUEUE)
-  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue, tokens, in bulk",
-                 measure<concurrent_queue_with_tokens>});
-#else
-  all.push_back(
-      {"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr, concurrent_queue_missing});
-#endif
-#if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
-  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue, in bulk", measure<boost_spsc_queue>});
-#else
-  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue", nullptr,
-                 "not here: install libboost-dev and build again"});
-#endif
+  std::vector<subject> all = one_to_one_queues<of_numbers>();
 #if defined(HEAPWISE_HAS_TBB)
   all.push_back(
       {"tbb_bounded", "oneTBB concurrent_bounded_queue, one by one", measure<tbb_bounded_queue>});

@@ -2,9 +2,8 @@
 #include <memory>
 
 #include "harness/experiment.hpp"
-#include "sources/library_queues.hpp"
+#include "sources/one_to_one.hpp"
 #include "sources/processors.hpp"
-#include "sources/rings.hpp"
 #include "sources/transfer.hpp"
 
 namespace {
@@ -46,31 +45,12 @@ void measure(cell& given) {
   }
 }
 
-std::vector<subject> subjects() {
-  std::vector<subject> all{{"mutex", "ring behind a std::mutex", measure<mutex_ring>},
-                           {"spsc", "ring without a lock", measure<spsc_ring>}};
-#if defined(HEAPWISE_HAS_READERWRITERQUEUE)
-  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue, one by one",
-                 measure<readerwriter_queue>});
-#else
-  all.push_back({"readerwriterqueue", "moodycamel::ReaderWriterQueue", nullptr,
-                 "not here: install libreaderwriterqueue-dev and build again"});
-#endif
-#if defined(HEAPWISE_HAS_CONCURRENTQUEUE)
-  all.push_back({"concurrentqueue", "moodycamel::ConcurrentQueue, tokens, in bulk",
-                 measure<concurrent_queue_with_tokens>});
-#else
-  all.push_back(
-      {"concurrentqueue", "moodycamel::ConcurrentQueue", nullptr, concurrent_queue_missing});
-#endif
-#if defined(HEAPWISE_HAS_BOOST_LOCKFREE)
-  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue, in bulk", measure<boost_spsc_queue>});
-#else
-  all.push_back({"boost_spsc", "boost::lockfree::spsc_queue", nullptr,
-                 "not here: install libboost-dev and build again"});
-#endif
-  return all;
-}
+struct of_messages {
+  template <template <class, std::size_t> class Queue>
+  static void run(cell& given) {
+    measure<Queue>(given);
+  }
+};
 
 seed_figure of_seed(const char* subject, const char* quantity, int batch, double figure,
                     const char* unit) {
@@ -94,7 +74,7 @@ const experiment question{
                    duration(8)},
     .quantities = {throughput("messages"),
                    {"bytes", "GiB/s", better::higher, "what the messages carry"}},
-    .subjects = subjects(),
+    .subjects = one_to_one_queues<of_messages>(),
     .baseline = "mutex",
     .repeats = 9,
     .seed = seed_document,
