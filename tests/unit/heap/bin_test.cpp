@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -215,6 +216,23 @@ TEST_CASE("batches wait for other threads up to a limit, the last first") {
     CHECK(some.figures(of).stocked_blocks == 0);
     CHECK(some.figures(of).spans == 0);
   }
+}
+
+TEST_CASE("batches change hands on the same few papers, and a trim lets go of them") {
+  a_bin some;
+  lone_batch passed{of_64};
+  std::set<const batch*> papers;
+  for (int round = 0; round < 1000; ++round) {
+    REQUIRE(passed.refill(some));
+    papers.insert(passed.paper());
+    const std::vector<std::byte*> blocks = passed.take_all();
+    passed.flush(some, blocks.data());
+    papers.insert(passed.paper());
+    if (round % 100 == 0) trim_all(some, of_64);
+  }
+  CHECK(papers.size() <= 3);
+  trim_all(some, of_64);
+  CHECK(some.figures(of_64).spans == 0);
 }
 
 TEST_CASE("a trim takes only the batches that nobody wanted since the last one") {

@@ -73,6 +73,7 @@ class lone_batch {
     blocks_ = 0;
     return taken;
   }
+  [[nodiscard]] const batch* paper() const { return written_on_; }
 
  private:
   size_class of_;
