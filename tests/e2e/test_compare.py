@@ -32,9 +32,11 @@ def compare(heapwise: Any, *words: str, **options: Any) -> Any:
     return heapwise("compare", "--allocators", "jemalloc,glibc", *words, **options)
 
 
-def test_result_table_advice_trust_and_hint(heapwise: Any, tmp_path: Path) -> None:
+def test_result_table_advice_trust_and_hint(
+    heapwise: Any, assert_went_well: Any, tmp_path: Path
+) -> None:
     done = compare(heapwise, "--runs", "6", "--", "/bin/echo", "a b", "--help", "--json")
-    assert done.returncode == 0, done.stderr
+    assert_went_well(done)
     for word in ("Checking", "Allocators", "Machine", "Plan", "Advice", "Trust", "Saved",
                  "peak memory", "glibc", "jemalloc"):
         assert word in done.stdout
@@ -70,9 +72,11 @@ def test_samples_pair_up_and_identity_is_proven(heapwise: Any, tmp_path: Path) -
     assert counting[0].facts["calls"]["malloc"] > 0
 
 
-def test_the_noise_of_a_quiet_stop_rule_ends_by_time(heapwise: Any, tmp_path: Path) -> None:
+def test_the_noise_of_a_quiet_stop_rule_ends_by_time(
+    heapwise: Any, assert_went_well: Any, tmp_path: Path
+) -> None:
     done = compare(heapwise, "--time", "1s", "--precision", "0.0001", "--", "/bin/true")
-    assert done.returncode == 0, done.stderr
+    assert_went_well(done)
     rounds = {p.round for p in stored_run(tmp_path).processes if not p.warm_up}
     assert len(rounds) >= 1
 

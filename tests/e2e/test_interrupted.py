@@ -77,7 +77,7 @@ def experiments(native: Path) -> list[str]:
 ])
 def test_compare_keeps_everything_and_goes_on(
     built_native: Path, heapwise: Any, environment: dict[str, str], tmp_path: Path,
-    number: signal.Signals, lines: int,
+    assert_went_well: Any, number: signal.Signals, lines: int,
 ) -> None:
     mark = f"0.0{os.getpid()}{lines}{int(number)}"
     store = tmp_path / "store"
@@ -96,7 +96,7 @@ def test_compare_keeps_everything_and_goes_on(
     assert len([p for p in stored.processes if p.status != "interrupted"]) == int(found.group(2))
     before = (stored.path / "samples.jsonl").read_bytes()
     done = heapwise("resume", found.group(4))
-    assert done.returncode == 0, done.stderr
+    assert_went_well(done)
     after = read_run(store, found.group(3))
     assert (after.path / "samples.jsonl").read_bytes().startswith(before)
     assert after.run.state == "complete"

@@ -30,13 +30,15 @@ def test_more_rounds(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     assert len(read_run(store, run_id).processes) == len(after.processes)
 
 
-def test_more_time(built_native: Path, heapwise: Any, tmp_path: Path) -> None:
+def test_more_time(
+    built_native: Path, heapwise: Any, assert_went_well: Any, tmp_path: Path
+) -> None:
     heapwise("compare", "--runs", "1", "--allocators", "jemalloc,glibc", "--quiet", "--",
              "/bin/true")
     store = tmp_path / "store"
     run_id = run_ids(store)[0]
     done = heapwise("resume", run_id, "--time", "1s")
-    assert done.returncode == 0, done.stderr
+    assert_went_well(done)
     after = read_run(store, run_id)
     assert max(p.round for p in after.processes) > 3
     assert after.run.state == "complete"

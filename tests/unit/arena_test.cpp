@@ -126,7 +126,7 @@ TEST_CASE("objects are constructed, and one of no bytes has an address") {
 
 TEST_CASE("no bytes have an address in an arena that has no chunk yet, or no longer") {
   arena some;
-  for (const std::size_t alignment : {1, 16, 4096}) {
+  for (const auto alignment : {std::size_t{1}, std::size_t{16}, std::size_t{4096}}) {
     CHECK(some.try_allocate(0, alignment) != nullptr);
     some.release();
   }
