@@ -53,9 +53,14 @@ void stand_still(void* lowest) noexcept {
   while (the_gc.epoch.load(std::memory_order_acquire) == epoch) os::wait(the_gc.epoch, epoch, 0);
 }
 
+struct own_ranges {
+  std::size_t count = 0;
+  decltype(thread_record::own_range) range;
+};
+
 void add_own_range(os::memory_range range, void* argument) noexcept {
-  auto& into = *static_cast<thread_record*>(argument);
-  if (into.own_ranges < into.own_range.size()) into.own_range[into.own_ranges++] = range;
+  auto& into = *static_cast<own_ranges*>(argument);
+  if (into.count < into.range.size()) into.range[into.count++] = range;
 }
 
 /// Requires: the lock.
@@ -84,22 +89,21 @@ bool register_this_thread() noexcept {
   const void* const stack_end = os::stack_end(); // may allocate
   if (stack_end == nullptr) return false;
   os::watch_this_thread(true);
-  thread_record* made = nullptr;
-  {
-    const std::lock_guard hold{the_gc.lock};
-    made = take_record();
-  }
+  own_ranges own;
+  os::each_thread_local_range(add_own_range, &own); // waits while somebody loads, or collects
+  // A record has windows that an earlier thread left: a collection has to see it among the idle or
+  // among the threads at any time, or it gives those blocks to others.
+  const std::lock_guard hold{the_gc.lock};
+  thread_record* const made = take_record();
   if (made == nullptr) return false;
-  made->own_ranges = 0;
-  os::each_thread_local_range(add_own_range, made);
+  made->own_ranges = own.count;
+  made->own_range = own.range;
   made->stack_end = stack_end;
   made->id = os::this_thread();
   made->stopped_in = 0;
   made->values = 0;
   heapwise_gc_windows = made->windows.data();
   this_thread = made;
-  // From here on it is stopped. Before, it held no block.
-  const std::lock_guard hold{the_gc.lock};
   made->next = the_gc.threads;
   the_gc.threads = made;
   ++the_gc.thread_count;

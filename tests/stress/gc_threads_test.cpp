@@ -105,7 +105,7 @@ TEST_CASE("structures of four threads stay whole while a fifth collects all the 
 TEST_CASE("and with several markers" * doctest::skip(HEAPWISE_SKIP_STOPS)) { run(3, 400, 3); }
 
 TEST_CASE("threads come, allocate and go while collections run; some make threads of their own" *
-          doctest::skip(HEAPWISE_SKIP_STOPS || HEAPWISE_EMULATED)) {
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   std::atomic<int> intact{0};
   std::vector<std::thread> makers;

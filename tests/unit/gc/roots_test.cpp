@@ -1,11 +1,14 @@
 // Where addresses are found: libraries that are loaded while the collector runs, variables of
 // threads, keys, registers; and what becomes of it all in a forked child.
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <thread>
 
 #include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <link.h>
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -145,6 +148,31 @@ TEST_CASE("the first thread's variables are roots for a collection in another" *
   elsewhere([] { heapwise_gc_collect(); });
   CHECK(survived(block));
   of_this_thread = nullptr;
+}
+
+TEST_CASE("a thread that comes while another collects gets no block that was given away") {
+  heapwise_gc_init(nullptr);
+  elsewhere([] { static_cast<void>(heapwise_gc_malloc(48)); }); // leaves more of them, for the next
+  std::atomic<int> coming{0};
+  std::size_t usable_bytes = 0;
+  std::thread next{[&] {
+    coming.wait(0);
+    heapwise_gc_register_thread(); // has to wait for the loader's lock
+    usable_bytes = heapwise_gc_usable_size(heapwise_gc_malloc(48));
+    heapwise_gc_unregister_thread();
+  }};
+  const auto with_lock_of_loader = [](dl_phdr_info*, std::size_t, void* argument) {
+    auto& step = *static_cast<std::atomic<int>*>(argument);
+    step.store(1);
+    step.notify_one();
+    std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    heapwise_gc_collect();
+    for (int each = 0; each < 2000; ++each) static_cast<void>(heapwise_gc_malloc(208));
+    return 1;
+  };
+  ::dl_iterate_phdr(with_lock_of_loader, &coming);
+  next.join();
+  CHECK(usable_bytes == 48);
 }
 
 TEST_CASE("a forked child goes on with its own thread, and collects" *
