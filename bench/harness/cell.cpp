@@ -32,6 +32,7 @@ cell::cell(const experiment& question, const options& chosen)
       options_{&chosen},
       repeats_{chosen.repeats},
       plant_ns_{chosen.plant_ns},
+      core_{chosen.quiet_ns, chosen.patience_ms * 1'000'000},
       random_{chosen.seed},
       allowed_{cpu_list::of_this_thread()} {}
 
@@ -47,8 +48,8 @@ std::string_view cell::text(std::string_view name) const {
   return setting<std::string_view>(*question_, *options_, name);
 }
 
-void cell::finish(const sample& yields, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns) {
-  emit_line([&](json_line& line) { yields.write(line, spin_before_ns, spin_after_ns); });
+void cell::finish(const sample& yields, const surroundings& around) {
+  emit_line([&](json_line& line) { yields.write(line, around); });
   check("quantities", yields.complete(), "repeat %d sets every declared quantity", yields.repeat());
   check("affinity", yields.kept_to(allowed_), "repeat %d ran where it may", yields.repeat());
 }

@@ -7,6 +7,7 @@
 
 #include "harness/random.hpp"
 #include "harness/sample.hpp"
+#include "kernel/breadth.hpp"
 #include "kernel/spin.hpp"
 
 namespace heapwise::bench {
@@ -40,9 +41,15 @@ class cell {
   void each_repeat(Body&& body) {
     for (int repeat = 0; repeat < repeats_; ++repeat) {
       sample yields{*question_, repeat, plant_ns_};
-      const std::uint64_t spin_before_ns = calibrated_spin_ns(spins);
+      surroundings around{};
+      around.spin_before_ns = calibrated_spin_ns(spins);
+      const std::uint64_t wait_start_ns = now_ns();
+      around.breadth_before_ns = core_.wait();
+      around.waited_ns = now_ns() - wait_start_ns;
       body(yields);
-      finish(yields, spin_before_ns, calibrated_spin_ns(spins));
+      around.breadth_after_ns = core_.look();
+      around.spin_after_ns = calibrated_spin_ns(spins);
+      finish(yields, around);
     }
   }
 
@@ -76,12 +83,13 @@ class cell {
     char detail[200];
   };
 
-  void finish(const sample& yields, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns);
+  void finish(const sample& yields, const surroundings& around);
 
   const experiment* question_;
   const options* options_;
   int repeats_;
   double plant_ns_;
+  quiet_core core_;
   random_numbers random_;
   cpu_list allowed_;
   std::uint64_t expected_calls_ = 0;

@@ -78,6 +78,14 @@ void take_value(const experiment& question, std::string_view name, std::string_v
     const auto seed = read_number<std::uint64_t>(text);
     if (!seed) throw usage_error{"--seed cannot be", text, "A whole number from 0."};
     chosen.seed = *seed;
+  } else if (name == "--quiet-ns") {
+    const auto quiet_ns = read_number<std::uint64_t>(text);
+    if (!quiet_ns) throw usage_error{"--quiet-ns cannot be", text, "A whole number from 0."};
+    chosen.quiet_ns = *quiet_ns;
+  } else if (name == "--patience-ms") {
+    const auto patience_ms = read_number<std::uint32_t>(text);
+    if (!patience_ms) throw usage_error{"--patience-ms cannot be", text, "A whole number from 0."};
+    chosen.patience_ms = *patience_ms;
   } else if (name == "--plant-ns") {
     const auto plant_ns = read_number<double>(text);
     if (!plant_ns || !std::isfinite(*plant_ns) || *plant_ns <= 0) {

@@ -17,6 +17,8 @@ struct options {
   std::vector<value> settings; ///< one for each parameter of the experiment, in its order
   int repeats = 0;
   std::uint64_t seed = 1;
+  std::uint64_t quiet_ns = 0;    ///< the least breadth seen in this run; kernel/breadth.hpp
+  std::uint64_t patience_ms = 0; ///< how long repeats may wait in all for a core of their own
   bool smoke = false;
   bool self_test = false;
   double plant_ns = 0.0; ///< only with self_test: added to every operation, to see it found

@@ -15,7 +15,7 @@ namespace {
 constexpr int exit_bad_usage = 2;
 constexpr const char* usage =
     "--describe | --list-subjects | --subject S [--set NAME=VALUE ...]\n"
-    "      [--repeats N] [--seed N] [--smoke]";
+    "      [--repeats N] [--seed N] [--smoke] [--quiet-ns N] [--patience-ms N]";
 
 int complain(const char* program, const usage_error& error) {
   std::fprintf(stderr, "error E003: %.*s %.*s\n      %.*s\n  do: %s %s\n",

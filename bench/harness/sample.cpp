@@ -48,16 +48,19 @@ bool sample::complete() const noexcept {
 
 bool sample::kept_to(const cpu_list& allowed) const noexcept { return cpus_.within(allowed); }
 
-void sample::write(json_line& line, std::uint64_t spin_before_ns,
-                   std::uint64_t spin_after_ns) const {
+void sample::write(json_line& line, const surroundings& around) const {
   line.open('{').field("kind", "sample").field("repeat", repeat_).key("values").open('{');
   for (std::size_t i = 0; i < question_->quantities.size(); ++i) {
     if (known_[i]) line.field(question_->quantities[i].name, values_[i]);
   }
   line.close('}').key("facts").open('{');
   write_facts(line);
-  line.field("spin_ns", std::min(spin_before_ns, spin_after_ns));
-  line.field("spin_before_ns", spin_before_ns).field("spin_after_ns", spin_after_ns);
+  line.field("spin_ns", std::min(around.spin_before_ns, around.spin_after_ns));
+  line.field("spin_before_ns", around.spin_before_ns);
+  line.field("spin_after_ns", around.spin_after_ns);
+  line.field("breadth_before_ns", around.breadth_before_ns);
+  line.field("breadth_after_ns", around.breadth_after_ns);
+  line.field("waited_ns", around.waited_ns);
   cpus_.write(line.key("cpus"));
   line.close('}').close('}').end_of_line();
 }

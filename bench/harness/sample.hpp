@@ -25,6 +25,15 @@ struct kernel_counts {
   static kernel_counts now() noexcept;
 };
 
+/// What the processor took for known work right before a repeat and right after it.
+struct surroundings {
+  std::uint64_t spin_before_ns; ///< of a chain: does it keep its speed?
+  std::uint64_t spin_after_ns;
+  std::uint64_t breadth_before_ns; ///< of chains side by side: does somebody share the core?
+  std::uint64_t breadth_after_ns;
+  std::uint64_t waited_ns; ///< for a core of our own, before the repeat
+};
+
 class sample {
  public:
   static constexpr std::size_t most_quantities = 32;
@@ -86,8 +95,8 @@ class sample {
   /// Sets a quantity's value in the unit that the experiment declares for it.
   void set(std::string_view quantity, double figure) noexcept;
 
-  /// Writes the sample's line; `spin_*_ns` are what surrounds the repeat.
-  void write(json_line& line, std::uint64_t spin_before_ns, std::uint64_t spin_after_ns) const;
+  /// Writes the sample's line.
+  void write(json_line& line, const surroundings& around) const;
 
   /// True if every quantity that the experiment declares has a value.
   [[nodiscard]] bool complete() const noexcept;

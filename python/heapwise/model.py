@@ -391,7 +391,8 @@ class Detectable:
     """The difference that one cell of an experiment would show four times in five, by A/A pairs.
 
     Relative, of the quantity: 0.02 is 2 %. difference: of a typical cell, worst: of the noisiest,
-    ``worst_cell``. None without A/A pairs, and ``note`` says why.
+    ``worst_cell``. None without A/A pairs, and ``note`` says why. Where it is not small, ``note``
+    says what differs: processes, or the repeats within one.
     """
 
     experiment: str

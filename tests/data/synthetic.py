@@ -209,7 +209,7 @@ def _pool_sample(random: np.random.Generator, number: int, experiment: Experimen
         process=number, experiment=experiment.id, subject=name, parameters=cell, round=round_,
         repeat=repeat, warm_up=repeat == 0, values=values,
         facts={"elapsed_ns": 7_000_000, "spin_before_ns": 1_000_000, "spin_after_ns": 1_000_500,
-               "cpus": [0]})
+               "breadth_before_ns": 40_000, "breadth_after_ns": 40_100, "cpus": [0]})
 
 
 def _run(plan: Plan, experiments: list[Experiment], preflight: list[Check]) -> Run:

@@ -39,7 +39,7 @@ YARDSTICK = "empty_loop"
 FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio", "ratio_low",
            "ratio_high")
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
-LOST = "no sample was kept: V12 and V13 say how many were discarded, and why"
+LOST = "no sample was kept: V12, V13 and V26 say how many were discarded, and why"
 NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
 
 

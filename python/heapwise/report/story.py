@@ -72,4 +72,4 @@ def _detects(least: Detectable) -> str:
         least.cells > 1 and least.worst is not None) else ""
     return (f"A difference of {percent(least.difference)} in {quantity_name(least.quantity)} would "
             f"be found 4 times in 5, by {counted(least.pairs, 'A/A pair')} in "
-            f"{counted(least.cells, 'cell')}{worst}.")
+            f"{counted(least.cells, 'cell')}{worst}{f'; {least.note}' if least.note else ''}.")

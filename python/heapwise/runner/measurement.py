@@ -18,6 +18,7 @@ from heapwise.runner.counting import counting_steps, totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Launch, Outcome, tail
+from heapwise.runner.patience import Patience
 from heapwise.runner.rows import RowRunner
 from heapwise.runner.steps import Step, inner_name, key_of
 from heapwise.runner.stop_switch import StopSwitch
@@ -55,6 +56,7 @@ class ExperimentExecutor:
         )
         self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
         self._counted: set[str] = set()
+        self._patience = Patience()
         self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
 
     def resume_from(self, processes: list[Process]) -> None:
@@ -92,6 +94,7 @@ class ExperimentExecutor:
             except (KeyError, TypeError, ValueError, AttributeError):
                 found.malformed += 1
             else:
+                self._patience.note_sample(sample.facts)
                 record(sample)
 
         peer = step.subject.peer
@@ -99,6 +102,7 @@ class ExperimentExecutor:
         started_at = now()
         what = self._launch(step, number, (library, self._probe), self.plan.options.get("repeats"))
         outcome, noise = stream(what, self._place, stop, take)
+        self._patience.note_process(outcome.facts)
         status, reason = self._judge(step, outcome, found, stop)
         facts = _facts(outcome, found, status) | ({"noise_lines": noise} if noise else {})
         return _process(step, number, status, reason, facts, outcome, started_at)
@@ -126,6 +130,7 @@ class ExperimentExecutor:
         command = command_of(
             step.experiment.binary, inner_name(step.subject), step.parameters,
             seed=self.plan.seed + max(0, step.round), repeats=repeats, smoke=self.plan.smoke,
+            patience=self._patience.options(),
         )
         peer = step.subject.peer
         padded = padding(self.plan.seed, number)

@@ -6,7 +6,7 @@ import os
 import selectors
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -97,7 +97,7 @@ def _end(launcher: subprocess.Popen[bytes]) -> bytes:
 
 def command_of(
     binary: Path | str, subject: str, parameters: dict[str, Any], *, seed: int,
-    repeats: int | None, smoke: bool,
+    repeats: int | None, smoke: bool, patience: Sequence[str] = (),
 ) -> list[str]:
     """The command line of schema/README.md, section 1."""
     command = [str(binary), "--subject", subject, "--seed", str(seed)]
@@ -105,7 +105,7 @@ def command_of(
         command += ["--set", f"{name}={_word(value)}"]
     if repeats is not None:
         command += ["--repeats", str(repeats)]
-    return [*command, "--smoke"] if smoke else command
+    return [*command, "--smoke"] if smoke else [*command, *patience]
 
 
 def _word(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -120,6 +121,18 @@ def test_the_least_difference_grows_with_the_noise(noise: float) -> None:
     assert one.worst >= one.difference
     line = detectable_line(found)
     assert ("2 of 2" in line) == (noise < 0.01)
+    assert ("processes differ by" in one.note) == (noise > 0.01)
+
+
+def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:
+    steady = shelf_run()
+    of_processes = replace(steady, samples=[
+        replace(s, values={name: value * (1.2 if s.process % 7 < 3 else 1.0)
+                           for name, value in s.values.items()}) for s in steady.samples])
+    for stored, processes_more in ((of_processes, True), (shelf_run(Shelf(noise=0.05)), False)):
+        words = analyse(stored).detectable[0].note.replace(",", "").split()
+        assert (words[0], words[5]) == ("processes", "repeats")
+        assert (float(words[3]) > float(words[9])) == processes_more
 
 
 def test_comparisons_and_smoke_runs_have_none_of_it() -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 from synthetic_heap import Heap, heap_run
 
 from heapwise.analysis import analyse
 from heapwise.cli.frame.campaign import MANY_ROWS, _tables
 from heapwise.cli.frame.standing import standing_tables
+from heapwise.model import Experiment, Process
+from heapwise.store import StoredRun
 
 
 def test_a_line_for_each_row_with_the_best_and_who_is_how_far_behind() -> None:
@@ -18,6 +23,38 @@ def test_a_line_for_each_row_with_the_best_and_who_is_how_far_behind() -> None:
     assert row[-5:-3] == ["1.90", "1.46"]
     assert row[-1] == "best"
     assert "?" in text
+
+
+def test_experiments_without_subjects_in_common_have_a_table_each() -> None:
+    both = heap_run(Heap(threads=(1, 2)))
+    other = replace(both, processes=[_of_another(p) for p in both.processes],
+                    samples=[_of_another(s) for s in both.samples])
+    text = standing_tables(replace(
+        both, processes=both.processes + other.processes, samples=both.samples + other.samples,
+        run=replace(both.run,
+                    experiments=[*both.run.experiments, *_experiments_of_another(both)],
+                    plan=replace(both.run.plan, subjects=[
+                        *both.run.plan.subjects,
+                        *(replace(s, name=f"their_{s.name}") for s in both.run.plan.subjects)]))))
+    heads = [line for line in text.splitlines() if "behind the best" in line]
+    assert heads == ["Times behind the best (?: cannot tell)"]
+    heads = [line.split(": speed")[1].split() for line in text.splitlines() if ": speed" in line]
+    assert len(heads) == 2
+    assert [sum(name.startswith("their_") for name in head) for head in heads] == [
+        0, len(heads[1])]
+
+
+def _of_another(record: Any) -> Any:
+    return replace(record, experiment=record.experiment.replace("heap/", "theirs/"),
+                   subject=f"their_{record.subject}", **(
+                       {"number": record.number + 10_000} if isinstance(record, Process) else
+                       {"process": record.process + 10_000}))
+
+
+def _experiments_of_another(stored: StoredRun) -> list[Experiment]:
+    return [replace(e, id=e.id.replace("heap/", "theirs/"), baseline=f"their_{e.baseline}",
+                    subjects=[replace(s, name=f"their_{s.name}") for s in e.subjects])
+            for e in stored.run.experiments]
 
 
 def test_many_rows_end_in_it_and_few_in_all_their_figures() -> None:

@@ -159,6 +159,7 @@ def _check_sample(sample: dict[str, Any], experiment: Experiment, number: int) -
     assert facts["operations"] > 0
     assert facts["threads"] >= 1
     assert facts["spin_ns"] == min(facts["spin_before_ns"], facts["spin_after_ns"]) > 0
+    assert min(facts["breadth_before_ns"], facts["breadth_after_ns"], facts["waited_ns"]) > 0
     assert set(facts["cpus"]) <= os.sched_getaffinity(0)
     assert facts["cpus"]
 
@@ -187,6 +188,20 @@ def test_timed_regions_of_other_subjects_do_not_call_malloc_per_block(
         run(binary, "--subject", name, "--smoke", environment={
             "LD_PRELOAD": str(native / "libheapwise-count.so"), "HEAPWISE_COUNT_OUT": str(out)})
         assert json.loads(out.read_text())["calls"]["malloc"] <= MARGIN
+
+
+@pytest.mark.parametrize(("quiet_ns", "least_ms"), [("1", 60), ("1000000000", 0)])
+def test_it_waits_for_a_core_of_its_own_and_no_longer(
+        native: Path, quiet_ns: str, least_ms: int) -> None:
+    """No core is as quick as 1 ns; and none takes a second, so then there is nothing to wait for.
+    The second bound leaves room for a machine that runs other tests."""
+    binary = native / "experiments" / "cpu" / "ilp"
+    subject = describe(binary).subjects[0].name
+    lines = run(binary, "--subject", subject, "--smoke", "--repeats", "4", "--quiet-ns", quiet_ns,
+                "--patience-ms", "60")
+    waited_ms = sum(line["facts"]["waited_ns"] for line in lines
+                    if line["kind"] == "sample") / 1e6
+    assert least_ms <= waited_ms < least_ms + 100
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)

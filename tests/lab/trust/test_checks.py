@@ -175,6 +175,8 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V23", "warn", lambda: compare_run(Script(rounds=5))),
     ("V23", "warn", lambda: compare_run(Script(rounds=6))),
     ("V23", "warn", lambda: replace(compare(), damaged_lines=2)),
+    ("V26", "warn", lambda: with_samples(pool_run(), lambda s: {
+        "breadth_after_ns": 60_000 if s.process else 40_000})),
 ]
 
 ABSENT: list[tuple[str, Plant]] = [
@@ -199,6 +201,7 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V19", lambda: replace(compare(), run=replace(compare().run, machine_after=None))),
     ("V20", lambda: with_plan(compare(), environment={})),
     ("V23", lambda: replace(compare(), samples=[])),
+    ("V26", compare),
 ]
 
 
@@ -219,7 +222,7 @@ def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
 def test_clean_comparison_is_good() -> None:
     trust = check_run(compare())
     assert trust.verdict == "good"
-    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14"}
+    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14", "V26"}
 
 
 def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from synthetic import Script, compare_run, pool_run
 
-from heapwise.model import Process
+from heapwise.model import Process, Sample
+from heapwise.store import StoredRun
 from heapwise.trust.kept import sieve
 from heapwise.trust.series import Cell, pair, tabulate
 from heapwise.trust.v12_frequency import check as frequency
 from heapwise.trust.v13_neighbour import check as neighbour
+from heapwise.trust.v26_shared_core import check as shared_core
 
 
 def every_tenth(name: str, value: int) -> Script:
@@ -57,6 +60,40 @@ def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     sifted = sieve(stored)
     assert sifted.struck["V12"] == sifted.of == len(sifted.kept)
     assert "none was discarded" in frequency(stored).detail
+
+
+def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
+    """Samples beside which somebody shared the core."""
+    return replace(stored, samples=[
+        replace(s, facts={**s.facts, "breadth_after_ns": 52_000}) if crowded(s) else s
+        for s in stored.samples])
+
+
+def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
+    stored = with_crowds(pool_run(rounds=6), lambda s: s.repeat % 3 > 0)
+    sifted = sieve(stored)
+    assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.of
+    assert not any(s.facts["breadth_after_ns"] > 50_000 for s in sifted.kept)
+    found = shared_core(stored)
+    assert found.verdict == "pass"
+    assert f"{sifted.removed['V26']} of them discarded" in found.detail
+
+
+def test_a_cell_stays_as_it_is_where_one_subject_would_have_too_little_left() -> None:
+    stored = with_crowds(pool_run(rounds=6), lambda s: s.subject == "mutex" and s.round < 4)
+    sifted = sieve(stored)
+    assert sifted.struck["V26"] > 0 == sifted.removed["V26"]
+    assert sifted.spared == len({str(s.parameters) for s in stored.samples})
+    found = shared_core(stored)
+    assert found.verdict == "warn"
+    assert "their intervals carry it" in found.detail
+
+
+def test_without_chains_nothing_is_called_crowded() -> None:
+    bare = replace(pool_run(), samples=[
+        replace(s, facts={"elapsed_ns": 7_000_000}) for s in pool_run().samples])
+    assert sieve(bare).struck["V26"] == 0
+    assert shared_core(bare).verdict == "unavailable"
 
 
 def test_an_outlier_is_kept() -> None:

@@ -85,10 +85,21 @@ TEST_CASE("what cannot be understood is refused") {
       {"--subject", "one", "--set", "colour=red"},
       {"--subject", "one", "--repeats", "0"},
       {"--subject", "one", "--seed", "-1"},
+      {"--subject", "one", "--quiet-ns", "soon"},
+      {"--subject", "one", "--patience-ms", "-1"},
+      {"--subject", "one", "--patience-ms", "4294967296"},
       {"--subject", "one", "--loud", "yes"},
       {"--subject", "one", "extra"},
   };
   for (const auto& arguments : wrong) CHECK_THROWS_AS(read(arguments), usage_error);
+}
+
+TEST_CASE("nobody waits for a core of their own unless told how long") {
+  CHECK(read({"--subject", "one"}).quiet_ns == 0);
+  CHECK(read({"--subject", "one"}).patience_ms == 0);
+  const options chosen = read({"--subject", "one", "--quiet-ns", "41000", "--patience-ms", "250"});
+  CHECK(chosen.quiet_ns == 41'000);
+  CHECK(chosen.patience_ms == 250);
 }
 
 TEST_CASE("a planted cost needs the flag that says what it is for") {

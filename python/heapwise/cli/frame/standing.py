@@ -10,29 +10,62 @@ from heapwise.analysis.standing import Standing, standings
 from heapwise.analysis.units import significant
 from heapwise.cli.frame.table import align
 from heapwise.store import StoredRun
+from heapwise.trust.words import listed
 
 TITLES = {"speed": "Speed", "latency": "Latency", "memory": "Memory", "other": "Other measures"}
 
 UNSURE = "?"
 
 
+HEAD = f"times behind the best ({UNSURE}: cannot tell)"
+
+
 def standing_tables(stored: StoredRun) -> str:
-    """A table for each aspect; a row for each cell and quantity, a column for each subject."""
+    """A table for each aspect; a row for each cell and quantity, a column for each subject.
+
+    Experiments that have few subjects in common are not put into one: most of it would be empty.
+    """
     bench = Bench(stored)
-    found = standings(bench)
-    parts = []
-    for aspect, title in TITLES.items():
-        rows = [s for s in found if s.aspect == aspect]
-        if rows:
-            parts.append(_table(bench, title, rows))
+    families = _families(standings(bench))
+    parts = [] if len(families) == 1 else [HEAD[0].upper() + HEAD[1:]]
+    for family in families:
+        ids = _ids(family)
+        for aspect, title in TITLES.items():
+            rows = [s for s in family if s.aspect == aspect]
+            if rows and len(families) == 1:
+                parts.append(_table(bench, f"{title}: {HEAD}", rows))
+            elif rows:
+                parts.append(_table(bench, f"{ids}: {title.lower()}", rows))
     return "\n\n".join(parts)
+
+
+def _ids(family: list[Standing]) -> str:
+    ids = list(dict.fromkeys(s.cell.experiment for s in family))
+    return ids[0] if len(ids) == 1 else listed(each.rpartition("/")[2] for each in ids)
+
+
+def _families(found: list[Standing]) -> list[list[Standing]]:
+    """Experiments together that share half of their subjects, in reading order."""
+    of_experiment: dict[str, list[Standing]] = {}
+    for standing in found:
+        of_experiment.setdefault(standing.cell.experiment, []).append(standing)
+    families: list[tuple[set[str], list[Standing]]] = []
+    for rows in of_experiment.values():
+        names = {name for row in rows for name in row.places}
+        for known, family in families:
+            if 2 * len(known & names) >= max(len(known), len(names)):
+                known |= names
+                family += rows
+                break
+        else:
+            families.append((names, list(rows)))
+    return [family for _, family in families]
 
 
 def _table(bench: Bench, title: str, rows: list[Standing]) -> str:
     names = [name for name in bench.subjects() if any(name in s.places for s in rows)]
-    head = [f"{title}: times behind the best ({UNSURE}: cannot tell)", *_short(names)]
-    return align([head, *([label(bench, s.cell), *(_cell(s, name) for name in names)]
-                          for s in rows)])
+    return align([[title, *_short(names)],
+                  *([label(bench, s.cell), *(_cell(s, name) for name in names)] for s in rows)])
 
 
 def _short(names: Iterable[str]) -> list[str]:

@@ -1,0 +1,44 @@
+"""How long processes may wait for a core of their own: kernel/breadth.hpp of the bench, check V26.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+SHARE = 0.8
+"""Of the time that was measured: with a neighbour who never leaves, a run takes at most so much
+longer."""
+
+MOST_MS = 2000
+"""For one process."""
+
+
+@dataclass
+class Patience:
+    """Of one run. ``quiet_ns``: the least breadth of any sample; 0 until there is one."""
+
+    quiet_ns: int = 0
+    working_s: float = 0.0
+    waited_s: float = 0.0
+
+    def note_sample(self, facts: Mapping[str, Any]) -> None:
+        seen = [int(facts[name]) for name in ("breadth_before_ns", "breadth_after_ns")
+                if facts.get(name)]
+        if seen:
+            self.quiet_ns = min(*seen, self.quiet_ns or seen[0])
+        waited_s = float(facts.get("waited_ns") or 0) / 1e9
+        self.waited_s += waited_s
+        self.working_s -= waited_s  # which its process counts
+
+    def note_process(self, facts: Mapping[str, Any]) -> None:
+        self.working_s += float(facts.get("wall_s") or 0.0)
+
+    def options(self) -> list[str]:
+        """For the next process: schema/README.md, section 1."""
+        if not self.quiet_ns:
+            return []
+        left_ms = int(1000 * (SHARE * self.working_s - self.waited_s))
+        return ["--quiet-ns", str(self.quiet_ns),
+                "--patience-ms", str(min(max(left_ms, 0), MOST_MS))]
