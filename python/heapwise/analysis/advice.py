@@ -130,6 +130,9 @@ def _run(bench: Bench, usable: list[Row]) -> str:
     contested = [rows for rows in groups.values() if len(rows) > 1]
     if not contested:
         return "Nothing to compare: only one subject was measured."
+    bases = {row.subject for rows in contested for row in rows if row.baseline}
+    if len(bases) > NAMED:
+        return f"{len(firsts)} questions, each with an answer of its own: the verdicts above."
     best = [_first(rows) for rows in contested]
     wins = Counter(row.subject for row in best if row is not None)
     ranks = wins.most_common()

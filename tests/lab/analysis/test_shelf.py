@@ -135,6 +135,30 @@ def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:
         assert (float(words[3]) > float(words[9])) == processes_more
 
 
+def test_many_questions_have_no_common_winner() -> None:
+    one = shelf_run()
+    of_four = [replace(e, id=f"{e.id}_{number}", baseline=f"{e.baseline}_{number}",
+                       subjects=[replace(s, name=f"{s.name}_{number}") for s in e.subjects])
+               for e in one.run.experiments for number in range(4)]
+    again = [(number, record) for number in range(4) for record in one.processes]
+    step = len(one.processes)
+    many = replace(
+        one, processes=[replace(p, number=p.number + step * n, experiment=f"{p.experiment}_{n}",
+                                subject=_named(p.subject, n)) for n, p in again],
+        samples=[replace(s, process=s.process + step * n, experiment=f"{s.experiment}_{n}",
+                         subject=_named(s.subject, n)) for n in range(4) for s in one.samples],
+        run=replace(one.run, experiments=of_four, plan=replace(one.run.plan, subjects=[
+            replace(s, name=_named(s.name, n)) for n in range(4)
+            for s in one.run.plan.subjects])))
+    assert "8 questions" in analyse(many).advice
+    assert "questions" not in analyse(one).advice
+
+
+def _named(subject: str, number: int) -> str:
+    inner = subject.removesuffix("-control")
+    return f"{inner}_{number}" + subject[len(inner):]
+
+
 def test_comparisons_and_smoke_runs_have_none_of_it() -> None:
     for stored in (compare_run(), shelf_run(Shelf(smoke=True, rounds=1))):
         found = analyse(stored)
