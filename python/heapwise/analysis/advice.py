@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from heapwise.analysis.rows import Bench, ranked
-from heapwise.analysis.standing import standings
+from heapwise.analysis.standing import are_many_questions, standings
 from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
 from heapwise.analysis.units import change, significant, times
 from heapwise.model import Row, Trust
@@ -130,9 +130,8 @@ def _run(bench: Bench, usable: list[Row]) -> str:
     contested = [rows for rows in groups.values() if len(rows) > 1]
     if not contested:
         return "Nothing to compare: only one subject was measured."
-    bases = {row.subject for rows in contested for row in rows if row.baseline}
-    if len(bases) > NAMED:
-        return f"{len(firsts)} questions, each with an answer of its own: the verdicts above."
+    if are_many_questions(bench):
+        return f"{len(firsts)} questions, each with an answer of its own."
     best = [_first(rows) for rows in contested]
     wins = Counter(row.subject for row in best if row is not None)
     ranks = wins.most_common()

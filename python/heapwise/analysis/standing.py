@@ -19,6 +19,9 @@ MEMORY_WORDS = ("resident", "overhead", "peak_memory", "memory")
 NOT_RANKED = ("peak_live",)
 """What the workload itself does: the same for all."""
 
+FAMILIES = 3
+"""More groups of experiments, each with subjects of its own, are no one question."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -61,6 +64,29 @@ def standings(bench: Bench, family: str | None = None) -> list[Standing]:
                 found += filter(None, (_standing(bench, cell, group)
                                        for group in _groups(bench, cell)))
     return found
+
+
+def families(found: list[Standing]) -> list[list[Standing]]:
+    """Experiments together that share half of their subjects, in reading order."""
+    of_experiment: dict[str, list[Standing]] = {}
+    for standing in found:
+        of_experiment.setdefault(standing.cell.experiment, []).append(standing)
+    together: list[tuple[set[str], list[Standing]]] = []
+    for rows in of_experiment.values():
+        names = {name for row in rows for name in row.places}
+        for known, family in together:
+            if 2 * len(known & names) >= max(len(known), len(names)):
+                known |= names
+                family += rows
+                break
+        else:
+            together.append((names, list(rows)))
+    return [family for _, family in together]
+
+
+def are_many_questions(bench: Bench) -> bool:
+    """Whether experiments have so little in common that nothing can be said of all of them."""
+    return len(families(standings(bench))) > FAMILIES
 
 
 def aspect_of(quantity: Quantity) -> Aspect:

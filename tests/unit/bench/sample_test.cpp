@@ -49,6 +49,8 @@ TEST_CASE("threads that count their own operations are asked when all have ended
       });
   char text[2000];
   json_line line{text, sizeof text};
-  counted.write(line, 1, 1);
+  counted.write(line, {1, 2, 3, 4, 5});
   CHECK(std::string_view{text, sizeof text}.find("\"operations\":300,") < sizeof text);
+  CHECK(std::string_view{text, sizeof text}.find("\"breadth_after_ns\":4,\"waited_ns\":5") <
+        sizeof text);
 }

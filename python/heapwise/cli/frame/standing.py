@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from heapwise.analysis.headlines import label
 from heapwise.analysis.rows import Bench
-from heapwise.analysis.standing import Standing, standings
+from heapwise.analysis.standing import Standing, families, standings
 from heapwise.analysis.units import significant
 from heapwise.cli.frame.table import align
 from heapwise.store import StoredRun
@@ -26,13 +26,13 @@ def standing_tables(stored: StoredRun) -> str:
     Experiments that have few subjects in common are not put into one: most of it would be empty.
     """
     bench = Bench(stored)
-    families = _families(standings(bench))
-    parts = [] if len(families) == 1 else [HEAD[0].upper() + HEAD[1:]]
-    for family in families:
+    all_families = families(standings(bench))
+    parts = [] if len(all_families) == 1 else [HEAD[0].upper() + HEAD[1:]]
+    for family in all_families:
         ids = _ids(family)
         for aspect, title in TITLES.items():
             rows = [s for s in family if s.aspect == aspect]
-            if rows and len(families) == 1:
+            if rows and len(all_families) == 1:
                 parts.append(_table(bench, f"{title}: {HEAD}", rows))
             elif rows:
                 parts.append(_table(bench, f"{ids}: {title.lower()}", rows))
@@ -42,24 +42,6 @@ def standing_tables(stored: StoredRun) -> str:
 def _ids(family: list[Standing]) -> str:
     ids = list(dict.fromkeys(s.cell.experiment for s in family))
     return ids[0] if len(ids) == 1 else listed(each.rpartition("/")[2] for each in ids)
-
-
-def _families(found: list[Standing]) -> list[list[Standing]]:
-    """Experiments together that share half of their subjects, in reading order."""
-    of_experiment: dict[str, list[Standing]] = {}
-    for standing in found:
-        of_experiment.setdefault(standing.cell.experiment, []).append(standing)
-    families: list[tuple[set[str], list[Standing]]] = []
-    for rows in of_experiment.values():
-        names = {name for row in rows for name in row.places}
-        for known, family in families:
-            if 2 * len(known & names) >= max(len(known), len(names)):
-                known |= names
-                family += rows
-                break
-        else:
-            families.append((names, list(rows)))
-    return [family for _, family in families]
 
 
 def _table(bench: Bench, title: str, rows: list[Standing]) -> str:

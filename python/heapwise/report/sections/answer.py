@@ -8,6 +8,7 @@ from typing import Any
 from markupsafe import Markup, escape
 
 from heapwise.analysis.speed_memory import speed_memory
+from heapwise.analysis.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
 from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
@@ -55,7 +56,7 @@ def _picture(view: View) -> tuple[str, str]:
         return heaps.picture(over_all), heaps.caption(over_all)
     if found := trees.picture(view):
         return found
-    for group in view.groups:
+    for group in [] if are_many_questions(view.bench) else view.groups:
         if any(row.ratio for row in group.rows):
             name = f"{group.experiment.id} {quantity_name(group.quantity)}"
             return (forest.draw(group.rows, name, view.floor(group)),

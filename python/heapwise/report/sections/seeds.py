@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 from heapwise.analysis.seed_figures import seed_figures
+from heapwise.analysis.standing import are_many_questions
 from heapwise.analysis.units import scale_for, significant
 from heapwise.model import Goal, Row, SeedFigure
 from heapwise.report.view import Group, View
@@ -17,7 +18,9 @@ VERDICTS = ("not met", "cannot tell here", "not measured", "met")
 
 
 def build(view: View) -> dict[str, Any] | None:
-    lines = [_line(group, row, figure) for group in view.groups
+    # With many questions each has them in its own tables.
+    groups = [] if are_many_questions(view.bench) else view.groups
+    lines = [_line(group, row, figure) for group in groups
              if not group.experiment.is_of_programs for row in group.rows
              for figure in seed_figures(group.experiment, row.subject, row.parameters)]
     result = view.result

@@ -10,7 +10,7 @@ import numpy as np
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.rows import outcome
-from heapwise.analysis.standing import Place, Standing, standings
+from heapwise.analysis.standing import Place, Standing, are_many_questions, standings
 from heapwise.analysis.units import scale_for, significant
 from heapwise.report.view import View
 from heapwise.report.words import quantity_name, short_name
@@ -32,7 +32,7 @@ def build(view: View) -> dict[str, Any] | None:
     if view.is_compare or view.stored.run.plan.smoke:
         return None
     found = standings(view.bench)
-    if len(found) < LEAST_ROWS:
+    if len(found) < LEAST_ROWS or are_many_questions(view.bench):
         return None
     names = _order(view, found)
     tables = [_table(view, [s for s in found if _part(view, s) == part], names, title, part in OPEN)
