@@ -35,6 +35,10 @@ TOO_MANY = 0.25
 this machine: then it removes nothing and its check warns."""
 
 
+Place = tuple[str, str]
+"""An experiment and the settings of a cell."""
+
+
 @dataclass(frozen=True)
 class Candidate:
     """A sample that may count, with the process that it comes from."""
@@ -51,6 +55,10 @@ class Candidate:
             if before and after:
                 return abs(float(after) / float(before) - 1)
         return None
+
+    @property
+    def cell(self) -> Place:
+        return self.sample.experiment, repr(sorted(self.sample.parameters.items()))
 
     def steal_share(self) -> float | None:
         return steal_share(self.process)
@@ -88,8 +96,37 @@ def _crowded(candidate: Candidate) -> bool:
     return (candidate.crowd() or 0) > CROWD
 
 
-RULES: dict[str, Callable[[Candidate], bool]] = {
-    "V12": _moved, "V13": _robbed, "V26": _crowded}
+Marks = list[bool]
+"""One for each candidate."""
+
+
+def _exceptions(found: list[Candidate], struck: Marks) -> Marks:
+    return struck if sum(struck) <= TOO_MANY * len(found) else [False] * len(found)
+
+
+def _where_enough_is_left(found: list[Candidate], struck: Marks) -> Marks:
+    rounds: dict[tuple[Place, str], set[int]] = {}
+    left: dict[tuple[Place, str], set[int]] = {}
+    for candidate, hit in zip(found, struck, strict=True):
+        row = candidate.cell, candidate.sample.subject
+        rounds.setdefault(row, set()).add(candidate.sample.round)
+        if not hit:
+            left.setdefault(row, set()).add(candidate.sample.round)
+    spared = {row[0] for row, all_ in rounds.items() if len(left.get(row, ())) < ENOUGH * len(all_)}
+    return [hit and candidate.cell not in spared
+            for candidate, hit in zip(found, struck, strict=True)]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """``strikes``: whether a sample is hit; ``limit``: which of those that are hit are left out."""
+
+    strikes: Callable[[Candidate], bool]
+    limit: Callable[[list[Candidate], Marks], Marks]
+
+
+RULES = {"V12": Rule(_moved, _exceptions), "V13": Rule(_robbed, _exceptions),
+         "V26": Rule(_crowded, _where_enough_is_left)}
 
 
 def measured(stored: StoredRun) -> list[Process]:
@@ -111,49 +148,31 @@ def candidates(stored: StoredRun) -> list[Candidate]:
 
 @dataclass(frozen=True)
 class Sieve:
-    """What the rules did. ``struck``: samples that a rule hits; ``removed``: those it took out.
-    ``spared``: cells that V26 left as they are."""
+    """What the rules did. ``struck``: samples that a rule hits; ``removed``: those it took out;
+    ``spared``: cells with samples that it hits and had to leave."""
 
     kept: list[Sample]
     of: int
     struck: dict[str, int]
     removed: dict[str, int]
-    spared: int
+    spared: dict[str, int]
 
 
 def sieve(stored: StoredRun) -> Sieve:
     found = candidates(stored)
-    struck = {rule: [strikes(c) for c in found] for rule, strikes in RULES.items()}
-    spared = _spared(found, struck["V26"])
-    active = [rule for rule, marks in struck.items()
-              if rule == "V26" or sum(marks) <= TOO_MANY * len(found)]
+    struck = {name: [rule.strikes(c) for c in found] for name, rule in RULES.items()}
+    out = {name: rule.limit(found, struck[name]) for name, rule in RULES.items()}
     kept, removed = [], dict.fromkeys(RULES, 0)
     for place, candidate in enumerate(found):
-        by = next((rule for rule in active if struck[rule][place]), None)
-        if by is None or (by == "V26" and cell_of(candidate.sample) in spared):
+        by = next((name for name in RULES if out[name][place]), None)
+        if by is None:
             kept.append(candidate.sample)
         else:
             removed[by] += 1
-    return Sieve(kept, len(found), {rule: sum(marks) for rule, marks in struck.items()}, removed,
-                 len(spared))
-
-
-def cell_of(sample: Sample) -> tuple[str, str]:
-    return sample.experiment, repr(sorted(sample.parameters.items()))
-
-
-def _spared(found: list[Candidate], crowded: list[bool]) -> set[tuple[str, str]]:
-    """Cells in which some subject would have too little left."""
-    rounds: dict[tuple[tuple[str, str], str], set[int]] = {}
-    quiet: dict[tuple[tuple[str, str], str], set[int]] = {}
-    for candidate, struck in zip(found, crowded, strict=True):
-        sample = candidate.sample
-        row = cell_of(sample), sample.subject
-        rounds.setdefault(row, set()).add(sample.round)
-        if not struck:
-            quiet.setdefault(row, set()).add(sample.round)
-    return {row[0] for row, all_ in rounds.items()
-            if len(quiet.get(row, ())) < ENOUGH * len(all_)}
+    spared = {name: len({c.cell for c, hit, gone in zip(found, struck[name], out[name], strict=True)
+                         if hit and not gone}) for name in RULES}
+    return Sieve(kept, len(found), {name: sum(marks) for name, marks in struck.items()}, removed,
+                 spared)
 
 
 def planted(process: Process) -> float:

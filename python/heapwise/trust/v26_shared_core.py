@@ -23,17 +23,17 @@ def check(stored: StoredRun) -> Check:
     if not crowds:
         return Check(ID, TITLE, "unavailable", "No chains were timed around the samples.")
     result = sieve(stored)
-    struck, removed = result.struck[ID], result.removed[ID]
+    struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     figures = {"samples": len(crowds), "struck": struck, "discarded": removed,
-               "cells_as_they_are": result.spared, "median": float(np.median(crowds)),
+               "cells_as_they_are": spared, "median": float(np.median(crowds)),
                "largest": max(crowds)}
     if not struck:
         return Check(ID, TITLE, "pass", f"Around each of {counted(len(crowds), 'sample')} a core "
                      f"did what it can, within {percent(CROWD)}.", figures)
     words = (f"Around {struck} of {len(crowds)} samples somebody shared the core, or its "
              f"clock was lower; {removed} of them discarded, as the rule says")
-    verdict: Verdict = "warn" if result.spared else "pass"
-    if result.spared:
-        words += (f"; in {counted(result.spared, 'cell')} too few others would have been left, so "
+    verdict: Verdict = "warn" if spared else "pass"
+    if spared:
+        words += (f"; in {counted(spared, 'cell')} too few others would have been left, so "
                   "their intervals carry it")
     return Check(ID, TITLE, verdict, f"{words}.", figures)
