@@ -201,7 +201,7 @@ def test_it_waits_for_a_core_of_its_own_and_no_longer(
                 "--patience-ms", "60")
     waited_ms = sum(line["facts"]["waited_ns"] for line in lines
                     if line["kind"] == "sample") / 1e6
-    assert least_ms <= waited_ms < least_ms + 100
+    assert least_ms <= waited_ms < least_ms + 1000
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
