@@ -22,6 +22,7 @@ page_list<root> the_roots;
 /// What a collection hands down to the part that runs below the caller's registers.
 struct round {
   const void* lowest = nullptr;
+  bool shared = false; // other markers help
   bool overflowed = false;
   std::size_t allocated_bytes = 0;
   std::size_t freed_bytes = 0;
@@ -171,8 +172,7 @@ void stop_and_mark(void* argument, void* lowest) noexcept {
   if (of.complete) {
     const std::uint64_t begin = os::now_ns();
     clear_marks();
-    of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(),
-                              the_gc.counted.live_bytes >= worth_help);
+    of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
     the_gc.counted.mark_ns += os::now_ns() - begin;
     find_leaks();
     settle_threads(of);
@@ -244,8 +244,11 @@ void forget_blocks(thread_record& of_thread) noexcept {
 }
 
 void collect_locked() noexcept {
+  const bool shared = the_gc.counted.live_bytes >= worth_help;
+  if (shared) start_helpers();
   lock_threads();
   round now;
+  now.shared = shared;
   os::with_registers(stop_and_mark, &now);
   if (!now.complete) return;
   const std::uint64_t begin = os::now_ns();

@@ -210,15 +210,6 @@ void help() noexcept {
   }
 }
 
-void start_helpers() noexcept {
-  while (helpers.load(std::memory_order_relaxed) + 1 < marker_count) {
-    // Before the thread: it may be quick. One that could not be started is asked for again.
-    if (!markers[1 + helpers.load(std::memory_order_relaxed)].start(stack_limit)) return;
-    if (!os::start_thread(help)) return;
-    helpers.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
 void wait_for_helpers() noexcept {
   for (;;) {
     const std::uint32_t left = work.left.load(std::memory_order_acquire);
@@ -274,9 +265,17 @@ bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) no
   return markers[0].start(stack_bytes);
 }
 
+void start_helpers() noexcept {
+  while (helpers.load(std::memory_order_relaxed) + 1 < marker_count) {
+    // Before the thread: it may be quick. One that could not be started is asked for again.
+    if (!markers[1 + helpers.load(std::memory_order_relaxed)].start(stack_limit)) return;
+    if (!os::start_thread(help)) return;
+    helpers.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
   const bool shared = worth_help && marker_count > 1;
-  if (shared) start_helpers();
   marker& self = markers[0];
   {
     const std::lock_guard hold{work.lock};
