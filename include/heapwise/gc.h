@@ -80,6 +80,15 @@ void heapwise_gc_unregister_thread(void);
 int heapwise_gc_add_roots(const void* begin, const void* end);
 void heapwise_gc_remove_roots(const void* begin, const void* end);
 
+/* Effects: the words in [begin, end) are roots as those of a thread's own stack are: an address
+ * anywhere inside of a block counts. Meant for the stacks of coroutines, from before the first
+ * switch to one until after the last switch away from it. The second ends this; it gets the same
+ * two addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added, hence without
+ * the guard page. Thread safety: all, also for threads that are not registered. Complexity: every
+ * collection looks through the whole range; the second is linear in the number of added stacks. */
+int heapwise_gc_add_stack(const void* begin, const void* end);
+void heapwise_gc_remove_stack(const void* begin, const void* end);
+
 /* Returns: the first byte of the block that `address` is in, which may be a free one; NULL for what
  * is in none. */
 void* heapwise_gc_base(const void* address);

@@ -57,6 +57,21 @@ int start_locked(const heapwise_gc_options* options) noexcept {
   return 0;
 }
 
+int add(page_list<os::memory_range>& to, os::memory_range range) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  return to.add(range) ? 0 : ENOMEM;
+}
+
+void remove(page_list<os::memory_range>& from, os::memory_range range) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  for (os::memory_range& each : from) {
+    if (each.begin != range.begin || each.end != range.end) continue;
+    each = from.last();
+    from.remove_last();
+    return;
+  }
+}
+
 void collect_at_exit() {
   if (register_this_thread()) collect();
 }
@@ -133,18 +148,19 @@ int heapwise_gc_register_thread(void) {
 void heapwise_gc_unregister_thread(void) { gc::unregister_this_thread(); }
 
 int heapwise_gc_add_roots(const void* begin, const void* end) {
-  const std::lock_guard hold{the_gc.lock};
-  return the_gc.added_roots.add({begin, end}) ? 0 : ENOMEM;
+  return gc::add(the_gc.added_roots, {begin, end});
 }
 
 void heapwise_gc_remove_roots(const void* begin, const void* end) {
-  const std::lock_guard hold{the_gc.lock};
-  for (heapwise::os::memory_range& each : the_gc.added_roots) {
-    if (each.begin != begin || each.end != end) continue;
-    each = the_gc.added_roots.last();
-    the_gc.added_roots.remove_last();
-    return;
-  }
+  gc::remove(the_gc.added_roots, {begin, end});
+}
+
+int heapwise_gc_add_stack(const void* begin, const void* end) {
+  return gc::add(the_gc.added_stacks, {begin, end});
+}
+
+void heapwise_gc_remove_stack(const void* begin, const void* end) {
+  gc::remove(the_gc.added_stacks, {begin, end});
 }
 
 void* heapwise_gc_base(const void* address) { return gc::block_around(address).begin; }

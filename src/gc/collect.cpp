@@ -7,6 +7,7 @@
 
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
+#include "gc/stacks.hpp"
 #include "gc/threads.hpp"
 
 namespace heapwise::gc {
@@ -42,7 +43,12 @@ void add_root(os::memory_range range, bool interior, round& of) noexcept {
 }
 
 void add_thread(const thread_record& of_thread, round& of) noexcept {
-  add_root({of_thread.stack_lowest, of_thread.stack_end}, true, of);
+  each_stack_part(
+      of_thread,
+      [](os::memory_range range, void* argument) {
+        add_root(range, true, *static_cast<round*>(argument));
+      },
+      &of);
   for (std::size_t each = 0; each < of_thread.own_ranges; ++each) {
     add_root(of_thread.own_range[each], false, of);
   }
@@ -54,6 +60,7 @@ void add_own_roots(round& of) noexcept {
   thread_record& self = *this_thread;
   const map where = the_gc.memory.what_is_where();
   self.stack_lowest = of.lowest;
+  self.signal_stack_end = os::signal_stack_end();
   self.values = os::thread_values({reinterpret_cast<const void*>(where.base),
                                    reinterpret_cast<const void*>(where.base + where.extent)},
                                   self.value.data(), self.value.size());
@@ -78,6 +85,7 @@ void gather_roots(round& of) noexcept {
       },
       &of);
   for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, of);
+  for (const os::memory_range& each : the_gc.added_stacks) add_root(each, true, of);
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
     add_thread(*each, of);
   }

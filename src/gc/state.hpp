@@ -37,9 +37,10 @@ struct thread_record {
 
   thread_record* next;
   os::thread_id id;
-  const void* stack_end;
-  const void* stack_lowest; // while it is stopped
-  std::uint32_t stopped_in; // the epoch it was stopped in last
+  os::memory_range stack;       // its own
+  const void* stack_lowest;     // while it is stopped: the stack pointer, wherever it is
+  const void* signal_stack_end; // while it is stopped on its alternate signal stack, else nullptr
+  std::uint32_t stopped_in;     // the epoch it was stopped in last
   std::size_t own_ranges;
   std::array<os::memory_range, 24> own_range; // thread-local variables
   std::size_t values;
@@ -72,6 +73,7 @@ struct state {
   std::size_t disabled = 0;
   settings chosen;
   page_list<os::memory_range> added_roots;
+  page_list<os::memory_range> added_stacks;
   page_list<leak> leaks;
   mark* allocated = nullptr; // find_leaks: 1 for each block in use, as marks
   heapwise_gc_leak_report* report = nullptr;

@@ -46,6 +46,7 @@ void stand_still(void* lowest) noexcept {
                                     reinterpret_cast<const void*>(where.base + where.extent)},
                                    self->value.data(), self->value.size());
   self->stack_lowest = lowest;
+  self->signal_stack_end = os::signal_stack_end();
   self->stopped_in = epoch;
   // Release: who stops us sees the above, and what this thread wrote before.
   the_gc.stopped.fetch_add(1, std::memory_order_release);
@@ -86,8 +87,8 @@ bool watch_threads() noexcept {
 
 bool register_this_thread() noexcept {
   if (this_thread != nullptr) return true;
-  const void* const stack_end = os::stack_end(); // may allocate
-  if (stack_end == nullptr) return false;
+  const os::memory_range stack = os::own_stack(); // may allocate
+  if (stack.end == nullptr) return false;
   os::watch_this_thread(true);
   own_ranges own;
   os::each_thread_local_range(add_own_range, &own); // waits while somebody loads, or collects
@@ -98,7 +99,7 @@ bool register_this_thread() noexcept {
   if (made == nullptr) return false;
   made->own_ranges = own.count;
   made->own_range = own.range;
-  made->stack_end = stack_end;
+  made->stack = stack;
   made->id = os::this_thread();
   made->stopped_in = 0;
   made->values = 0;

@@ -10,6 +10,8 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/os.hpp"
@@ -95,7 +97,7 @@ thread_id this_thread() noexcept {
   return static_cast<thread_id>(::pthread_self());
 }
 
-void* stack_end() noexcept {
+memory_range own_stack() noexcept {
   const int saved = errno;
   pthread_attr_t attributes;
   void* lowest = nullptr;
@@ -105,7 +107,60 @@ void* stack_end() noexcept {
     ::pthread_attr_destroy(&attributes);
   }
   errno = saved;
-  return bytes == 0 ? nullptr : static_cast<std::byte*>(lowest) + bytes;
+  if (bytes == 0) return {nullptr, nullptr};
+  return {lowest, static_cast<std::byte*>(lowest) + bytes};
+}
+
+const void* signal_stack_end() noexcept {
+  const int saved = errno;
+  stack_t stack{};
+  const bool on_it = ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
+  errno = saved;
+  return on_it ? static_cast<std::byte*>(stack.ss_sp) + stack.ss_size : nullptr;
+}
+
+namespace {
+
+/// Requires: where a page begins.
+bool can_be_read(std::uintptr_t page) noexcept {
+  // An access below a stack would let it grow: first the question whether there is a page at all.
+  unsigned char resident = 0;
+  if (::mincore(reinterpret_cast<void*>(page), page_bytes(), &resident) != 0 && errno == ENOMEM) {
+    return false;
+  }
+  // The system copies the signal set from the page, and only then finds that the request is none.
+  constexpr int no_request = -1;
+  constexpr std::size_t set_bytes = 8;
+  return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||
+         errno != EFAULT;
+}
+
+} // namespace
+
+memory_range readable_tail(memory_range range) noexcept {
+  const int saved = errno;
+  const auto begin = reinterpret_cast<std::uintptr_t>(range.begin);
+  auto from = reinterpret_cast<std::uintptr_t>(range.end);
+  while (from > begin) {
+    const std::uintptr_t page = (from - 1) / page_bytes() * page_bytes();
+    if (!can_be_read(page)) break;
+    from = std::max(page, begin);
+  }
+  errno = saved;
+  return {reinterpret_cast<const void*>(from), range.end};
+}
+
+memory_range readable_head(memory_range range) noexcept {
+  const int saved = errno;
+  const auto end = reinterpret_cast<std::uintptr_t>(range.end);
+  auto to = reinterpret_cast<std::uintptr_t>(range.begin);
+  while (to < end) {
+    const std::uintptr_t page = to / page_bytes() * page_bytes();
+    if (!can_be_read(page)) break;
+    to = std::min(page + page_bytes(), end);
+  }
+  errno = saved;
+  return {range.begin, reinterpret_cast<const void*>(to)};
 }
 
 bool on_interrupt(void (*stopped)(void* lowest)) noexcept {

@@ -17,10 +17,18 @@ struct memory_range {
 
 [[nodiscard]] thread_id this_thread() noexcept;
 
-/// Returns: the end of the calling thread's stack, above its first frame; in all threads but the
-/// first it is above the thread-local variables of the libraries loaded at the start, too. nullptr
-/// when the system does not tell.
-[[nodiscard]] void* stack_end() noexcept;
+/// Returns: the calling thread's own stack, as far as it may grow. It ends above the thread's first
+/// frame; in all threads but the first, above the thread-local variables of the libraries loaded at
+/// the start, too. Two times nullptr if the system does not tell.
+[[nodiscard]] memory_range own_stack() noexcept;
+
+/// Returns: the end of the alternate signal stack if the calling thread runs on it, else nullptr.
+[[nodiscard]] const void* signal_stack_end() noexcept;
+
+/// Returns: the part of `range` that ends (begins) where `range` does and can be read as a whole.
+/// It is smaller than `range` by whole pages. Nothing is read, so that no stack grows.
+[[nodiscard]] memory_range readable_tail(memory_range range) noexcept;
+[[nodiscard]] memory_range readable_head(memory_range range) noexcept;
 
 /// Effects: from now on `interrupt` calls `stopped` in the other thread, between two of its
 /// instructions, with its registers on its stack above `lowest`. Returns: whether it may be used.
