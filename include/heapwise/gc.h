@@ -11,9 +11,9 @@
  *
  * Thread safety: all functions may be called by all registered threads at once, none from a signal
  * handler. A thread that touches blocks must be registered; the one that starts the collector is.
- * The collector takes the signal SIGPWR for itself. A forked child goes on with the thread that
- * forked, and may collect.
- * Errors: what returns a pointer returns NULL and sets errno to ENOMEM when there is no memory.
+ * The collector interrupts threads with a signal, SIGURG if no other is chosen. A forked child goes
+ * on with the thread that forked, and may collect. Errors: what returns a pointer returns NULL and
+ * sets errno to ENOMEM when there is no memory.
  */
 #ifndef HEAPWISE_GC_H
 #define HEAPWISE_GC_H
@@ -41,10 +41,14 @@ typedef struct heapwise_gc_options {
   /* 1: blocks have to be freed; those that are lost are reported after each heapwise_gc_collect and
    * at the end of the process. */
   int find_leaks;
+  /* The signal that stops threads. Default: SIGURG. A handler that it had before the collector was
+   * started gets what others send. */
+  int signal;
 } heapwise_gc_options;
 
 /* Effects: starts the collector and registers the calling thread; started before, only the latter.
- * `options` NULL: defaults. Allocating starts it too. Returns: 0, or ENOMEM or EAGAIN. */
+ * `options` NULL: defaults. Allocating starts it too. Returns: 0; ENOMEM or EAGAIN;
+ * EINVAL for a signal that cannot be used. */
 int heapwise_gc_init(const heapwise_gc_options* options);
 
 /* Returns: a block of at least `size` zero bytes, aligned to 16. */

@@ -37,7 +37,10 @@ void in_parent() {
 void in_child() {
   forget_other_threads();
   forget_markers();
-  if (this_thread != nullptr) this_thread->id = os::this_thread();
+  if (this_thread != nullptr) {
+    this_thread->id = os::this_thread();
+    this_thread->number = os::this_thread_number();
+  }
   the_gc.lock.unlock();
 }
 
@@ -45,12 +48,13 @@ void in_child() {
 int start_locked(const heapwise_gc_options* options) noexcept {
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
+  if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
   if (!the_gc.memory.start(chosen.limit_bytes) ||
       !start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior) ||
       (chosen.find_leaks && !start_finding_leaks())) {
     return ENOMEM;
   }
-  if (!watch_threads()) return EAGAIN;
+  if (!watch_threads(chosen.signal)) return EAGAIN;
   the_gc.unswept.fill(no_slice);
   set_first_target();
   the_gc.started.store(true, std::memory_order_release);

@@ -5,16 +5,18 @@
 
 namespace heapwise::gc {
 
-/// Effects: lets `interrupt` and the ends of threads reach the collector. Called once.
-[[nodiscard]] bool watch_threads() noexcept;
+/// Effects: lets `interrupt` and the ends of threads reach the collector. Called until it returns
+/// true.
+[[nodiscard]] bool watch_threads(int signal) noexcept;
 
 /// Effects: as heapwise_gc_register_thread and heapwise_gc_unregister_thread.
 [[nodiscard]] bool register_this_thread() noexcept;
 void unregister_this_thread() noexcept;
 
-/// Effects: all other registered threads stand still when it returns, none of them getting a
-/// window, until `resume_world`. Requires: the lock. The first half may wait for threads to get
-/// their windows; the second does not.
+/// Effects: all other registered threads stand still when stop_world returns, until `resume_world`.
+/// None of them is getting a window, for which lock_threads waits. Signals are held in between,
+/// except those that end the process. A thread that does not stop for a second is reported.
+/// Requires: the lock.
 void lock_threads() noexcept;
 void unlock_threads() noexcept;
 void stop_world() noexcept;

@@ -8,6 +8,7 @@
 namespace heapwise::os {
 
 using thread_id = std::uintptr_t;
+using thread_number = int; // the kernel's
 
 /// A piece of memory that is looked through for addresses.
 struct memory_range {
@@ -16,6 +17,7 @@ struct memory_range {
 };
 
 [[nodiscard]] thread_id this_thread() noexcept;
+[[nodiscard]] thread_number this_thread_number() noexcept;
 
 /// Returns: the calling thread's own stack, as far as it may grow. It ends above the thread's first
 /// frame; in all threads but the first, above the thread-local variables of the libraries loaded at
@@ -30,12 +32,37 @@ struct memory_range {
 [[nodiscard]] memory_range readable_tail(memory_range range) noexcept;
 [[nodiscard]] memory_range readable_head(memory_range range) noexcept;
 
-/// Effects: from now on `interrupt` calls `stopped` in the other thread, between two of its
-/// instructions, with its registers on its stack above `lowest`. Returns: whether it may be used.
-[[nodiscard]] bool on_interrupt(void (*stopped)(void* lowest)) noexcept;
+inline constexpr int default_signal = 23; // SIGURG: by default it is ignored, and debuggers pass it
 
-/// Requires: a thread that has not ended. Returns: whether it will get there.
-bool interrupt(thread_id thread) noexcept;
+/// Returns: whether a program can leave this signal to `interrupt`.
+[[nodiscard]] bool can_interrupt_with(int signal) noexcept;
+
+/// Effects: from now on `interrupt` calls `stopped` in the other thread, between two of its
+/// instructions, with its registers on its stack above `lowest`. `stopped` returns whether it
+/// expected the call. If not, the handler that the signal had before is called. Called once.
+/// Returns: whether `interrupt` may be used. Requires: can_interrupt_with(signal).
+[[nodiscard]] bool on_interrupt(int signal, bool (*stopped)(void* lowest)) noexcept;
+
+/// Effects: the calling thread no longer blocks the signal of `interrupt`.
+void accept_interrupts() noexcept;
+
+enum class interruption {
+  sent,
+  ended,   // there is no such thread
+  delayed, // the system has no room for another signal: ask again
+};
+
+/// Effects: interrupts a thread of this process.
+interruption interrupt(thread_number thread) noexcept;
+
+/// Returns: whether there is a thread of this number in this process.
+[[nodiscard]] bool is_running(thread_number thread) noexcept;
+
+/// Effects: the calling thread takes no signals, except those that end a process or report a fault.
+/// Returns: what `restore_signals` needs to undo this.
+using signal_mask = std::uint64_t;
+[[nodiscard]] signal_mask hold_signals() noexcept;
+void restore_signals(signal_mask mask) noexcept;
 
 /// Effects: calls `body(argument, lowest)` with the caller's registers on the stack above `lowest`.
 void with_registers(void (*body)(void* argument, void* lowest), void* argument) noexcept;
