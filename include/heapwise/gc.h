@@ -75,7 +75,8 @@ void heapwise_gc_disable(void);
 void heapwise_gc_enable(void);
 
 /* Effects: from now on the calling thread's stack and registers are roots, until it ends or calls
- * the second. Returns: 0, also when it was registered before, or ENOMEM. */
+ * the second. The destructors of pthread keys may still allocate, those of their last round
+ * excepted. Returns: 0, also when it was registered before; or ENOMEM, also in that last round. */
 int heapwise_gc_register_thread(void);
 void heapwise_gc_unregister_thread(void);
 

@@ -97,7 +97,7 @@ bool register_this_thread() noexcept {
   if (this_thread != nullptr) return true;
   const os::memory_range stack = os::own_stack(); // may allocate
   if (stack.end == nullptr) return false;
-  os::watch_this_thread(true);
+  if (!os::watch_this_thread(true)) return false;
   os::accept_interrupts(); // a mask is inherited
   own_ranges own;
   os::each_thread_local_range(add_own_range, &own); // waits while somebody loads, or collects

@@ -53,7 +53,15 @@ void handle_stop(int signal, siginfo_t* details, void* context) {
   if (!expected) pass_on(signal, details, context);
 }
 
-void handle_thread_end(void* /*value*/) { when_thread_ends(); }
+// How often the calling thread went through the destructors of its keys while it was watched.
+constinit thread_local int rounds_at_end = 0;
+
+// The destructors of other keys come before and after this one, and may use the collector. So this
+// one asks to be called again, until the system goes through them for the last time.
+void handle_thread_end(void* /*value*/) {
+  ++rounds_at_end;
+  if (!watch_this_thread(true)) when_thread_ends();
+}
 
 struct static_walk {
   void (*first)(void* argument);
@@ -293,10 +301,12 @@ bool on_thread_end(void (*action)()) noexcept {
   return ::pthread_key_create(&thread_end_key, handle_thread_end) == 0;
 }
 
-void watch_this_thread(bool yes) noexcept {
+bool watch_this_thread(bool yes) noexcept {
+  if (yes && rounds_at_end >= PTHREAD_DESTRUCTOR_ITERATIONS) return false;
   const int saved = errno;
-  ::pthread_setspecific(thread_end_key, yes ? &thread_end_key : nullptr);
+  const bool done = ::pthread_setspecific(thread_end_key, yes ? &thread_end_key : nullptr) == 0;
   errno = saved;
+  return done;
 }
 
 std::size_t thread_values(memory_range wanted, const void** into, std::size_t room) noexcept {

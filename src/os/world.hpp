@@ -67,9 +67,13 @@ void restore_signals(signal_mask mask) noexcept;
 /// Effects: calls `body(argument, lowest)` with the caller's registers on the stack above `lowest`.
 void with_registers(void (*body)(void* argument, void* lowest), void* argument) noexcept;
 
-/// Effects: `action` is called in each thread that called `watch_this_thread` when it ends.
+/// Effects: `action` is called in each thread that called `watch_this_thread` when it ends, in the
+/// last round of the destructors of pthread keys.
 [[nodiscard]] bool on_thread_end(void (*action)()) noexcept;
-void watch_this_thread(bool yes) noexcept;
+
+/// Returns: false if there is no memory, or if `action` was called in this thread: it does not get
+/// there again.
+bool watch_this_thread(bool yes) noexcept;
 
 /// Effects: copies those values of the calling thread's pthread keys that lie in `wanted`.
 /// Returns: how many. May be called by a thread that was interrupted.
