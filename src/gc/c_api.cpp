@@ -27,16 +27,19 @@ namespace {
 void before_fork() {
   the_gc.lock.lock();
   lock_threads(); // no window is half handed out
+  hold_helpers();
 }
 
 void in_parent() {
+  release_helpers();
   unlock_threads();
   the_gc.lock.unlock();
 }
 
 void in_child() {
   forget_other_threads();
-  forget_markers();
+  forget_helpers();
+  release_helpers();
   if (this_thread != nullptr) {
     this_thread->id = os::this_thread();
     this_thread->number = os::this_thread_number();

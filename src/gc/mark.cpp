@@ -304,7 +304,10 @@ bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexce
   return overflowed;
 }
 
-void forget_markers() noexcept {
+void hold_helpers() noexcept { work.lock.lock(); }
+void release_helpers() noexcept { work.lock.unlock(); }
+
+void forget_helpers() noexcept {
   helpers.store(0, std::memory_order_relaxed);
   next_helper.store(0, std::memory_order_relaxed);
 }

@@ -29,7 +29,13 @@ void start_helpers() noexcept;
 /// room to write down all that was found. Requires: a world that stands still, no marks.
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept;
 
-/// Effects: in a forked child, where no marker is left to help.
-void forget_markers() noexcept;
+/// Effects: between the two no helper holds the markers' lock, which a forked child would inherit.
+/// Helpers wake late, without the collector's lock. Requires: the collector's lock.
+void hold_helpers() noexcept;
+void release_helpers() noexcept;
+
+/// Effects: in a forked child, forgets the helpers: they do not run there. Requires: between
+/// hold_helpers and release_helpers.
+void forget_helpers() noexcept;
 
 } // namespace heapwise::gc
