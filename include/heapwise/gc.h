@@ -5,9 +5,8 @@
  * What keeps a block alive: a word that points to its first byte, in the static data of the program
  * or of a loaded library, in thread-local variables and pthread keys (all as far as the how-to
  * says), in added roots, or in a live block that is not atomic. A word on the stack or in a
- * register of a registered thread may point to any byte inside of it. Not looked through: memory of
- * malloc or mmap, and words that were changed (compressed, XORed). An address one past the end
- * keeps nothing alive.
+ * register of a registered thread may point to any byte inside of it, or one past its end. Not
+ * looked through: memory of malloc or mmap, and words that were changed (compressed, XORed).
  *
  * Thread safety: all functions may be called by all registered threads at once, none from a signal
  * handler. A thread that touches blocks must be registered; the one that starts the collector is.

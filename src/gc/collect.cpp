@@ -32,13 +32,13 @@ struct round {
   bool complete = true; // all roots could be written down
 };
 
-void add_root(os::memory_range range, bool interior, round& of) noexcept {
+void add_root(os::memory_range range, bool on_stack, round& of) noexcept {
   constexpr std::uintptr_t word = sizeof(std::uintptr_t);
   const auto begin = (reinterpret_cast<std::uintptr_t>(range.begin) + word - 1) / word * word;
   const auto end = reinterpret_cast<std::uintptr_t>(range.end) / word * word;
   if (begin >= end) return;
   const bool added = the_roots.add(
-      {{reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)}, interior});
+      {{reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)}, on_stack});
   of.complete = of.complete && added;
 }
 

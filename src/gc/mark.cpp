@@ -87,7 +87,7 @@ class worker {
     bool kept = false;
     if (record.bytes > piece_bytes * 2) {
       const std::lock_guard hold{work.lock};
-      kept = work.ranges->add({{begin, begin + record.bytes}, Interior});
+      kept = work.ranges->add({{begin, begin + record.bytes}, false});
     }
     if (!kept) self_.template scan<Interior>(begin, begin + record.bytes);
     if (kept && Shared) announce_work();
@@ -137,8 +137,8 @@ class worker {
   }
 
   HEAPWISE_READS_ANYTHING void scan(const root& piece) noexcept {
-    if (piece.interior) {
-      self_.template scan<true>(piece.range.begin, piece.range.end);
+    if (piece.on_stack) {
+      self_.scan_stack(piece.range.begin, piece.range.end);
     } else {
       self_.template scan<Interior>(piece.range.begin, piece.range.end);
     }

@@ -9,10 +9,11 @@
 
 namespace heapwise::gc {
 
-/// Words to be looked through. On stacks, an address inside of a block counts as well.
+/// Words to be looked through. On stacks, an address inside of a block counts as well, and so does
+/// one past its end.
 struct root {
   os::memory_range range;
-  bool interior;
+  bool on_stack;
 };
 
 /// Effects: makes ready for so many markers. Returns: whether there is memory for one at least.
