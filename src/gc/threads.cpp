@@ -126,7 +126,10 @@ void unregister_this_thread() noexcept {
   thread_record* const self = this_thread;
   if (self == nullptr) return;
   os::watch_this_thread(false);
-  const std::lock_guard hold{the_gc.lock};
+  // A collection that holds the lock waits for this thread. A thread that ends may have blocked all
+  // signals.
+  const os::signal_mask mask = os::accept_interrupts();
+  the_gc.lock.lock();
   thread_record** link = &the_gc.threads;
   while (*link != self) link = &(*link)->next;
   *link = self->next;
@@ -135,6 +138,8 @@ void unregister_this_thread() noexcept {
   this_thread = nullptr;
   self->next = the_gc.idle;
   the_gc.idle = self;
+  the_gc.lock.unlock();
+  os::restore_signals(mask);
 }
 
 namespace {

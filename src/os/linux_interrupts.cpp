@@ -71,15 +71,6 @@ bool on_interrupt(int signal, bool (*stopped)(void* lowest)) noexcept {
   return done;
 }
 
-void accept_interrupts() noexcept {
-  const int saved = errno;
-  sigset_t wanted;
-  ::sigemptyset(&wanted);
-  ::sigaddset(&wanted, stop_signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &wanted, nullptr);
-  errno = saved;
-}
-
 namespace {
 
 // Not pthread_kill: it says nothing of a thread that has ended, and may not be called for one that
@@ -117,21 +108,20 @@ constexpr signal_mask deadly = bit_of(SIGHUP) | bit_of(SIGINT) | bit_of(SIGQUIT)
 constexpr signal_mask faults = bit_of(SIGSEGV) | bit_of(SIGBUS) | bit_of(SIGFPE) | bit_of(SIGILL) |
                                bit_of(SIGTRAP) | bit_of(SIGSYS);
 
-} // namespace
-
-signal_mask hold_signals() noexcept {
+signal_mask change_mask(int how, signal_mask signals) noexcept {
   const int saved = errno;
-  constexpr signal_mask held = ~(deadly | faults);
   signal_mask before = 0;
-  ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &held, &before, sizeof held);
+  ::syscall(SYS_rt_sigprocmask, how, &signals, &before, sizeof signals);
   errno = saved;
   return before;
 }
 
-void restore_signals(signal_mask mask) noexcept {
-  const int saved = errno;
-  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, nullptr, sizeof mask);
-  errno = saved;
-}
+} // namespace
+
+signal_mask hold_signals() noexcept { return change_mask(SIG_BLOCK, ~(deadly | faults)); }
+
+signal_mask accept_interrupts() noexcept { return change_mask(SIG_UNBLOCK, bit_of(stop_signal)); }
+
+void restore_signals(signal_mask mask) noexcept { change_mask(SIG_SETMASK, mask); }
 
 } // namespace heapwise::os

@@ -43,9 +43,6 @@ inline constexpr int default_signal = 23; // SIGURG: by default it is ignored, a
 /// Returns: whether `interrupt` may be used. Requires: can_interrupt_with(signal).
 [[nodiscard]] bool on_interrupt(int signal, bool (*stopped)(void* lowest)) noexcept;
 
-/// Effects: the calling thread no longer blocks the signal of `interrupt`.
-void accept_interrupts() noexcept;
-
 enum class interruption {
   sent,
   ended,   // there is no such thread
@@ -61,7 +58,12 @@ interruption interrupt(thread_number thread) noexcept;
 /// Effects: the calling thread takes no signals, except those that end a process or report a fault.
 /// Returns: what `restore_signals` needs to undo this.
 using signal_mask = std::uint64_t;
-[[nodiscard]] signal_mask hold_signals() noexcept;
+signal_mask hold_signals() noexcept;
+
+/// Effects: the calling thread no longer blocks the signal of `interrupt`. Returns: as
+/// hold_signals.
+signal_mask accept_interrupts() noexcept;
+
 void restore_signals(signal_mask mask) noexcept;
 
 /// Effects: calls `body(argument, lowest)` with the caller's registers on the stack above `lowest`.

@@ -146,6 +146,40 @@ TEST_CASE("a thread that inherited blocked signals is stopped all the same" *
   CHECK(status == 0);
 }
 
+TEST_CASE("a thread that has blocked all signals may end while another collects" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  const int status = status_of_process([] {
+    heapwise_gc_init(nullptr);
+    static std::atomic<int> running;
+    static bool explicitly;
+    for (const bool each : {false, true}) {
+      explicitly = each;
+      running = 2;
+      const auto body = [] {
+        for (int round = 0; round < 300; ++round) {
+          std::thread{[] {
+            heapwise_gc_register_thread();
+            set_mask(SIG_BLOCK);
+            if (!explicitly) return;
+            heapwise_gc_unregister_thread();
+            sigset_t mask;
+            ::pthread_sigmask(SIG_BLOCK, nullptr, &mask);
+            if (::sigismember(&mask, SIGURG) != 1) ::_exit(3);
+          }}.join();
+        }
+        --running;
+      };
+      std::thread one{body};
+      std::thread other{body};
+      while (running > 0) heapwise_gc_collect();
+      one.join();
+      other.join();
+    }
+    return 0;
+  });
+  CHECK(status == 0);
+}
+
 TEST_CASE("a thread that blocks the signal is named, and waited for" *
           doctest::skip(HEAPWISE_SKIP_STOPS)) {
   static std::atomic<int> step{0};
