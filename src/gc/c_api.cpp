@@ -42,7 +42,8 @@ void in_child() {
 }
 
 /// Requires: the lock. Returns: 0 or an error.
-int start_locked(const heapwise_gc_options* options) noexcept {
+int start_locked(const heapwise_gc_options* options, const os::loader_layout& loader) noexcept {
+  the_gc.loader = loader;
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
   if (!the_gc.memory.start(chosen.limit_bytes) ||
@@ -66,11 +67,14 @@ void collect_at_exit() {
 } // namespace heapwise::gc
 
 int heapwise_gc_init(const heapwise_gc_options* options) {
+  // Acquire: pairs with the release of the thread that started it.
+  if (the_gc.started.load(std::memory_order_acquire)) return heapwise_gc_register_thread();
+  const auto loader = heapwise::os::describe_loader(); // before the lock, as it takes the loader's
   bool first = false;
   {
     const std::lock_guard hold{the_gc.lock};
     if (!the_gc.started.load(std::memory_order_relaxed)) {
-      if (const int error = gc::start_locked(options); error != 0) return error;
+      if (const int error = gc::start_locked(options, loader); error != 0) return error;
       first = true;
     }
   }

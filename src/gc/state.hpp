@@ -12,6 +12,7 @@
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
 #include "os/mutex.hpp"
+#include "os/thread_variables.hpp"
 #include "os/world.hpp"
 
 namespace heapwise::gc {
@@ -38,10 +39,9 @@ struct thread_record {
   thread_record* next;
   os::thread_id id;
   const void* stack_end;
-  const void* stack_lowest; // while it is stopped
-  std::uint32_t stopped_in; // the epoch it was stopped in last
-  std::size_t own_ranges;
-  std::array<os::memory_range, 24> own_range; // thread-local variables
+  const void* stack_lowest;   // while it is stopped
+  std::uint32_t stopped_in;   // the epoch it was stopped in last
+  os::thread_table variables; // while it is stopped: where its thread-local variables are
   std::size_t values;
   std::array<const void*, os::most_thread_values> value; // of pthread keys
 };
@@ -61,10 +61,14 @@ struct settings {
   bool stats = false;
 };
 
+/// Order of locks: the collector's, those of threads, the loader's. A collection takes all of them.
+/// So a thread that holds the loader's lock must not wait for the collector's. And only holders of
+/// the collector's lock take the loader's: a fork, which waits for the collector's lock, then never
+/// leaves the child with a lock of the loader that no thread will give back.
 struct state {
-  os::mutex
-      lock;     // for all that follows, but where it says otherwise. Order: before a thread's lock
-  space memory; // its tables may be read without
+  os::mutex lock; // for all that follows, but where it says otherwise
+  space memory;   // its tables may be read without
+  os::loader_layout loader;
   std::array<slice_index, small_kinds> unswept{}; // lists of spans in which blocks may be free
   thread_record* threads = nullptr;
   thread_record* idle = nullptr;

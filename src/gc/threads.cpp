@@ -53,16 +53,6 @@ void stand_still(void* lowest) noexcept {
   while (the_gc.epoch.load(std::memory_order_acquire) == epoch) os::wait(the_gc.epoch, epoch, 0);
 }
 
-struct own_ranges {
-  std::size_t count = 0;
-  decltype(thread_record::own_range) range;
-};
-
-void add_own_range(os::memory_range range, void* argument) noexcept {
-  auto& into = *static_cast<own_ranges*>(argument);
-  if (into.count < into.range.size()) into.range[into.count++] = range;
-}
-
 /// Requires: the lock.
 thread_record* take_record() noexcept {
   if (thread_record* const idle = the_gc.idle; idle != nullptr) {
@@ -89,15 +79,11 @@ bool register_this_thread() noexcept {
   const void* const stack_end = os::stack_end(); // may allocate
   if (stack_end == nullptr) return false;
   os::watch_this_thread(true);
-  own_ranges own;
-  os::each_thread_local_range(add_own_range, &own); // waits while somebody loads, or collects
   // A record has windows that an earlier thread left: a collection has to see it among the idle or
   // among the threads at any time, or it gives those blocks to others.
   const std::lock_guard hold{the_gc.lock};
   thread_record* const made = take_record();
   if (made == nullptr) return false;
-  made->own_ranges = own.count;
-  made->own_range = own.range;
   made->stack_end = stack_end;
   made->id = os::this_thread();
   made->stopped_in = 0;
@@ -148,7 +134,6 @@ void stop_world() noexcept {
 void resume_world() noexcept {
   the_gc.epoch.fetch_add(1, std::memory_order_release);
   os::wake_all(the_gc.epoch);
-  unlock_threads();
 }
 
 void unlock_threads() noexcept {

@@ -12,11 +12,13 @@ namespace heapwise::gc {
 [[nodiscard]] bool register_this_thread() noexcept;
 void unregister_this_thread() noexcept;
 
-/// Effects: all other registered threads stand still when it returns, none of them getting a
-/// window, until `resume_world`. Requires: the lock. The first half may wait for threads to get
-/// their windows; the second does not.
+/// Effects: no other registered thread gets a window until `unlock_threads`. May wait for threads
+/// to get their windows. Requires: the lock.
 void lock_threads() noexcept;
 void unlock_threads() noexcept;
+
+/// Effects: all other registered threads stand still when it returns, until `resume_world`. Does
+/// not depend on anybody who stands still. Requires: the lock and those of the threads.
 void stop_world() noexcept;
 void resume_world() noexcept;
 
