@@ -27,7 +27,10 @@ bool holds_number(const library& in, std::uintptr_t number) {
   return static_cast<const std::uintptr_t*>(in.kept_in_thread())[1] == number;
 }
 
-void make_garbage() {
+/// Effects: waits until another thread has collected, and takes what was found free.
+void let_others_collect() {
+  const std::size_t before = gc_test::statistics().collections;
+  while (gc_test::statistics().collections < before + 2) std::this_thread::yield();
   for (int each = 0; each < 500; ++each) {
     static_cast<std::uintptr_t*>(heapwise_gc_malloc(64))[1] = ~std::uintptr_t{0};
   }
@@ -41,7 +44,7 @@ bool load_and_unload(std::uintptr_t seed, int rounds) {
     const library small{HEAPWISE_GC_PLUGIN};
     const library large{HEAPWISE_GC_PLUGIN_LARGE};
     whole = whole && keep_number(small, seed) && keep_number(large, seed + 1);
-    make_garbage();
+    let_others_collect();
     whole = whole && holds_number(small, seed) && holds_number(large, seed + 1);
   }
   return whole;
@@ -67,13 +70,13 @@ TEST_CASE("threads load, use and unload libraries while another collects all the
   for (std::size_t each = 0; each + 1 < threads; ++each) {
     all.emplace_back([&, each] {
       heapwise_gc_register_thread();
-      whole += load_and_unload(10 * each + 1, 60) ? 1 : 0;
+      whole += load_and_unload(10 * each + 1, 20) ? 1 : 0;
       heapwise_gc_unregister_thread();
       ++done;
     });
   }
   all.emplace_back([&] { // is not registered: it is never stopped
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 100; ++round) {
       library{HEAPWISE_GC_PLUGIN_LARGE}.keep_in_thread(nullptr);
     }
     ++done;
@@ -101,7 +104,7 @@ TEST_CASE("threads whose tables of libraries grow keep their blocks while anothe
         for (std::size_t each = 0; each < plugins.size(); ++each) {
           kept = kept && keep_number(plugins[each], 1000 * thread + each);
         }
-        make_garbage();
+        let_others_collect();
         for (std::size_t each = 0; each < plugins.size(); ++each) {
           kept = kept && holds_number(plugins[each], 1000 * thread + each);
         }
