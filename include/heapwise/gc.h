@@ -34,7 +34,8 @@ typedef struct heapwise_gc_options {
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
   size_t limit_bytes;
-  /* The most that a marker notes down at once. Default: 256 MiB. */
+  /* The most that a marker notes down at once. Default: 256 MiB. Less where addresses are limited.
+   */
   size_t mark_stack_bytes;
   /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
   int interior_pointers;

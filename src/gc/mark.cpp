@@ -13,7 +13,6 @@ namespace heapwise::gc {
 
 namespace {
 
-constexpr std::size_t most_markers = 16;
 constexpr std::size_t piece_bytes = std::size_t{32} << 10; // of roots and long blocks, at once
 constexpr std::size_t most_shared = 256;                   // blocks given away and not yet taken
 
