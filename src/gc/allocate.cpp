@@ -44,19 +44,17 @@ std::uint32_t find_marked(const mark* marks, std::uint32_t from, std::uint32_t l
   return from;
 }
 
-mark& allocated(const found_block& of) noexcept {
-  return the_gc.allocated[std::size_t{of.slice} * marks_of_slice + of.number];
-}
+mark& use_of(const found_block& of) noexcept { return the_gc.memory.uses_of(of.slice)[of.number]; }
 
 /// With leaks to be found, every block is noted down when it is handed out.
 void note_allocated(const void* block) noexcept {
-  if (the_gc.allocated == nullptr) return;
-  allocated(block_around(block)).store(1, std::memory_order_relaxed);
+  if (!the_gc.memory.notes_use()) return;
+  use_of(block_around(block)).store(1, std::memory_order_relaxed);
 }
 
 void note_freed(const found_block& found) noexcept {
-  if (the_gc.allocated == nullptr) return;
-  if (allocated(found).exchange(0, std::memory_order_relaxed) == 0) {
+  if (!the_gc.memory.notes_use()) return;
+  if (use_of(found).exchange(0, std::memory_order_relaxed) == 0) {
     refuse("heapwise_gc_free of a block that is free, or was reported as lost");
   }
 }
@@ -156,7 +154,7 @@ bool next_window(thread_record& self, kind of) noexcept {
     at = {};
     return false;
   }
-  const bool one_by_one = the_gc.allocated != nullptr;
+  const bool one_by_one = the_gc.memory.notes_use();
   const auto most =
       one_by_one ? 1U : std::max(1U, static_cast<std::uint32_t>(window_bytes) / facts.bytes);
   const std::uint32_t end = find_marked(marks, first, std::min(first + most, facts.blocks));

@@ -46,12 +46,13 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   the_gc.loader = loader;
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
-  if (!the_gc.memory.start(chosen.limit_bytes) ||
-      !start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior) ||
-      (chosen.find_leaks && !start_finding_leaks())) {
-    return ENOMEM;
+  if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks)) return ENOMEM;
+  const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
+  if (!can_mark || !watch_threads()) {
+    end_markers();
+    the_gc.memory.end();
+    return can_mark ? EAGAIN : ENOMEM;
   }
-  if (!watch_threads()) return EAGAIN;
   the_gc.unswept.fill(no_slice);
   set_first_target();
   the_gc.started.store(true, std::memory_order_release);

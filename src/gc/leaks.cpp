@@ -12,14 +12,14 @@ namespace {
 
 void find_in(slice_index slice, kind of) noexcept {
   const mark* const marks = the_gc.memory.marks_of(slice);
-  mark* const allocated = the_gc.allocated + std::size_t{slice} * marks_of_slice;
+  mark* const uses = the_gc.memory.uses_of(slice);
   const bool small = of < small_kinds;
   const std::size_t bytes = small ? kind_table[of].bytes : the_gc.memory.record(slice).bytes;
   const std::size_t blocks = small ? kind_table[of].blocks : 1;
   for (std::size_t block = 0; block < blocks; ++block) {
-    if (allocated[block].load(std::memory_order_relaxed) == 0) continue;
+    if (uses[block].load(std::memory_order_relaxed) == 0) continue;
     if (marks[block].load(std::memory_order_relaxed) != 0) continue;
-    allocated[block].store(0, std::memory_order_relaxed);
+    uses[block].store(0, std::memory_order_relaxed);
     ++the_gc.counted.leaks;
     // One that there is no room to write down is counted all the same.
     if (!the_gc.leaks.add({the_gc.memory.address_of(slice) + block * bytes, bytes})) continue;
@@ -28,16 +28,8 @@ void find_in(slice_index slice, kind of) noexcept {
 
 } // namespace
 
-bool start_finding_leaks() noexcept {
-  const std::size_t bytes = the_gc.memory.reserved_slices() * marks_of_slice;
-  void* const table = os::reserve(bytes, slice_bytes);
-  if (table == nullptr || !os::commit(table, bytes)) return false;
-  the_gc.allocated = static_cast<mark*>(table);
-  return true;
-}
-
 void find_leaks() noexcept {
-  if (the_gc.allocated == nullptr) return;
+  if (!the_gc.memory.notes_use()) return;
   for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
     const kind of = the_gc.memory.kind_at(slice);
     if (of != no_kind && of != inside_large) find_in(slice, of);

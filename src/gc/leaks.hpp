@@ -3,10 +3,6 @@
 
 namespace heapwise::gc {
 
-/// Effects: from now on it is written down which blocks are in use. Returns: whether there is
-/// memory.
-[[nodiscard]] bool start_finding_leaks() noexcept;
-
 /// Effects: writes down which blocks in use have no mark. Requires: marks are complete, the world
 /// stands still.
 void find_leaks() noexcept;

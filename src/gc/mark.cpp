@@ -273,6 +273,8 @@ bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) no
   return markers[0].start(stack_bytes);
 }
 
+void end_markers() noexcept { markers[0].give_back(); }
+
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
   const bool shared = worth_help && marker_count > 1;
   if (shared) start_helpers();

@@ -19,6 +19,9 @@ struct root {
 [[nodiscard]] bool start_markers(std::size_t markers, std::size_t stack_bytes,
                                  bool interior) noexcept;
 
+/// Effects: undoes start_markers. Requires: nothing was marked since.
+void end_markers() noexcept;
+
 /// Effects: marks what can be reached from the roots, which it uses up. Other markers help if it is
 /// `worth_help`. Returns: whether the heap had to be looked through again, because there was no
 /// room to write down all that was found. Requires: a world that stands still, no marks.

@@ -77,7 +77,6 @@ struct state {
   settings chosen;
   page_list<os::memory_range> added_roots;
   page_list<leak> leaks;
-  mark* allocated = nullptr; // find_leaks: 1 for each block in use, as marks
   heapwise_gc_leak_report* report = nullptr;
   void* report_argument = nullptr;
 

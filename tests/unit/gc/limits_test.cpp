@@ -92,3 +92,35 @@ TEST_CASE("a mark stack takes less where addresses are limited" *
   });
   CHECK(status == 0);
 }
+
+TEST_CASE("leaks are found where the data of a process is limited" *
+          doctest::skip(HEAPWISE_SANITIZED)) {
+  const int status = status_of_child([] {
+    limit(RLIMIT_DATA, 200 * mib);
+    heapwise_gc_options options{};
+    options.find_leaks = 1;
+    if (heapwise_gc_init(&options) != 0) return false;
+    static int reported = 0;
+    heapwise_gc_on_leak([](void*, std::size_t, void*) { ++reported; }, nullptr);
+    gc_test::elsewhere([] {
+      for (int each = 0; each < 100; ++each) static_cast<void>(heapwise_gc_malloc(300'000));
+    });
+    heapwise_gc_collect();
+    return reported == 100;
+  });
+  CHECK(status == 0);
+}
+
+TEST_CASE("a start that failed leaves nothing behind" * doctest::skip(HEAPWISE_SANITIZED)) {
+  const int status = status_of_child([] {
+    std::vector<pthread_key_t> keys;
+    for (pthread_key_t key = 0; ::pthread_key_create(&key, nullptr) == 0;) keys.push_back(key);
+    const std::size_t before = address_bytes();
+    if (heapwise_gc_init(nullptr) != EAGAIN) return false;
+    if (heapwise_gc_init(nullptr) != EAGAIN) return false;
+    if (address_bytes() - before > mib) return false;
+    for (const pthread_key_t each : keys) ::pthread_key_delete(each);
+    return heapwise_gc_init(nullptr) == 0 && works();
+  });
+  CHECK(status == 0);
+}
