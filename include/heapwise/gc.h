@@ -57,7 +57,8 @@ void* heapwise_gc_malloc_atomic(size_t size);
 
 /* Returns: a block with the smaller number of `block`'s bytes, of the same kind; what is new is as
  * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed. NULL: as
- * heapwise_gc_malloc. Without memory, `block` is as it was. */
+ * heapwise_gc_malloc. Without memory, `block` is as it was. What is no block ends the process
+ * with a line on standard error. */
 void* heapwise_gc_realloc(void* block, size_t size);
 
 /* Effects: gives a block back at once. NULL does nothing. Requires: nobody uses the block any more.

@@ -25,9 +25,9 @@ void* no_memory() noexcept {
   return nullptr;
 }
 
-[[noreturn]] void refuse(std::string_view what) noexcept {
+[[noreturn]] void refuse(std::string_view called, std::string_view why) noexcept {
   detail::text line;
-  line.add("heapwise: ").add(what).add("\n").write();
+  line.add("heapwise: ").add(called).add(why).add("\n").write();
   os::abort();
 }
 
@@ -52,10 +52,10 @@ void note_allocated(const void* block) noexcept {
   use_of(block_around(block)).store(1, std::memory_order_relaxed);
 }
 
-void note_freed(const found_block& found) noexcept {
+void note_freed(const found_block& found, std::string_view called) noexcept {
   if (!the_gc.memory.notes_use()) return;
   if (use_of(found).exchange(0, std::memory_order_relaxed) == 0) {
-    refuse("heapwise_gc_free of a block that is free, or was reported as lost");
+    refuse(called, " of a block that is free, or was reported as lost");
   }
 }
 
@@ -175,9 +175,8 @@ void* allocate(std::size_t size_bytes, bool atomic) noexcept {
       if (const int error = heapwise_gc_init(nullptr); error != 0) return no_memory();
       self = this_thread;
     } else {
-      refuse(
-          "a thread that is not registered wants a block. Next: call "
-          "heapwise_gc_register_thread in each thread that uses the collector");
+      refuse("a thread that is not registered wants a block",
+             ". Next: call heapwise_gc_register_thread in each thread that uses the collector");
     }
   }
   void* const block = size_bytes <= max_small_bytes
@@ -210,12 +209,18 @@ found_block block_around(const void* address) noexcept {
   return {begin + std::size_t{number} * facts.bytes, facts.bytes, slice, number, facts.atomic};
 }
 
-void release(void* block) noexcept {
-  const found_block found = block_around(block);
-  if (found.begin != block) refuse("heapwise_gc_free of an address where no block begins");
+found_block block_at(const void* begin, std::string_view called) noexcept {
+  const found_block found = block_around(begin);
+  if (found.begin == nullptr || found.begin != begin) {
+    refuse(called, " of an address where no block begins");
+  }
+  return found;
+}
+
+void release(const found_block& found, std::string_view called) noexcept {
   thread_record* const self = this_thread;
-  if (self == nullptr) refuse("heapwise_gc_free in a thread that is not registered");
-  note_freed(found);
+  if (self == nullptr) refuse(called, " in a thread that is not registered");
+  note_freed(found, called);
   const kind of = the_gc.memory.kind_at(found.slice);
   if (of >= small_kinds) {
     const std::lock_guard hold{the_gc.lock};

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "gc/allocate.hpp"
 #include "gc/collect.hpp"
@@ -98,8 +99,9 @@ void* heapwise_gc_malloc_atomic(std::size_t size) { return gc::allocate(size, tr
 
 void* heapwise_gc_realloc(void* block, std::size_t size) {
   if (block == nullptr) return heapwise_gc_malloc_any(size);
-  const gc::found_block found = gc::block_around(block);
-  if (found.begin == block && size <= found.bytes && size > found.bytes / 2) {
+  constexpr std::string_view called = "heapwise_gc_realloc";
+  const gc::found_block found = gc::block_at(block, called);
+  if (size <= found.bytes && size > found.bytes / 2) {
     // What lies behind may be asked for again, and has to be zero then.
     if (!found.atomic) std::memset(found.begin + size, 0, found.bytes - size);
     return block;
@@ -107,12 +109,14 @@ void* heapwise_gc_realloc(void* block, std::size_t size) {
   void* const moved = gc::allocate(size, found.atomic);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, std::min(size, found.bytes));
-  gc::release(block);
+  gc::release(found, called);
   return moved;
 }
 
 void heapwise_gc_free(void* block) {
-  if (block != nullptr) gc::release(block);
+  if (block == nullptr) return;
+  constexpr std::string_view called = "heapwise_gc_free";
+  gc::release(gc::block_at(block, called), called);
 }
 
 void heapwise_gc_collect(void) {

@@ -223,14 +223,3 @@ TEST_CASE("who is not registered is told so") {
   CHECK(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGABRT);
 }
-
-TEST_CASE("what is no block cannot be freed") {
-  heapwise_gc_init(nullptr);
-  for (const int offset : {8, 16}) {
-    const int status = status_of_child(
-        [offset] { heapwise_gc_free(static_cast<char*>(heapwise_gc_malloc(64)) + offset); });
-    CHECK(WIFSIGNALED(status));
-  }
-  int on_stack = 0;
-  CHECK(WIFSIGNALED(status_of_child([&] { heapwise_gc_free(&on_stack); })));
-}
