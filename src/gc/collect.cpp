@@ -282,6 +282,7 @@ void collect_locked() noexcept {
 
 slice_index take_slices(std::size_t count, kind of) noexcept {
   space& memory = the_gc.memory;
+  if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;
   const auto fits = [&] { return memory.used_bytes() + wanted <= the_gc.target_bytes; };
   bool collected = the_gc.disabled > 0;
