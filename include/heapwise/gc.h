@@ -90,8 +90,8 @@ void* heapwise_gc_base(const void* address);
 size_t heapwise_gc_usable_size(const void* block);
 
 /* Effects: `report` is called for each lost block (option find_leaks) after the collection that
- * found it, instead of a line on standard error. It must not call the collector. NULL: lines again.
- */
+ * found it, instead of a line on standard error. The block holds what it held until all blocks that
+ * were found are reported. `report` must not call the collector. NULL: lines again. */
 typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument);
 

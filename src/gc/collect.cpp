@@ -193,7 +193,7 @@ void stop_and_mark(void* argument) noexcept {
     of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(),
                               the_gc.counted.live_bytes >= worth_help);
     the_gc.counted.mark_ns += os::now_ns() - begin;
-    find_leaks();
+    of.kept_bytes += find_leaks();
     settle_threads(of);
   }
   resume_world();

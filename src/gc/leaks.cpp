@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "gc/allocate.hpp"
 #include "gc/state.hpp"
 #include "heap/text.hpp"
 #include "os/os.hpp"
@@ -26,37 +27,61 @@ void find_in(slice_index slice, kind of) noexcept {
   }
 }
 
+/// Returns: the bytes of the block if it had no mark.
+std::size_t hold(const leak& lost) noexcept {
+  const found_block found = block_around(lost.block);
+  mark& its = the_gc.memory.marks_of(found.slice)[found.number];
+  return its.exchange(1, std::memory_order_relaxed) == 0 ? lost.bytes : 0;
+}
+
+/// A lost block, and how it is to be reported.
+struct leak_report {
+  leak lost{};
+  heapwise_gc_leak_report* report = nullptr;
+  void* argument = nullptr;
+};
+
+/// Returns: whether there was one.
+bool begin_report(leak_report& into) noexcept {
+  const std::lock_guard hold_list{the_gc.lock};
+  if (the_gc.leaks_reported == the_gc.leaks.size()) return false;
+  into = {the_gc.leaks.begin()[the_gc.leaks_reported], the_gc.report, the_gc.report_argument};
+  ++the_gc.leaks_reported;
+  ++the_gc.leak_reports;
+  return true;
+}
+
+void end_report() noexcept {
+  const std::lock_guard hold_list{the_gc.lock};
+  --the_gc.leak_reports; // another thread may be in the middle of one
+  if (the_gc.leak_reports != 0 || the_gc.leaks_reported != the_gc.leaks.size()) return;
+  the_gc.leaks.unmap();
+  the_gc.leaks_reported = 0;
+}
+
 } // namespace
 
-void find_leaks() noexcept {
-  if (!the_gc.memory.notes_use()) return;
+std::size_t find_leaks() noexcept {
+  if (!the_gc.memory.notes_use()) return 0;
   for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
     const kind of = the_gc.memory.kind_at(slice);
     if (of != no_kind && of != inside_large) find_in(slice, of);
   }
+  std::size_t held_bytes = 0;
+  for (const leak& each : the_gc.leaks) held_bytes += hold(each);
+  return held_bytes;
 }
 
 void report_leaks() noexcept {
-  page_list<leak> found;
-  heapwise_gc_leak_report* report = nullptr;
-  void* argument = nullptr;
-  {
-    const std::lock_guard hold{the_gc.lock};
-    found = the_gc.leaks;
-    the_gc.leaks = {};
-    report = the_gc.report;
-    argument = the_gc.report_argument;
-  }
-  for (const leak& each : found) {
-    if (report != nullptr) {
-      report(each.block, each.bytes, argument);
+  for (leak_report next; begin_report(next); end_report()) {
+    if (next.report != nullptr) {
+      next.report(next.lost.block, next.lost.bytes, next.argument);
       continue;
     }
     detail::text line;
-    line.add("heapwise: lost: a block of ").add(each.bytes).add(" bytes at ");
-    line.add_address(each.block).add(", neither freed nor reachable\n").write();
+    line.add("heapwise: lost: a block of ").add(next.lost.bytes).add(" bytes at ");
+    line.add_address(next.lost.block).add(", neither freed nor reachable\n").write();
   }
-  found.unmap();
 }
 
 } // namespace heapwise::gc

@@ -76,7 +76,9 @@ struct state {
   std::size_t disabled = 0;
   settings chosen;
   page_list<os::memory_range> added_roots;
-  page_list<leak> leaks;
+  page_list<leak> leaks;          // found, and held until all of them are reported
+  std::size_t leaks_reported = 0; // of these, from the first on: reported, or just being reported
+  std::size_t leak_reports = 0;   // that were begun and are not over
   heapwise_gc_leak_report* report = nullptr;
   void* report_argument = nullptr;
 
