@@ -4,11 +4,13 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/threads.hpp"
+#include "os/os.hpp"
 
 namespace heapwise::gc {
 
@@ -69,11 +71,18 @@ bool read_tables() noexcept {
 /// given time to go on.
 void stop_world_with_tables() noexcept {
   constexpr std::uint32_t most_ms = 64; // doubled until a busy machine lets the thread run at all
+  constexpr int tries_in_a_second = 20;
+  constexpr std::string_view delay =
+      "heapwise: a collection waits for a thread that replaces the table of its thread-local "
+      "variables for more than a second\n";
   std::atomic<std::uint32_t> nothing{0};
+  std::uint32_t wait_ms = 1;
   stop_world();
-  for (std::uint32_t wait_ms = 1; !read_tables(); wait_ms = std::min(2 * wait_ms, most_ms)) {
+  for (int tries = 0; !read_tables(); ++tries) {
     resume_world();
+    if (tries == tries_in_a_second) os::write_error(delay.data(), delay.size());
     os::wait(nothing, 0, wait_ms);
+    wait_ms = std::min(2 * wait_ms, most_ms);
     stop_world();
   }
 }

@@ -34,7 +34,7 @@ const std::byte* address_at(const std::byte* address) noexcept {
   return reinterpret_cast<const std::byte*>(word_at(address));
 }
 
-/// Effects: copies memory of which it is not known that it can be read. Where the system refuses to
+/// Effects: copies memory of which it is not known that it can be read. Where the system does not
 /// copy at all (a sandbox, an emulator), it is read as any other.
 /// Returns: whether it could be read.
 HEAPWISE_READS_ANYTHING bool copy_words(const std::byte* from, std::uintptr_t* into,
@@ -42,8 +42,10 @@ HEAPWISE_READS_ANYTHING bool copy_words(const std::byte* from, std::uintptr_t* i
   const int saved = errno;
   const iovec local{into, count * sizeof *into};
   const iovec remote{const_cast<std::byte*>(from), count * sizeof *into};
-  const long copied = ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0);
-  const bool refused = copied < 0 && (errno == ENOSYS || errno == EPERM || errno == EACCES);
+  // syscall() reads whole words: a number that is an int would leave half of one undefined.
+  const long copied = ::syscall(SYS_process_vm_readv, static_cast<long>(::getpid()), &local, 1UL,
+                                &remote, 1UL, 0UL);
+  const bool refused = copied < 0 && errno != EFAULT;
   errno = saved;
   if (!refused) return copied == static_cast<long>(count * sizeof *into);
   for (std::size_t each = 0; each < count; ++each) into[each] = word_at(from + each * sizeof *into);

@@ -67,7 +67,7 @@ std::size_t address_bytes() {
 } // namespace
 
 TEST_CASE("the collector works under limits of addresses" * doctest::skip(HEAPWISE_SANITIZED)) {
-  for (const std::size_t limit_mib : {80, 128, 200, 390, 600, 2000}) {
+  for (const std::size_t limit_mib : {80U, 128U, 200U, 390U, 600U, 2000U}) {
     CAPTURE(limit_mib);
     const int status = status_of_child([limit_mib] {
       limit(RLIMIT_AS, limit_mib * mib);
