@@ -33,7 +33,8 @@ typedef struct heapwise_gc_options {
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
   size_t limit_bytes;
-  /* The most that a marker notes down at once. Default: 256 MiB. */
+  /* The most that a marker notes down at once. Default: 256 MiB. Less where addresses are limited.
+   */
   size_t mark_stack_bytes;
   /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
   int interior_pointers;
@@ -59,7 +60,8 @@ void* heapwise_gc_malloc_atomic(size_t size);
 
 /* Returns: a block with the smaller number of `block`'s bytes, of the same kind; what is new is as
  * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed. NULL: as
- * heapwise_gc_malloc. Without memory, `block` is as it was. */
+ * heapwise_gc_malloc. Without memory, `block` is as it was. What is no block ends the process
+ * with a line on standard error. */
 void* heapwise_gc_realloc(void* block, size_t size);
 
 /* Effects: gives a block back at once. NULL does nothing. Requires: nobody uses the block any more.
@@ -101,8 +103,8 @@ void* heapwise_gc_base(const void* address);
 size_t heapwise_gc_usable_size(const void* block);
 
 /* Effects: `report` is called for each lost block (option find_leaks) after the collection that
- * found it, instead of a line on standard error. It must not call the collector. NULL: lines again.
- */
+ * found it, instead of a line on standard error. The block holds what it held until all blocks that
+ * were found are reported. `report` must not call the collector. NULL: lines again. */
 typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument);
 

@@ -25,9 +25,9 @@ void* no_memory() noexcept {
   return nullptr;
 }
 
-[[noreturn]] void refuse(std::string_view what) noexcept {
+[[noreturn]] void refuse(std::string_view called, std::string_view why) noexcept {
   detail::text line;
-  line.add("heapwise: ").add(what).add("\n").write();
+  line.add("heapwise: ").add(called).add(why).add("\n").write();
   os::abort();
 }
 
@@ -44,20 +44,18 @@ std::uint32_t find_marked(const mark* marks, std::uint32_t from, std::uint32_t l
   return from;
 }
 
-mark& allocated(const found_block& of) noexcept {
-  return the_gc.allocated[std::size_t{of.slice} * marks_of_slice + of.number];
-}
+mark& use_of(const found_block& of) noexcept { return the_gc.memory.uses_of(of.slice)[of.number]; }
 
 /// With leaks to be found, every block is noted down when it is handed out.
 void note_allocated(const void* block) noexcept {
-  if (the_gc.allocated == nullptr) return;
-  allocated(block_around(block)).store(1, std::memory_order_relaxed);
+  if (!the_gc.memory.notes_use()) return;
+  use_of(block_around(block)).store(1, std::memory_order_relaxed);
 }
 
-void note_freed(const found_block& found) noexcept {
-  if (the_gc.allocated == nullptr) return;
-  if (allocated(found).exchange(0, std::memory_order_relaxed) == 0) {
-    refuse("heapwise_gc_free of a block that is free, or was reported as lost");
+void note_freed(const found_block& found, std::string_view called) noexcept {
+  if (!the_gc.memory.notes_use()) return;
+  if (use_of(found).exchange(0, std::memory_order_relaxed) == 0) {
+    refuse(called, " of a block that is free, or was reported as lost");
   }
 }
 
@@ -156,7 +154,7 @@ bool next_window(thread_record& self, kind of) noexcept {
     at = {};
     return false;
   }
-  const bool one_by_one = the_gc.allocated != nullptr;
+  const bool one_by_one = the_gc.memory.notes_use();
   const auto most =
       one_by_one ? 1U : std::max(1U, static_cast<std::uint32_t>(window_bytes) / facts.bytes);
   const std::uint32_t end = find_marked(marks, first, std::min(first + most, facts.blocks));
@@ -177,9 +175,8 @@ void* allocate(std::size_t size_bytes, bool atomic) noexcept {
       if (const int error = heapwise_gc_init(nullptr); error != 0) return no_memory();
       self = this_thread;
     } else {
-      refuse(
-          "a thread that is not registered wants a block. Next: call "
-          "heapwise_gc_register_thread in each thread that uses the collector");
+      refuse("a thread that is not registered wants a block",
+             ". Next: call heapwise_gc_register_thread in each thread that uses the collector");
     }
   }
   void* const block = size_bytes <= max_small_bytes
@@ -212,12 +209,18 @@ found_block block_around(const void* address) noexcept {
   return {begin + std::size_t{number} * facts.bytes, facts.bytes, slice, number, facts.atomic};
 }
 
-void release(void* block) noexcept {
-  const found_block found = block_around(block);
-  if (found.begin != block) refuse("heapwise_gc_free of an address where no block begins");
+found_block block_at(const void* begin, std::string_view called) noexcept {
+  const found_block found = block_around(begin);
+  if (found.begin == nullptr || found.begin != begin) {
+    refuse(called, " of an address where no block begins");
+  }
+  return found;
+}
+
+void release(const found_block& found, std::string_view called) noexcept {
   thread_record* const self = this_thread;
-  if (self == nullptr) refuse("heapwise_gc_free in a thread that is not registered");
-  note_freed(found);
+  if (self == nullptr) refuse(called, " in a thread that is not registered");
+  note_freed(found, called);
   const kind of = the_gc.memory.kind_at(found.slice);
   if (of >= small_kinds) {
     const std::lock_guard hold{the_gc.lock};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "gc/state.hpp"
 
@@ -9,9 +10,6 @@ namespace heapwise::gc {
 
 /// Returns: a block, or nullptr with errno set.
 [[nodiscard]] void* allocate(std::size_t size_bytes, bool atomic) noexcept;
-
-/// Effects: gives back a block. Requires: the first byte of one.
-void release(void* block) noexcept;
 
 struct found_block {
   std::byte* begin = nullptr; // nullptr: there is none
@@ -23,6 +21,13 @@ struct found_block {
 
 /// Returns: the block that holds the byte, which may be a free one.
 [[nodiscard]] found_block block_around(const void* address) noexcept;
+
+/// Returns: the block that begins there. Ends the process if none does, with the name of the
+/// function that was `called`.
+[[nodiscard]] found_block block_at(const void* begin, std::string_view called) noexcept;
+
+/// Effects: gives back a block for a caller of the function `called`.
+void release(const found_block& block, std::string_view called) noexcept;
 
 /// What the calling thread's window has for blocks of a kind; one block more is gone after it.
 /// Effects: the thread gets a window with a block in it. Returns: whether there was one.

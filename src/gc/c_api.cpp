@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "gc/allocate.hpp"
 #include "gc/collect.hpp"
@@ -48,16 +49,18 @@ void in_child() {
 }
 
 /// Requires: the lock. Returns: 0 or an error.
-int start_locked(const heapwise_gc_options* options) noexcept {
+int start_locked(const heapwise_gc_options* options, const os::loader_layout& loader) noexcept {
+  the_gc.loader = loader;
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
   if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
-  if (!the_gc.memory.start(chosen.limit_bytes) ||
-      !start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior) ||
-      (chosen.find_leaks && !start_finding_leaks())) {
-    return ENOMEM;
+  if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks)) return ENOMEM;
+  const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
+  if (!can_mark || !watch_threads(chosen.signal)) {
+    end_markers();
+    the_gc.memory.end();
+    return can_mark ? EAGAIN : ENOMEM;
   }
-  if (!watch_threads(chosen.signal)) return EAGAIN;
   the_gc.unswept.fill(no_slice);
   set_first_target();
   the_gc.started.store(true, std::memory_order_release);
@@ -88,11 +91,14 @@ void collect_at_exit() {
 } // namespace heapwise::gc
 
 int heapwise_gc_init(const heapwise_gc_options* options) {
+  // Acquire: pairs with the release of the thread that started it.
+  if (the_gc.started.load(std::memory_order_acquire)) return heapwise_gc_register_thread();
+  const auto loader = heapwise::os::describe_loader(); // before the lock, as it takes the loader's
   bool first = false;
   {
     const std::lock_guard hold{the_gc.lock};
     if (!the_gc.started.load(std::memory_order_relaxed)) {
-      if (const int error = gc::start_locked(options); error != 0) return error;
+      if (const int error = gc::start_locked(options, loader); error != 0) return error;
       first = true;
     }
   }
@@ -115,8 +121,9 @@ void* heapwise_gc_malloc_atomic(std::size_t size) { return gc::allocate(size, tr
 
 void* heapwise_gc_realloc(void* block, std::size_t size) {
   if (block == nullptr) return heapwise_gc_malloc_any(size);
-  const gc::found_block found = gc::block_around(block);
-  if (found.begin == block && size <= found.bytes && size > found.bytes / 2) {
+  constexpr std::string_view called = "heapwise_gc_realloc";
+  const gc::found_block found = gc::block_at(block, called);
+  if (size <= found.bytes && size > found.bytes / 2) {
     // What lies behind may be asked for again, and has to be zero then.
     if (!found.atomic) std::memset(found.begin + size, 0, found.bytes - size);
     return block;
@@ -124,12 +131,14 @@ void* heapwise_gc_realloc(void* block, std::size_t size) {
   void* const moved = gc::allocate(size, found.atomic);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, std::min(size, found.bytes));
-  gc::release(block);
+  gc::release(found, called);
   return moved;
 }
 
 void heapwise_gc_free(void* block) {
-  if (block != nullptr) gc::release(block);
+  if (block == nullptr) return;
+  constexpr std::string_view called = "heapwise_gc_free";
+  gc::release(gc::block_at(block, called), called);
 }
 
 void heapwise_gc_collect(void) {

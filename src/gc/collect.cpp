@@ -1,14 +1,17 @@
 #include "gc/collect.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/stacks.hpp"
 #include "gc/threads.hpp"
+#include "os/os.hpp"
 
 namespace heapwise::gc {
 
@@ -49,14 +52,11 @@ void add_thread(const thread_record& of_thread, round& of) noexcept {
         add_root(range, true, *static_cast<round*>(argument));
       },
       &of);
-  for (std::size_t each = 0; each < of_thread.own_ranges; ++each) {
-    add_root(of_thread.own_range[each], false, of);
-  }
   const auto* const values = of_thread.value.data();
   add_root({values, values + of_thread.values}, false, of);
 }
 
-void add_own_roots(round& of) noexcept {
+void describe_self(const round& of) noexcept {
   thread_record& self = *this_thread;
   const map where = the_gc.memory.what_is_where();
   self.stack_lowest = of.lowest;
@@ -64,26 +64,52 @@ void add_own_roots(round& of) noexcept {
   self.values = os::thread_values({reinterpret_cast<const void*>(where.base),
                                    reinterpret_cast<const void*>(where.base + where.extent)},
                                   self.value.data(), self.value.size());
-  // Libraries that were loaded since may have thread-local variables, too.
-  os::each_thread_local_range(
-      [](os::memory_range range, void* argument) {
-        add_root(range, false, *static_cast<round*>(argument));
-      },
-      &of);
+}
+
+/// Returns: whether it is known of each thread where its thread-local variables are.
+bool read_tables() noexcept {
+  for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
+    if (!each->variables.read(the_gc.loader, each->id)) return false;
+  }
+  return true;
+}
+
+/// Effects: stops the world at a moment in which no thread replaces the table of its variables. A
+/// thread does that when it uses a library for the first time, with a few instructions; then it is
+/// given time to go on.
+void stop_world_with_tables() noexcept {
+  constexpr std::uint32_t most_ms = 64; // doubled until a busy machine lets the thread run at all
+  constexpr int tries_in_a_second = 20;
+  constexpr std::string_view delay =
+      "heapwise: a collection waits for a thread that replaces the table of its thread-local "
+      "variables for more than a second\n";
+  std::atomic<std::uint32_t> nothing{0};
+  std::uint32_t wait_ms = 1;
+  stop_world();
+  for (int tries = 0; !read_tables(); ++tries) {
+    resume_world();
+    if (tries == tries_in_a_second) os::write_error(delay.data(), delay.size());
+    os::wait(nothing, 0, wait_ms);
+    wait_ms = std::min(2 * wait_ms, most_ms);
+    stop_world();
+  }
+}
+
+void add_variables(const os::thread_variables& of_library, void* argument) noexcept {
+  for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
+    add_root(each->variables.find(of_library), false, *static_cast<round*>(argument));
+  }
 }
 
 void gather_roots(round& of) noexcept {
   the_roots.clear();
-  add_own_roots(of);
+  describe_self(of);
   os::each_static_range(
-      [](void* argument) {
-        stop_world();
-        static_cast<round*>(argument)->stopped_at = os::now_ns();
-      },
       [](os::memory_range range, void* argument) {
         add_root(range, false, *static_cast<round*>(argument));
       },
       &of);
+  os::each_thread_variables(the_gc.loader, add_variables, &of);
   for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, of);
   for (const os::memory_range& each : the_gc.added_stacks) add_root(each, true, of);
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
@@ -172,20 +198,23 @@ void settle_threads(round& of) noexcept {
   }
 }
 
-/// Called below the frame that has the caller's registers.
-void stop_and_mark(void* argument, void* lowest) noexcept {
+/// Requires: nothing is loaded or unloaded. A library that a thread which is not registered unloads
+/// would else be gone while its variables are looked through.
+void stop_and_mark(void* argument) noexcept {
   auto& of = *static_cast<round*>(argument);
-  of.lowest = lowest;
+  stop_world_with_tables();
+  of.stopped_at = os::now_ns();
   gather_roots(of);
   if (of.complete) {
     const std::uint64_t begin = os::now_ns();
     clear_marks();
     of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
     the_gc.counted.mark_ns += os::now_ns() - begin;
-    find_leaks();
+    of.kept_bytes += find_leaks();
     settle_threads(of);
   }
   resume_world();
+  unlock_threads();
   const std::uint64_t pause_ns = os::now_ns() - of.stopped_at;
   the_gc.counted.total_pause_ns += pause_ns;
   the_gc.counted.longest_pause_ns =
@@ -257,7 +286,12 @@ void collect_locked() noexcept {
   lock_threads();
   round now;
   now.shared = shared;
-  os::with_registers(stop_and_mark, &now);
+  os::with_registers(
+      [](void* argument, void* lowest) {
+        static_cast<round*>(argument)->lowest = lowest;
+        os::while_nothing_is_loaded(stop_and_mark, argument);
+      },
+      &now);
   if (!now.complete) return;
   const std::uint64_t begin = os::now_ns();
   const std::size_t live_bytes = list_spans() - now.kept_bytes;
@@ -268,6 +302,7 @@ void collect_locked() noexcept {
 
 slice_index take_slices(std::size_t count, kind of) noexcept {
   space& memory = the_gc.memory;
+  if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;
   const auto fits = [&] { return memory.used_bytes() + wanted <= the_gc.target_bytes; };
   bool collected = the_gc.disabled > 0;

@@ -2,6 +2,7 @@
 
 #include <mutex>
 
+#include "gc/allocate.hpp"
 #include "gc/state.hpp"
 #include "heap/text.hpp"
 #include "os/os.hpp"
@@ -12,59 +13,75 @@ namespace {
 
 void find_in(slice_index slice, kind of) noexcept {
   const mark* const marks = the_gc.memory.marks_of(slice);
-  mark* const allocated = the_gc.allocated + std::size_t{slice} * marks_of_slice;
+  mark* const uses = the_gc.memory.uses_of(slice);
   const bool small = of < small_kinds;
   const std::size_t bytes = small ? kind_table[of].bytes : the_gc.memory.record(slice).bytes;
   const std::size_t blocks = small ? kind_table[of].blocks : 1;
   for (std::size_t block = 0; block < blocks; ++block) {
-    if (allocated[block].load(std::memory_order_relaxed) == 0) continue;
+    if (uses[block].load(std::memory_order_relaxed) == 0) continue;
     if (marks[block].load(std::memory_order_relaxed) != 0) continue;
-    allocated[block].store(0, std::memory_order_relaxed);
+    uses[block].store(0, std::memory_order_relaxed);
     ++the_gc.counted.leaks;
     // One that there is no room to write down is counted all the same.
     if (!the_gc.leaks.add({the_gc.memory.address_of(slice) + block * bytes, bytes})) continue;
   }
 }
 
-} // namespace
+/// Returns: the bytes of the block if it had no mark.
+std::size_t hold(const leak& lost) noexcept {
+  const found_block found = block_around(lost.block);
+  mark& its = the_gc.memory.marks_of(found.slice)[found.number];
+  return its.exchange(1, std::memory_order_relaxed) == 0 ? lost.bytes : 0;
+}
 
-bool start_finding_leaks() noexcept {
-  const std::size_t bytes = the_gc.memory.reserved_slices() * marks_of_slice;
-  void* const table = os::reserve(bytes, slice_bytes);
-  if (table == nullptr || !os::commit(table, bytes)) return false;
-  the_gc.allocated = static_cast<mark*>(table);
+/// A lost block, and how it is to be reported.
+struct leak_report {
+  leak lost{};
+  heapwise_gc_leak_report* report = nullptr;
+  void* argument = nullptr;
+};
+
+/// Returns: whether there was one.
+bool begin_report(leak_report& into) noexcept {
+  const std::lock_guard hold_list{the_gc.lock};
+  if (the_gc.leaks_reported == the_gc.leaks.size()) return false;
+  into = {the_gc.leaks.begin()[the_gc.leaks_reported], the_gc.report, the_gc.report_argument};
+  ++the_gc.leaks_reported;
+  ++the_gc.leak_reports;
   return true;
 }
 
-void find_leaks() noexcept {
-  if (the_gc.allocated == nullptr) return;
+void end_report() noexcept {
+  const std::lock_guard hold_list{the_gc.lock};
+  --the_gc.leak_reports; // another thread may be in the middle of one
+  if (the_gc.leak_reports != 0 || the_gc.leaks_reported != the_gc.leaks.size()) return;
+  the_gc.leaks.unmap();
+  the_gc.leaks_reported = 0;
+}
+
+} // namespace
+
+std::size_t find_leaks() noexcept {
+  if (!the_gc.memory.notes_use()) return 0;
   for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
     const kind of = the_gc.memory.kind_at(slice);
     if (of != no_kind && of != inside_large) find_in(slice, of);
   }
+  std::size_t held_bytes = 0;
+  for (const leak& each : the_gc.leaks) held_bytes += hold(each);
+  return held_bytes;
 }
 
 void report_leaks() noexcept {
-  page_list<leak> found;
-  heapwise_gc_leak_report* report = nullptr;
-  void* argument = nullptr;
-  {
-    const std::lock_guard hold{the_gc.lock};
-    found = the_gc.leaks;
-    the_gc.leaks = {};
-    report = the_gc.report;
-    argument = the_gc.report_argument;
-  }
-  for (const leak& each : found) {
-    if (report != nullptr) {
-      report(each.block, each.bytes, argument);
+  for (leak_report next; begin_report(next); end_report()) {
+    if (next.report != nullptr) {
+      next.report(next.lost.block, next.lost.bytes, next.argument);
       continue;
     }
     detail::text line;
-    line.add("heapwise: lost: a block of ").add(each.bytes).add(" bytes at ");
-    line.add_address(each.block).add(", neither freed nor reachable\n").write();
+    line.add("heapwise: lost: a block of ").add(next.lost.bytes).add(" bytes at ");
+    line.add_address(next.lost.block).add(", neither freed nor reachable\n").write();
   }
-  found.unmap();
 }
 
 } // namespace heapwise::gc

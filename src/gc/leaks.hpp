@@ -1,17 +1,17 @@
 // Blocks that were neither freed nor can be reached (option find_leaks).
 #pragma once
 
+#include <cstddef>
+
 namespace heapwise::gc {
 
-/// Effects: from now on it is written down which blocks are in use. Returns: whether there is
-/// memory.
-[[nodiscard]] bool start_finding_leaks() noexcept;
+/// Effects: writes down which blocks in use have no mark. They get one now, and at every collection
+/// until they are reported. Returns: the bytes of blocks that got one. Requires: marks are
+/// complete, the world stands still.
+[[nodiscard]] std::size_t find_leaks() noexcept;
 
-/// Effects: writes down which blocks in use have no mark. Requires: marks are complete, the world
-/// stands still.
-void find_leaks() noexcept;
-
-/// Effects: reports what was written down, once. Requires: no lock.
+/// Effects: reports what was written down, once. Blocks are not handed out before they were
+/// reported. Requires: no lock.
 void report_leaks() noexcept;
 
 } // namespace heapwise::gc

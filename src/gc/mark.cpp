@@ -13,7 +13,6 @@ namespace heapwise::gc {
 
 namespace {
 
-constexpr std::size_t most_markers = 16;
 constexpr std::size_t piece_bytes = std::size_t{32} << 10; // of roots and long blocks, at once
 constexpr std::size_t most_shared = 256;                   // blocks given away and not yet taken
 
@@ -273,6 +272,8 @@ void start_helpers() noexcept {
     helpers.fetch_add(1, std::memory_order_relaxed);
   }
 }
+
+void end_markers() noexcept { markers[0].give_back(); }
 
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
   const bool shared = worth_help && marker_count > 1;

@@ -25,6 +25,9 @@ struct root {
 /// thread may hold them.
 void start_helpers() noexcept;
 
+/// Effects: undoes start_markers. Requires: nothing was marked since.
+void end_markers() noexcept;
+
 /// Effects: marks what can be reached from the roots, which it uses up. Other markers help if it is
 /// `worth_help`. Returns: whether the heap had to be looked through again, because there was no
 /// room to write down all that was found. Requires: a world that stands still, no marks.

@@ -11,6 +11,8 @@
 
 namespace heapwise::gc {
 
+inline constexpr std::size_t most_markers = 16;
+
 /// A block and its kind in one word: addresses of programs have 48 bits or less.
 class grey {
  public:
@@ -39,14 +41,27 @@ class mark_stack {
     grey* limit;
   };
 
+  /// Effects: reserves `bytes`, or as much as there is. Where addresses are limited, all markers
+  /// together take a quarter of them at most. Returns: whether there is room for a page at least.
   [[nodiscard]] bool start(std::size_t bytes) noexcept {
     if (first_ != nullptr) return true;
-    reserved_ = std::max(bytes / os::page_bytes(), std::size_t{1}) * os::page_bytes();
-    first_ = static_cast<grey*>(os::reserve(reserved_, os::page_bytes()));
-    if (first_ == nullptr) return false;
-    bottom_ = first_;
-    at_ = {first_, first_};
-    return true;
+    const std::size_t page = os::page_bytes();
+    const std::size_t wanted = std::min(bytes, os::address_limit_bytes() / (4 * most_markers));
+    for (std::size_t pages = std::max<std::size_t>(wanted / page, 1); pages > 0; pages /= 2) {
+      first_ = static_cast<grey*>(os::reserve(pages * page, page));
+      if (first_ == nullptr) continue;
+      reserved_ = pages * page;
+      bottom_ = first_;
+      at_ = {first_, first_};
+      return true;
+    }
+    return false;
+  }
+
+  /// Effects: gives everything back, as if it had never been started. Requires: empty.
+  void end() noexcept {
+    if (first_ != nullptr) os::unmap(first_, reserved_);
+    *this = {};
   }
 
   /// Effects: between the two, only `push` and `bottom` may be used, with the ends that are out.

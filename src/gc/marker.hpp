@@ -17,6 +17,8 @@ namespace heapwise::gc {
 class marker {
  public:
   [[nodiscard]] bool start(std::size_t stack_bytes) noexcept { return stack_.start(stack_bytes); }
+  /// Effects: undoes `start`. Requires: nothing was marked since.
+  void give_back() noexcept { stack_.end(); }
 
   void begin(const map& where) noexcept {
     where_ = where;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 #include "os/os.hpp"
 
@@ -32,22 +33,23 @@ bool commit_table(void* table, std::size_t entry_bytes, std::size_t from, std::s
 
 } // namespace
 
-bool space::start(std::size_t limit_bytes) noexcept {
+bool space::start(std::size_t limit_bytes, bool notes_use) noexcept {
   limit_ = limit_bytes == 0 ? most_slices : slices_of(limit_bytes);
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
   // Of limited addresses half are left to the program.
   const std::size_t most = allowed < 2 * most_slices ? allowed / 2 : most_slices;
   for (std::size_t slices = most; slices >= fewest_slices; slices /= 2) {
-    if (start_with(slices)) return true;
+    if (start_with(slices, notes_use)) return true;
   }
   return false;
 }
 
-bool space::start_with(std::size_t slices) noexcept {
+bool space::start_with(std::size_t slices, bool notes_use) noexcept {
   const std::size_t kinds_bytes = round_up(slices, slice_bytes);
   const std::size_t records_bytes = round_up(slices * sizeof(slice_record), slice_bytes);
   const std::size_t marks_bytes = slices * marks_of_slice;
-  const std::size_t tables_bytes = kinds_bytes + records_bytes + marks_bytes;
+  const std::size_t uses_bytes = notes_use ? marks_bytes : 0;
+  const std::size_t tables_bytes = kinds_bytes + records_bytes + marks_bytes + uses_bytes;
   const std::size_t bytes = tables_bytes + slices * slice_bytes;
   auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
   if (memory == nullptr) return false;
@@ -55,12 +57,23 @@ bool space::start_with(std::size_t slices) noexcept {
     os::unmap(memory, bytes);
     return false;
   }
+  memory_ = memory;
+  memory_bytes_ = bytes;
   kinds_ = reinterpret_cast<std::atomic<kind>*>(memory);
   records_ = reinterpret_cast<slice_record*>(memory + kinds_bytes);
   marks_ = reinterpret_cast<mark*>(memory + kinds_bytes + records_bytes);
+  if (notes_use) {
+    uses_ = reinterpret_cast<mark*>(memory + kinds_bytes + records_bytes + marks_bytes);
+  }
   base_ = reinterpret_cast<std::uintptr_t>(memory + tables_bytes);
   reserved_ = slices;
   return true;
+}
+
+void space::end() noexcept {
+  if (memory_ != nullptr) os::unmap(memory_, memory_bytes_);
+  std::destroy_at(this);
+  std::construct_at(this);
 }
 
 bool space::commit_to(std::size_t end) noexcept {
@@ -69,6 +82,7 @@ bool space::commit_to(std::size_t end) noexcept {
     const std::size_t wanted = std::min(reserved_, std::max(end, committed_ + ahead));
     if (commit_table(records_, sizeof(slice_record), committed_, wanted) &&
         commit_table(marks_, marks_of_slice, committed_, wanted) &&
+        (!notes_use() || commit_table(uses_, marks_of_slice, committed_, wanted)) &&
         os::commit(address_of(static_cast<slice_index>(committed_)),
                    (wanted - committed_) * slice_bytes)) {
       committed_ = wanted;

@@ -43,8 +43,12 @@ class space {
   /// which are looked through.
   static constexpr slice_index first_slice = 1;
 
-  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
-  [[nodiscard]] bool start(std::size_t limit_bytes) noexcept;
+  /// Effects: reserves the range, as much as the system allows, with a second table of marks if
+  /// blocks in use are to be noted down. Returns: whether there is any.
+  [[nodiscard]] bool start(std::size_t limit_bytes, bool notes_use = false) noexcept;
+
+  /// Effects: gives everything back, as if it had never been started.
+  void end() noexcept;
 
   /// Returns: the first of `count` slices side by side, now of the kind `of` (and inside_large), or
   /// no_slice. Marks are clear.
@@ -75,6 +79,11 @@ class space {
   [[nodiscard]] mark* marks_of(slice_index slice) const noexcept {
     return marks_ + std::size_t{slice} * marks_of_slice;
   }
+  /// For each block whether it is in use; like marks. Requires: notes_use().
+  [[nodiscard]] mark* uses_of(slice_index slice) const noexcept {
+    return uses_ + std::size_t{slice} * marks_of_slice;
+  }
+  [[nodiscard]] bool notes_use() const noexcept { return uses_ != nullptr; }
   [[nodiscard]] kind kind_at(slice_index slice) const noexcept {
     // Relaxed: whoever has the address of a block learned of it after the kind was written.
     return kinds_[slice].load(std::memory_order_relaxed);
@@ -87,19 +96,26 @@ class space {
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return used_.load(std::memory_order_relaxed) * slice_bytes;
   }
-  [[nodiscard]] std::size_t reserved_slices() const noexcept { return reserved_; }
+  /// Returns: whether so many slices could be taken if all of them were free.
+  [[nodiscard]] bool could_take(std::size_t count) const noexcept {
+    return count <= limit_ && count <= reserved_ - first_slice;
+  }
   [[nodiscard]] std::size_t metadata_bytes() const noexcept {
-    return std::size_t{top()} * (sizeof(slice_record) + sizeof(kind) + marks_of_slice);
+    const std::size_t tables = notes_use() ? 2 : 1;
+    return std::size_t{top()} * (sizeof(slice_record) + sizeof(kind) + tables * marks_of_slice);
   }
 
  private:
   [[nodiscard]] slice_index find(std::size_t count) const noexcept;
-  [[nodiscard]] bool start_with(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_with(std::size_t slices, bool notes_use) noexcept;
   [[nodiscard]] bool commit_to(std::size_t end) noexcept;
 
+  void* memory_ = nullptr; // the tables, and then the slices
+  std::size_t memory_bytes_ = 0;
   std::uintptr_t base_ = 0;
   std::atomic<kind>* kinds_ = nullptr;
   mark* marks_ = nullptr;
+  mark* uses_ = nullptr;
   slice_record* records_ = nullptr;
   std::size_t reserved_ = 0;
   std::size_t committed_ = 0;

@@ -12,6 +12,7 @@
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
 #include "os/mutex.hpp"
+#include "os/thread_variables.hpp"
 #include "os/world.hpp"
 
 namespace heapwise::gc {
@@ -43,8 +44,7 @@ struct thread_record {
   const void* signal_stack_end; // while it is stopped on its alternate signal stack, else nullptr
   std::atomic<std::uint32_t> stopped_in; // the epoch it was stopped in last
   std::atomic<bool> interrupted;         // it was sent a signal that it has not taken yet
-  std::size_t own_ranges;
-  std::array<os::memory_range, 24> own_range; // thread-local variables
+  os::thread_table variables;            // while it is stopped: where its thread-local variables are
   std::size_t values;
   std::array<const void*, os::most_thread_values> value; // of pthread keys
 };
@@ -65,10 +65,14 @@ struct settings {
   bool stats = false;
 };
 
+/// Order of locks: the collector's, those of threads, the loader's. A collection takes all of them.
+/// So a thread that holds the loader's lock must not wait for the collector's. And only holders of
+/// the collector's lock take the loader's: a fork, which waits for the collector's lock, then never
+/// leaves the child with a lock of the loader that no thread will give back.
 struct state {
-  os::mutex
-      lock;     // for all that follows, but where it says otherwise. Order: before a thread's lock
-  space memory; // its tables may be read without
+  os::mutex lock; // for all that follows, but where it says otherwise
+  space memory;   // its tables may be read without
+  os::loader_layout loader;
   std::array<slice_index, small_kinds> unswept{}; // lists of spans in which blocks may be free
   thread_record* threads = nullptr;
   thread_record* idle = nullptr;
@@ -77,8 +81,9 @@ struct state {
   settings chosen;
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
-  page_list<leak> leaks;
-  mark* allocated = nullptr; // find_leaks: 1 for each block in use, as marks
+  page_list<leak> leaks;          // found, and held until all of them are reported
+  std::size_t leaks_reported = 0; // of these, from the first on: reported, or just being reported
+  std::size_t leak_reports = 0;   // that were begun and are not over
   heapwise_gc_leak_report* report = nullptr;
   void* report_argument = nullptr;
 

@@ -61,16 +61,6 @@ bool stand_still(void* lowest) noexcept {
   return true;
 }
 
-struct own_ranges {
-  std::size_t count = 0;
-  decltype(thread_record::own_range) range;
-};
-
-void add_own_range(os::memory_range range, void* argument) noexcept {
-  auto& into = *static_cast<own_ranges*>(argument);
-  if (into.count < into.range.size()) into.range[into.count++] = range;
-}
-
 /// Requires: the lock.
 thread_record* take_record() noexcept {
   if (thread_record* const idle = the_gc.idle; idle != nullptr) {
@@ -99,15 +89,11 @@ bool register_this_thread() noexcept {
   if (stack.end == nullptr) return false;
   if (!os::watch_this_thread(true)) return false;
   os::accept_interrupts(); // a mask is inherited
-  own_ranges own;
-  os::each_thread_local_range(add_own_range, &own); // waits while somebody loads, or collects
   // A record has windows that an earlier thread left: a collection has to see it among the idle or
   // among the threads at any time, or it gives those blocks to others.
   const std::lock_guard hold{the_gc.lock};
   thread_record* const made = take_record();
   if (made == nullptr) return false;
-  made->own_ranges = own.count;
-  made->own_range = own.range;
   made->stack = stack;
   made->id = os::this_thread();
   made->number = os::this_thread_number();
@@ -183,7 +169,6 @@ void stop_world() noexcept {
 
 void resume_world() noexcept {
   go_on();
-  unlock_threads();
 }
 
 void unlock_threads() noexcept {

@@ -13,12 +13,14 @@ namespace heapwise::gc {
 [[nodiscard]] bool register_this_thread() noexcept;
 void unregister_this_thread() noexcept;
 
-/// Effects: all other registered threads stand still when stop_world returns, until `resume_world`.
-/// None of them is getting a window, for which lock_threads waits. Signals are held in between,
-/// except those that end the process. A thread that does not stop for a second is reported.
-/// Requires: the lock.
+/// Effects: no other registered thread gets a window until `unlock_threads`. May wait for threads
+/// to get their windows. Requires: the lock.
 void lock_threads() noexcept;
 void unlock_threads() noexcept;
+
+/// Effects: all other registered threads stand still when it returns, until `resume_world`. Signals
+/// are held in between, except those that end the process. A thread that does not stop for a second
+/// is reported. Requires: the lock and those of the threads.
 void stop_world() noexcept;
 void resume_world() noexcept;
 

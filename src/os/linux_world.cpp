@@ -34,7 +34,6 @@ void handle_thread_end(void* /*value*/) {
 }
 
 struct static_walk {
-  void (*first)(void* argument);
   range_visitor* visit;
   void* argument;
 };
@@ -52,11 +51,7 @@ void visit_around(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t hole_
 }
 
 int visit_object(dl_phdr_info* info, std::size_t /*size*/, void* opaque) {
-  auto& walk = *static_cast<static_walk*>(opaque);
-  if (walk.first != nullptr) { // from here on this thread holds the loader's lock
-    walk.first(walk.argument);
-    walk.first = nullptr;
-  }
+  const auto& walk = *static_cast<const static_walk*>(opaque);
   std::uintptr_t constant_begin = 0;
   std::uintptr_t constant_end = 0;
   for (unsigned each = 0; each < info->dlpi_phnum; ++each) {
@@ -74,15 +69,15 @@ int visit_object(dl_phdr_info* info, std::size_t /*size*/, void* opaque) {
   return 0;
 }
 
-int visit_thread_local(dl_phdr_info* info, std::size_t /*size*/, void* opaque) {
-  const auto& walk = *static_cast<static_walk*>(opaque);
-  if (info->dlpi_tls_data == nullptr) return 0;
-  const auto begin = reinterpret_cast<std::uintptr_t>(info->dlpi_tls_data);
-  for (unsigned each = 0; each < info->dlpi_phnum; ++each) {
-    const auto& header = info->dlpi_phdr[each];
-    if (header.p_type == PT_TLS) visit_around(begin, begin + header.p_memsz, 0, 0, walk);
-  }
-  return 0;
+struct locked_call {
+  void (*body)(void* argument);
+  void* argument;
+};
+
+int call_once(dl_phdr_info* /*info*/, std::size_t /*size*/, void* opaque) {
+  const auto& call = *static_cast<const locked_call*>(opaque);
+  call.body(call.argument);
+  return 1;
 }
 
 } // namespace
@@ -200,15 +195,15 @@ std::size_t thread_values(memory_range wanted, const void** into, std::size_t ro
   return found;
 }
 
-void each_static_range(void (*first)(void* argument), range_visitor* visit,
-                       void* argument) noexcept {
-  static_walk walk{first, visit, argument};
-  ::dl_iterate_phdr(visit_object, &walk);
+// The lock of dl_iterate_phdr may be taken again by its holder.
+void while_nothing_is_loaded(void (*body)(void* argument), void* argument) noexcept {
+  locked_call call{body, argument};
+  ::dl_iterate_phdr(call_once, &call);
 }
 
-void each_thread_local_range(range_visitor* visit, void* argument) noexcept {
-  static_walk walk{nullptr, visit, argument};
-  ::dl_iterate_phdr(visit_thread_local, &walk);
+void each_static_range(range_visitor* visit, void* argument) noexcept {
+  static_walk walk{visit, argument};
+  ::dl_iterate_phdr(visit_object, &walk);
 }
 
 std::uint64_t now_ns() noexcept {

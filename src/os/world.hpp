@@ -82,15 +82,14 @@ bool watch_this_thread(bool yes) noexcept;
 std::size_t thread_values(memory_range wanted, const void** into, std::size_t room) noexcept;
 inline constexpr std::size_t most_thread_values = 1024;
 
-/// Effects: calls `visit` for the writable data of the program and of every library that is loaded
-/// now. Meanwhile nothing is loaded or unloaded: `first` is called before, and after that no other
-/// thread is in the middle of it.
-using range_visitor = void(memory_range range, void* argument);
-void each_static_range(void (*first)(void* argument), range_visitor* visit,
-                       void* argument) noexcept;
+/// Effects: calls `body` once. Until it returns, no library is loaded or unloaded, and no other
+/// thread is in the middle of it: the calling thread holds the loader's lock.
+void while_nothing_is_loaded(void (*body)(void* argument), void* argument) noexcept;
 
-/// Effects: calls `visit` for the thread-local variables of the calling thread.
-void each_thread_local_range(range_visitor* visit, void* argument) noexcept;
+/// Effects: calls `visit` for the writable data of the program and of every library that is loaded
+/// now. Requires: called by the body of while_nothing_is_loaded.
+using range_visitor = void(memory_range range, void* argument);
+void each_static_range(range_visitor* visit, void* argument) noexcept;
 
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 [[nodiscard]] std::size_t processors() noexcept;

@@ -74,12 +74,23 @@ GUARDED(int, pthread_getattr_np, (pthread_t thread, pthread_attr_t* attributes),
         (thread, attributes), noexcept)
 GUARDED(void*, dlopen, (const char* file, int mode), (file, mode), noexcept)
 GUARDED(int, dlclose, (void* library), (library), noexcept)
-GUARDED(int, dl_iterate_phdr, (int (*visit)(dl_phdr_info*, std::size_t, void*), void* argument),
-        (visit, argument), )
 GUARDED(std::size_t, fwrite, (const void* from, std::size_t size, std::size_t count, FILE* file),
         (from, size, count, file), )
 GUARDED(int, fputs, (const char* text, FILE* file), (text, file), )
 GUARDED(int, fflush, (FILE * file), (file), )
+
+thread_local int depth_of_visits = 0;
+
+/// A thread that is inside of dl_iterate_phdr already holds the loader's lock, which is recursive.
+extern "C" int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* argument) {
+  if (depth_of_visits == 0) check_world_runs("dl_iterate_phdr");
+  static auto* const real =
+      reinterpret_cast<decltype(&dl_iterate_phdr)>(::dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+  ++depth_of_visits;
+  const int result = real(visit, argument);
+  --depth_of_visits;
+  return result;
+}
 
 #endif
 

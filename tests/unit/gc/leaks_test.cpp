@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <cstring>
+#include <mutex>
 #include <set>
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "gc/collect.hpp"
 #include "surroundings.hpp"
 
 using gc_test::elsewhere;
@@ -100,6 +103,42 @@ TEST_CASE("a leak has its size, and is counted") {
   CHECK(found.each[0].second <= 6000);
   CHECK(gc_test::statistics().leaks == before + 1);
   found = {};
+}
+
+TEST_CASE("a lost block holds what it held until it is reported" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  start();
+  static_cast<void>(reported_by_a_collection());
+  constexpr std::size_t size = 100;
+  constexpr std::size_t count = 50;
+  elsewhere([] {
+    for (std::size_t each = 0; each < count; ++each) {
+      std::memset(heapwise_gc_malloc(size), 0x5A, size);
+    }
+  });
+  static std::size_t whole;
+  whole = 0;
+  static std::size_t most_live_bytes;
+  most_live_bytes = 0;
+  const auto look = [](void* block, std::size_t, void*) {
+    elsewhere([] { // others allocate and collect meanwhile
+      for (std::size_t each = 0; each < count; ++each) {
+        void* const made = heapwise_gc_malloc(size);
+        std::memset(made, 1, size);
+        heapwise_gc_free(made);
+      }
+      std::lock_guard hold{heapwise::gc::the_gc.lock};
+      heapwise::gc::collect_locked();
+      most_live_bytes = std::max(most_live_bytes, heapwise::gc::the_gc.counted.live_bytes);
+    });
+    const auto* const bytes = static_cast<const unsigned char*>(block);
+    whole += std::count(bytes, bytes + size, 0x5A) == size ? 1 : 0;
+  };
+  heapwise_gc_on_leak(look, nullptr);
+  heapwise_gc_collect();
+  CHECK(whole == count);
+  CHECK(reported_by_a_collection().empty());
+  CHECK(most_live_bytes < count * size / 2); // what is only held does not count as live
 }
 
 TEST_CASE("without a callback each leak is a line on standard error") {
