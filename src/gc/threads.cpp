@@ -146,7 +146,7 @@ void lock_threads() noexcept {
 }
 
 void stop_world() noexcept {
-  constexpr std::uint32_t most_patience_ms = 1000;
+  constexpr std::uint32_t most_patience_ms = 250;
   constexpr std::uint64_t report_after_ns = 1'000'000'000;
   const std::uint64_t begin = os::now_ns();
   bool reported = false;

@@ -193,7 +193,7 @@ TEST_CASE("a thread that blocks the signal is named, and waited for" *
       heapwise::os::write_error(id.data(), id.size());
       step = 1;
       step.notify_one();
-      ::usleep(1'300'000);
+      ::usleep(2'500'000);
       set_mask(SIG_UNBLOCK);
       heapwise_gc_unregister_thread();
     }};
