@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
 
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
@@ -37,7 +38,7 @@ struct layout {
         maps_begin{2 * bytes_of_a_table},
         spans_begin{round_up(maps_begin + 2 * words_of_a_map * sizeof(std::uint64_t), slice_bytes)},
         granule_classes_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
-        slices_begin{granule_classes_begin + slices * granules_of_a_slice},
+        slices_begin{round_up(granule_classes_begin + slices * granules_of_a_slice, slice_bytes)},
         bytes{slices_begin + slices * slice_bytes} {}
 
   std::size_t bytes_of_a_table;
@@ -99,6 +100,7 @@ bool space::start_with(std::size_t slices) noexcept {
       reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
+  assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
   the_heap_map = {.base = base_,
                   .granules = slices * (slice_bytes / granule_bytes),
                   .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
