@@ -21,51 +21,32 @@ constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
 constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1 MiB
 constexpr std::size_t commit_step = 64; // slices made usable at once, at least
 
-constexpr std::size_t bits = 64;
-
 constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
   return (bytes + to - 1) / to * to;
 }
 
-/// How the tables lie in front of the slices: classes and ages, a byte for each slice; two maps
-/// with a bit for each; the spans; for mixed spans a byte for each granule.
+/// How the tables lie in front of the slices: classes and ages, a byte for each slice; the map of
+/// used slices; a bit for each dirty one; the spans; for mixed spans a byte for each granule.
 struct layout {
   explicit layout(std::size_t slices) noexcept
       : bytes_of_a_table{round_up(slices, os::page_bytes())},
-        words_of_a_map{round_up(slices, bits) / bits},
-        maps_begin{2 * bytes_of_a_table},
-        spans_begin{round_up(maps_begin + 2 * words_of_a_map * sizeof(std::uint64_t), slice_bytes)},
+        map_begin{2 * bytes_of_a_table},
+        dirty_begin{map_begin + slice_map::bytes_for(slices)},
+        spans_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
         granule_classes_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
         slices_begin{round_up(granule_classes_begin + slices * granules_of_a_slice, slice_bytes)},
         bytes{slices_begin + slices * slice_bytes} {}
 
   std::size_t bytes_of_a_table;
-  std::size_t words_of_a_map;
-  std::size_t maps_begin;
+  std::size_t map_begin;
+  std::size_t dirty_begin;
   std::size_t spans_begin;
   std::size_t granule_classes_begin;
   std::size_t slices_begin;
   std::size_t bytes;
 };
-
-constexpr std::uint64_t ones(std::size_t from, std::size_t to) noexcept {
-  const std::uint64_t below = to == bits ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
-  return below & (~std::uint64_t{0} << from);
-}
-
-/// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
-template <class Change>
-void each_word(std::uint64_t* words, slice_index first, std::size_t count, Change change) {
-  const slice_index end = first + count;
-  while (first < end) {
-    const std::size_t from = first % bits;
-    const std::size_t to = std::min(bits, from + (end - first));
-    change(words[first / bits], ones(from, to));
-    first += to - from;
-  }
-}
 
 } // namespace
 
@@ -88,13 +69,13 @@ bool space::start_with(std::size_t slices) noexcept {
   if (memory == nullptr) return false;
   // The classes are read for any address of the range, long before there are slices.
   if (!os::show(memory, parts.bytes_of_a_table) ||
-      !os::commit(memory + parts.maps_begin, parts.spans_begin - parts.maps_begin)) {
+      !os::commit(memory + parts.map_begin, parts.spans_begin - parts.map_begin)) {
     os::unmap(memory, parts.bytes);
     return false;
   }
   freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
-  used_ = reinterpret_cast<word*>(memory + parts.maps_begin);
-  dirty_ = used_ + parts.words_of_a_map;
+  map_.start(memory + parts.map_begin, slices);
+  dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
   spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
   granule_classes_ =
       reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
@@ -107,35 +88,9 @@ bool space::start_with(std::size_t slices) noexcept {
   return true;
 }
 
-slice_index space::first_with(bool used, slice_index from, slice_index limit) const noexcept {
-  const word flip = used ? 0 : ~word{0};
-  for (slice_index at = from; at < limit; at = (at / bits + 1) * bits) {
-    const word candidates = (used_[at / bits] ^ flip) & (~word{0} << (at % bits));
-    if (candidates == 0) continue;
-    const slice_index found =
-        at / bits * bits + static_cast<std::size_t>(std::countr_zero(candidates));
-    return std::min(found, limit);
-  }
-  return limit;
-}
-
 bool space::over_limit(std::size_t more_slices) const noexcept {
   const std::size_t used = used_slices_.load(std::memory_order_relaxed) - being_purged_;
   return used + more_slices > the_options.limit_bytes / slice_bytes;
-}
-
-slice_index space::find(std::size_t count, std::size_t alignment) const noexcept {
-  const std::uintptr_t base_slice = base_ / slice_bytes;
-  slice_index at = lowest_free_;
-  while (at + count <= reserved_slices_) {
-    at = first_with(false, at, reserved_slices_);
-    at = round_up(base_slice + at, alignment) - base_slice;
-    if (at + count > reserved_slices_) break;
-    const slice_index taken = first_with(true, at, at + count);
-    if (taken == at + count) return at;
-    at = taken + 1;
-  }
-  return reserved_slices_;
 }
 
 bool space::commit_to(slice_index end) noexcept {
@@ -167,12 +122,11 @@ bool space::commit_tables(slice_index from, slice_index to) noexcept {
 /// Returns: whether none of the slices was dirty.
 bool space::mark_used(slice_index first, std::size_t count) noexcept {
   std::size_t were_dirty = 0;
-  each_word(used_, first, count, [](word& at, word mask) { at |= mask; });
-  each_word(dirty_, first, count, [&](word& at, word mask) {
-    were_dirty += static_cast<std::size_t>(std::popcount(at & mask));
-    at &= ~mask;
+  map_.mark_used(first, count);
+  each_word(dirty_, first, count, [&](slice_word& word, slice_word mask) {
+    were_dirty += static_cast<std::size_t>(std::popcount(word & mask));
+    word &= ~mask;
   });
-  if (first == lowest_free_) lowest_free_ = first + count;
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) + count,
                      std::memory_order_relaxed);
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) - were_dirty,
@@ -181,12 +135,11 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
 }
 
 void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept {
-  each_word(used_, first, count, [](word& at, word mask) { at &= ~mask; });
+  map_.mark_free(first, count);
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) - count,
                      std::memory_order_relaxed);
-  lowest_free_ = std::min(lowest_free_, first);
   if (clean) return;
-  each_word(dirty_, first, count, [](word& at, word mask) { at |= mask; });
+  each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word |= mask; });
   std::fill_n(freed_at_ + first, count, now_.load(std::memory_order_relaxed));
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) + count,
                       std::memory_order_relaxed);
@@ -195,12 +148,12 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
 span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
   std::unique_lock hold{lock_};
   if (over_limit(count)) return nullptr;
-  slice_index first = find(count, alignment);
+  slice_index first = map_.find(count, alignment, base_ / slice_bytes);
   while (first == reserved_slices_ && being_purged_ > 0) { // soon they will be there again
     hold.unlock();
     os::pause();
     hold.lock();
-    first = find(count, alignment);
+    first = map_.find(count, alignment, base_ / slice_bytes);
   }
   if (first == reserved_slices_ || !commit_to(first + count)) return nullptr;
   was_clean = mark_used(first, count);
@@ -213,8 +166,8 @@ bool space::extend(span& grown, std::size_t count) noexcept {
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
-  if (over_limit(more) || more > reserved_slices_ - end ||
-      first_with(true, end, end + more) != end + more || !commit_to(end + more)) {
+  if (over_limit(more) || more > reserved_slices_ - end || !map_.are_free(end, more) ||
+      !commit_to(end + more)) {
     return false;
   }
   mark_used(end, more);
@@ -236,12 +189,12 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
   const std::uint8_t now = now_.load(std::memory_order_relaxed);
   const auto old = [&](slice_index at) {
-    return (dirty_[at / bits] >> (at % bits) & 1) != 0 &&
+    return (dirty_[at / slices_of_a_word] >> (at % slices_of_a_word) & 1) != 0 &&
            static_cast<std::uint8_t>(now - freed_at_[at]) >= age;
   };
   for (first = from; first < end; ++first) {
-    if (dirty_[first / bits] == 0) {
-      first |= bits - 1; // none in this word
+    if (dirty_[first / slices_of_a_word] == 0) {
+      first |= slices_of_a_word - 1; // none in this word
     } else if (old(first)) {
       break;
     }

@@ -7,13 +7,12 @@
 #include <cstdint>
 #include <mutex>
 
+#include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "os/mutex.hpp"
 
 namespace heapwise::detail {
-
-using slice_index = std::size_t;
 
 /// Thread safety: all, after `start`.
 class space {
@@ -23,7 +22,7 @@ class space {
 
   /// Returns: the span record of `count` free slices side by side, now used; nullptr without
   /// memory. `alignment` is in slices. `was_clean` tells whether all of their pages read as zero.
-  /// Complexity: linear in the number of holes below the place found.
+  /// The place is the lowest one. Complexity: as slice_map::find.
   [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept;
 
   /// Effects: makes a span longer at its place, if the slices behind it are free.
@@ -120,10 +119,6 @@ class space {
   os::mutex& lock() noexcept { return lock_; }
 
  private:
-  using word = std::uint64_t;
-  [[nodiscard]] slice_index find(std::size_t count, std::size_t alignment) const noexcept;
-  [[nodiscard]] slice_index first_with(bool used, slice_index from,
-                                       slice_index limit) const noexcept;
   [[nodiscard]] bool start_with(std::size_t slices) noexcept;
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
   [[nodiscard]] bool commit_tables(slice_index from, slice_index to) noexcept;
@@ -141,11 +136,10 @@ class space {
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
-  word* used_ = nullptr;             // a bit for each slice
-  word* dirty_ = nullptr;            // likewise
+  slice_map map_;
+  slice_word* dirty_ = nullptr;      // a bit for each slice
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
-  slice_index lowest_free_ = 0;
-  std::size_t being_purged_ = 0; // slices that only seem used meanwhile
+  std::size_t being_purged_ = 0;     // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
