@@ -15,11 +15,15 @@ constinit space the_space;
 
 namespace {
 
-// 1 TiB of addresses costs nothing; where they are limited, a quarter of what is allowed is left to
-// the rest of the program.
+// 1 TiB of addresses costs nothing. Where they are limited and have to be reserved, a quarter of
+// what is allowed is left to the rest of the program.
 constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
 constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1 MiB
-constexpr std::size_t commit_step = 64; // slices made usable at once, at least
+
+// Slices made usable at once: at least so many, and this part of what there is. What is usable but
+// not used counts where addresses are limited.
+constexpr std::size_t commit_step = 64;
+constexpr std::size_t commit_part = 32;
 
 constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
 
@@ -52,33 +56,60 @@ struct layout {
 
 bool space::start() noexcept {
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
+  if (start_quietly(std::clamp(allowed, fewest_slices, most_slices))) return true;
   const std::size_t most =
       refused_before_ ? fewest_slices : std::min(most_slices, allowed - allowed / 4);
   // Where addresses are scarce, smaller steps find more of them.
   const std::size_t step = most < most_slices ? 8 : 2;
   for (std::size_t slices = most; slices >= fewest_slices; slices -= slices / step) {
-    if (start_with(slices)) return true;
+    if (start_reserved(slices)) return true;
   }
   refused_before_ = true;
   return false;
 }
 
-bool space::start_with(std::size_t slices) noexcept {
+bool space::start_quietly(std::size_t slices) noexcept {
   const layout parts{slices};
-  auto* const memory = static_cast<std::byte*>(os::reserve(parts.bytes, slice_bytes));
+  for (int tries = 0; tries < 4; ++tries) { // something may be mapped where a table has to be
+    auto* const memory = static_cast<std::byte*>(os::quiet_addresses(parts.bytes, slice_bytes));
+    if (memory == nullptr) return false;
+    const os::placed answer = os::reserve_at(memory, parts.spans_begin);
+    if (answer == os::placed::refused) return false;
+    if (answer == os::placed::occupied) continue;
+    if (start_at(memory, slices, false)) return true;
+    os::unmap(memory, parts.spans_begin);
+  }
+  return false;
+}
+
+bool space::start_reserved(std::size_t slices) noexcept {
+  const std::size_t bytes = layout{slices}.bytes;
+  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
   if (memory == nullptr) return false;
+  if (start_at(memory, slices, true)) return true;
+  os::unmap(memory, bytes);
+  return false;
+}
+
+/// Requires: the addresses up to the spans are reserved, or, with `is_reserved`, all of them.
+bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept {
+  const layout parts{slices};
   // The classes are read for any address of the range, long before there are slices.
   if (!os::show(memory, parts.bytes_of_a_table) ||
       !os::commit(memory + parts.map_begin, parts.spans_begin - parts.map_begin)) {
-    os::unmap(memory, parts.bytes);
     return false;
   }
-  freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
   map_.start(memory + parts.map_begin, slices);
   dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
+  freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
   spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
   granule_classes_ =
       reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
+  tables_[0].start(memory, true);
+  tables_[1].start(memory + parts.bytes_of_a_table, true);
+  tables_[2].start(memory + parts.spans_begin, is_reserved);
+  tables_[3].start(memory + parts.granule_classes_begin, is_reserved);
+  slices_.start(memory + parts.slices_begin, is_reserved);
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
   assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
@@ -93,30 +124,58 @@ bool space::over_limit(std::size_t more_slices) const noexcept {
   return used + more_slices > the_options.limit_bytes / slice_bytes;
 }
 
+/// Effects: makes more slices usable, all up to `end` unless something else is mapped among them.
+/// Returns: whether there are more now, or enough.
 bool space::commit_to(slice_index end) noexcept {
   const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
   if (end <= committed) return true;
-  const std::size_t step = std::max(commit_step, committed / 8);
+  const std::size_t step = std::max(commit_step, committed / commit_part);
   for (const slice_index wanted : {std::min(reserved_slices_, committed + step), end}) {
-    if (wanted < end || !commit_tables(committed, wanted) ||
-        !os::commit(address_of(committed), (wanted - committed) * slice_bytes)) {
-      continue;
-    }
+    if (wanted < end || !commit_tables(wanted)) continue;
+    const os::placed answer = slices_.grow_to(wanted * slice_bytes);
+    if (answer == os::placed::occupied && pass_over(wanted)) return true;
+    if (answer != os::placed::here) continue;
     committed_slices_.store(wanted, std::memory_order_release);
     return true;
   }
   return false;
 }
 
-bool space::commit_tables(slice_index from, slice_index to) noexcept {
-  const auto commit = [&](void* table, std::size_t bytes_of_a_slice) {
-    const std::size_t page = os::page_bytes();
-    const std::size_t begin = from * bytes_of_a_slice / page * page;
-    const std::size_t end = round_up(to * bytes_of_a_slice, page);
-    return os::commit(static_cast<std::byte*>(table) + begin, end - begin);
-  };
-  return commit(the_heap_map.classes, 1) && commit(freed_at_, 1) && commit(spans_, sizeof(span)) &&
-         commit(granule_classes_, granules_of_a_slice);
+bool space::commit_tables(slice_index end) noexcept {
+  constexpr std::array bytes_of_a_slice{std::size_t{1}, std::size_t{1}, sizeof(span),
+                                        granules_of_a_slice};
+  for (std::size_t each = 0; each < tables_.size(); ++each) {
+    if (tables_[each].grow_to(end * bytes_of_a_slice[each]) != os::placed::here) return false;
+  }
+  return true;
+}
+
+/// Effects: makes slices up to `end` usable one by one. Slices at which something else is mapped
+/// count as used for ever. Returns: whether it came further. Requires: the tables reach so far.
+bool space::pass_over(slice_index end) noexcept {
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  slice_index at = committed;
+  for (; at < end; ++at) {
+    const os::placed answer = slices_.grow_to((at + 1) * slice_bytes);
+    if (answer == os::placed::refused) break;
+    if (answer == os::placed::here) continue;
+    slices_.skip(slice_bytes);
+    mark_used(at, 1);
+  }
+  committed_slices_.store(at, std::memory_order_release);
+  return at > committed;
+}
+
+/// Returns: as slice_map::find, but the slices are usable.
+slice_index space::find_usable(std::size_t count, std::size_t alignment) noexcept {
+  for (;;) {
+    const slice_index first = map_.find(count, alignment, base_ / slice_bytes);
+    if (first == reserved_slices_ ||
+        first + count <= committed_slices_.load(std::memory_order_relaxed)) {
+      return first;
+    }
+    if (!commit_to(first + count)) return reserved_slices_;
+  }
 }
 
 /// Returns: whether none of the slices was dirty.
@@ -148,14 +207,16 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
 span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
   std::unique_lock hold{lock_};
   if (over_limit(count)) return nullptr;
-  slice_index first = map_.find(count, alignment, base_ / slice_bytes);
+  slice_index first = find_usable(count, alignment);
   while (first == reserved_slices_ && being_purged_ > 0) { // soon they will be there again
     hold.unlock();
-    os::pause();
+    {
+      const std::lock_guard wait_for_the_end{purging_};
+    }
     hold.lock();
-    first = map_.find(count, alignment, base_ / slice_bytes);
+    first = find_usable(count, alignment);
   }
-  if (first == reserved_slices_ || !commit_to(first + count)) return nullptr;
+  if (first == reserved_slices_) return nullptr;
   was_clean = mark_used(first, count);
   span& made = spans_[first];
   made.slices = static_cast<std::uint32_t>(count);
@@ -166,13 +227,16 @@ bool space::extend(span& grown, std::size_t count) noexcept {
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
-  if (over_limit(more) || more > reserved_slices_ - end || !map_.are_free(end, more) ||
-      !commit_to(end + more)) {
-    return false;
+  if (over_limit(more) || more > reserved_slices_ - end) return false;
+  while (map_.are_free(end, more)) {
+    if (end + more <= committed_slices_.load(std::memory_order_relaxed)) {
+      mark_used(end, more);
+      grown.slices = static_cast<std::uint32_t>(count);
+      return true;
+    }
+    if (!commit_to(end + more)) break;
   }
-  mark_used(end, more);
-  grown.slices = static_cast<std::uint32_t>(count);
-  return true;
+  return false;
 }
 
 void space::give(span& freed, std::size_t kept, bool clean) noexcept {

@@ -1,12 +1,14 @@
-// All the addresses of the heap: one reserved range, cut into slices that are used, dirty (free,
-// but the system still counts their pages as ours) or clean.
+// All the addresses of the heap: one range, cut into slices that are used, dirty (free, but the
+// system still counts their pages as ours) or clean.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
+#include "heap/growing_table.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -17,7 +19,9 @@ namespace heapwise::detail {
 /// Thread safety: all, after `start`.
 class space {
  public:
-  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
+  /// Effects: chooses the range. Where the system has addresses that it leaves alone, only what is
+  /// used of them is ever mapped; else as much as the system allows is reserved.
+  /// Returns: whether there is any.
   [[nodiscard]] bool start() noexcept;
 
   /// Returns: the span record of `count` free slices side by side, now used; nullptr without
@@ -119,9 +123,13 @@ class space {
   os::mutex& lock() noexcept { return lock_; }
 
  private:
-  [[nodiscard]] bool start_with(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_quietly(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_reserved(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept;
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
-  [[nodiscard]] bool commit_tables(slice_index from, slice_index to) noexcept;
+  [[nodiscard]] bool commit_tables(slice_index end) noexcept;
+  [[nodiscard]] bool pass_over(slice_index end) noexcept;
+  [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
   bool give_back(slice_index first, std::size_t count) noexcept;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
@@ -131,6 +139,8 @@ class space {
                                          slice_index& first) const noexcept;
 
   std::uintptr_t base_ = 0;
+  std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
+  growing_table slices_;
   bool refused_before_ = false; // then little is asked for, lest every request repeats the search
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};

@@ -8,6 +8,7 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
@@ -68,6 +69,64 @@ void unmap(void* memory, std::size_t size_bytes) noexcept {
 
 void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept {
   return map_aligned(size_bytes, alignment, PROT_NONE, MAP_NORESERVE);
+}
+
+namespace {
+
+placed place(void* memory, std::size_t size_bytes, int protection) noexcept {
+  const errno_keeper keep;
+  void* const found =
+      ::mmap(memory, size_bytes, protection,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (found == memory) return placed::here;
+  if (found == MAP_FAILED) return errno == EEXIST ? placed::occupied : placed::refused;
+  // Linux before 4.17 takes the address for a wish.
+  ::munmap(found, size_bytes);
+  return placed::occupied;
+}
+
+constexpr std::uintptr_t tib = std::uintptr_t{1} << 40;
+
+// Where the system places nothing by itself. Programs and libraries lie higher: executables from
+// two thirds of the addresses on, everything else from the top downwards. If the stack is
+// unlimited, mappings go upwards, from a third of the addresses on (a quarter on aarch64); where
+// they begin is random in at most 16 TiB (32 TiB). Below lie the shadows of sanitizers, and the
+// random addresses that V8 asks for, which are below 64 TiB. At 80 TiB begins the heap of
+// AddressSanitizer.
+struct zone {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+};
+#if defined(__x86_64__)
+constexpr zone quiet{66 * tib, 80 * tib};
+#elif defined(__aarch64__)
+constexpr zone quiet{100 * tib, 116 * tib};
+#else
+constexpr zone quiet{0, 0};
+#endif
+
+/// Returns: whether the process runs with the same addresses each time, as debuggers want it.
+bool addresses_are_fixed() noexcept {
+  const errno_keeper keep;
+  const int now = ::personality(0xffffffff); // this value only asks
+  return now != -1 && (now & ADDR_NO_RANDOMIZE) != 0;
+}
+
+} // namespace
+
+placed map_at(void* memory, std::size_t size_bytes) noexcept {
+  return place(memory, size_bytes, PROT_READ | PROT_WRITE);
+}
+
+placed reserve_at(void* memory, std::size_t size_bytes) noexcept {
+  return place(memory, size_bytes, PROT_NONE);
+}
+
+void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if (quiet.end - quiet.begin < size_bytes) return nullptr;
+  const std::uintptr_t places = (quiet.end - quiet.begin - size_bytes) / alignment + 1;
+  const std::uintptr_t number = addresses_are_fixed() ? 0 : random_word() % places;
+  return reinterpret_cast<void*>(quiet.begin + number * alignment); // the begin is aligned
 }
 
 bool show(void* memory, std::size_t size_bytes) noexcept {

@@ -23,6 +23,26 @@ void unmap(void* memory, std::size_t size_bytes) noexcept;
 /// nullptr.
 [[nodiscard]] void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept;
 
+/// What became of a request for pages at an address.
+enum class placed {
+  here,
+  occupied, ///< something else is mapped there, at least in part
+  refused,  ///< the system has no room for them, or a limit stands against them
+};
+
+/// Effects: as `map`, at exactly these addresses, if nothing is mapped there. What is mapped side
+/// by side in this way is one mapping to the system. Returns: anything but `here`: nothing changed.
+/// Requires: whole pages.
+[[nodiscard]] placed map_at(void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: as `map_at`; the addresses may not be touched until `show` or `commit`.
+[[nodiscard]] placed reserve_at(void* memory, std::size_t size_bytes) noexcept;
+
+/// Returns: addresses at which the system places nothing unless it is told to, aligned to
+/// `alignment`; other ones at each call, as far as addresses are random in this process. nullptr if
+/// no such addresses are known for this processor, or not as many.
+[[nodiscard]] void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept;
+
 /// Effects: makes reserved pages readable; they are zero. Returns: whether the system agreed.
 [[nodiscard]] bool show(void* memory, std::size_t size_bytes) noexcept;
 
