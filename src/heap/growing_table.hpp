@@ -35,6 +35,8 @@ class growing_table {
   /// Effects: leaves the next bytes out: something else is there.
   void skip(std::size_t bytes) noexcept { usable_bytes_ += bytes; }
 
+  [[nodiscard]] bool is_reserved() const noexcept { return is_reserved_; }
+
  private:
   std::byte* begin_ = nullptr;
   std::size_t usable_bytes_ = 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
 
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
@@ -220,6 +221,7 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
   was_clean = mark_used(first, count);
   span& made = spans_[first];
   made.slices = static_cast<std::uint32_t>(count);
+  made.pieces = 0;
   return &made;
 }
 
@@ -240,6 +242,17 @@ bool space::extend(span& grown, std::size_t count) noexcept {
 }
 
 void space::give(span& freed, std::size_t kept, bool clean) noexcept {
+  if (freed.pieces > 0) {
+    const mended how =
+        mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);
+    clean = clean || how == mended::fresh;
+    if (how == mended::fresh && kept == 0) forget_pieces(freed);
+    if (how == mended::lost) {
+      if (kept == 0) return retire(freed);
+      freed.slices = static_cast<std::uint32_t>(kept);
+      return;
+    }
+  }
   const std::lock_guard hold{lock_};
   if (kept == 0) freed.use.store(slice_use::none, std::memory_order_relaxed);
   mark_free(index_of(freed) + kept, freed.slices - kept, clean);
@@ -268,20 +281,17 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   return count;
 }
 
-bool space::move_pages(std::byte* from, std::byte* to, std::size_t size_bytes) noexcept {
-  // Each move may split two mappings in three, of which a process may have 65,530.
-  constexpr std::uint32_t most_moves = 4096;
-  if (moves_.load(std::memory_order_relaxed) >= most_moves) return false;
-  if (!os::move_pages(from, to, size_bytes)) return false;
-  moves_.fetch_add(1, std::memory_order_relaxed);
-  return true;
+relocated space::relocate(span& from, span& to) noexcept {
+  if (!slices_.is_reserved()) {
+    return detail::relocate(from, begin_of(from), to, begin_of(to));
+  }
+  // Whatever the system were to unmap for a moment, another thread's mapping could come there.
+  std::memcpy(begin_of(to), begin_of(from), from.bytes);
+  return relocated::copied;
 }
 
-bool space::give_back(slice_index first, std::size_t count) noexcept {
-  std::byte* const begin = address_of(first);
-  const std::size_t bytes = count * slice_bytes;
-  const bool mend = moves_.load(std::memory_order_relaxed) > 0;
-  return (mend && os::renew(begin, bytes)) || os::purge(begin, bytes);
+void space::retire(span& lost) noexcept {
+  lost.use.store(slice_use::none, std::memory_order_relaxed);
 }
 
 std::size_t space::purge(std::uint8_t age) noexcept {
@@ -296,17 +306,12 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   const std::lock_guard alone{purging_};
   std::unique_lock hold{lock_};
   const std::size_t count = next_old_run(from, age, from);
-  if (count == 0) {
-    if (dirty_slices_.load(std::memory_order_relaxed) == 0) {
-      moves_.store(0, std::memory_order_relaxed);
-    }
-    return false;
-  }
+  if (count == 0) return false;
   // Nobody else may touch them meanwhile, and nobody needs to wait.
   mark_used(from, count);
   being_purged_ = count;
   hold.unlock();
-  const bool given_back = give_back(from, count);
+  const bool given_back = os::purge(address_of(from), count * slice_bytes);
   hold.lock();
   being_purged_ = 0;
   mark_free(from, count, given_back);

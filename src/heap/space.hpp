@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "heap/growing_table.hpp"
+#include "heap/relocation.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -33,16 +34,19 @@ class space {
   [[nodiscard]] bool extend(span& grown, std::size_t count) noexcept;
 
   /// Effects: frees the slices of a span from the `kept`-th on; `clean` when their pages were given
-  /// back already. With `kept` 0 the span is gone.
+  /// back already. With `kept` 0 the span is gone. Free slices are never pieces (span::pieces).
   void give(span& freed, std::size_t kept = 0, bool clean = false) noexcept;
 
   /// Effects: gives the pages of free slices back that were freed `age` ticks ago or longer.
   /// Returns: the bytes given back.
   std::size_t purge(std::uint8_t age) noexcept;
 
-  /// Effects: as os::move_pages; refuses when the system already has to describe too many pieces
-  /// that came from elsewhere. They are mended when they are given back. Requires: used slices.
-  [[nodiscard]] bool move_pages(std::byte* from, std::byte* to, std::size_t size_bytes) noexcept;
+  /// Effects: brings the contents of a large block to another span, at least as long, by moving its
+  /// pages where that is possible.
+  [[nodiscard]] relocated relocate(span& from, span& to) noexcept;
+
+  /// Effects: the span is gone, and its slices stay out of use for ever: nothing is mapped there.
+  void retire(span& lost) noexcept;
 
   /// Effects: counts the time that dirty slices have been dirty.
   void tick() noexcept { now_.fetch_add(1, std::memory_order_relaxed); }
@@ -131,7 +135,6 @@ class space {
   [[nodiscard]] bool pass_over(slice_index end) noexcept;
   [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
-  bool give_back(slice_index first, std::size_t count) noexcept;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
@@ -153,7 +156,6 @@ class space {
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
-  std::atomic<std::uint32_t> moves_{0}; // since all that was dirty had been given back
   os::mutex purging_; // held while pages are given back, which must be done before a fork
   os::mutex lock_;
 };

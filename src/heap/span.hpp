@@ -115,6 +115,7 @@ struct span {
   std::uint32_t free_blocks; // mixed: granules
   std::uint32_t searched;    // mixed: the next search for holes begins here
   std::uint32_t longest_seen; // mixed: of the holes before that, in granules
+  std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
   std::uint64_t purged_pages; // pages that were given back and hold free blocks only
   std::size_t bytes;          // large: usable
   owned_blocks* owner;        // owned: whose

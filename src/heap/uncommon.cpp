@@ -75,18 +75,29 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   return made;
 }
 
-/// `clean`: its pages are gone already.
-void release_large(span& block, bool clean) noexcept {
+/// Effects: the span is no block any more. Returns: false if it was none.
+bool close_large(span& block) noexcept {
   // Of two threads that free it at once, one comes second.
   slice_use expected = slice_use::large;
-  if (!block.use.compare_exchange_strong(expected, slice_use::inside, std::memory_order_acq_rel)) {
+  if (!block.use.compare_exchange_strong(expected, slice_use::none, std::memory_order_acq_rel)) {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
-    return;
+    return false;
   }
   large_blocks.fetch_sub(1, std::memory_order_relaxed);
   set_bytes(block, 0);
+  return true;
+}
+
+/// `clean`: its pages are gone already.
+void release_large(span& block, bool clean) noexcept {
+  if (!close_large(block)) return;
   the_space.give(block, 0, clean);
   notice_free_memory();
+}
+
+/// Nothing is mapped there any more.
+void retire_large(span& block) noexcept {
+  if (close_large(block)) the_space.retire(block);
 }
 
 /// What an address that is no small block of all threads stands for.
@@ -132,20 +143,31 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   return the_space.begin_of(block);
 }
 
+relocated copy_large(span& from, span& to) noexcept {
+  std::memcpy(the_space.begin_of(to), the_space.begin_of(from), from.bytes);
+  return relocated::copied;
+}
+
 void* move_large(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
   span* made = make_large(size_bytes, slice_bytes, slices / room_part, false);
   // Where there is no room to grow, the block itself may still fit.
   if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
   if (made == nullptr) return no_memory();
-  std::byte* const to = the_space.begin_of(*made);
-  std::byte* const from = the_space.begin_of(block);
-  // The new place is longer than the old one with all its room: pages move whole, none stay behind.
-  const std::size_t whole = block.slices * slice_bytes;
-  const bool gone = whole >= worth_moving_bytes && the_space.move_pages(from, to, whole);
-  if (!gone) std::memcpy(to, from, block.bytes);
-  release_large(block, gone);
-  return to;
+  const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes;
+  relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
+  if (how == relocated::target_lost) {
+    retire_large(*made);
+    made = make_large(size_bytes, slice_bytes, 0, false);
+    if (made == nullptr) return no_memory();
+    how = copy_large(block, *made);
+  }
+  if (how == relocated::source_lost) {
+    retire_large(block);
+  } else {
+    release_large(block, how == relocated::moved);
+  }
+  return the_space.begin_of(*made);
 }
 
 void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) noexcept {

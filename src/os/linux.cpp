@@ -96,13 +96,14 @@ constexpr std::uintptr_t tib = std::uintptr_t{1} << 40;
 struct zone {
   std::uintptr_t begin;
   std::uintptr_t end;
+  std::size_t beyond; // so many bytes from anywhere in it on do not fit, but are fewer than all
 };
 #if defined(__x86_64__)
-constexpr zone quiet{66 * tib, 80 * tib};
+constexpr zone quiet{66 * tib, 80 * tib, 64 * tib}; // of 128 TiB
 #elif defined(__aarch64__)
-constexpr zone quiet{100 * tib, 116 * tib};
+constexpr zone quiet{100 * tib, 116 * tib, 160 * tib}; // of 256 TiB
 #else
-constexpr zone quiet{0, 0};
+constexpr zone quiet{0, 0, 0};
 #endif
 
 /// Returns: whether the process runs with the same addresses each time, as debuggers want it.
@@ -150,11 +151,20 @@ bool renew(void* memory, std::size_t size_bytes) noexcept {
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  // Asked to grow at its place over half of all addresses, where libraries and stacks are in the
+  // way, a mapping is refused for lack of room; several mappings are refused as a bad address.
+  if (::mremap(const_cast<void*>(memory), size_bytes, quiet.beyond, 0) != MAP_FAILED) return false;
+  return errno == ENOMEM || errno == EAGAIN; // EAGAIN: it is locked in memory
+}
+
 bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
-  // The old place stays mapped and empty: no other mapping can slip into it.
-  return ::mremap(from, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-                  to) != MAP_FAILED;
+  // Not with MREMAP_DONTUNMAP, which would leave an empty mapping at the old place: it is refused,
+  // after the target was unmapped, if the limit of addresses has come to be below what is in use;
+  // and since Linux 6.15 it makes the system lose count of committed memory (strict overcommit).
+  return ::mremap(from, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
 std::size_t address_limit_bytes() noexcept {

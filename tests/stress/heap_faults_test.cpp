@@ -52,6 +52,8 @@ bool real_purge(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5pur
 bool real_renew(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5renewEPvm");
 bool real_move(void*, void*, std::size_t) noexcept
     __asm__("__real__ZN8heapwise2os10move_pagesEPvS1_m");
+bool real_is_one(const void*, std::size_t) noexcept
+    __asm__("__real__ZN8heapwise2os14is_one_mappingEPKvm");
 bool real_start(void (*)()) noexcept __asm__("__real__ZN8heapwise2os12start_threadEPFvvE");
 std::size_t real_page_bytes() noexcept __asm__("__real__ZN8heapwise2os10page_bytesEv");
 
@@ -65,6 +67,8 @@ bool fake_purge(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5pur
 bool fake_renew(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5renewEPvm");
 bool fake_move(void*, void*, std::size_t) noexcept
     __asm__("__wrap__ZN8heapwise2os10move_pagesEPvS1_m");
+bool fake_is_one(const void*, std::size_t) noexcept
+    __asm__("__wrap__ZN8heapwise2os14is_one_mappingEPKvm");
 bool fake_start(void (*)()) noexcept __asm__("__wrap__ZN8heapwise2os12start_threadEPFvvE");
 std::size_t fake_page_bytes() noexcept __asm__("__wrap__ZN8heapwise2os10page_bytesEv");
 
@@ -105,14 +109,26 @@ bool fake_purge(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
   return !plan.next_fails() && real_purge(at, size);
 }
+
+// The system may unmap a place before it finds that it cannot put anything there.
 bool fake_renew(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
-  return !plan.next_fails() && real_renew(at, size);
+  if (!plan.next_fails()) return real_renew(at, size);
+  if (plan.calls % 2 == 0) os::unmap(at, size);
+  return false;
 }
 bool fake_move(void* from, void* to, std::size_t size) noexcept {
   expect_pages(from, size);
   expect_pages(to, size);
-  return !plan.next_fails() && real_move(from, to, size);
+  const bool fails = plan.next_fails();
+  // As Linux up to 6.16 does it, also if the source is several mappings.
+  if (!fails && real_is_one(from, size)) return real_move(from, to, size);
+  if (!fails || plan.calls % 2 == 0) os::unmap(to, size);
+  return false;
+}
+bool fake_is_one(const void* at, std::size_t size) noexcept {
+  expect_pages(at, size);
+  return !plan.next_fails() && real_is_one(at, size);
 }
 bool fake_start(void (*body)()) noexcept { return !plan.next_fails() && real_start(body); }
 std::size_t fake_page_bytes() noexcept {

@@ -56,3 +56,15 @@ def test_every_alignment_under_any_limit(heap: Any, compiled: Any, kib: int) -> 
     done = run_limited(heap, "as", kib * 1024, compiled(HERE / "aligned.c"))
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[1]) == 17 * 12, done.stdout
+
+
+@pytest.mark.parametrize("stack", ["", "ulimit -s unlimited; "], ids=["", "stack unlimited"])
+@pytest.mark.parametrize("mib", [200, 512])
+def test_a_program_that_limits_itself(heap: Any, compiled: Any, mib: int, stack: str) -> None:
+    """A limit of addresses that is set after the start counts what the heap uses, not its range."""
+    program = compiled(HERE / "limits_itself.c")
+    done = heap.run("/bin/sh", "-c", f"{stack}exec {program} {mib}")
+    assert done.status == 0, done.err
+    first, second = map(int, done.out.split())
+    assert mib * 0.7 <= first <= mib * 1.5, f"{first} MiB of {mib}"
+    assert second >= first * 0.9, f"{first} MiB, and {second} after it was given back"

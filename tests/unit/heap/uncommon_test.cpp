@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include <sys/mman.h>
 
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
@@ -117,6 +120,84 @@ TEST_CASE("growing goes on at its place while that is free, and moves where it i
   std::memset(grown, 6, 4 * mib);
   heapwise_free(wall);
   heapwise_free(grown);
+}
+
+/// Returns: how many mappings the system has for the bytes.
+std::size_t mappings_of(const std::byte* begin, std::size_t size) {
+  std::ifstream lines{"/proc/self/maps"};
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t length = 0;
+    const std::uintptr_t from = std::stoull(line, &length, 16);
+    const std::uintptr_t to = std::stoull(line.substr(length + 1), nullptr, 16);
+    count += from < first + size && to > first;
+  }
+  return count;
+}
+
+/// A block that has to move each time it grows.
+struct walled_block {
+  std::byte* block;
+  std::size_t size;
+  std::vector<std::byte*> walls{};
+
+  void grow(std::size_t to) {
+    walls.push_back(allocate(1)); // the first free place may not be behind it
+    while (walls.back() < block) walls.push_back(allocate(1));
+    auto* const moved = static_cast<std::byte*>(heapwise_realloc(block, to));
+    REQUIRE(moved != nullptr);
+    for (std::size_t at = 0; at < size; ++at) {
+      if (moved[at] != static_cast<std::byte>(at / 4096 % 251)) FAIL("lost at " << at);
+    }
+    block = moved;
+    size = to;
+    fill();
+  }
+  void fill() const {
+    for (std::size_t at = 0; at < size; ++at) block[at] = static_cast<std::byte>(at / 4096 % 251);
+  }
+  ~walled_block() {
+    for (std::byte* const wall : walls) heapwise_free(wall);
+    heapwise_free(block);
+  }
+};
+
+TEST_CASE("a block that moves many times has its contents, and leaves no pieces behind") {
+  const std::size_t before = count_pieces();
+  {
+    walled_block one{allocate(mib), mib};
+    one.fill();
+    for (int i = 0; i < 6; ++i) {
+      const std::size_t pieces = count_pieces();
+      one.grow(2 * one.size);
+      CHECK(count_pieces() <= pieces + 1); // one more than it had
+      CHECK(mappings_of(one.block, one.size) <= count_pieces() - before + 1);
+    }
+    one.size = mib; // shrinks over the ends of its pieces
+    REQUIRE(heapwise_realloc(one.block, one.size) == one.block);
+    one.grow(70 * mib);
+  }
+  CHECK(count_pieces() == before);
+  CHECK(mappings_of(the_space.address_of(0), the_space.committed_slices() * slice_bytes) <= 2);
+}
+
+TEST_CASE("a block moves whose pages the program has treated differently") {
+  const std::size_t page = heapwise::os::page_bytes();
+  const std::size_t before = count_pieces();
+  {
+    walled_block one{allocate(2 * mib), 2 * mib};
+    one.fill();
+    REQUIRE(::madvise(one.block + 5 * page, 3 * page, MADV_DONTDUMP) == 0);
+    REQUIRE(::madvise(one.block + 100 * page, 30 * page, MADV_RANDOM) == 0);
+    one.grow(4 * mib);
+    one.grow(8 * mib);
+    for (std::size_t at = 0; at < 64; ++at) {
+      REQUIRE(::madvise(one.block + 2 * at * page, page, MADV_DONTFORK) == 0);
+    }
+    one.grow(16 * mib); // so many pieces that the rest is copied
+  }
+  CHECK(count_pieces() == before);
 }
 
 TEST_CASE("shrinking gives back what is behind") {
