@@ -185,7 +185,6 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
   map_.mark_used(first, count);
   each_word(dirty_, first, count, [&](slice_word& word, slice_word mask) {
     were_dirty += static_cast<std::size_t>(std::popcount(word & mask));
-    word &= ~mask;
   });
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) + count,
                      std::memory_order_relaxed);
@@ -198,7 +197,10 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
   map_.mark_free(first, count);
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) - count,
                      std::memory_order_relaxed);
-  if (clean) return;
+  if (clean) {
+    each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word &= ~mask; });
+    return;
+  }
   each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word |= mask; });
   std::fill_n(freed_at_ + first, count, now_.load(std::memory_order_relaxed));
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) + count,
@@ -223,6 +225,36 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
   made.slices = static_cast<std::uint32_t>(count);
   made.pieces = 0;
   return &made;
+}
+
+/// Effects: `first` is the first dirty slice from there on, or `end`. Returns: how many follow it,
+/// itself included.
+std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept {
+  const auto is_dirty = [&](slice_index at) {
+    return (dirty_[at / slices_of_a_word] >> (at % slices_of_a_word) & 1) != 0;
+  };
+  const std::lock_guard hold{lock_}; // neighbours share words
+  while (first < end && !is_dirty(first)) {
+    const bool none = dirty_[first / slices_of_a_word] == 0;
+    first = none ? std::min(end, (first / slices_of_a_word + 1) * slices_of_a_word) : first + 1;
+  }
+  std::size_t count = 0;
+  while (first + count < end && is_dirty(first + count)) ++count;
+  return count;
+}
+
+void space::zero(const span& taken, std::size_t bytes) noexcept {
+  // Pages that were given back cost a fault each when they are touched, so a few are overwritten.
+  constexpr std::size_t worth_purging_bytes = std::size_t{1} << 20;
+  const slice_index end = index_of(taken) + (bytes + slice_bytes - 1) / slice_bytes;
+  for (slice_index at = index_of(taken); at < end;) {
+    const std::size_t count = next_dirty_run(at, end);
+    const std::size_t length = count * slice_bytes;
+    if (length < worth_purging_bytes || !os::purge(address_of(at), length)) {
+      std::memset(address_of(at), 0, length);
+    }
+    at += count;
+  }
 }
 
 bool space::extend(span& grown, std::size_t count) noexcept {
@@ -265,12 +297,15 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   constexpr std::size_t most = 256; // no thread waits for more than 16 MiB being given back
   const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
   const std::uint8_t now = now_.load(std::memory_order_relaxed);
+  const auto dirty_and_free = [&](slice_index at) {
+    return dirty_[at / slices_of_a_word] & ~map_.used_of_word(at / slices_of_a_word);
+  };
   const auto old = [&](slice_index at) {
-    return (dirty_[at / slices_of_a_word] >> (at % slices_of_a_word) & 1) != 0 &&
+    return (dirty_and_free(at) >> (at % slices_of_a_word) & 1) != 0 &&
            static_cast<std::uint8_t>(now - freed_at_[at]) >= age;
   };
   for (first = from; first < end; ++first) {
-    if (dirty_[first / slices_of_a_word] == 0) {
+    if (dirty_and_free(first) == 0) {
       first |= slices_of_a_word - 1; // none in this word
     } else if (old(first)) {
       break;

@@ -30,6 +30,10 @@ class space {
   /// The place is the lowest one. Complexity: as slice_map::find.
   [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept;
 
+  /// Effects: the first `bytes` of a span that was taken read as zero. What was clean when it was
+  /// taken is not touched. Requires: nobody has written to them since.
+  void zero(const span& taken, std::size_t bytes) noexcept;
+
   /// Effects: makes a span longer at its place, if the slices behind it are free.
   [[nodiscard]] bool extend(span& grown, std::size_t count) noexcept;
 
@@ -138,6 +142,7 @@ class space {
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
+  [[nodiscard]] std::size_t next_dirty_run(slice_index& first, slice_index end) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
                                          slice_index& first) const noexcept;
 
@@ -150,7 +155,7 @@ class space {
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
   slice_map map_;
-  slice_word* dirty_ = nullptr;      // a bit for each slice
+  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
   std::size_t being_purged_ = 0;     // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};

@@ -69,7 +69,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
-  if (!clean && zeroed) std::memset(begin, 0, size_bytes);
+  if (!clean && zeroed) the_space.zero(*made, size_bytes);
   large_blocks.fetch_add(1, std::memory_order_relaxed);
   made->use.store(slice_use::large, std::memory_order_release);
   return made;

@@ -85,6 +85,45 @@ TEST_CASE("zeroed means zero, also where others have written before") {
   }
 }
 
+/// Returns: the bytes of memory that the process has.
+std::size_t resident_bytes() {
+  std::ifstream numbers{"/proc/self/statm"};
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  numbers >> total >> resident;
+  return resident * heapwise::os::page_bytes();
+}
+
+TEST_CASE("zeroed memory is written only where others have written before") {
+  constexpr std::size_t size = 512 * mib;
+  std::vector<std::byte*> written; // long ones, and short ones with gaps between them
+  for (int i = 0; i < 16; ++i) written.push_back(allocate(2 * mib));
+  for (int i = 0; i < 64; ++i) written.push_back(allocate(2 * slice_bytes));
+  for (std::byte* const each : written) std::memset(each, 7, 2 * slice_bytes);
+  for (int i = 0; i < 16; ++i) std::memset(written[static_cast<std::size_t>(i)], 7, 2 * mib);
+  for (std::byte* const each : written) heapwise_free(each);
+  const auto expect_zeros = [](const std::byte* block) {
+    for (std::size_t at = 0; at < 64 * mib; ++at) {
+      if (block[at] != std::byte{0}) FAIL("not zero at " << at);
+    }
+  };
+  for (int round = 0; round < 2; ++round) {
+    const std::size_t before = resident_bytes();
+    std::byte* const block = allocate(size, 16, true);
+    REQUIRE(block != nullptr);
+    CHECK(resident_bytes() < before + 16 * mib);
+    expect_zeros(block);
+    heapwise_free(block);
+    // The next round: every other slice was given back.
+    the_space.purge(0);
+    for (std::byte*& each : written) each = allocate(slice_bytes);
+    for (std::size_t i = 0; i < written.size(); i += 2) std::memset(written[i], 9, slice_bytes);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      the_space.give(*the_space.record(the_space.slice_of(written[i])), 0, i % 2 == 1);
+    }
+  }
+}
+
 TEST_CASE("what cannot be is refused, with ENOMEM") {
   for (const std::size_t size : {SIZE_MAX, static_cast<std::size_t>(PTRDIFF_MAX),
                                  PTRDIFF_MAX - slice_bytes, std::size_t{1} << 62}) {
