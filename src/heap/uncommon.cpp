@@ -66,6 +66,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   std::byte* const begin = the_space.begin_of(*made);
   made->bytes = 0;
   set_bytes(*made, round_up(size_bytes, os::page_bytes()));
+  made->touched_bytes = made->bytes;
   if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
@@ -135,12 +136,21 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
   if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
   set_bytes(block, bytes);
+  block.touched_bytes = std::max(block.touched_bytes, bytes);
   // What it no longer needs goes back, but for the room of a block that grows.
   if (slices + slices / room_part < block.slices) {
     the_space.give(block, slices);
+    block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
     notice_free_memory();
   }
-  return the_space.begin_of(block);
+  std::byte* const begin = the_space.begin_of(block);
+  // The room need not be resident.
+  const std::size_t unused_bytes = block.touched_bytes - bytes;
+  if (unused_bytes >= worth_purging_slices * slice_bytes &&
+      os::purge(begin + bytes, unused_bytes)) {
+    block.touched_bytes = bytes;
+  }
+  return begin;
 }
 
 relocated copy_large(span& from, span& to) noexcept {

@@ -259,6 +259,25 @@ TEST_CASE("shrinking gives back what is behind") {
   CHECK(the_space.used_bytes() <= used + slice_bytes); // a span of small ones
 }
 
+TEST_CASE("what a block no longer needs is not resident, also if it keeps the addresses") {
+  std::byte* const block = allocate(60 * mib);
+  std::memset(block, 3, 60 * mib);
+  const std::size_t full = resident_bytes();
+  REQUIRE(heapwise_realloc(block, 45 * mib) == block);
+  CHECK(resident_bytes() <= full - 14 * mib);
+  for (std::size_t size = 45 * mib; size >= 35 * mib; size -= mib / 4) {
+    REQUIRE(heapwise_realloc(block, size) == block); // by little at a time
+  }
+  CHECK(resident_bytes() <= full - 23 * mib);
+  CHECK(all_are(block, 35 * mib, 3));
+  REQUIRE(heapwise_realloc(block, 44 * mib) == block);
+  std::memset(block, 4, 44 * mib);
+  REQUIRE(heapwise_realloc(block, 36 * mib) == block);
+  CHECK(resident_bytes() <= full - 23 * mib);
+  CHECK(all_are(block, 36 * mib, 4));
+  heapwise_free(block);
+}
+
 TEST_CASE("a random life of large blocks: contents follow, neighbours stay, the books agree") {
   stress::random draw{5};
   struct kept {
