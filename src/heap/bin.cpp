@@ -277,7 +277,12 @@ std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> block
 }
 
 span* bin::home_of(std::byte* block, size_class of) noexcept {
-  span& found = the_space.span_at(block);
+  span* const record = the_space.find_span(block);
+  if (record == nullptr) { // freed with a size, so that nobody has looked at the address before
+    invalid_free(block, invalid::foreign);
+    return nullptr;
+  }
+  span& found = *record;
   const slice_use use = found.use.load(std::memory_order_acquire);
   if (use == slice_use::small && found.of == of) {
     const class_facts& facts = class_table[of];

@@ -71,14 +71,19 @@ class space {
     return static_cast<slice_index>(&of - spans_);
   }
 
-  /// Returns: the span of a small block, whichever of its slices the address is in.
-  /// Requires: a slice of a span that exists.
-  [[nodiscard]] span& span_at(const void* address) const noexcept {
-    span& slice = spans_[slice_of(address)];
-    return slice.use.load(std::memory_order_relaxed) == slice_use::inside
-               ? (&slice)[-static_cast<std::ptrdiff_t>(slice.slices)]
-               : slice;
+  /// Returns: the record of the span that the address is in, if it is in a span of small blocks;
+  /// otherwise some record, or nullptr where there is none.
+  [[nodiscard]] span* find_span(const void* address) const noexcept {
+    const slice_index at = slice_of(address);
+    span* const slice = record(at);
+    if (slice == nullptr || slice->use.load(std::memory_order_relaxed) != slice_use::inside) {
+      return slice;
+    }
+    // What the record says may be of an earlier life, and then be any number.
+    return slice->slices <= at ? slice - slice->slices : slice;
   }
+  /// Requires: a slice of a span that exists.
+  [[nodiscard]] span& span_at(const void* address) const noexcept { return *find_span(address); }
   [[nodiscard]] span* record(slice_index slice) const noexcept {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }

@@ -120,8 +120,8 @@ struct span {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
     std::size_t touched_bytes;  // large: what is behind these was given back, or never used
   };
-  std::size_t bytes;          // large: usable
-  owned_blocks* owner;        // owned: whose
+  std::size_t bytes;   // large: usable
+  owned_blocks* owner; // owned: whose
   block_map free_map;
 };
 

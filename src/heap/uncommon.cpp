@@ -118,10 +118,10 @@ found look_up(const void* block) noexcept {
   }
   if (use == slice_use::owned) return {.record = record, .use = use};
   if (use == slice_use::inside) {
-    span* const first = record - record->slices;
     // What an inner slice says may be of an earlier life.
+    span* const first = the_space.find_span(block);
     const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned &&
-                       record->slices < first->slices;
+                       the_space.index_of(*record) - the_space.index_of(*first) < first->slices;
     return owned ? found{.record = first, .use = slice_use::owned}
                  : found{.why = invalid::no_block};
   }

@@ -349,6 +349,38 @@ TEST_CASE("every address that is no block's is refused with the reason") {
   CHECK(refused(nullptr).empty());
 }
 
+/// Returns: why the bin of a class refused the address.
+std::string refused_by_bin(std::byte* address) {
+  const contract::ending how = contract::in_child([&] { the_bins[5].put_back(&address, 1, 5); });
+  if (how.signal != SIGABRT) return "signal " + std::to_string(how.signal);
+  const std::size_t begin = how.error.find(": ", sizeof "heapwise: ") + 2;
+  return how.error.substr(begin, how.error.find(". Next") - begin);
+}
+
+TEST_CASE("an address of nobody that is freed with a size is refused, not looked up") {
+  std::byte* const block = allocate(mib);
+  std::byte on_the_stack{};
+  CHECK(refused_by_bin(&on_the_stack) == "it is no address of this heap");
+  CHECK(refused_by_bin(nullptr) == "it is no address of this heap");
+  CHECK(refused_by_bin(the_space.address_of(0) - slice_bytes) == "it is no address of this heap");
+  CHECK(refused_by_bin(the_space.address_of(the_space.committed_slices() + 5)) ==
+        "it is no address of this heap");
+  CHECK(refused_by_bin(block) == "it was freed before");
+  heapwise_free(block);
+}
+
+TEST_CASE("an address whose record is of an earlier life is refused") {
+  std::byte* const block = allocate(4 * slice_bytes);
+  const slice_index inner = the_space.slice_of(block) + 2;
+  // As between the moment when a span is taken and the one when it is described.
+  the_space.record(inner)->slices = UINT32_MAX;
+  the_space.record(inner)->use.store(slice_use::inside);
+  CHECK(refused(the_space.address_of(inner)) == "there is no block in use there");
+  CHECK(refused_by_bin(the_space.address_of(inner)) == "it was freed before");
+  the_space.record(inner)->use.store(slice_use::none);
+  heapwise_free(block);
+}
+
 TEST_CASE("of two threads that free a large block one is told") {
   std::byte* const block = allocate(mib);
   const contract::ending how = contract::in_child(
