@@ -316,6 +316,12 @@ void* bin::take_one(size_class of) noexcept {
   std::byte* block = nullptr;
   std::byte** top = &block;
   const std::lock_guard hold{lock_};
+  if (lists_.fullest() == nullptr && stock_ != nullptr) { // before a new span is made
+    batch* const whole = pop(stock_);
+    least_stocked_ = std::min(least_stocked_, --stocked_);
+    put_back_locked(whole->blocks(), class_table[of].batch, of);
+    delete_batch(whole, of);
+  }
   span* const from = source(of);
   if (from != nullptr) take_blocks(*from, top, 1, of);
   return block;
@@ -333,6 +339,11 @@ void bin::trim(size_class of) noexcept {
   if (spare_ != nullptr && spare_->touched == 0) {
     dissolve(*std::exchange(spare_, nullptr), of);
   }
+}
+
+void bin::drop_spare(size_class of) noexcept {
+  const std::lock_guard hold{lock_};
+  if (spare_ != nullptr) dissolve(*std::exchange(spare_, nullptr), of);
 }
 
 std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept {

@@ -9,6 +9,7 @@
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
+#include "heap/last_resort.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
@@ -176,7 +177,11 @@ void* heapwise_heap_aligned_alloc(heapwise_heap* heap, size_t alignment, size_t 
     errno = EINVAL;
     return nullptr;
   }
-  void* const made = heap->blocks.allocate(size, alignment);
+  void* made = heap->blocks.allocate(size, alignment);
+  if (made == nullptr && heap_has_started()) {
+    free_what_waits();
+    made = heap->blocks.allocate(size, alignment);
+  }
   return made != nullptr ? made : no_memory();
 }
 

@@ -10,6 +10,7 @@
 #include "heap/clock.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
+#include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
@@ -60,8 +61,15 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   size_bytes = std::max(size_bytes, std::size_t{1});
   const std::size_t slices = slices_of(size_bytes);
   bool clean = false;
-  span* const made = the_space.take(slices + room_slices,
-                                    std::max(alignment / slice_bytes, std::size_t{1}), clean);
+  const auto take = [&] {
+    return the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}),
+                          clean);
+  };
+  span* made = take();
+  if (made == nullptr && room_slices == 0) { // with room, it was only a wish
+    free_what_waits();
+    made = take();
+  }
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
   made->bytes = 0;
