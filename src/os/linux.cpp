@@ -1,5 +1,6 @@
 #include "os/os.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -18,7 +19,14 @@
 namespace heapwise::os {
 
 std::size_t page_bytes() noexcept {
-  static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  // Not a constant of the function: threads may ask at once before the heap has started. Relaxed:
+  // all of them write the same.
+  static constinit std::atomic<std::size_t> known{0};
+  std::size_t size = known.load(std::memory_order_relaxed);
+  if (size == 0) {
+    size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    known.store(size, std::memory_order_relaxed);
+  }
   return size;
 }
 
