@@ -347,12 +347,22 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   being_purged_ = count;
   hold.unlock();
   const bool given_back = os::purge(address_of(from), count * slice_bytes);
+  purge_granule_classes(from, count);
   hold.lock();
   being_purged_ = 0;
   mark_free(from, count, given_back);
   if (given_back) purged += count * slice_bytes;
   from += count;
   return true;
+}
+
+/// Effects: gives back what was remembered of the blocks of mixed spans that these slices were. All
+/// of it is no_class again.
+void space::purge_granule_classes(slice_index first, std::size_t count) noexcept {
+  const std::size_t page = os::page_bytes();
+  const std::size_t begin = round_up(first * granules_of_a_slice, page);
+  const std::size_t end = (first + count) * granules_of_a_slice / page * page;
+  if (begin < end) os::purge(granule_classes_ + begin, end - begin);
 }
 
 void space::set_class(const span& of, size_class to) noexcept {

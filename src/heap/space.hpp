@@ -145,6 +145,7 @@ class space {
   [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
+  void purge_granule_classes(slice_index first, std::size_t count) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_dirty_run(slice_index& first, slice_index end) noexcept;
