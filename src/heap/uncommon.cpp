@@ -188,8 +188,17 @@ void* move_large(span& block, std::size_t size_bytes) noexcept {
   return the_space.begin_of(*made);
 }
 
+/// Returns: the heap of its own that the block is of and has to stay in, or nullptr.
+owned_blocks* owner_of(const void* block) noexcept {
+  if (the_heap_map.class_at(block) != no_class) return nullptr;
+  const found what = look_up(block);
+  return what.use == slice_use::owned ? what.record->owner : nullptr;
+}
+
 void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) noexcept {
-  void* const to = allocate(size_bytes);
+  owned_blocks* const owner = owner_of(block);
+  void* const to = owner == nullptr ? allocate(size_bytes)
+                                    : allocate_owned(*owner, size_bytes, granule_bytes);
   if (to == nullptr) return nullptr;
   std::memcpy(to, block, std::min(old_bytes, size_bytes));
   deallocate(block);
