@@ -16,6 +16,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+extern "C" {
+// There if the program was built with ThreadSanitizer or MemorySanitizer.
+[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __msan_init();
+}
+
 namespace heapwise::os {
 
 std::size_t page_bytes() noexcept {
@@ -114,6 +120,12 @@ constexpr zone quiet{100 * tib, 116 * tib, 160 * tib}; // of 256 TiB
 constexpr zone quiet{0, 0, 0};
 #endif
 
+/// Returns: whether the runtime of a sanitizer allows a few addresses only. For another one it asks
+/// the system for 0 instead.
+bool addresses_are_restricted() noexcept {
+  return __tsan_init != nullptr || __msan_init != nullptr;
+}
+
 /// Returns: whether the process runs with the same addresses each time, as debuggers want it.
 bool addresses_are_fixed() noexcept {
   const errno_keeper keep;
@@ -132,7 +144,7 @@ placed reserve_at(void* memory, std::size_t size_bytes) noexcept {
 }
 
 void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept {
-  if (quiet.end - quiet.begin < size_bytes) return nullptr;
+  if (quiet.end - quiet.begin < size_bytes || addresses_are_restricted()) return nullptr;
   const std::uintptr_t places = (quiet.end - quiet.begin - size_bytes) / alignment + 1;
   const std::uintptr_t number = addresses_are_fixed() ? 0 : random_word() % places;
   return reinterpret_cast<void*>(quiet.begin + number * alignment); // the begin is aligned
