@@ -197,8 +197,8 @@ owned_blocks* owner_of(const void* block) noexcept {
 
 void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) noexcept {
   owned_blocks* const owner = owner_of(block);
-  void* const to = owner == nullptr ? allocate(size_bytes)
-                                    : allocate_owned(*owner, size_bytes, granule_bytes);
+  void* const to =
+      owner == nullptr ? allocate(size_bytes) : allocate_owned(*owner, size_bytes, granule_bytes);
   if (to == nullptr) return nullptr;
   std::memcpy(to, block, std::min(old_bytes, size_bytes));
   deallocate(block);
