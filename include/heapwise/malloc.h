@@ -27,7 +27,8 @@ void* heapwise_calloc(size_t count, size_t size);
 
 /* Effects: makes the block `size` bytes long, at its place or at another one, and keeps the smaller
  * number of its bytes. A failure leaves it as it was. `block` NULL: as heapwise_malloc. `size` 0 with
- * a block: frees it and returns NULL, errno as before (as glibc does).
+ * a block: frees it and returns NULL, errno as before (as glibc does). A block of a heap of its own
+ * stays in that heap.
  * Complexity: blocks of many pages are moved by moving their pages. */
 void* heapwise_realloc(void* block, size_t size);
 
@@ -67,7 +68,7 @@ size_t heapwise_malloc_purge(void);
 /* What the heap knows of itself, in bytes and in numbers of things. Counted without stopping other
  * threads: each number is right, all together may be of slightly different moments. */
 typedef struct heapwise_malloc_statistics {
-  size_t reserved_bytes;    /* addresses kept for the heap; they cost nothing */
+  size_t reserved_bytes;    /* addresses that the heap may come to use; they cost nothing */
   size_t committed_bytes;   /* of them, those that may be touched */
   size_t span_bytes;        /* in spans, for small blocks and large ones */
   size_t large_bytes;       /* of them, in large blocks */

@@ -277,7 +277,12 @@ std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> block
 }
 
 span* bin::home_of(std::byte* block, size_class of) noexcept {
-  span& found = the_space.span_at(block);
+  span* const record = the_space.find_span(block);
+  if (record == nullptr) { // freed with a size, so that nobody has looked at the address before
+    invalid_free(block, invalid::foreign);
+    return nullptr;
+  }
+  span& found = *record;
   const slice_use use = found.use.load(std::memory_order_acquire);
   if (use == slice_use::small && found.of == of) {
     const class_facts& facts = class_table[of];
@@ -311,6 +316,12 @@ void* bin::take_one(size_class of) noexcept {
   std::byte* block = nullptr;
   std::byte** top = &block;
   const std::lock_guard hold{lock_};
+  if (lists_.fullest() == nullptr && stock_ != nullptr) { // before a new span is made
+    batch* const whole = pop(stock_);
+    least_stocked_ = std::min(least_stocked_, --stocked_);
+    put_back_locked(whole->blocks(), class_table[of].batch, of);
+    delete_batch(whole, of);
+  }
   span* const from = source(of);
   if (from != nullptr) take_blocks(*from, top, 1, of);
   return block;
@@ -328,6 +339,11 @@ void bin::trim(size_class of) noexcept {
   if (spare_ != nullptr && spare_->touched == 0) {
     dissolve(*std::exchange(spare_, nullptr), of);
   }
+}
+
+void bin::drop_spare(size_class of) noexcept {
+  const std::lock_guard hold{lock_};
+  if (spare_ != nullptr) dissolve(*std::exchange(spare_, nullptr), of);
 }
 
 std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept {

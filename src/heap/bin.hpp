@@ -43,6 +43,9 @@ class alignas(cache_line_bytes) bin {
   /// spare empty span.
   void trim(size_class of) noexcept;
 
+  /// Effects: frees the spare empty span, if there is one.
+  void drop_spare(size_class of) noexcept;
+
   /// Effects: gives back the pages of a span that hold free blocks only, unless blocks came or went
   /// since the last call. Returns: the bytes given back.
   /// Requires: a slice whose class was this one a moment ago.

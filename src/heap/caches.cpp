@@ -8,6 +8,7 @@
 #include "heap/bin.hpp"
 #include "heap/clock.hpp"
 #include "heap/invalid.hpp"
+#include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
@@ -200,7 +201,12 @@ void unlock_caches() noexcept { idle.lock.unlock(); }
 namespace {
 
 HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
-  void* const block = start_heap() ? the_bins[of].take_one(of) : nullptr;
+  if (!start_heap()) return no_memory();
+  void* block = the_bins[of].take_one(of);
+  if (block == nullptr) {
+    free_what_waits();
+    block = the_bins[of].take_one(of);
+  }
   return block != nullptr ? block : no_memory();
 }
 
@@ -246,7 +252,7 @@ void make_room(heap_cache& cache, size_class of) noexcept {
 void* refill(size_class of) noexcept {
   heap_cache* const cache = own_cache();
   if (cache == nullptr || !have_batch(*cache, of)) return allocate_uncached(of);
-  if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return no_memory();
+  if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
   return take(of);
 }
 

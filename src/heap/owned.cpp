@@ -9,6 +9,7 @@
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
+#include "heap/last_resort.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
@@ -134,6 +135,15 @@ void owned_blocks::release_all() noexcept {
   notice_free_memory();
 }
 
+void* allocate_owned(owned_blocks& from, std::size_t size_bytes, std::size_t alignment) noexcept {
+  void* made = from.allocate(size_bytes, alignment);
+  if (made == nullptr && heap_has_started()) {
+    free_what_waits();
+    made = from.allocate(size_bytes, alignment);
+  }
+  return made != nullptr ? made : no_memory();
+}
+
 void release_owned(void* block, span& home) noexcept { home.owner->release(block, home); }
 
 std::size_t owned_heap_count() noexcept {
@@ -176,8 +186,7 @@ void* heapwise_heap_aligned_alloc(heapwise_heap* heap, size_t alignment, size_t 
     errno = EINVAL;
     return nullptr;
   }
-  void* const made = heap->blocks.allocate(size, alignment);
-  return made != nullptr ? made : no_memory();
+  return allocate_owned(heap->blocks, size, alignment);
 }
 
 void heapwise_heap_destroy(heapwise_heap* heap) {

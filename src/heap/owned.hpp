@@ -38,6 +38,10 @@ class owned_blocks {
   run runs_[class_slots] = {};
 };
 
+/// Returns: a block of the heap, or what no_memory() returns. Requires: the caller holds no lock.
+[[nodiscard]] void* allocate_owned(owned_blocks& from, std::size_t size_bytes,
+                                   std::size_t alignment) noexcept;
+
 /// Effects: gives a block back to the heap that the span belongs to.
 void release_owned(void* block, span& home) noexcept;
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cassert>
+#include <cstring>
 
 #include "heap/options.hpp"
 #include "heap/profile.hpp"
@@ -14,13 +16,15 @@ constinit space the_space;
 
 namespace {
 
-// 1 TiB of addresses costs nothing; where they are limited, a quarter of what is allowed is left to
-// the rest of the program.
+// 1 TiB of addresses costs nothing. Where they are limited and have to be reserved, a quarter of
+// what is allowed is left to the rest of the program.
 constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
 constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1 MiB
-constexpr std::size_t commit_step = 64; // slices made usable at once, at least
 
-constexpr std::size_t bits = 64;
+// Slices made usable at once: at least so many, and this part of what there is. What is usable but
+// not used counts where addresses are limited.
+constexpr std::size_t commit_step = 64;
+constexpr std::size_t commit_part = 32;
 
 constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
 
@@ -28,93 +32,92 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
   return (bytes + to - 1) / to * to;
 }
 
-/// How the tables lie in front of the slices: classes and ages, a byte for each slice; two maps
-/// with a bit for each; the spans; for mixed spans a byte for each granule.
+/// How the tables lie in front of the slices: classes and ages, a byte for each slice; the map of
+/// used slices; a bit for each dirty one; the spans; for mixed spans a byte for each granule.
 struct layout {
   explicit layout(std::size_t slices) noexcept
       : bytes_of_a_table{round_up(slices, os::page_bytes())},
-        words_of_a_map{round_up(slices, bits) / bits},
-        maps_begin{2 * bytes_of_a_table},
-        spans_begin{round_up(maps_begin + 2 * words_of_a_map * sizeof(std::uint64_t), slice_bytes)},
+        map_begin{2 * bytes_of_a_table},
+        dirty_begin{map_begin + slice_map::bytes_for(slices)},
+        spans_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
         granule_classes_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
-        slices_begin{granule_classes_begin + slices * granules_of_a_slice},
+        slices_begin{round_up(granule_classes_begin + slices * granules_of_a_slice, slice_bytes)},
         bytes{slices_begin + slices * slice_bytes} {}
 
   std::size_t bytes_of_a_table;
-  std::size_t words_of_a_map;
-  std::size_t maps_begin;
+  std::size_t map_begin;
+  std::size_t dirty_begin;
   std::size_t spans_begin;
   std::size_t granule_classes_begin;
   std::size_t slices_begin;
   std::size_t bytes;
 };
 
-constexpr std::uint64_t ones(std::size_t from, std::size_t to) noexcept {
-  const std::uint64_t below = to == bits ? ~std::uint64_t{0} : (std::uint64_t{1} << to) - 1;
-  return below & (~std::uint64_t{0} << from);
-}
-
-/// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
-template <class Change>
-void each_word(std::uint64_t* words, slice_index first, std::size_t count, Change change) {
-  const slice_index end = first + count;
-  while (first < end) {
-    const std::size_t from = first % bits;
-    const std::size_t to = std::min(bits, from + (end - first));
-    change(words[first / bits], ones(from, to));
-    first += to - from;
-  }
-}
-
 } // namespace
 
 bool space::start() noexcept {
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
+  if (start_quietly(std::clamp(allowed, fewest_slices, most_slices))) return true;
   const std::size_t most =
       refused_before_ ? fewest_slices : std::min(most_slices, allowed - allowed / 4);
   // Where addresses are scarce, smaller steps find more of them.
   const std::size_t step = most < most_slices ? 8 : 2;
   for (std::size_t slices = most; slices >= fewest_slices; slices -= slices / step) {
-    if (start_with(slices)) return true;
+    if (start_reserved(slices)) return true;
   }
   refused_before_ = true;
   return false;
 }
 
-bool space::start_with(std::size_t slices) noexcept {
+bool space::start_quietly(std::size_t slices) noexcept {
   const layout parts{slices};
-  auto* const memory = static_cast<std::byte*>(os::reserve(parts.bytes, slice_bytes));
+  for (int tries = 0; tries < 4; ++tries) { // something may be mapped where a table has to be
+    auto* const memory = static_cast<std::byte*>(os::quiet_addresses(parts.bytes, slice_bytes));
+    if (memory == nullptr) return false;
+    const os::placed answer = os::reserve_at(memory, parts.spans_begin);
+    if (answer == os::placed::refused) return false;
+    if (answer == os::placed::occupied) continue;
+    if (start_at(memory, slices, false)) return true;
+    os::unmap(memory, parts.spans_begin);
+  }
+  return false;
+}
+
+bool space::start_reserved(std::size_t slices) noexcept {
+  const std::size_t bytes = layout{slices}.bytes;
+  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
   if (memory == nullptr) return false;
+  if (start_at(memory, slices, true)) return true;
+  os::unmap(memory, bytes);
+  return false;
+}
+
+/// Requires: the addresses up to the spans are reserved, or, with `is_reserved`, all of them.
+bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept {
+  const layout parts{slices};
   // The classes are read for any address of the range, long before there are slices.
   if (!os::show(memory, parts.bytes_of_a_table) ||
-      !os::commit(memory + parts.maps_begin, parts.spans_begin - parts.maps_begin)) {
-    os::unmap(memory, parts.bytes);
+      !os::commit(memory + parts.map_begin, parts.spans_begin - parts.map_begin)) {
     return false;
   }
+  map_.start(memory + parts.map_begin, slices);
+  dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
   freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
-  used_ = reinterpret_cast<word*>(memory + parts.maps_begin);
-  dirty_ = used_ + parts.words_of_a_map;
   spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
   granule_classes_ =
       reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
+  tables_[0].start(memory, true);
+  tables_[1].start(memory + parts.bytes_of_a_table, true);
+  tables_[2].start(memory + parts.spans_begin, is_reserved);
+  tables_[3].start(memory + parts.granule_classes_begin, is_reserved);
+  slices_.start(memory + parts.slices_begin, is_reserved);
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
+  assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
   the_heap_map = {.base = base_,
                   .granules = slices * (slice_bytes / granule_bytes),
                   .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
   return true;
-}
-
-slice_index space::first_with(bool used, slice_index from, slice_index limit) const noexcept {
-  const word flip = used ? 0 : ~word{0};
-  for (slice_index at = from; at < limit; at = (at / bits + 1) * bits) {
-    const word candidates = (used_[at / bits] ^ flip) & (~word{0} << (at % bits));
-    if (candidates == 0) continue;
-    const slice_index found =
-        at / bits * bits + static_cast<std::size_t>(std::countr_zero(candidates));
-    return std::min(found, limit);
-  }
-  return limit;
 }
 
 bool space::over_limit(std::size_t more_slices) const noexcept {
@@ -122,55 +125,67 @@ bool space::over_limit(std::size_t more_slices) const noexcept {
   return used + more_slices > the_options.limit_bytes / slice_bytes;
 }
 
-slice_index space::find(std::size_t count, std::size_t alignment) const noexcept {
-  const std::uintptr_t base_slice = base_ / slice_bytes;
-  slice_index at = lowest_free_;
-  while (at + count <= reserved_slices_) {
-    at = first_with(false, at, reserved_slices_);
-    at = round_up(base_slice + at, alignment) - base_slice;
-    if (at + count > reserved_slices_) break;
-    const slice_index taken = first_with(true, at, at + count);
-    if (taken == at + count) return at;
-    at = taken + 1;
-  }
-  return reserved_slices_;
-}
-
+/// Effects: makes more slices usable, all up to `end` unless something else is mapped among them.
+/// Returns: whether there are more now, or enough.
 bool space::commit_to(slice_index end) noexcept {
   const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
   if (end <= committed) return true;
-  const std::size_t step = std::max(commit_step, committed / 8);
+  const std::size_t step = std::max(commit_step, committed / commit_part);
   for (const slice_index wanted : {std::min(reserved_slices_, committed + step), end}) {
-    if (wanted < end || !commit_tables(committed, wanted) ||
-        !os::commit(address_of(committed), (wanted - committed) * slice_bytes)) {
-      continue;
-    }
+    if (wanted < end || !commit_tables(wanted)) continue;
+    const os::placed answer = slices_.grow_to(wanted * slice_bytes);
+    if (answer == os::placed::occupied && pass_over(wanted)) return true;
+    if (answer != os::placed::here) continue;
     committed_slices_.store(wanted, std::memory_order_release);
     return true;
   }
   return false;
 }
 
-bool space::commit_tables(slice_index from, slice_index to) noexcept {
-  const auto commit = [&](void* table, std::size_t bytes_of_a_slice) {
-    const std::size_t page = os::page_bytes();
-    const std::size_t begin = from * bytes_of_a_slice / page * page;
-    const std::size_t end = round_up(to * bytes_of_a_slice, page);
-    return os::commit(static_cast<std::byte*>(table) + begin, end - begin);
-  };
-  return commit(the_heap_map.classes, 1) && commit(freed_at_, 1) && commit(spans_, sizeof(span)) &&
-         commit(granule_classes_, granules_of_a_slice);
+bool space::commit_tables(slice_index end) noexcept {
+  constexpr std::array bytes_of_a_slice{std::size_t{1}, std::size_t{1}, sizeof(span),
+                                        granules_of_a_slice};
+  for (std::size_t each = 0; each < tables_.size(); ++each) {
+    if (tables_[each].grow_to(end * bytes_of_a_slice[each]) != os::placed::here) return false;
+  }
+  return true;
+}
+
+/// Effects: makes slices up to `end` usable one by one. Slices at which something else is mapped
+/// count as used for ever. Returns: whether it came further. Requires: the tables reach so far.
+bool space::pass_over(slice_index end) noexcept {
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  slice_index at = committed;
+  for (; at < end; ++at) {
+    const os::placed answer = slices_.grow_to((at + 1) * slice_bytes);
+    if (answer == os::placed::refused) break;
+    if (answer == os::placed::here) continue;
+    slices_.skip(slice_bytes);
+    mark_used(at, 1);
+  }
+  committed_slices_.store(at, std::memory_order_release);
+  return at > committed;
+}
+
+/// Returns: as slice_map::find, but the slices are usable.
+slice_index space::find_usable(std::size_t count, std::size_t alignment) noexcept {
+  for (;;) {
+    const slice_index first = map_.find(count, alignment, base_ / slice_bytes);
+    if (first == reserved_slices_ ||
+        first + count <= committed_slices_.load(std::memory_order_relaxed)) {
+      return first;
+    }
+    if (!commit_to(first + count)) return reserved_slices_;
+  }
 }
 
 /// Returns: whether none of the slices was dirty.
 bool space::mark_used(slice_index first, std::size_t count) noexcept {
   std::size_t were_dirty = 0;
-  each_word(used_, first, count, [](word& at, word mask) { at |= mask; });
-  each_word(dirty_, first, count, [&](word& at, word mask) {
-    were_dirty += static_cast<std::size_t>(std::popcount(at & mask));
-    at &= ~mask;
+  map_.mark_used(first, count);
+  each_word(dirty_, first, count, [&](slice_word& word, slice_word mask) {
+    were_dirty += static_cast<std::size_t>(std::popcount(word & mask));
   });
-  if (first == lowest_free_) lowest_free_ = first + count;
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) + count,
                      std::memory_order_relaxed);
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) - were_dirty,
@@ -179,12 +194,14 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
 }
 
 void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept {
-  each_word(used_, first, count, [](word& at, word mask) { at &= ~mask; });
+  map_.mark_free(first, count);
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) - count,
                      std::memory_order_relaxed);
-  lowest_free_ = std::min(lowest_free_, first);
-  if (clean) return;
-  each_word(dirty_, first, count, [](word& at, word mask) { at |= mask; });
+  if (clean) {
+    each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word &= ~mask; });
+    return;
+  }
+  each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word |= mask; });
   std::fill_n(freed_at_ + first, count, now_.load(std::memory_order_relaxed));
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) + count,
                       std::memory_order_relaxed);
@@ -193,34 +210,81 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
 span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
   std::unique_lock hold{lock_};
   if (over_limit(count)) return nullptr;
-  slice_index first = find(count, alignment);
+  slice_index first = find_usable(count, alignment);
   while (first == reserved_slices_ && being_purged_ > 0) { // soon they will be there again
     hold.unlock();
-    os::pause();
+    {
+      const std::lock_guard wait_for_the_end{purging_};
+    }
     hold.lock();
-    first = find(count, alignment);
+    first = find_usable(count, alignment);
   }
-  if (first == reserved_slices_ || !commit_to(first + count)) return nullptr;
+  if (first == reserved_slices_) return nullptr;
   was_clean = mark_used(first, count);
   span& made = spans_[first];
   made.slices = static_cast<std::uint32_t>(count);
+  made.pieces = 0;
   return &made;
+}
+
+/// Effects: `first` is the first dirty slice from there on, or `end`. Returns: how many follow it,
+/// itself included.
+std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept {
+  const auto is_dirty = [&](slice_index at) {
+    return (dirty_[at / slices_of_a_word] >> (at % slices_of_a_word) & 1) != 0;
+  };
+  const std::lock_guard hold{lock_}; // neighbours share words
+  while (first < end && !is_dirty(first)) {
+    const bool none = dirty_[first / slices_of_a_word] == 0;
+    first = none ? std::min(end, (first / slices_of_a_word + 1) * slices_of_a_word) : first + 1;
+  }
+  std::size_t count = 0;
+  while (first + count < end && is_dirty(first + count)) ++count;
+  return count;
+}
+
+void space::zero(const span& taken, std::size_t bytes) noexcept {
+  // Pages that were given back cost a fault each when they are touched, so a few are overwritten.
+  constexpr std::size_t worth_purging_bytes = std::size_t{1} << 20;
+  const slice_index end = index_of(taken) + (bytes + slice_bytes - 1) / slice_bytes;
+  for (slice_index at = index_of(taken); at < end;) {
+    const std::size_t count = next_dirty_run(at, end);
+    const std::size_t length = count * slice_bytes;
+    if (length < worth_purging_bytes || !os::purge(address_of(at), length)) {
+      std::memset(address_of(at), 0, length);
+    }
+    at += count;
+  }
 }
 
 bool space::extend(span& grown, std::size_t count) noexcept {
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
-  if (over_limit(more) || more > reserved_slices_ - end ||
-      first_with(true, end, end + more) != end + more || !commit_to(end + more)) {
-    return false;
+  if (over_limit(more) || more > reserved_slices_ - end) return false;
+  while (map_.are_free(end, more)) {
+    if (end + more <= committed_slices_.load(std::memory_order_relaxed)) {
+      mark_used(end, more);
+      grown.slices = static_cast<std::uint32_t>(count);
+      return true;
+    }
+    if (!commit_to(end + more)) break;
   }
-  mark_used(end, more);
-  grown.slices = static_cast<std::uint32_t>(count);
-  return true;
+  return false;
 }
 
 void space::give(span& freed, std::size_t kept, bool clean) noexcept {
+  if (freed.pieces > 0) {
+    const mended how =
+        mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);
+    clean = clean || how == mended::fresh;
+    if (how == mended::fresh && kept == 0) forget_pieces(freed);
+    if (how == mended::lost) {
+      if (kept == 0) return retire(freed);
+      freed.slices = static_cast<std::uint32_t>(kept);
+      return;
+    }
+  }
   const std::lock_guard hold{lock_};
   if (kept == 0) freed.use.store(slice_use::none, std::memory_order_relaxed);
   mark_free(index_of(freed) + kept, freed.slices - kept, clean);
@@ -233,13 +297,16 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   constexpr std::size_t most = 256; // no thread waits for more than 16 MiB being given back
   const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
   const std::uint8_t now = now_.load(std::memory_order_relaxed);
+  const auto dirty_and_free = [&](slice_index at) {
+    return dirty_[at / slices_of_a_word] & ~map_.used_of_word(at / slices_of_a_word);
+  };
   const auto old = [&](slice_index at) {
-    return (dirty_[at / bits] >> (at % bits) & 1) != 0 &&
+    return (dirty_and_free(at) >> (at % slices_of_a_word) & 1) != 0 &&
            static_cast<std::uint8_t>(now - freed_at_[at]) >= age;
   };
   for (first = from; first < end; ++first) {
-    if (dirty_[first / bits] == 0) {
-      first |= bits - 1; // none in this word
+    if (dirty_and_free(first) == 0) {
+      first |= slices_of_a_word - 1; // none in this word
     } else if (old(first)) {
       break;
     }
@@ -249,20 +316,17 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
   return count;
 }
 
-bool space::move_pages(std::byte* from, std::byte* to, std::size_t size_bytes) noexcept {
-  // Each move may split two mappings in three, of which a process may have 65,530.
-  constexpr std::uint32_t most_moves = 4096;
-  if (moves_.load(std::memory_order_relaxed) >= most_moves) return false;
-  if (!os::move_pages(from, to, size_bytes)) return false;
-  moves_.fetch_add(1, std::memory_order_relaxed);
-  return true;
+relocated space::relocate(span& from, span& to) noexcept {
+  if (!slices_.is_reserved()) {
+    return detail::relocate(from, begin_of(from), to, begin_of(to));
+  }
+  // Whatever the system were to unmap for a moment, another thread's mapping could come there.
+  std::memcpy(begin_of(to), begin_of(from), from.bytes);
+  return relocated::copied;
 }
 
-bool space::give_back(slice_index first, std::size_t count) noexcept {
-  std::byte* const begin = address_of(first);
-  const std::size_t bytes = count * slice_bytes;
-  const bool mend = moves_.load(std::memory_order_relaxed) > 0;
-  return (mend && os::renew(begin, bytes)) || os::purge(begin, bytes);
+void space::retire(span& lost) noexcept {
+  lost.use.store(slice_use::none, std::memory_order_relaxed);
 }
 
 std::size_t space::purge(std::uint8_t age) noexcept {
@@ -277,23 +341,28 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   const std::lock_guard alone{purging_};
   std::unique_lock hold{lock_};
   const std::size_t count = next_old_run(from, age, from);
-  if (count == 0) {
-    if (dirty_slices_.load(std::memory_order_relaxed) == 0) {
-      moves_.store(0, std::memory_order_relaxed);
-    }
-    return false;
-  }
+  if (count == 0) return false;
   // Nobody else may touch them meanwhile, and nobody needs to wait.
   mark_used(from, count);
   being_purged_ = count;
   hold.unlock();
-  const bool given_back = give_back(from, count);
+  const bool given_back = os::purge(address_of(from), count * slice_bytes);
+  purge_granule_classes(from, count);
   hold.lock();
   being_purged_ = 0;
   mark_free(from, count, given_back);
   if (given_back) purged += count * slice_bytes;
   from += count;
   return true;
+}
+
+/// Effects: gives back what was remembered of the blocks of mixed spans that these slices were. All
+/// of it is no_class again.
+void space::purge_granule_classes(slice_index first, std::size_t count) noexcept {
+  const std::size_t page = os::page_bytes();
+  const std::size_t begin = round_up(first * granules_of_a_slice, page);
+  const std::size_t end = (first + count) * granules_of_a_slice / page * page;
+  if (begin < end) os::purge(granule_classes_ + begin, end - begin);
 }
 
 void space::set_class(const span& of, size_class to) noexcept {

@@ -1,45 +1,56 @@
-// All the addresses of the heap: one reserved range, cut into slices that are used, dirty (free,
-// but the system still counts their pages as ours) or clean.
+// All the addresses of the heap: one range, cut into slices that are used, dirty (free, but the
+// system still counts their pages as ours) or clean.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 
+#include "heap/growing_table.hpp"
+#include "heap/relocation.hpp"
+#include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
-using slice_index = std::size_t;
-
 /// Thread safety: all, after `start`.
 class space {
  public:
-  /// Effects: reserves the range, as much as the system allows. Returns: whether there is any.
+  /// Effects: chooses the range. Where the system has addresses that it leaves alone, only what is
+  /// used of them is ever mapped; else as much as the system allows is reserved.
+  /// Returns: whether there is any.
   [[nodiscard]] bool start() noexcept;
 
   /// Returns: the span record of `count` free slices side by side, now used; nullptr without
   /// memory. `alignment` is in slices. `was_clean` tells whether all of their pages read as zero.
-  /// Complexity: linear in the number of holes below the place found.
+  /// The place is the lowest one. Complexity: as slice_map::find.
   [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept;
+
+  /// Effects: the first `bytes` of a span that was taken read as zero. What was clean when it was
+  /// taken is not touched. Requires: nobody has written to them since.
+  void zero(const span& taken, std::size_t bytes) noexcept;
 
   /// Effects: makes a span longer at its place, if the slices behind it are free.
   [[nodiscard]] bool extend(span& grown, std::size_t count) noexcept;
 
   /// Effects: frees the slices of a span from the `kept`-th on; `clean` when their pages were given
-  /// back already. With `kept` 0 the span is gone.
+  /// back already. With `kept` 0 the span is gone. Free slices are never pieces (span::pieces).
   void give(span& freed, std::size_t kept = 0, bool clean = false) noexcept;
 
   /// Effects: gives the pages of free slices back that were freed `age` ticks ago or longer.
   /// Returns: the bytes given back.
   std::size_t purge(std::uint8_t age) noexcept;
 
-  /// Effects: as os::move_pages; refuses when the system already has to describe too many pieces
-  /// that came from elsewhere. They are mended when they are given back. Requires: used slices.
-  [[nodiscard]] bool move_pages(std::byte* from, std::byte* to, std::size_t size_bytes) noexcept;
+  /// Effects: brings the contents of a large block to another span, at least as long, by moving its
+  /// pages where that is possible.
+  [[nodiscard]] relocated relocate(span& from, span& to) noexcept;
+
+  /// Effects: the span is gone, and its slices stay out of use for ever: nothing is mapped there.
+  void retire(span& lost) noexcept;
 
   /// Effects: counts the time that dirty slices have been dirty.
   void tick() noexcept { now_.fetch_add(1, std::memory_order_relaxed); }
@@ -60,14 +71,19 @@ class space {
     return static_cast<slice_index>(&of - spans_);
   }
 
-  /// Returns: the span of a small block, whichever of its slices the address is in.
-  /// Requires: a slice of a span that exists.
-  [[nodiscard]] span& span_at(const void* address) const noexcept {
-    span& slice = spans_[slice_of(address)];
-    return slice.use.load(std::memory_order_relaxed) == slice_use::inside
-               ? (&slice)[-static_cast<std::ptrdiff_t>(slice.slices)]
-               : slice;
+  /// Returns: the record of the span that the address is in, if it is in a span of small blocks;
+  /// otherwise some record, or nullptr where there is none.
+  [[nodiscard]] span* find_span(const void* address) const noexcept {
+    const slice_index at = slice_of(address);
+    span* const slice = record(at);
+    if (slice == nullptr || slice->use.load(std::memory_order_relaxed) != slice_use::inside) {
+      return slice;
+    }
+    // What the record says may be of an earlier life, and then be any number.
+    return slice->slices <= at ? slice - slice->slices : slice;
   }
+  /// Requires: a slice of a span that exists.
+  [[nodiscard]] span& span_at(const void* address) const noexcept { return *find_span(address); }
   [[nodiscard]] span* record(slice_index slice) const noexcept {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
@@ -120,36 +136,37 @@ class space {
   os::mutex& lock() noexcept { return lock_; }
 
  private:
-  using word = std::uint64_t;
-  [[nodiscard]] slice_index find(std::size_t count, std::size_t alignment) const noexcept;
-  [[nodiscard]] slice_index first_with(bool used, slice_index from,
-                                       slice_index limit) const noexcept;
-  [[nodiscard]] bool start_with(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_quietly(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_reserved(std::size_t slices) noexcept;
+  [[nodiscard]] bool start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept;
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
-  [[nodiscard]] bool commit_tables(slice_index from, slice_index to) noexcept;
+  [[nodiscard]] bool commit_tables(slice_index end) noexcept;
+  [[nodiscard]] bool pass_over(slice_index end) noexcept;
+  [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
-  bool give_back(slice_index first, std::size_t count) noexcept;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
+  void purge_granule_classes(slice_index first, std::size_t count) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
+  [[nodiscard]] std::size_t next_dirty_run(slice_index& first, slice_index end) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
                                          slice_index& first) const noexcept;
 
   std::uintptr_t base_ = 0;
+  std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
+  growing_table slices_;
   bool refused_before_ = false; // then little is asked for, lest every request repeats the search
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
-  word* used_ = nullptr;             // a bit for each slice
-  word* dirty_ = nullptr;            // likewise
+  slice_map map_;
+  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
-  slice_index lowest_free_ = 0;
-  std::size_t being_purged_ = 0; // slices that only seem used meanwhile
+  std::size_t being_purged_ = 0;     // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
-  std::atomic<std::uint32_t> moves_{0}; // since all that was dirty had been given back
   os::mutex purging_; // held while pages are given back, which must be done before a fork
   os::mutex lock_;
 };

@@ -115,9 +115,13 @@ struct span {
   std::uint32_t free_blocks; // mixed: granules
   std::uint32_t searched;    // mixed: the next search for holes begins here
   std::uint32_t longest_seen; // mixed: of the holes before that, in granules
-  std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-  std::size_t bytes;          // large: usable
-  owned_blocks* owner;        // owned: whose
+  std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
+  union {
+    std::uint64_t purged_pages; // pages that were given back and hold free blocks only
+    std::size_t touched_bytes;  // large: what is behind these was given back, or never used
+  };
+  std::size_t bytes;   // large: usable
+  owned_blocks* owner; // owned: whose
   block_map free_map;
 };
 

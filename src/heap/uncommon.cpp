@@ -10,6 +10,7 @@
 #include "heap/clock.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
+#include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
@@ -60,33 +61,52 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   size_bytes = std::max(size_bytes, std::size_t{1});
   const std::size_t slices = slices_of(size_bytes);
   bool clean = false;
-  span* const made = the_space.take(slices + room_slices,
-                                    std::max(alignment / slice_bytes, std::size_t{1}), clean);
+  const auto take = [&] {
+    return the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}),
+                          clean);
+  };
+  span* made = take();
+  if (made == nullptr && room_slices == 0) { // with room, it was only a wish
+    free_what_waits();
+    made = take();
+  }
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
   made->bytes = 0;
   set_bytes(*made, round_up(size_bytes, os::page_bytes()));
+  made->touched_bytes = made->bytes;
   if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
-  if (!clean && zeroed) std::memset(begin, 0, size_bytes);
+  if (!clean && zeroed) the_space.zero(*made, size_bytes);
   large_blocks.fetch_add(1, std::memory_order_relaxed);
   made->use.store(slice_use::large, std::memory_order_release);
   return made;
 }
 
-/// `clean`: its pages are gone already.
-void release_large(span& block, bool clean) noexcept {
+/// Effects: the span is no block any more. Returns: false if it was none.
+bool close_large(span& block) noexcept {
   // Of two threads that free it at once, one comes second.
   slice_use expected = slice_use::large;
-  if (!block.use.compare_exchange_strong(expected, slice_use::inside, std::memory_order_acq_rel)) {
+  if (!block.use.compare_exchange_strong(expected, slice_use::none, std::memory_order_acq_rel)) {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
-    return;
+    return false;
   }
   large_blocks.fetch_sub(1, std::memory_order_relaxed);
   set_bytes(block, 0);
+  return true;
+}
+
+/// `clean`: its pages are gone already.
+void release_large(span& block, bool clean) noexcept {
+  if (!close_large(block)) return;
   the_space.give(block, 0, clean);
   notice_free_memory();
+}
+
+/// Nothing is mapped there any more.
+void retire_large(span& block) noexcept {
+  if (close_large(block)) the_space.retire(block);
 }
 
 /// What an address that is no small block of all threads stands for.
@@ -106,10 +126,10 @@ found look_up(const void* block) noexcept {
   }
   if (use == slice_use::owned) return {.record = record, .use = use};
   if (use == slice_use::inside) {
-    span* const first = record - record->slices;
     // What an inner slice says may be of an earlier life.
+    span* const first = the_space.find_span(block);
     const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned &&
-                       record->slices < first->slices;
+                       the_space.index_of(*record) - the_space.index_of(*first) < first->slices;
     return owned ? found{.record = first, .use = slice_use::owned}
                  : found{.why = invalid::no_block};
   }
@@ -124,12 +144,26 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
   if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
   set_bytes(block, bytes);
+  block.touched_bytes = std::max(block.touched_bytes, bytes);
   // What it no longer needs goes back, but for the room of a block that grows.
   if (slices + slices / room_part < block.slices) {
     the_space.give(block, slices);
+    block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
     notice_free_memory();
   }
-  return the_space.begin_of(block);
+  std::byte* const begin = the_space.begin_of(block);
+  // The room need not be resident.
+  const std::size_t unused_bytes = block.touched_bytes - bytes;
+  if (unused_bytes >= worth_purging_slices * slice_bytes &&
+      os::purge(begin + bytes, unused_bytes)) {
+    block.touched_bytes = bytes;
+  }
+  return begin;
+}
+
+relocated copy_large(span& from, span& to) noexcept {
+  std::memcpy(the_space.begin_of(to), the_space.begin_of(from), from.bytes);
+  return relocated::copied;
 }
 
 void* move_large(span& block, std::size_t size_bytes) noexcept {
@@ -138,18 +172,33 @@ void* move_large(span& block, std::size_t size_bytes) noexcept {
   // Where there is no room to grow, the block itself may still fit.
   if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
   if (made == nullptr) return no_memory();
-  std::byte* const to = the_space.begin_of(*made);
-  std::byte* const from = the_space.begin_of(block);
-  // The new place is longer than the old one with all its room: pages move whole, none stay behind.
-  const std::size_t whole = block.slices * slice_bytes;
-  const bool gone = whole >= worth_moving_bytes && the_space.move_pages(from, to, whole);
-  if (!gone) std::memcpy(to, from, block.bytes);
-  release_large(block, gone);
-  return to;
+  const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes;
+  relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
+  if (how == relocated::target_lost) {
+    retire_large(*made);
+    made = make_large(size_bytes, slice_bytes, 0, false);
+    if (made == nullptr) return no_memory();
+    how = copy_large(block, *made);
+  }
+  if (how == relocated::source_lost) {
+    retire_large(block);
+  } else {
+    release_large(block, how == relocated::moved);
+  }
+  return the_space.begin_of(*made);
+}
+
+/// Returns: the heap of its own that the block is of and has to stay in, or nullptr.
+owned_blocks* owner_of(const void* block) noexcept {
+  if (the_heap_map.class_at(block) != no_class) return nullptr;
+  const found what = look_up(block);
+  return what.use == slice_use::owned ? what.record->owner : nullptr;
 }
 
 void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) noexcept {
-  void* const to = allocate(size_bytes);
+  owned_blocks* const owner = owner_of(block);
+  void* const to =
+      owner == nullptr ? allocate(size_bytes) : allocate_owned(*owner, size_bytes, granule_bytes);
   if (to == nullptr) return nullptr;
   std::memcpy(to, block, std::min(old_bytes, size_bytes));
   deallocate(block);

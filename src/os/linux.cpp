@@ -1,5 +1,6 @@
 #include "os/os.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -8,16 +9,30 @@
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+extern "C" {
+// There if the program was built with ThreadSanitizer or MemorySanitizer.
+[[gnu::weak]] void __tsan_init();
+[[gnu::weak]] void __msan_init();
+}
+
 namespace heapwise::os {
 
 std::size_t page_bytes() noexcept {
-  static const auto size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  // Not a constant of the function: threads may ask at once before the heap has started. Relaxed:
+  // all of them write the same.
+  static constinit std::atomic<std::size_t> known{0};
+  std::size_t size = known.load(std::memory_order_relaxed);
+  if (size == 0) {
+    size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    known.store(size, std::memory_order_relaxed);
+  }
   return size;
 }
 
@@ -70,6 +85,71 @@ void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept {
   return map_aligned(size_bytes, alignment, PROT_NONE, MAP_NORESERVE);
 }
 
+namespace {
+
+placed place(void* memory, std::size_t size_bytes, int protection) noexcept {
+  const errno_keeper keep;
+  void* const found =
+      ::mmap(memory, size_bytes, protection,
+             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+  if (found == memory) return placed::here;
+  if (found == MAP_FAILED) return errno == EEXIST ? placed::occupied : placed::refused;
+  // Linux before 4.17 takes the address for a wish.
+  ::munmap(found, size_bytes);
+  return placed::occupied;
+}
+
+constexpr std::uintptr_t tib = std::uintptr_t{1} << 40;
+
+// Where the system places nothing by itself. Programs and libraries lie higher: executables from
+// two thirds of the addresses on, everything else from the top downwards. If the stack is
+// unlimited, mappings go upwards, from a third of the addresses on (a quarter on aarch64); where
+// they begin is random in at most 16 TiB (32 TiB). Below lie the shadows of sanitizers, and the
+// random addresses that V8 asks for, which are below 64 TiB. At 80 TiB begins the heap of
+// AddressSanitizer.
+struct zone {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::size_t beyond; // so many bytes from anywhere in it on do not fit, but are fewer than all
+};
+#if defined(__x86_64__)
+constexpr zone quiet{66 * tib, 80 * tib, 64 * tib}; // of 128 TiB
+#elif defined(__aarch64__)
+constexpr zone quiet{100 * tib, 116 * tib, 160 * tib}; // of 256 TiB
+#else
+constexpr zone quiet{0, 0, 0};
+#endif
+
+/// Returns: whether the runtime of a sanitizer allows a few addresses only. For another one it asks
+/// the system for 0 instead.
+bool addresses_are_restricted() noexcept {
+  return __tsan_init != nullptr || __msan_init != nullptr;
+}
+
+/// Returns: whether the process runs with the same addresses each time, as debuggers want it.
+bool addresses_are_fixed() noexcept {
+  const errno_keeper keep;
+  const int now = ::personality(0xffffffff); // this value only asks
+  return now != -1 && (now & ADDR_NO_RANDOMIZE) != 0;
+}
+
+} // namespace
+
+placed map_at(void* memory, std::size_t size_bytes) noexcept {
+  return place(memory, size_bytes, PROT_READ | PROT_WRITE);
+}
+
+placed reserve_at(void* memory, std::size_t size_bytes) noexcept {
+  return place(memory, size_bytes, PROT_NONE);
+}
+
+void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept {
+  if (quiet.end - quiet.begin < size_bytes || addresses_are_restricted()) return nullptr;
+  const std::uintptr_t places = (quiet.end - quiet.begin - size_bytes) / alignment + 1;
+  const std::uintptr_t number = addresses_are_fixed() ? 0 : random_word() % places;
+  return reinterpret_cast<void*>(quiet.begin + number * alignment); // the begin is aligned
+}
+
 bool show(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
   return ::mprotect(memory, size_bytes, PROT_READ) == 0;
@@ -91,11 +171,20 @@ bool renew(void* memory, std::size_t size_bytes) noexcept {
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  // Asked to grow at its place over half of all addresses, where libraries and stacks are in the
+  // way, a mapping is refused for lack of room; several mappings are refused as a bad address.
+  if (::mremap(const_cast<void*>(memory), size_bytes, quiet.beyond, 0) != MAP_FAILED) return false;
+  return errno == ENOMEM || errno == EAGAIN; // EAGAIN: it is locked in memory
+}
+
 bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
-  // The old place stays mapped and empty: no other mapping can slip into it.
-  return ::mremap(from, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED | MREMAP_DONTUNMAP,
-                  to) != MAP_FAILED;
+  // Not with MREMAP_DONTUNMAP, which would leave an empty mapping at the old place: it is refused,
+  // after the target was unmapped, if the limit of addresses has come to be below what is in use;
+  // and since Linux 6.15 it makes the system lose count of committed memory (strict overcommit).
+  return ::mremap(from, size_bytes, size_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != MAP_FAILED;
 }
 
 std::size_t address_limit_bytes() noexcept {

@@ -23,6 +23,26 @@ void unmap(void* memory, std::size_t size_bytes) noexcept;
 /// nullptr.
 [[nodiscard]] void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept;
 
+/// What became of a request for pages at an address.
+enum class placed {
+  here,
+  occupied, ///< something else is mapped there, at least in part
+  refused,  ///< the system has no room for them, or a limit stands against them
+};
+
+/// Effects: as `map`, at exactly these addresses, if nothing is mapped there. What is mapped side
+/// by side in this way is one mapping to the system. Returns: anything but `here`: nothing changed.
+/// Requires: whole pages.
+[[nodiscard]] placed map_at(void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: as `map_at`; the addresses may not be touched until `show` or `commit`.
+[[nodiscard]] placed reserve_at(void* memory, std::size_t size_bytes) noexcept;
+
+/// Returns: addresses at which the system places nothing unless it is told to, aligned to
+/// `alignment`; other ones at each call, as far as addresses are random in this process. nullptr if
+/// no such addresses are known for this processor, or not as many.
+[[nodiscard]] void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept;
+
 /// Effects: makes reserved pages readable; they are zero. Returns: whether the system agreed.
 [[nodiscard]] bool show(void* memory, std::size_t size_bytes) noexcept;
 
@@ -33,12 +53,24 @@ void unmap(void* memory, std::size_t size_bytes) noexcept;
 /// Returns: whether the system agreed; if not, the pages are as they were.
 bool purge(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: as `purge`, and undoes what `move_pages` did to how the system describes the pages.
-bool renew(void* memory, std::size_t size_bytes) noexcept;
+/// Effects: maps committed pages anew: they read as zero, and are one mapping with what `map_at`
+/// put around them, whatever `move_pages` or the program (`madvise`, `mlock`) made of them.
+/// Returns: whether the system agreed. If not, they are as they were, or nothing is mapped there:
+/// Linux before 6.12 unmaps before it knows whether memory may be charged (strict overcommit).
+[[nodiscard]] bool renew(void* memory, std::size_t size_bytes) noexcept;
 
-/// Effects: the pages at `from` become those at `to`; fresh zeroed ones take their place. Nothing
-/// is copied. Returns: whether the system could; if not, nothing changed. Requires: whole committed
-/// pages; the two do not overlap.
+/// Returns: whether the pages are a single mapping to the system. False if the system does not
+/// tell. Requires: whole pages at quiet addresses.
+[[nodiscard]] bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: the pages at `from` become those at `to`, and nothing is mapped at `from` any more.
+/// Nothing is copied, and no limit of addresses or memory is asked.
+/// Returns: whether the system could. If not, the pages at `from` are as they were; at `to`
+/// everything is as it was, or nothing is mapped: Linux unmaps the target before it looks at the
+/// source. (All versions do so when memory for page tables is short. Up to 6.16 they do so also if
+/// the source is more than one mapping; 6.17 moves several mappings one by one, and may stop
+/// between two of them.) Requires: whole committed pages that are one mapping (`is_one_mapping`);
+/// the two do not overlap.
 [[nodiscard]] bool move_pages(void* from, void* to, std::size_t size_bytes) noexcept;
 
 /// Returns: how many bytes of addresses this process may use, SIZE_MAX without a limit.

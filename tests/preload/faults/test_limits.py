@@ -15,14 +15,19 @@ MOST_LINES = 3
 MOST_MIB = 600  # taken and written to; not more than a small machine has
 
 
-def limited(heap: Any, compiled: Any, limit: str, mib: int, size: int) -> Any:
-    """``limited.c`` under a limit that holds for it alone, not for those who start it."""
+def run_limited(heap: Any, limit: str, size_bytes: int, *command: str | Path) -> Any:
+    """A command under a limit that holds for it alone, not for those who start it."""
     preload = [f"LD_PRELOAD={heap.library}"] if heap.library else []
-    most_mib = min(mib * 2, MOST_MIB)
     return subprocess.run(
-        ["prlimit", f"--{limit}={mib * MIB}", "env", "-i", *preload,
-         compiled(HERE / "limited.c"), str(size), str(most_mib)],
+        ["prlimit", f"--{limit}={size_bytes}", "env", "-i", *preload, *command],
         capture_output=True, text=True, timeout=150, check=False, stdin=subprocess.DEVNULL)
+
+
+def limited(heap: Any, compiled: Any, limit: str, mib: int, size: int) -> Any:
+    """``limited.c`` under a limit."""
+    most_mib = min(mib * 2, MOST_MIB)
+    return run_limited(heap, limit, mib * MIB, compiled(HERE / "limited.c"), str(size),
+                       str(most_mib))
 
 
 @pytest.mark.parametrize("limit", ["as", "data"])
@@ -43,3 +48,23 @@ def test_what_is_allowed_can_be_used(
         wanted = min(mib / 3, MOST_MIB) if mib >= 64 else 0
         assert first >= wanted, f"{first} MiB of {mib} in blocks of {size}"
         assert second >= first * 0.9, f"{first} MiB, and {second} after it was given back"
+
+
+@pytest.mark.parametrize("kib", [70_001, 100_000, 333_333, 1_000_000, 1_234_567, 5_000_011])
+def test_every_alignment_under_any_limit(heap: Any, compiled: Any, kib: int) -> None:
+    """A limit that is not a power of two must not shift the addresses of the blocks."""
+    done = run_limited(heap, "as", kib * 1024, compiled(HERE / "aligned.c"))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout.split()[1]) == 17 * 12, done.stdout
+
+
+@pytest.mark.parametrize("stack", ["", "ulimit -s unlimited; "], ids=["", "stack unlimited"])
+@pytest.mark.parametrize("mib", [200, 512])
+def test_a_program_that_limits_itself(heap: Any, compiled: Any, mib: int, stack: str) -> None:
+    """A limit of addresses that is set after the start counts what the heap uses, not its range."""
+    program = compiled(HERE / "limits_itself.c")
+    done = heap.run("/bin/sh", "-c", f"{stack}exec {program} {mib}")
+    assert done.status == 0, done.err
+    first, second = map(int, done.out.split())
+    assert mib * 0.7 <= first <= mib * 1.5, f"{first} MiB of {mib}"
+    assert second >= first * 0.9, f"{first} MiB, and {second} after it was given back"

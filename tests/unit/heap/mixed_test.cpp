@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include <sys/mman.h>
+
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
@@ -20,6 +22,7 @@
 namespace {
 
 using namespace heap_tests;
+namespace os = heapwise::os;
 
 constexpr std::size_t granules = slice_bytes / granule_bytes;
 
@@ -98,6 +101,24 @@ TEST_CASE("live blocks of a mixed span stay what they were, and the last one tak
   the_bins[class_for(64)].trim(class_for(64));
   CHECK(the_space.used_bytes() == used - slice_bytes);
   check_nothing_is_left();
+}
+
+TEST_CASE("what was remembered of a mixed span goes back with its slice") {
+  if (os::page_bytes() > slice_bytes / granule_bytes) return; // pages are shared between slices
+  const std::byte* begin = nullptr;
+  const auto is_resident = [&] {
+    unsigned char resident = 0;
+    REQUIRE(::mincore(&the_space.granule_class(begin), os::page_bytes(), &resident) == 0);
+    return (resident & 1) != 0;
+  };
+  mixed_span some{64, [](std::size_t at) { return at % 4 != 0; }};
+  begin = some.begin();
+  for (std::byte* each : some.live) heapwise_free(each);
+  bring_everything_home();
+  check_nothing_is_left();
+  CHECK(is_resident());
+  the_space.purge(0);
+  CHECK_FALSE(is_resident());
 }
 
 TEST_CASE("a block of a mixed span is resized with its content, and keeps its place if it fits") {

@@ -57,6 +57,29 @@ TEST_CASE("what is destroyed with a heap is back in the space, whatever was free
   CHECK(the_space.used_bytes() == used);
 }
 
+TEST_CASE("a block that is resized stays in its heap, and goes with it") {
+  start_without_clock();
+  heapwise_heap_destroy(heapwise_heap_create());
+  bring_everything_home();
+  const std::size_t used = the_space.used_bytes();
+  {
+    a_heap some;
+    std::byte* block = some.allocate(100);
+    std::memset(block, 1, 100);
+    std::size_t kept = 100;
+    for (const std::size_t size : {200UL, 5'000UL, 40'000UL, 3'000'000UL, 50'000UL, 60UL}) {
+      block = static_cast<std::byte*>(heapwise_realloc(block, size));
+      REQUIRE(block != nullptr);
+      kept = std::min(kept, size);
+      CHECK(std::all_of(block, block + kept, [](std::byte at) { return at == std::byte{1}; }));
+      CHECK(heapwise_malloc_usable_size(block) >= size);
+      CHECK(the_space.find_span(block)->use.load() == slice_use::owned);
+    }
+    CHECK(heapwise_realloc(block, 61) == block); // of the same class
+  }
+  CHECK(the_space.used_bytes() == used);
+}
+
 TEST_CASE("every size and alignment, none of them shared, all of them as large as asked for") {
   a_heap some;
   live_blocks live;

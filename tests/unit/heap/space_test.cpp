@@ -4,12 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "heapwise/detail/heap_cache.hpp"
+#include "os/os.hpp"
 #include "stress/threads.hpp"
 
 namespace heapwise::detail {
@@ -19,6 +22,25 @@ extern heap_map the_heap_map; // profile.hpp needs a profile
 namespace {
 
 using namespace heapwise::detail;
+
+namespace os = heapwise::os;
+
+struct mapping {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+/// Returns: the mapping that an address is in, as the system describes it.
+mapping mapping_of(const void* address) {
+  std::ifstream lines{"/proc/self/maps"};
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t length = 0;
+    const std::uintptr_t begin = std::stoull(line, &length, 16);
+    const std::uintptr_t end = std::stoull(line.substr(length + 1), nullptr, 16);
+    if (reinterpret_cast<std::uintptr_t>(address) - begin < end - begin) return {begin, end};
+  }
+  return {};
+}
 
 /// A space beside the heap's: the map that all of them share is the heap's again at the end.
 class a_space {
@@ -233,6 +255,71 @@ TEST_CASE("more than there are addresses for is refused, and nothing changes") {
   CHECK(some->take(1, std::size_t{1} << 47, some.was_clean) == nullptr);
   CHECK(some.used() == 1);
   CHECK(some.take(1) == 1);
+}
+
+/// Returns: whether the heap maps only what it uses: then all that it uses is one mapping.
+bool maps_as_it_grows(space& of) {
+  return os::map_at(of.address_of(of.committed_slices() + 1000), slice_bytes) == os::placed::here;
+}
+
+TEST_CASE("only what is used is mapped, as one mapping, however often the heap grows") {
+  a_space some;
+  some.take(1);
+  std::byte* const begin = some->begin_of(*some.last);
+  std::memset(begin, 1, slice_bytes);
+  for (int i = 0; i < 300; ++i) {
+    some.take(20);
+    std::memset(some->begin_of(*some.last), 1, 100);
+  }
+  if (!maps_as_it_grows(*some)) return; // a system on which all of it has to be reserved
+  const std::size_t committed = some->committed_slices();
+  CHECK(committed < 6001 * 17 / 16 + 64);
+  CHECK(os::map_at(some->address_of(committed), slice_bytes) == os::placed::here);
+  const mapping found = mapping_of(begin);
+  CHECK(found.begin == reinterpret_cast<std::uintptr_t>(begin));
+  CHECK(found.end == reinterpret_cast<std::uintptr_t>(some->address_of(committed + 1)));
+}
+
+TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {
+  a_space some;
+  some.take(1);
+  const std::size_t committed = some->committed_slices();
+  if (!maps_as_it_grows(*some)) return;
+  std::byte* const foreign = some->address_of(committed + 5);
+  REQUIRE(os::map_at(foreign, 3 * slice_bytes) == os::placed::here);
+  std::memset(foreign, 7, 3 * slice_bytes);
+  // One that would lie over it, then one by one.
+  const slice_index large = some.take(committed + 20);
+  CHECK(large == committed + 8);
+  CHECK(some.was_clean);
+  std::memset(some->begin_of(*some.last), 1, (committed + 20) * slice_bytes);
+  for (slice_index at = 1; at < committed + 5; ++at) REQUIRE(some.take(1) == at);
+  CHECK(some.take(1) == committed + 8 + committed + 20);
+  some.give(large);
+  CHECK(some->purge(0) == (committed + 20) * slice_bytes);
+  for (std::size_t at = 0; at < 3 * slice_bytes; at += 512) {
+    REQUIRE(foreign[at] == std::byte{7});
+  }
+  CHECK(some->record(committed + 6) != nullptr); // whoever frees an address in it is told
+  CHECK(some->record(committed + 6)->use.load() == slice_use::none);
+}
+
+TEST_CASE("a span grows up to what somebody else has mapped") {
+  a_space some;
+  some.take(1);
+  span& grown = *some.last;
+  const std::size_t committed = some->committed_slices();
+  if (!maps_as_it_grows(*some)) return;
+  REQUIRE(os::map_at(some->address_of(committed + 5), slice_bytes) == os::placed::here);
+  CHECK_FALSE(some->extend(grown, committed + 6));
+  CHECK(grown.slices == 1);
+  CHECK(some->extend(grown, committed + 5));
+  std::memset(some->begin_of(grown), 1, (committed + 5) * slice_bytes);
+}
+
+TEST_CASE("the slices are as aligned as the largest alignment inside of one") {
+  a_space some;
+  CHECK(reinterpret_cast<std::uintptr_t>(some->address_of(0)) % slice_bytes == 0);
 }
 
 TEST_CASE("an address outside of the range is not held") {

@@ -5,8 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <string>
 #include <vector>
+
+#include <sys/mman.h>
 
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
@@ -82,6 +85,45 @@ TEST_CASE("zeroed means zero, also where others have written before") {
   }
 }
 
+/// Returns: the bytes of memory that the process has.
+std::size_t resident_bytes() {
+  std::ifstream numbers{"/proc/self/statm"};
+  std::size_t total = 0;
+  std::size_t resident = 0;
+  numbers >> total >> resident;
+  return resident * heapwise::os::page_bytes();
+}
+
+TEST_CASE("zeroed memory is written only where others have written before") {
+  constexpr std::size_t size = 512 * mib;
+  std::vector<std::byte*> written; // long ones, and short ones with gaps between them
+  for (int i = 0; i < 16; ++i) written.push_back(allocate(2 * mib));
+  for (int i = 0; i < 64; ++i) written.push_back(allocate(2 * slice_bytes));
+  for (std::byte* const each : written) std::memset(each, 7, 2 * slice_bytes);
+  for (int i = 0; i < 16; ++i) std::memset(written[static_cast<std::size_t>(i)], 7, 2 * mib);
+  for (std::byte* const each : written) heapwise_free(each);
+  const auto expect_zeros = [](const std::byte* block) {
+    for (std::size_t at = 0; at < 64 * mib; ++at) {
+      if (block[at] != std::byte{0}) FAIL("not zero at " << at);
+    }
+  };
+  for (int round = 0; round < 2; ++round) {
+    const std::size_t before = resident_bytes();
+    std::byte* const block = allocate(size, 16, true);
+    REQUIRE(block != nullptr);
+    CHECK(resident_bytes() < before + 16 * mib);
+    expect_zeros(block);
+    heapwise_free(block);
+    // The next round: every other slice was given back.
+    the_space.purge(0);
+    for (std::byte*& each : written) each = allocate(slice_bytes);
+    for (std::size_t i = 0; i < written.size(); i += 2) std::memset(written[i], 9, slice_bytes);
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      the_space.give(*the_space.record(the_space.slice_of(written[i])), 0, i % 2 == 1);
+    }
+  }
+}
+
 TEST_CASE("what cannot be is refused, with ENOMEM") {
   for (const std::size_t size : {SIZE_MAX, static_cast<std::size_t>(PTRDIFF_MAX),
                                  PTRDIFF_MAX - slice_bytes, std::size_t{1} << 62}) {
@@ -119,6 +161,84 @@ TEST_CASE("growing goes on at its place while that is free, and moves where it i
   heapwise_free(grown);
 }
 
+/// Returns: how many mappings the system has for the bytes.
+std::size_t mappings_of(const std::byte* begin, std::size_t size) {
+  std::ifstream lines{"/proc/self/maps"};
+  const auto first = reinterpret_cast<std::uintptr_t>(begin);
+  std::size_t count = 0;
+  for (std::string line; std::getline(lines, line);) {
+    std::size_t length = 0;
+    const std::uintptr_t from = std::stoull(line, &length, 16);
+    const std::uintptr_t to = std::stoull(line.substr(length + 1), nullptr, 16);
+    count += from < first + size && to > first;
+  }
+  return count;
+}
+
+/// A block that has to move each time it grows.
+struct walled_block {
+  std::byte* block;
+  std::size_t size;
+  std::vector<std::byte*> walls{};
+
+  void grow(std::size_t to) {
+    walls.push_back(allocate(1)); // the first free place may not be behind it
+    while (walls.back() < block) walls.push_back(allocate(1));
+    auto* const moved = static_cast<std::byte*>(heapwise_realloc(block, to));
+    REQUIRE(moved != nullptr);
+    for (std::size_t at = 0; at < size; ++at) {
+      if (moved[at] != static_cast<std::byte>(at / 4096 % 251)) FAIL("lost at " << at);
+    }
+    block = moved;
+    size = to;
+    fill();
+  }
+  void fill() const {
+    for (std::size_t at = 0; at < size; ++at) block[at] = static_cast<std::byte>(at / 4096 % 251);
+  }
+  ~walled_block() {
+    for (std::byte* const wall : walls) heapwise_free(wall);
+    heapwise_free(block);
+  }
+};
+
+TEST_CASE("a block that moves many times has its contents, and leaves no pieces behind") {
+  const std::size_t before = count_pieces();
+  {
+    walled_block one{allocate(mib), mib};
+    one.fill();
+    for (int i = 0; i < 6; ++i) {
+      const std::size_t pieces = count_pieces();
+      one.grow(2 * one.size);
+      CHECK(count_pieces() <= pieces + 1); // one more than it had
+      CHECK(mappings_of(one.block, one.size) <= count_pieces() - before + 1);
+    }
+    one.size = mib; // shrinks over the ends of its pieces
+    REQUIRE(heapwise_realloc(one.block, one.size) == one.block);
+    one.grow(70 * mib);
+  }
+  CHECK(count_pieces() == before);
+  CHECK(mappings_of(the_space.address_of(0), the_space.committed_slices() * slice_bytes) <= 2);
+}
+
+TEST_CASE("a block moves whose pages the program has treated differently") {
+  const std::size_t page = heapwise::os::page_bytes();
+  const std::size_t before = count_pieces();
+  {
+    walled_block one{allocate(2 * mib), 2 * mib};
+    one.fill();
+    REQUIRE(::madvise(one.block + 5 * page, 3 * page, MADV_DONTDUMP) == 0);
+    REQUIRE(::madvise(one.block + 100 * page, 30 * page, MADV_RANDOM) == 0);
+    one.grow(4 * mib);
+    one.grow(8 * mib);
+    for (std::size_t at = 0; at < 64; ++at) {
+      REQUIRE(::madvise(one.block + 2 * at * page, page, MADV_DONTFORK) == 0);
+    }
+    one.grow(16 * mib); // so many pieces that the rest is copied
+  }
+  CHECK(count_pieces() == before);
+}
+
 TEST_CASE("shrinking gives back what is behind") {
   const std::size_t used = the_space.used_bytes();
   std::byte* const block = allocate(8 * mib);
@@ -137,6 +257,25 @@ TEST_CASE("shrinking gives back what is behind") {
   heapwise_free(small);
   heapwise_free(behind);
   CHECK(the_space.used_bytes() <= used + slice_bytes); // a span of small ones
+}
+
+TEST_CASE("what a block no longer needs is not resident, also if it keeps the addresses") {
+  std::byte* const block = allocate(60 * mib);
+  std::memset(block, 3, 60 * mib);
+  const std::size_t full = resident_bytes();
+  REQUIRE(heapwise_realloc(block, 45 * mib) == block);
+  CHECK(resident_bytes() <= full - 14 * mib);
+  for (std::size_t size = 45 * mib; size >= 35 * mib; size -= mib / 4) {
+    REQUIRE(heapwise_realloc(block, size) == block); // by little at a time
+  }
+  CHECK(resident_bytes() <= full - 23 * mib);
+  CHECK(all_are(block, 35 * mib, 3));
+  REQUIRE(heapwise_realloc(block, 44 * mib) == block);
+  std::memset(block, 4, 44 * mib);
+  REQUIRE(heapwise_realloc(block, 36 * mib) == block);
+  CHECK(resident_bytes() <= full - 23 * mib);
+  CHECK(all_are(block, 36 * mib, 4));
+  heapwise_free(block);
 }
 
 TEST_CASE("a random life of large blocks: contents follow, neighbours stay, the books agree") {
@@ -208,6 +347,38 @@ TEST_CASE("every address that is no block's is refused with the reason") {
   CHECK(refused(large) == "there is no block in use there");
   heapwise_free(small);
   CHECK(refused(nullptr).empty());
+}
+
+/// Returns: why the bin of a class refused the address.
+std::string refused_by_bin(std::byte* address) {
+  const contract::ending how = contract::in_child([&] { the_bins[5].put_back(&address, 1, 5); });
+  if (how.signal != SIGABRT) return "signal " + std::to_string(how.signal);
+  const std::size_t begin = how.error.find(": ", sizeof "heapwise: ") + 2;
+  return how.error.substr(begin, how.error.find(". Next") - begin);
+}
+
+TEST_CASE("an address of nobody that is freed with a size is refused, not looked up") {
+  std::byte* const block = allocate(mib);
+  std::byte on_the_stack{};
+  CHECK(refused_by_bin(&on_the_stack) == "it is no address of this heap");
+  CHECK(refused_by_bin(nullptr) == "it is no address of this heap");
+  CHECK(refused_by_bin(the_space.address_of(0) - slice_bytes) == "it is no address of this heap");
+  CHECK(refused_by_bin(the_space.address_of(the_space.committed_slices() + 5)) ==
+        "it is no address of this heap");
+  CHECK(refused_by_bin(block) == "it was freed before");
+  heapwise_free(block);
+}
+
+TEST_CASE("an address whose record is of an earlier life is refused") {
+  std::byte* const block = allocate(4 * slice_bytes);
+  const slice_index inner = the_space.slice_of(block) + 2;
+  // As between the moment when a span is taken and the one when it is described.
+  the_space.record(inner)->slices = UINT32_MAX;
+  the_space.record(inner)->use.store(slice_use::inside);
+  CHECK(refused(the_space.address_of(inner)) == "there is no block in use there");
+  CHECK(refused_by_bin(the_space.address_of(inner)) == "it was freed before");
+  the_space.record(inner)->use.store(slice_use::none);
+  heapwise_free(block);
 }
 
 TEST_CASE("of two threads that free a large block one is told") {

@@ -32,6 +32,70 @@ TEST_CASE("mapped pages are zero, writable, aligned, and gone afterwards") {
   }
 }
 
+TEST_CASE("pages come to the address asked for, or not at all") {
+  const std::size_t page = os::page_bytes();
+  auto* const memory = static_cast<unsigned char*>(os::map(4 * page, 1));
+  REQUIRE(memory != nullptr);
+  memory[page] = 1;
+  errno = 42;
+  CHECK(os::map_at(memory + page, page) == os::placed::occupied);
+  CHECK(memory[page] == 1);
+  os::unmap(memory, 2 * page);
+  CHECK(os::map_at(memory, 4 * page) == os::placed::occupied); // in part
+  CHECK(contract::in_child([&] { memory[0] = 1; }).exit_code != 0);
+  CHECK(os::map_at(memory, 2 * page) == os::placed::here);
+  CHECK(memory[page] == 0);
+  memory[0] = memory[page] = 2;
+  os::unmap(memory, 4 * page);
+  CHECK(os::reserve_at(memory, 4 * page) == os::placed::here);
+  CHECK(contract::in_child([&] { memory[0] = 1; }).exit_code != 0);
+  CHECK(os::commit(memory, page));
+  memory[0] = 3;
+  const bool refused = os::map_at(memory, std::size_t{1} << 62) == os::placed::refused;
+  const int seen = errno;
+  CHECK(refused);
+  CHECK(seen == 42);
+  os::unmap(memory, 4 * page);
+}
+
+TEST_CASE("quiet addresses are aligned, and far from everything that is mapped") {
+  constexpr std::size_t size = std::size_t{1} << 40;
+  for (int i = 0; i < 8; ++i) {
+    void* const found = os::quiet_addresses(size, 1 << 16);
+    if (found == nullptr) return; // none are known for this processor
+    CHECK(reinterpret_cast<std::uintptr_t>(found) % (1 << 16) == 0);
+    if (os::reserve_at(found, size) != os::placed::here) return; // a system with fewer addresses
+    os::unmap(found, size);
+  }
+  CHECK(os::quiet_addresses(SIZE_MAX / 2, 1 << 16) == nullptr);
+}
+
+TEST_CASE("pages that move leave nothing where they were, and can be told apart") {
+  const std::size_t page = os::page_bytes();
+  auto* const memory = static_cast<unsigned char*>(os::quiet_addresses(16 * page, 1 << 16));
+  if (memory == nullptr || os::map_at(memory, 16 * page) != os::placed::here) return;
+  for (std::size_t each = 0; each < 16; ++each) memory[each * page] = static_cast<unsigned char>(each);
+  errno = 42;
+  CHECK(os::is_one_mapping(memory, 16 * page));
+  CHECK(os::is_one_mapping(memory + page, 3 * page));
+  REQUIRE(os::move_pages(memory, memory + 8 * page, 4 * page));
+  for (std::size_t each = 0; each < 4; ++each) CHECK(memory[(8 + each) * page] == each);
+  CHECK(memory[12 * page] == 12);
+  CHECK(contract::in_child([&] { memory[0] = 1; }).exit_code != 0);
+  CHECK(os::map_at(memory, 4 * page) == os::placed::here);
+  CHECK(memory[0] == 0);
+  CHECK(os::is_one_mapping(memory, 8 * page));
+  CHECK_FALSE(os::is_one_mapping(memory, 9 * page));
+  CHECK_FALSE(os::is_one_mapping(memory + 8 * page, 5 * page));
+  CHECK(os::is_one_mapping(memory + 8 * page, 4 * page));
+  CHECK(os::renew(memory + 8 * page, 4 * page));
+  CHECK(memory[8 * page] == 0);
+  CHECK(os::is_one_mapping(memory, 16 * page));
+  const int seen = errno;
+  CHECK(seen == 42);
+  os::unmap(memory, 16 * page);
+}
+
 TEST_CASE("refusals and success leave errno alone") {
   errno = 42;
   CHECK(os::map(SIZE_MAX - os::page_bytes() + 1, 1) == nullptr);

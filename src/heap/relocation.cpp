@@ -1,0 +1,129 @@
+#include "heap/relocation.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+
+#include "heap/text.hpp"
+#include "heapwise/detail/size_classes.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+// A process may have 65,530 mappings. Each piece may split the mapping that it comes into in three.
+constexpr std::size_t most_pieces = 4096;
+
+/// A block in more pieces than this is copied, and is in one piece again.
+constexpr std::uint32_t most_pieces_of_a_block = 16;
+
+constinit std::atomic<std::size_t> pieces{0};
+
+/// Returns: the longest beginning, in whole pages, that is one mapping to the system.
+std::size_t first_mapping(const std::byte* begin, std::size_t bytes) noexcept {
+  if (os::is_one_mapping(begin, bytes)) return bytes;
+  const std::size_t page = os::page_bytes();
+  std::size_t one = 0;
+  std::size_t several = bytes / page;
+  while (several - one > 1) {
+    const std::size_t middle = (one + several) / 2;
+    (os::is_one_mapping(begin, middle * page) ? one : several) = middle;
+  }
+  return one * page;
+}
+
+struct progress {
+  std::size_t bytes = 0; // moved
+  std::uint32_t pieces = 0;
+  bool target_lost = false;
+};
+
+/// Effects: moves one mapping after the other, until all are moved or the system refuses one.
+progress move_pieces(std::byte* from, std::byte* to, std::size_t bytes) noexcept {
+  progress made;
+  while (made.bytes < bytes && made.pieces < most_pieces_of_a_block) {
+    const std::size_t piece = first_mapping(from + made.bytes, bytes - made.bytes);
+    if (piece == 0) break;
+    if (!os::move_pages(from + made.bytes, to + made.bytes, piece)) {
+      // It may have unmapped the target before it failed.
+      made.target_lost = os::map_at(to + made.bytes, piece) == os::placed::refused;
+      break;
+    }
+    made.bytes += piece;
+    ++made.pieces;
+  }
+  return made;
+}
+
+/// Effects: the pages are at `from` again, or the process ends: half of a block would be lost.
+void move_back(std::byte* from, std::byte* to, std::size_t bytes) noexcept {
+  while (bytes > 0) {
+    const progress made = move_pieces(to, from, bytes);
+    if (made.bytes == 0) {
+      text line;
+      line.add(
+          "heapwise: the system refuses to move the pages of a block back. Next: raise the "
+          "limits of memory and of mappings (vm.max_map_count)\n");
+      line.write();
+      std::abort();
+    }
+    from += made.bytes;
+    to += made.bytes;
+    bytes -= made.bytes;
+  }
+}
+
+} // namespace
+
+relocated relocate(span& source_span, std::byte* source, span& target_span,
+                   std::byte* target) noexcept {
+  // The target is longer than the source with all its room: pages move whole, none stay behind.
+  const std::size_t bytes = source_span.slices * slice_bytes;
+  const bool many = pieces.load(std::memory_order_relaxed) >= most_pieces;
+  const progress made = many ? progress{} : move_pieces(source, target, bytes);
+  if (made.target_lost) {
+    move_back(source, target, made.bytes);
+    return relocated::target_lost;
+  }
+  target_span.pieces = made.pieces;
+  pieces.fetch_add(made.pieces, std::memory_order_relaxed);
+  if (made.bytes < source_span.bytes) {
+    std::memcpy(target + made.bytes, source + made.bytes, source_span.bytes - made.bytes);
+  }
+  if (made.bytes == 0) return relocated::copied;
+  // What was moved has left a hole. Pieces of earlier moves went with it: what comes there now is
+  // one mapping with its neighbours.
+  if (os::map_at(source, made.bytes) != os::placed::here) {
+    if (made.bytes < bytes) os::purge(source + made.bytes, bytes - made.bytes);
+    forget_pieces(source_span);
+    return relocated::source_lost;
+  }
+  if (made.bytes < bytes) return relocated::copied;
+  forget_pieces(source_span);
+  return relocated::moved;
+}
+
+mended mend(std::byte* begin, std::size_t bytes) noexcept {
+  if (os::renew(begin, bytes)) return mended::fresh;
+  // It may have unmapped the place before it failed.
+  switch (os::map_at(begin, bytes)) {
+    case os::placed::here:
+      return mended::fresh;
+    case os::placed::occupied:
+      return mended::as_was;
+    case os::placed::refused:
+      break;
+  }
+  return mended::lost;
+}
+
+void forget_pieces(span& of) noexcept {
+  pieces.fetch_sub(of.pieces, std::memory_order_relaxed);
+  of.pieces = 0;
+}
+
+std::size_t count_pieces() noexcept { return pieces.load(std::memory_order_relaxed); }
+
+} // namespace heapwise::detail

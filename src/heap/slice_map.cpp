@@ -1,0 +1,134 @@
+#include "heap/slice_map.hpp"
+
+#include <bit>
+
+namespace heapwise::detail {
+
+namespace {
+
+constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
+  return (value + to - 1) / to * to;
+}
+
+// A run that is at least this long is not measured: a group that has one is searched.
+constexpr std::size_t most_measured = 64;
+
+} // namespace
+
+std::size_t slice_map::bytes_for(std::size_t slices) noexcept {
+  const std::size_t groups = round_up(slices, slices_of_a_group) / slices_of_a_group;
+  return round_up(slices, slices_of_a_word) / 8 + groups * sizeof(group);
+}
+
+void slice_map::start(void* memory, std::size_t slices) noexcept {
+  used_ = static_cast<slice_word*>(memory);
+  groups_ = reinterpret_cast<group*>(used_ + round_up(slices, slices_of_a_word) / slices_of_a_word);
+  slices_ = slices;
+  lowest_free_ = 0;
+  groups_[0].longest = unknown; // one run of all slices begins there
+}
+
+slice_index slice_map::next(bool used, slice_index from, slice_index limit) noexcept {
+  const slice_word flip = used ? 0 : ~slice_word{0};
+  const std::uint32_t without = used ? 0 : std::uint32_t{slices_of_a_group};
+  for (slice_index at = from; at < limit;) {
+    ++visited_;
+    if (at % slices_of_a_group == 0 && groups_[at / slices_of_a_group].used == without) {
+      at += slices_of_a_group;
+      continue;
+    }
+    const slice_word candidates =
+        (used_[at / slices_of_a_word] ^ flip) & (~slice_word{0} << (at % slices_of_a_word));
+    at = at / slices_of_a_word * slices_of_a_word;
+    if (candidates != 0) {
+      return std::min(at + static_cast<std::size_t>(std::countr_zero(candidates)), limit);
+    }
+    at += slices_of_a_word;
+  }
+  return limit;
+}
+
+slice_index slice_map::begin_of_run(slice_index end) noexcept {
+  while (end > 0) {
+    ++visited_;
+    if (end % slices_of_a_group == 0 && groups_[end / slices_of_a_group - 1].used == 0) {
+      end -= slices_of_a_group;
+      continue;
+    }
+    const slice_index word = (end - 1) / slices_of_a_word;
+    const slice_index begin = word * slices_of_a_word;
+    const slice_word used_before = used_[word] << (slices_of_a_word - (end - begin));
+    const auto free_before = static_cast<std::size_t>(std::countl_zero(used_before));
+    if (free_before < end - begin) return end - free_before;
+    end = begin;
+  }
+  return 0;
+}
+
+slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_t base) noexcept {
+  slice_index at = lowest_free_;
+  while (at < slices_) {
+    ++visited_;
+    if (groups_[at / slices_of_a_group].longest < count) {
+      at = round_up(at + 1, slices_of_a_group);
+      continue;
+    }
+    const slice_index found = find_in_group(at, count, alignment, base);
+    if (found != slices_) return found;
+  }
+  return slices_;
+}
+
+/// Effects: `at` is behind the runs that begin in its group. Returns: as `find`.
+/// Requires: no free run begins in the group before `at`.
+slice_index slice_map::find_in_group(slice_index& at, std::size_t count, std::size_t alignment,
+                                     std::size_t base) noexcept {
+  group& searched = groups_[at / slices_of_a_group];
+  const slice_index end = std::min(slices_, round_up(at + 1, slices_of_a_group));
+  std::size_t longest = 0;
+  while (at < end) {
+    const slice_index run = next(false, at, end);
+    if (run == end) break;
+    const slice_index place = round_up(base + run, alignment) - base;
+    const slice_index wanted_end = place < slices_ ? std::min(place + count, slices_) : slices_;
+    const slice_index run_end = next(true, run, wanted_end);
+    if (run_end == place + count) return place;
+    longest = std::max(longest, run_end - run);
+    at = run_end + 1;
+  }
+  at = std::max(at, end);
+  searched.longest = static_cast<std::uint32_t>(longest);
+  return slices_;
+}
+
+/// Effects: the bound of its group allows for the run. Requires: a free run begins there.
+void slice_map::raise_bound(slice_index run) noexcept {
+  const slice_index limit = std::min(slices_, run + most_measured);
+  const std::size_t length = next(true, run, limit) - run;
+  std::uint32_t& longest = groups_[run / slices_of_a_group].longest;
+  longest =
+      std::max(longest, length < most_measured ? static_cast<std::uint32_t>(length) : unknown);
+}
+
+void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
+  each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
+    word |= mask;
+    groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used +=
+        static_cast<std::uint32_t>(std::popcount(mask));
+  });
+  const slice_index end = first + count;
+  if (first == lowest_free_) lowest_free_ = end;
+  if (end < slices_) raise_bound(end); // the rest of the run begins here now
+}
+
+void slice_map::mark_free(slice_index first, std::size_t count) noexcept {
+  each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
+    word &= ~mask;
+    groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used -=
+        static_cast<std::uint32_t>(std::popcount(mask));
+  });
+  lowest_free_ = std::min(lowest_free_, first);
+  raise_bound(begin_of_run(first));
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,87 @@
+// Which slices are used, and in which parts of the heap a run of free slices may be long enough.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+namespace heapwise::detail {
+
+using slice_index = std::size_t;
+
+/// A bit for each slice, in words of 64.
+using slice_word = std::uint64_t;
+inline constexpr std::size_t slices_of_a_word = 64;
+
+/// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
+template <class Change>
+void each_word(slice_word* words, slice_index first, std::size_t count, Change change) {
+  const slice_index end = first + count;
+  while (first < end) {
+    const std::size_t from = first % slices_of_a_word;
+    const std::size_t length = std::min(slices_of_a_word - from, end - first);
+    const slice_word mask = (~slice_word{0} >> (slices_of_a_word - length)) << from;
+    change(words[first / slices_of_a_word], mask);
+    first += length;
+  }
+}
+
+/// The search for free slices skips groups of slices in which no run begins that is long enough.
+/// The bound that it goes by is never too low. It may be too high after the longest run was taken;
+/// the next search that meets it makes it exact. Thread safety: none, the space has a lock.
+class slice_map {
+ public:
+  static constexpr std::size_t slices_of_a_group = 4096;
+
+  /// Returns: the bytes of the tables for so many slices.
+  [[nodiscard]] static std::size_t bytes_for(std::size_t slices) noexcept;
+
+  /// Effects: all slices are free. Requires: zeroed memory of bytes_for(slices), aligned to 8.
+  void start(void* memory, std::size_t slices) noexcept;
+
+  [[nodiscard]] std::size_t slices() const noexcept { return slices_; }
+
+  /// Returns: the lowest `count` free slices side by side; slices() if there are none.
+  /// `base + result` is a multiple of `alignment`.
+  /// Complexity: the groups of the heap, and the runs in those groups that may hold the request.
+  [[nodiscard]] slice_index find(std::size_t count, std::size_t alignment,
+                                 std::size_t base) noexcept;
+
+  [[nodiscard]] bool are_free(slice_index first, std::size_t count) noexcept {
+    return next(true, first, first + count) == first + count;
+  }
+
+  /// Requires: they are free.
+  void mark_used(slice_index first, std::size_t count) noexcept;
+  /// Requires: they are used.
+  void mark_free(slice_index first, std::size_t count) noexcept;
+
+  /// Returns: the used slices of the word, a bit for each.
+  [[nodiscard]] slice_word used_of_word(std::size_t number) const noexcept { return used_[number]; }
+
+  /// Returns: how many words and groups all searches have looked at.
+  [[nodiscard]] std::size_t visited() const noexcept { return visited_; }
+
+ private:
+  struct group {
+    std::uint32_t longest; // no free run that begins here is longer
+    std::uint32_t used;    // slices
+  };
+  static constexpr std::uint32_t unknown = UINT32_MAX;
+
+  /// Returns: the first slice at or after `from` that is used (or free), or `limit`.
+  [[nodiscard]] slice_index next(bool used, slice_index from, slice_index limit) noexcept;
+  /// Returns: where the free run begins that ends before `end`.
+  [[nodiscard]] slice_index begin_of_run(slice_index end) noexcept;
+  [[nodiscard]] slice_index find_in_group(slice_index& at, std::size_t count, std::size_t alignment,
+                                          std::size_t base) noexcept;
+  void raise_bound(slice_index run) noexcept;
+
+  slice_word* used_ = nullptr;
+  group* groups_ = nullptr;
+  std::size_t slices_ = 0;
+  slice_index lowest_free_ = 0; // no slice below it is free
+  std::size_t visited_ = 0;
+};
+
+} // namespace heapwise::detail

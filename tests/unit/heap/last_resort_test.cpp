@@ -1,0 +1,124 @@
+#include "heap/last_resort.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <heapwise/malloc.h>
+
+#include "heap/options.hpp"
+#include "heap/space.hpp"
+#include "heap/uncommon.hpp"
+#include "surroundings.hpp"
+
+namespace {
+
+using namespace heap_tests;
+
+/// While it exists the heap may use no more slices than it does.
+class full_heap {
+ public:
+  full_heap() { the_options.limit_bytes = the_space.used_bytes(); }
+  ~full_heap() { the_options.limit_bytes = unlimited_; }
+  full_heap(const full_heap&) = delete;
+  full_heap& operator=(const full_heap&) = delete;
+
+ private:
+  std::size_t unlimited_ = the_options.limit_bytes;
+};
+
+/// Effects: leaves free blocks of the size in the thread's cache and its bin.
+void fill_caches(std::size_t size, std::size_t bytes) {
+  std::vector<void*> blocks;
+  for (std::size_t taken = 0; taken < bytes; taken += size) {
+    blocks.push_back(heapwise_malloc(size));
+  }
+  for (void* const each : blocks) heapwise_free(each);
+}
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+TEST_CASE("before a request fails, what waits in caches and stocks is used for it") {
+  start_without_clock();
+  bring_everything_home();
+  SUBCASE("a large block") {
+    fill_caches(32'768, 2 * mib);
+    const full_heap full;
+    void* const block = heapwise_malloc(mib);
+    CHECK(block != nullptr);
+    heapwise_free(block);
+  }
+  SUBCASE("a small block of another size") {
+    fill_caches(32'768, 2 * mib);
+    const full_heap full;
+    std::vector<void*> blocks;
+    for (int i = 0; i < 100; ++i) blocks.push_back(heapwise_malloc(2'000));
+    for (void* const each : blocks) CHECK(each != nullptr);
+    for (void* const each : blocks) heapwise_free(each);
+  }
+  SUBCASE("a block that grows") {
+    void* block = heapwise_malloc(mib);
+    void* const wall = heapwise_malloc(mib);
+    REQUIRE((block != nullptr && wall != nullptr));
+    std::memset(block, 1, mib);
+    fill_caches(32'768, 2 * mib);
+    heapwise_free(wall);
+    {
+      const full_heap full;
+      void* const wide = heapwise_realloc(block, mib + mib / 2);
+      CHECK(wide != nullptr);
+      if (wide != nullptr) block = wide;
+    }
+    heapwise_free(block);
+  }
+  SUBCASE("a block of a heap of its own") {
+    heapwise_heap* const heap = heapwise_heap_create();
+    fill_caches(32'768, 2 * mib);
+    const full_heap full;
+    CHECK(heapwise_heap_malloc(heap, mib) != nullptr);
+    heapwise_heap_destroy(heap);
+  }
+  SUBCASE("what a thread left behind") {
+    std::thread{[] { fill_caches(8'192, 4 * mib); }}.join();
+    const full_heap full;
+    void* const block = heapwise_malloc(mib / 2);
+    CHECK(block != nullptr);
+    heapwise_free(block);
+  }
+}
+
+TEST_CASE("a request that cannot be met fails, and all that was there can be used") {
+  start_without_clock();
+  fill_caches(32'768, 2 * mib);
+  const full_heap full;
+  CHECK(heapwise_malloc(the_space.used_bytes() + mib) == nullptr);
+  void* const block = heapwise_malloc(mib);
+  CHECK(block != nullptr);
+  heapwise_free(block);
+}
+
+TEST_CASE("a thread without a cache takes from the batches of its bin") {
+  start_without_clock();
+  bring_everything_home();
+  constexpr std::size_t size = 32'768;
+  const size_class of = class_of(size);
+  bin& from = the_bins[of];
+  const std::vector<std::byte*> blocks =
+      take_blocks(from, of, std::size_t{4} * class_table[of].batch);
+  for (std::size_t at = 0; at < blocks.size(); at += class_table[of].batch) {
+    lone_batch{of}.flush(from, &blocks[at]);
+  }
+  REQUIRE(from.figures(of).stocked_blocks == blocks.size());
+  const std::size_t used = the_space.used_bytes();
+  std::vector<std::byte*> taken;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    taken.push_back(static_cast<std::byte*>(from.take_one(of)));
+    CHECK(taken.back() != nullptr);
+  }
+  CHECK(the_space.used_bytes() <= used);
+  put_back(from, taken, of);
+}
+
+} // namespace

@@ -1,0 +1,136 @@
+#include "heap/slice_map.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "stress/threads.hpp"
+
+namespace {
+
+using namespace heapwise::detail;
+
+/// A map with memory of its own, and a note for each slice to compare it with.
+class noted_map {
+ public:
+  explicit noted_map(std::size_t slices)
+      : memory_((slice_map::bytes_for(slices) + 7) / 8), used_(slices, false) {
+    map_.start(memory_.data(), slices);
+  }
+
+  slice_map& operator*() { return map_; }
+  slice_map* operator->() { return &map_; }
+
+  void use(slice_index first, std::size_t count) {
+    map_.mark_used(first, count);
+    std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), count, true);
+  }
+  void free(slice_index first, std::size_t count) {
+    map_.mark_free(first, count);
+    std::fill_n(used_.begin() + static_cast<std::ptrdiff_t>(first), count, false);
+  }
+
+  /// Returns: what `find` should say, by looking at every slice.
+  [[nodiscard]] slice_index lowest(std::size_t count, std::size_t alignment,
+                                   std::size_t base) const {
+    std::size_t run = 0;
+    for (slice_index at = used_.size(); at-- > 0;) run_from_[at] = run = used_[at] ? 0 : run + 1;
+    for (slice_index at = 0; at < used_.size(); ++at) {
+      if ((base + at) % alignment == 0 && run_from_[at] >= count) return at;
+    }
+    return used_.size();
+  }
+
+ private:
+  std::vector<std::uint64_t> memory_;
+  std::vector<bool> used_;
+  mutable std::vector<std::size_t> run_from_ = std::vector<std::size_t>(used_.size());
+  slice_map map_;
+};
+
+TEST_CASE("runs over the ends of words and of groups are found") {
+  noted_map some{3 * slice_map::slices_of_a_group};
+  for (const slice_index border : {slice_index{64}, slice_map::slices_of_a_group}) {
+    some.use(0, some->slices());
+    some.free(border - 3, 7);
+    CHECK(some->find(7, 1, 0) == border - 3);
+    CHECK(some->find(8, 1, 0) == some->slices());
+    CHECK(some->find(4, 4, 0) == border);
+    CHECK(some->are_free(border - 3, 7));
+    CHECK_FALSE(some->are_free(border - 4, 7));
+    CHECK_FALSE(some->are_free(border - 3, 8));
+    some.free(0, border - 3);
+    some.free(border + 4, some->slices() - border - 4);
+    CHECK(some->find(some->slices(), 1, 0) == 0);
+  }
+}
+
+TEST_CASE("a run that grows at either end is found, however far away it begins") {
+  constexpr std::size_t group = slice_map::slices_of_a_group;
+  noted_map some{8 * group};
+  some.use(0, 8 * group);
+  some.free(100, 6 * group);
+  CHECK(some->find(6 * group + 1, 1, 0) == 8 * group); // now the bounds are exact
+  some.free(100 + 6 * group, 1);
+  CHECK(some->find(6 * group + 1, 1, 0) == 100);
+  some.free(99, 1);
+  CHECK(some->find(6 * group + 2, 1, 0) == 99);
+  some.use(99, 2 * group);
+  CHECK(some->find(4 * group + 2, 1, 0) == 99 + 2 * group);
+}
+
+TEST_CASE("a long random history: the place found is the lowest") {
+  constexpr std::size_t slices = 2 * slice_map::slices_of_a_group + 1000;
+  noted_map some{slices};
+  stress::random draw{11};
+  std::vector<std::pair<slice_index, std::size_t>> spans;
+  for (int step = 0; step < 3000; ++step) {
+    const std::size_t count = 1 + draw.below(draw.below(10) == 0 ? 700 : 6);
+    const std::size_t alignment = draw.below(4) == 0 ? std::size_t{1} << draw.below(8) : 1;
+    const std::size_t base = draw.below(300);
+    const slice_index found = some->find(count, alignment, base);
+    REQUIRE(found == some.lowest(count, alignment, base));
+    if (found != slices && draw.below(5) != 0) {
+      some.use(found, count);
+      spans.emplace_back(found, count);
+    }
+    while (!spans.empty() && (found == slices || draw.below(2) == 0)) {
+      std::swap(spans[draw.below(spans.size())], spans.back());
+      auto& [first, length] = spans.back();
+      const std::size_t kept = draw.below(3) == 0 ? draw.below(length) : 0;
+      some.free(first + kept, length - kept);
+      length = kept;
+      if (kept == 0) spans.pop_back();
+      if (draw.below(3) == 0) break;
+    }
+  }
+}
+
+TEST_CASE("a search does not look at holes that are too short") {
+  // 16 GiB in which each tenth slice is free.
+  constexpr std::size_t slices = std::size_t{1} << 18;
+  constexpr std::size_t searches = 1000;
+  noted_map some{2 * slices};
+  some.use(0, slices);
+  std::size_t holes = 0;
+  for (slice_index at = 5; at < slices; at += 10, ++holes) some.free(at, 1);
+  REQUIRE(some->find(2, 1, 0) == slices); // the first one looks at all
+  std::vector<slice_index> taken;
+  const std::size_t before = some->visited();
+  for (std::size_t i = 0; i < searches; ++i) {
+    const slice_index found = some->find(2, 1, 0);
+    REQUIRE(found == slices + 2 * i);
+    some.use(found, 2);
+    taken.push_back(found);
+  }
+  for (const slice_index each : taken) some.free(each, 2);
+  const std::size_t visited = (some->visited() - before) / searches;
+  CHECK(visited < 2 * (slices / slice_map::slices_of_a_group));
+  CHECK(visited < holes / 100);
+}
+
+} // namespace
