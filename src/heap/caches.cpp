@@ -32,10 +32,11 @@ constexpr heap_cache make_no_cache() noexcept {
   return made;
 }
 
-/// Stands for "no cache": its stacks are empty and have no room.
+/// Stands for "no cache yet": its stacks are empty and have no room.
 constinit heap_cache no_cache = make_no_cache();
 
-__thread bool thread_has_ended __attribute__((tls_model("initial-exec")));
+/// Stands for "no cache ever again".
+constinit heap_cache no_later_cache = make_no_cache();
 
 /// Caches whose threads have ended, ready for new threads with what is in them.
 struct idle_caches {
@@ -132,8 +133,7 @@ heap_cache* adopt_cache() noexcept {
 /// The cache of a thread that ends is there for the next one.
 void abandon(void* abandoned) {
   auto* const cache = static_cast<heap_cache*>(abandoned);
-  current_cache = &no_cache;
-  thread_has_ended = true;
+  forgo_cache();
   bool crowded = false;
   {
     const std::lock_guard hold{idle.lock};
@@ -155,10 +155,13 @@ void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon
 
 void use_no_cache() noexcept { current_cache = &no_cache; }
 
+void forgo_cache() noexcept { current_cache = &no_later_cache; }
+
 heap_cache* own_cache() noexcept {
   heap_cache* const cache = current_cache;
+  if (cache == &no_later_cache) return nullptr;
   if (cache != &no_cache) return cache;
-  if (thread_has_ended || !start_heap()) return nullptr;
+  if (!start_heap()) return nullptr;
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
   current_cache = adopted; // first: arranging the end of the thread allocates
@@ -167,7 +170,7 @@ heap_cache* own_cache() noexcept {
 }
 
 void empty_own_cache() noexcept {
-  if (current_cache != &no_cache) empty(*current_cache);
+  empty(*current_cache); // there is nothing in those that stand for none
 }
 
 void empty_idle_caches() noexcept {

@@ -18,6 +18,9 @@ void watch_thread_exits() noexcept;
 /// for "no cache".
 void use_no_cache() noexcept;
 
+/// Effects: from now on the heap serves the calling thread without a cache.
+void forgo_cache() noexcept;
+
 /// Effects: gives all blocks of the calling thread's cache to the bins.
 void empty_own_cache() noexcept;
 

@@ -77,6 +77,7 @@ bool start_locked() noexcept {
     return false;
   }
   read_options();
+  os::remember_processors();
   watch_thread_exits();
   started.store(true, std::memory_order_release);
   return true;

@@ -10,9 +10,10 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "os/errno_keeper.hpp"
 
 namespace heapwise::os {
 
@@ -22,18 +23,6 @@ std::size_t page_bytes() noexcept {
 }
 
 namespace {
-
-/// Keeps errno as it was, whatever the calls in between do to it.
-class errno_keeper {
- public:
-  errno_keeper() noexcept : saved_{errno} {}
-  ~errno_keeper() { errno = saved_; }
-  errno_keeper(const errno_keeper&) = delete;
-  errno_keeper& operator=(const errno_keeper&) = delete;
-
- private:
-  int saved_;
-};
 
 std::byte* map_anywhere(std::size_t size_bytes, int protection, int flags) noexcept {
   void* const memory =
@@ -106,8 +95,6 @@ std::size_t address_limit_bytes() noexcept {
 }
 
 const char* const* environment() noexcept { return ::environ; }
-
-bool is_single_threaded() noexcept { return __libc_single_threaded != 0; }
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;

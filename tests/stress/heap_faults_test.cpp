@@ -28,6 +28,7 @@ struct fault_plan {
   std::atomic<long> fail_from{0}; // 0: none fails
   std::atomic<bool> for_good{false};
   std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
+  std::atomic<long> threads_to_refuse{0};
 
   bool next_fails() noexcept {
     const long now = ++calls;
@@ -47,7 +48,8 @@ bool real_purge(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5pur
 bool real_renew(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5renewEPvm");
 bool real_move(void*, void*, std::size_t) noexcept
     __asm__("__real__ZN8heapwise2os10move_pagesEPvS1_m");
-bool real_start(void (*)()) noexcept __asm__("__real__ZN8heapwise2os12start_threadEPFvvE");
+bool real_start(void (*)(), const void*) noexcept
+    __asm__("__real__ZN8heapwise2os17start_bare_threadEPFvvEPKv");
 std::size_t real_page_bytes() noexcept __asm__("__real__ZN8heapwise2os10page_bytesEv");
 
 void* fake_map(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os3mapEmm");
@@ -57,7 +59,8 @@ bool fake_purge(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5pur
 bool fake_renew(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5renewEPvm");
 bool fake_move(void*, void*, std::size_t) noexcept
     __asm__("__wrap__ZN8heapwise2os10move_pagesEPvS1_m");
-bool fake_start(void (*)()) noexcept __asm__("__wrap__ZN8heapwise2os12start_threadEPFvvE");
+bool fake_start(void (*)(), const void*) noexcept
+    __asm__("__wrap__ZN8heapwise2os17start_bare_threadEPFvvEPKv");
 std::size_t fake_page_bytes() noexcept __asm__("__wrap__ZN8heapwise2os10page_bytesEv");
 
 namespace {
@@ -98,7 +101,13 @@ bool fake_move(void* from, void* to, std::size_t size) noexcept {
   expect_pages(to, size);
   return !plan.next_fails() && real_move(from, to, size);
 }
-bool fake_start(void (*body)()) noexcept { return !plan.next_fails() && real_start(body); }
+bool fake_start(void (*body)(), const void* variable) noexcept {
+  if (plan.threads_to_refuse > 0) {
+    --plan.threads_to_refuse;
+    return false;
+  }
+  return !plan.next_fails() && real_start(body, variable);
+}
 std::size_t fake_page_bytes() noexcept {
   const std::size_t pretended = plan.page_bytes;
   return pretended != 0 ? pretended : real_page_bytes();
@@ -311,6 +320,49 @@ TEST_CASE("pages of 16 KiB and of 64 KiB" * doctest::skip(HEAPWISE_SKIP_FAULTS))
       }
     }
   }
+}
+
+/// Effects: plays something in a process of its own, which has to end well.
+template <class Body>
+void play_alone(const Body& body) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(60);
+    body();
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+std::size_t purged_so_far() {
+  heapwise_malloc_statistics now;
+  heapwise_malloc_statistics_get(&now);
+  return now.purged_bytes;
+}
+
+void free_mib(std::size_t mib) {
+  void* const block = heapwise_malloc(mib << 20);
+  EXPECT(block != nullptr);
+  std::memset(block, 1, mib << 20);
+  heapwise_free(block);
+}
+
+TEST_CASE("a thread that is refused is asked for again" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    ::setenv("HEAPWISE_PURGE_DELAY_MS", "2", 1);
+    plan.threads_to_refuse = 3;
+    free_mib(32);
+    EXPECT(plan.threads_to_refuse == 2);
+    // Not at each call, which would cost each of them a call of the system.
+    free_mib(1);
+    EXPECT(plan.threads_to_refuse == 2);
+    for (int call = 0; call < 1000; ++call) heapwise_free(heapwise_malloc(100'000));
+    EXPECT(plan.threads_to_refuse == 0);
+    while (purged_so_far() < std::size_t{30} << 20) std::this_thread::yield();
+  });
 }
 
 } // namespace
