@@ -39,6 +39,9 @@ constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
 constexpr std::size_t few_dirty_bytes = std::size_t{4} << 20;
 constexpr std::size_t many_free_percent = 50;
 
+// A span that becomes a mixed one costs some 10 us, and the locks of two bins are held meanwhile.
+constexpr int most_mixed_at_once = 4;
+
 /// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
 bool sparse_enough() noexcept {
   const std::size_t free_bytes =
@@ -48,13 +51,13 @@ bool sparse_enough() noexcept {
          the_space.dirty_bytes() < few_dirty_bytes;
 }
 
-/// Effects: makes a mixed span of a span with many free blocks, of the class that has most of them.
-/// Returns: whether there was one.
-bool mix_sparsest(size_class but) noexcept {
+/// Effects: makes a mixed span of a span with many free blocks, of the class that has most of them,
+/// if it has a hole for a block of the class `wanted`. Returns: whether it did.
+bool mix_sparsest(size_class wanted) noexcept {
   size_class most = no_class;
   std::size_t most_bytes = 0;
   for (size_class each = 1; each <= class_count; ++each) {
-    const std::size_t bytes = each == but || class_table[each].slices > 1
+    const std::size_t bytes = each == wanted || class_table[each].slices > 1
                                   ? 0
                                   : the_bins[each].free_blocks() * class_table[each].bytes;
     if (bytes > most_bytes) {
@@ -62,7 +65,7 @@ bool mix_sparsest(size_class but) noexcept {
       most_bytes = bytes;
     }
   }
-  return most != no_class && the_bins[most].let_go_sparsest(most);
+  return most != no_class && the_bins[most].let_go_sparsest(most, class_table[wanted].bytes);
 }
 
 void push(batch*& stack, batch* more) noexcept {
@@ -71,6 +74,17 @@ void push(batch*& stack, batch* more) noexcept {
 }
 
 batch* pop(batch*& stack) noexcept { return std::exchange(stack, stack->next); }
+
+/// Returns: whether so many of the first `blocks` bits are set side by side.
+bool has_run(const block_map& map, std::uint32_t length, std::uint32_t blocks) noexcept {
+  std::uint32_t end = 0;
+  while (true) {
+    const std::uint32_t first = map.find(true, end, blocks);
+    if (length > blocks - first) return false;
+    end = map.find(false, first, first + length);
+    if (end == first + length) return true;
+  }
+}
 
 /// Returns: whether all blocks lie in one slice.
 bool share_slice(std::span<std::byte* const> blocks) noexcept {
@@ -185,13 +199,16 @@ std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
 std::uint32_t bin::take_from_holes(std::byte**& top, size_class of) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
   std::uint32_t taken = the_mixed_spans.take(top, wanted, of);
-  while (taken < wanted / enough_part && sparse_enough() && mix_sparsest(of)) {
-    taken += the_mixed_spans.take(top, wanted - taken, of);
+  for (int mixed = 0; mixed < most_mixed_at_once && taken < wanted / enough_part; ++mixed) {
+    if (!sparse_enough() || !mix_sparsest(of)) break;
+    const std::uint32_t more = the_mixed_spans.take(top, wanted - taken, of);
+    if (more == 0) break; // the hole is not aligned, or another thread was quicker
+    taken += more;
   }
   return taken;
 }
 
-bool bin::let_go_sparsest(size_class of) noexcept {
+bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   // Locks of bins are only ever taken one by one, or all in order: this is a second one.
   const std::unique_lock hold{lock_, std::try_to_lock};
   if (!hold.owns_lock()) return false;
@@ -202,7 +219,8 @@ bool bin::let_go_sparsest(size_class of) noexcept {
     return true;
   }
   const std::uint32_t blocks = class_table[of].blocks;
-  if (sparse->free_blocks < blocks / 2) return false;
+  const auto length = static_cast<std::uint32_t>((hole_bytes - 1) / class_table[of].bytes + 1);
+  if (sparse->free_blocks < blocks / 2 || !has_run(sparse->free_map, length, blocks)) return false;
   lists_.remove(*sparse);
   count_free(-static_cast<std::ptrdiff_t>(sparse->free_blocks), of);
   --spans_;

@@ -48,9 +48,10 @@ class alignas(cache_line_bytes) bin {
   /// Requires: a slice whose class was this one a moment ago.
   std::size_t purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept;
 
-  /// Effects: makes its span with the most free blocks a mixed one, if half of it is free and
-  /// nobody is busy with the bin. Returns: whether it did.
-  [[nodiscard]] bool let_go_sparsest(size_class of) noexcept;
+  /// Effects: makes its span with the most free blocks a mixed one, if half of it is free, it has
+  /// free neighbours of `hole_bytes` together, and nobody is busy with the bin. A span without a
+  /// block in use is dissolved instead. Returns: whether it did. Requires: hole_bytes > 0.
+  [[nodiscard]] bool let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept;
 
   /// Returns: the free blocks inside spans.
   [[nodiscard]] std::size_t free_blocks() const noexcept {
