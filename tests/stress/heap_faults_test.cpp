@@ -29,6 +29,9 @@ struct fault_plan {
   std::atomic<bool> for_good{false};
   std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
   std::atomic<long> threads_to_refuse{0};
+  std::atomic<bool> fork_during_start{false};
+  std::atomic<bool> is_starting{false};
+  std::atomic<bool> is_forking{false};
 
   bool next_fails() noexcept {
     const long now = ++calls;
@@ -82,6 +85,11 @@ void* fake_map(std::size_t size, std::size_t alignment) noexcept {
 }
 void* fake_reserve(std::size_t size, std::size_t alignment) noexcept {
   expect_pages(nullptr, size);
+  if (plan.fork_during_start) {
+    plan.is_starting = true;
+    while (!plan.is_forking) std::this_thread::yield();
+    ::usleep(50'000); // enough for a fork that does not wait
+  }
   return plan.next_fails() ? nullptr : real_reserve(size, std::max(alignment, fake_page_bytes()));
 }
 bool fake_commit(void* at, std::size_t size) noexcept {
@@ -362,6 +370,26 @@ TEST_CASE("a thread that is refused is asked for again" * doctest::skip(HEAPWISE
     for (int call = 0; call < 1000; ++call) heapwise_free(heapwise_malloc(100'000));
     EXPECT(plan.threads_to_refuse == 0);
     while (purged_so_far() < std::size_t{30} << 20) std::this_thread::yield();
+  });
+}
+
+TEST_CASE("a fork waits for a thread that starts the heap" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    plan.fork_during_start = true;
+    std::thread first{[] { heapwise_free(heapwise_malloc(100)); }};
+    while (!plan.is_starting) std::this_thread::yield();
+    plan.is_forking = true;
+    const pid_t child = ::fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+      ::alarm(10);
+      small_blocks();
+      ::_exit(0);
+    }
+    int status = -1;
+    EXPECT(::waitpid(child, &status, 0) == child);
+    EXPECT(status == 0);
+    first.join();
   });
 }
 

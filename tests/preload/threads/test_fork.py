@@ -35,6 +35,13 @@ def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+def test_handlers_of_a_library_that_is_loaded_early_may_allocate(heap: Any, compiled: Any) -> None:
+    source = HERE / "allocates_at_fork.c"
+    library = compiled(source, "-DLIBRARY", "-shared", "-fPIC")
+    done = heap.run(compiled(source, "-Wl,--no-as-needed", str(library)), timeout_s=20)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 def step(heap: Any, compiled: Any, patience_s: str) -> Any:
     if platform.machine() != "x86_64":
         pytest.skip("single-stepping by the trap flag is written for x86-64")
