@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -229,13 +230,13 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
 }
 
 void bin::flush(batch*& full, size_class of) noexcept {
-  const std::lock_guard hold{lock_};
+  std::unique_lock hold{lock_};
   ++flushes_;
   batch* const paper = stocked_ == most_stocked(of) ? nullptr
                        : papers_ != nullptr         ? pop(papers_)
                                                     : new_batch(of);
   if (paper == nullptr) {
-    put_back_locked(full->blocks(), class_table[of].batch, of);
+    put_back_locked(full->blocks(), class_table[of].batch, of, hold);
     return;
   }
   push(stock_, std::exchange(full, paper));
@@ -244,11 +245,12 @@ void bin::flush(batch*& full, size_class of) noexcept {
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   if (count == 0) return;
-  const std::lock_guard hold{lock_};
-  put_back_locked(blocks, count, of);
+  std::unique_lock hold{lock_};
+  put_back_locked(blocks, count, of, hold);
 }
 
-void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
+void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of,
+                          lock_holder& hold) noexcept {
   std::byte* const* const end = blocks + count;
   if (!share_slice({blocks, end})) {
     // What is known of their spans is scattered: it is on its way before the first is needed.
@@ -257,13 +259,13 @@ void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_clas
     }
   }
   while (blocks != end) {
-    span* const home = home_of(*blocks, of);
-    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of);
+    span* const home = home_of(*blocks, of, hold);
+    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of, hold);
   }
 }
 
-std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks,
-                                   size_class of) noexcept {
+std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks, size_class of,
+                                   lock_holder& hold) noexcept {
   const class_facts& facts = class_table[of];
   std::byte* const begin = the_space.begin_of(home);
   const std::size_t span_bytes = std::size_t{facts.blocks} * facts.bytes;
@@ -271,41 +273,53 @@ std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> block
   // Blocks that come one after the other are often neighbours.
   block_map::window bits = home.free_map.read(block_at(of, offset_of(blocks.front())));
   std::uint32_t count = 0;
+  std::optional<invalid> wrong;
   auto at = blocks.begin();
   for (; at != blocks.end() && offset_of(*at) < span_bytes; ++at) {
     const std::uint32_t number = block_at(of, offset_of(*at));
     if (number * std::size_t{facts.bytes} != offset_of(*at)) [[unlikely]] {
-      invalid_free(*at, invalid::inside_block);
-      continue;
+      wrong = invalid::inside_block;
+      break;
     }
     if (!bits.holds(number)) {
       home.free_map.write(bits);
       bits = home.free_map.read(number);
     }
     if (bits.test(number)) [[unlikely]] {
-      invalid_free(*at, invalid::freed_before);
-      continue;
+      wrong = invalid::freed_before;
+      break;
     }
     bits.set(number);
     ++count;
   }
   home.free_map.write(bits);
   came_back(home, count, of);
+  if (wrong) report(*at++, *wrong, hold);
   return std::to_address(at);
 }
 
-span* bin::home_of(std::byte* block, size_class of) noexcept {
+void bin::report(const std::byte* block, invalid why, lock_holder& hold) noexcept {
+  // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
+  hold.unlock();
+  invalid_free(block, why);
+  hold.lock();
+}
+
+span* bin::home_of(std::byte* block, size_class of, lock_holder& hold) noexcept {
   span& found = the_space.span_at(block);
+  // Acquire: pairs with the release in mixed_spans::adopt. What it wrote about the span is seen.
   const slice_use use = found.use.load(std::memory_order_acquire);
   if (use == slice_use::small && found.of == of) {
     const class_facts& facts = class_table[of];
     const auto offset = static_cast<std::size_t>(block - the_space.begin_of(found));
     if (offset < std::size_t{facts.blocks} * facts.bytes) return &found;
-    invalid_free(block, invalid::inside_block);
+    report(block, invalid::inside_block, hold);
   } else if (use == slice_use::mixed) {
+    hold.unlock(); // it may have to report, too
     the_mixed_spans.put_back({&block, 1});
+    hold.lock();
   } else {
-    invalid_free(block, invalid::freed_before);
+    report(block, invalid::freed_before, hold);
   }
   return nullptr;
 }
@@ -335,11 +349,15 @@ void* bin::take_one(size_class of) noexcept {
 }
 
 void bin::trim(size_class of) noexcept {
-  const std::lock_guard hold{lock_};
-  for (; least_stocked_ > 0; --least_stocked_, --stocked_) {
+  std::unique_lock hold{lock_};
+  // One at a time: no thread waits for more than one.
+  for (std::uint32_t unneeded = least_stocked_; unneeded > 0 && stock_ != nullptr; --unneeded) {
     batch* const whole = pop(stock_);
-    put_back_locked(whole->blocks(), class_table[of].batch, of);
+    --stocked_;
+    hold.unlock();
+    put_back(whole->blocks(), class_table[of].batch, of);
     delete_batch(whole, of);
+    hold.lock();
   }
   while (papers_ != nullptr) delete_batch(pop(papers_), of);
   least_stocked_ = stocked_;

@@ -180,7 +180,8 @@ void pause() noexcept {
 void write_error(const char* text, std::size_t length) noexcept {
   const errno_keeper keep;
   while (length > 0) {
-    const ssize_t written = ::write(STDERR_FILENO, text, length);
+    // The bare call: `write` is a point at which a thread may be cancelled.
+    const ssize_t written = ::syscall(SYS_write, STDERR_FILENO, text, length);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) break;
     text += written;
