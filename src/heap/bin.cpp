@@ -18,6 +18,7 @@ namespace heapwise::detail {
 
 constinit std::array<bin, class_slots> the_bins;
 constinit std::atomic<std::size_t> the_free_bytes{0};
+constinit std::atomic<std::size_t> the_stocked_bytes{0};
 
 namespace {
 
@@ -67,6 +68,14 @@ bool mix_sparsest(size_class wanted) noexcept {
     }
   }
   return most != no_class && the_bins[most].let_go_sparsest(most, class_table[wanted].bytes);
+}
+
+/// Effects: counts batches that came into a stock, or left it.
+void count_stocked(std::ptrdiff_t batches, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  the_stocked_bytes.fetch_add(
+      static_cast<std::size_t>(batches) * facts.batch * std::size_t{facts.bytes},
+      std::memory_order_relaxed);
 }
 
 void push(batch*& stack, batch* more) noexcept {
@@ -181,6 +190,7 @@ std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
   if (stock_ != nullptr) {
     push(papers_, std::exchange(loaded, pop(stock_)));
     least_stocked_ = std::min(least_stocked_, --stocked_);
+    count_stocked(-1, of);
     return wanted;
   }
   std::byte** top = loaded->blocks();
@@ -241,6 +251,7 @@ void bin::flush(batch*& full, size_class of) noexcept {
   }
   push(stock_, std::exchange(full, paper));
   ++stocked_;
+  count_stocked(1, of);
 }
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
@@ -354,6 +365,7 @@ void bin::trim(size_class of) noexcept {
   for (std::uint32_t unneeded = least_stocked_; unneeded > 0 && stock_ != nullptr; --unneeded) {
     batch* const whole = pop(stock_);
     --stocked_;
+    count_stocked(-1, of);
     hold.unlock();
     put_back(whole->blocks(), class_table[of].batch, of);
     delete_batch(whole, of);

@@ -104,4 +104,7 @@ extern std::array<bin, class_slots> the_bins;
 /// The bytes of all free blocks inside spans.
 extern std::atomic<std::size_t> the_free_bytes;
 
+/// The bytes of all free blocks in batches that wait in bins.
+extern std::atomic<std::size_t> the_stocked_bytes;
+
 } // namespace heapwise::detail

@@ -29,6 +29,12 @@ void empty_idle_caches() noexcept;
 
 [[nodiscard]] std::size_t thread_count() noexcept;
 
+/// Returns: how many caches wait for a thread.
+[[nodiscard]] std::size_t idle_cache_count() noexcept;
+
+/// Returns: the bytes of the free blocks in them.
+[[nodiscard]] std::size_t idle_cached_bytes() noexcept;
+
 /// Returns: the bytes of the free blocks in the calling thread's cache.
 [[nodiscard]] std::size_t own_cached_bytes() noexcept;
 

@@ -52,6 +52,7 @@ constinit std::atomic<std::uint32_t> calls_to_skip{0};
 
 std::size_t free_now() noexcept {
   return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
+         the_stocked_bytes.load(std::memory_order_relaxed) + idle_cached_bytes() +
          the_mixed_spans.free_bytes();
 }
 
