@@ -8,6 +8,7 @@
 #include "heap/caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
+#include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -69,6 +70,7 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
 }
 
 std::size_t tick() noexcept {
+  the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
   for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
@@ -99,7 +101,8 @@ void run_clock() {
   for (std::uint32_t ticks = 1;; ++ticks) {
     os::wait(state, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
     if (state.load(std::memory_order_relaxed) != own_phase) return; // another took over
-    const bool idle = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
+    const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
+    const bool idle = little || the_page_returns.refused();
     idle_ticks = idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     if (idle_ticks < idle_ticks_before_end) continue;
@@ -150,6 +153,7 @@ void forget_clock() noexcept {
 }
 
 std::size_t purge_everything() noexcept {
+  the_page_returns.try_again();
   empty_own_cache();
   empty_idle_caches();
   for (int pass = 0; pass < 2; ++pass) { // what the first finds unused, the second takes

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "heap/options.hpp"
+#include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
 #include "os/os.hpp"
 
@@ -262,7 +263,7 @@ bool space::give_back(slice_index first, std::size_t count) noexcept {
   std::byte* const begin = address_of(first);
   const std::size_t bytes = count * slice_bytes;
   const bool mend = moves_.load(std::memory_order_relaxed) > 0;
-  return (mend && os::renew(begin, bytes)) || os::purge(begin, bytes);
+  return (mend && os::renew(begin, bytes)) || the_page_returns.give_back(begin, bytes);
 }
 
 std::size_t space::purge(std::uint8_t age) noexcept {

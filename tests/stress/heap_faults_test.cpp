@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,6 +31,8 @@ struct fault_plan {
   std::atomic<bool> for_good{false};
   std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
   std::atomic<long> threads_to_refuse{0};
+  std::atomic<bool> refuse_purges{false};
+  std::atomic<long> purges{0};
   std::atomic<bool> fork_during_start{false};
   std::atomic<bool> is_starting{false};
   std::atomic<bool> is_forking{false};
@@ -98,6 +102,8 @@ bool fake_commit(void* at, std::size_t size) noexcept {
 }
 bool fake_purge(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
+  ++plan.purges;
+  if (plan.refuse_purges) return false;
   return !plan.next_fails() && real_purge(at, size);
 }
 bool fake_renew(void* at, std::size_t size) noexcept {
@@ -370,6 +376,31 @@ TEST_CASE("a thread that is refused is asked for again" * doctest::skip(HEAPWISE
     for (int call = 0; call < 1000; ++call) heapwise_free(heapwise_malloc(100'000));
     EXPECT(plan.threads_to_refuse == 0);
     while (purged_so_far() < std::size_t{30} << 20) std::this_thread::yield();
+  });
+}
+
+std::ptrdiff_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks{"/proc/self/task"};
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST_CASE("pages that are never taken back, as under mlockall, are not offered again and again" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    ::setenv("HEAPWISE_PURGE_DELAY_MS", "2", 1);
+    plan.refuse_purges = true;
+    std::vector<void*> kept;
+    std::vector<void*> freed;
+    for (int i = 0; i < 32 << 10; ++i) {
+      (i % 8 == 0 ? kept : freed).push_back(heapwise_malloc(1000)); // two pages, half a page
+    }
+    for (void* each : freed) heapwise_free(each);
+    free_mib(16);
+    while (plan.purges == 0) std::this_thread::yield();
+    while (threads_of_process() > 1) std::this_thread::yield();
+    EXPECT(plan.purges < 100);
+    plan.refuse_purges = false;
+    EXPECT(heapwise_malloc_purge() > std::size_t{20} << 20);
   });
 }
 
