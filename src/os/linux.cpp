@@ -7,6 +7,7 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -94,7 +95,9 @@ std::size_t address_limit_bytes() noexcept {
   return limit.rlim_cur;
 }
 
-const char* const* environment() noexcept { return ::environ; }
+const char* const* environment() noexcept {
+  return ::getauxval(AT_SECURE) != 0 ? nullptr : ::environ;
+}
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;

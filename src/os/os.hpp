@@ -50,7 +50,8 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Returns: a number that other processes cannot guess easily.
 [[nodiscard]] unsigned long long random_word() noexcept;
 
-/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one.
+/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one, and
+/// in a program that has more rights than its user, who must not advise it.
 /// Needs nothing of the C library to be ready.
 [[nodiscard]] const char* const* environment() noexcept;
 
