@@ -10,6 +10,7 @@
 #include "heap/free_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
+#include "heap/mixing.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -34,41 +35,8 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
 /// With this part of a batch from holes a thread is content.
 constexpr std::uint32_t enough_part = 4;
 
-// Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
-// With half, memory is at most about twice what is live; less costs more time
-// (docs/decisions/0022).
-constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
-constexpr std::size_t few_dirty_bytes = std::size_t{4} << 20;
-constexpr std::size_t many_free_percent = 50;
-
 // A span that becomes a mixed one costs some 10 us, and the locks of two bins are held meanwhile.
 constexpr int most_mixed_at_once = 4;
-
-/// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
-bool sparse_enough() noexcept {
-  const std::size_t free_bytes =
-      the_free_bytes.load(std::memory_order_relaxed) + the_mixed_spans.free_bytes();
-  return free_bytes > many_free_bytes &&
-         free_bytes > the_space.used_bytes() / 100 * many_free_percent &&
-         the_space.dirty_bytes() < few_dirty_bytes;
-}
-
-/// Effects: makes a mixed span of a span with many free blocks, of the class that has most of them,
-/// if it has a hole for a block of the class `wanted`. Returns: whether it did.
-bool mix_sparsest(size_class wanted) noexcept {
-  size_class most = no_class;
-  std::size_t most_bytes = 0;
-  for (size_class each = 1; each <= class_count; ++each) {
-    const std::size_t bytes = each == wanted || class_table[each].slices > 1
-                                  ? 0
-                                  : the_bins[each].free_blocks() * class_table[each].bytes;
-    if (bytes > most_bytes) {
-      most = each;
-      most_bytes = bytes;
-    }
-  }
-  return most != no_class && the_bins[most].let_go_sparsest(most, class_table[wanted].bytes);
-}
 
 /// Effects: counts batches that came into a stock, or left it.
 void count_stocked(std::ptrdiff_t batches, size_class of) noexcept {
