@@ -10,7 +10,8 @@ function(add_heap_objects target profile)
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(${target} PRIVATE cxx_std_20)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_PROFILE=${profile}_profile)
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_IN_HEAP
+    HEAPWISE_PROFILE=${profile}_profile)
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   # The library must not ask itself for memory: no malloc and memset may become one calloc.
@@ -36,9 +37,11 @@ function(add_heap_replacement name)
     target_link_options(${target} INTERFACE LINKER:--undefined=malloc)
   endforeach()
   # Calls inside of the library stay inside; a copy in use is never unloaded.
+  # It is made ready before the libraries that may use it, so that it is the last to take its locks
+  # for a fork.
   # A program in C must not have to load the C++ runtime, of which nothing is needed.
   target_link_options(${name} PRIVATE -Wl,--as-needed -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
-    -Wl,--no-undefined -Wl,--build-id)
+    -Wl,-z,initfirst -Wl,--no-undefined -Wl,--build-id)
   if(HEAPWISE_NATIVE_INSTALL_DIR)
     install(TARGETS ${name} LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}" COMPONENT native)
   endif()

@@ -19,4 +19,8 @@ function(add_heapwise_libraries)
       PUBLIC heapwise
       PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
   endforeach()
+  # Blocks, the ends of threads and the thread that gives memory back outlive every dlclose. So a
+  # plug-in with the static library inside is never unloaded; to a program that says nothing.
+  target_link_options(heapwise_shared PRIVATE LINKER:-z,nodelete)
+  target_link_options(heapwise_static INTERFACE LINKER:-z,nodelete)
 endfunction()

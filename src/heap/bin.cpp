@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "heap/free_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
+#include "heap/mixing.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -17,6 +19,7 @@ namespace heapwise::detail {
 
 constinit std::array<bin, class_slots> the_bins;
 constinit std::atomic<std::size_t> the_free_bytes{0};
+constinit std::atomic<std::size_t> the_stocked_bytes{0};
 
 namespace {
 
@@ -32,37 +35,15 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
 /// With this part of a batch from holes a thread is content.
 constexpr std::uint32_t enough_part = 4;
 
-// Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
-// With half, memory is at most about twice what is live; less costs more time
-// (docs/decisions/0022).
-constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
-constexpr std::size_t few_dirty_bytes = std::size_t{4} << 20;
-constexpr std::size_t many_free_percent = 50;
+// A span that becomes a mixed one costs some 10 us, and the locks of two bins are held meanwhile.
+constexpr int most_mixed_at_once = 4;
 
-/// Returns: whether growing would waste what lies free in spans. Slices that are free are better.
-bool sparse_enough() noexcept {
-  const std::size_t free_bytes =
-      the_free_bytes.load(std::memory_order_relaxed) + the_mixed_spans.free_bytes();
-  return free_bytes > many_free_bytes &&
-         free_bytes > the_space.used_bytes() / 100 * many_free_percent &&
-         the_space.dirty_bytes() < few_dirty_bytes;
-}
-
-/// Effects: makes a mixed span of a span with many free blocks, of the class that has most of them.
-/// Returns: whether there was one.
-bool mix_sparsest(size_class but) noexcept {
-  size_class most = no_class;
-  std::size_t most_bytes = 0;
-  for (size_class each = 1; each <= class_count; ++each) {
-    const std::size_t bytes = each == but || class_table[each].slices > 1
-                                  ? 0
-                                  : the_bins[each].free_blocks() * class_table[each].bytes;
-    if (bytes > most_bytes) {
-      most = each;
-      most_bytes = bytes;
-    }
-  }
-  return most != no_class && the_bins[most].let_go_sparsest(most);
+/// Effects: counts batches that came into a stock, or left it.
+void count_stocked(std::ptrdiff_t batches, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  the_stocked_bytes.fetch_add(
+      static_cast<std::size_t>(batches) * facts.batch * std::size_t{facts.bytes},
+      std::memory_order_relaxed);
 }
 
 void push(batch*& stack, batch* more) noexcept {
@@ -71,6 +52,17 @@ void push(batch*& stack, batch* more) noexcept {
 }
 
 batch* pop(batch*& stack) noexcept { return std::exchange(stack, stack->next); }
+
+/// Returns: whether so many of the first `blocks` bits are set side by side.
+bool has_run(const block_map& map, std::uint32_t length, std::uint32_t blocks) noexcept {
+  std::uint32_t end = 0;
+  while (true) {
+    const std::uint32_t first = map.find(true, end, blocks);
+    if (length > blocks - first) return false;
+    end = map.find(false, first, first + length);
+    if (end == first + length) return true;
+  }
+}
 
 /// Returns: whether all blocks lie in one slice.
 bool share_slice(std::span<std::byte* const> blocks) noexcept {
@@ -166,6 +158,7 @@ std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
   if (stock_ != nullptr) {
     push(papers_, std::exchange(loaded, pop(stock_)));
     least_stocked_ = std::min(least_stocked_, --stocked_);
+    count_stocked(-1, of);
     return wanted;
   }
   std::byte** top = loaded->blocks();
@@ -185,13 +178,16 @@ std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
 std::uint32_t bin::take_from_holes(std::byte**& top, size_class of) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
   std::uint32_t taken = the_mixed_spans.take(top, wanted, of);
-  while (taken < wanted / enough_part && sparse_enough() && mix_sparsest(of)) {
-    taken += the_mixed_spans.take(top, wanted - taken, of);
+  for (int mixed = 0; mixed < most_mixed_at_once && taken < wanted / enough_part; ++mixed) {
+    if (!sparse_enough() || !mix_sparsest(of)) break;
+    const std::uint32_t more = the_mixed_spans.take(top, wanted - taken, of);
+    if (more == 0) break; // the hole is not aligned, or another thread was quicker
+    taken += more;
   }
   return taken;
 }
 
-bool bin::let_go_sparsest(size_class of) noexcept {
+bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   // Locks of bins are only ever taken one by one, or all in order: this is a second one.
   const std::unique_lock hold{lock_, std::try_to_lock};
   if (!hold.owns_lock()) return false;
@@ -202,7 +198,8 @@ bool bin::let_go_sparsest(size_class of) noexcept {
     return true;
   }
   const std::uint32_t blocks = class_table[of].blocks;
-  if (sparse->free_blocks < blocks / 2) return false;
+  const auto length = static_cast<std::uint32_t>((hole_bytes - 1) / class_table[of].bytes + 1);
+  if (sparse->free_blocks < blocks / 2 || !has_run(sparse->free_map, length, blocks)) return false;
   lists_.remove(*sparse);
   count_free(-static_cast<std::ptrdiff_t>(sparse->free_blocks), of);
   --spans_;
@@ -211,26 +208,28 @@ bool bin::let_go_sparsest(size_class of) noexcept {
 }
 
 void bin::flush(batch*& full, size_class of) noexcept {
-  const std::lock_guard hold{lock_};
+  std::unique_lock hold{lock_};
   ++flushes_;
   batch* const paper = stocked_ == most_stocked(of) ? nullptr
                        : papers_ != nullptr         ? pop(papers_)
                                                     : new_batch(of);
   if (paper == nullptr) {
-    put_back_locked(full->blocks(), class_table[of].batch, of);
+    put_back_locked(full->blocks(), class_table[of].batch, of, hold);
     return;
   }
   push(stock_, std::exchange(full, paper));
   ++stocked_;
+  count_stocked(1, of);
 }
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   if (count == 0) return;
-  const std::lock_guard hold{lock_};
-  put_back_locked(blocks, count, of);
+  std::unique_lock hold{lock_};
+  put_back_locked(blocks, count, of, hold);
 }
 
-void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
+void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of,
+                          lock_holder& hold) noexcept {
   std::byte* const* const end = blocks + count;
   if (!share_slice({blocks, end})) {
     // What is known of their spans is scattered: it is on its way before the first is needed.
@@ -239,13 +238,13 @@ void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_clas
     }
   }
   while (blocks != end) {
-    span* const home = home_of(*blocks, of);
-    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of);
+    span* const home = home_of(*blocks, of, hold);
+    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of, hold);
   }
 }
 
-std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks,
-                                   size_class of) noexcept {
+std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks, size_class of,
+                                   lock_holder& hold) noexcept {
   const class_facts& facts = class_table[of];
   std::byte* const begin = the_space.begin_of(home);
   const std::size_t span_bytes = std::size_t{facts.blocks} * facts.bytes;
@@ -253,46 +252,58 @@ std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> block
   // Blocks that come one after the other are often neighbours.
   block_map::window bits = home.free_map.read(block_at(of, offset_of(blocks.front())));
   std::uint32_t count = 0;
+  std::optional<invalid> wrong;
   auto at = blocks.begin();
   for (; at != blocks.end() && offset_of(*at) < span_bytes; ++at) {
     const std::uint32_t number = block_at(of, offset_of(*at));
     if (number * std::size_t{facts.bytes} != offset_of(*at)) [[unlikely]] {
-      invalid_free(*at, invalid::inside_block);
-      continue;
+      wrong = invalid::inside_block;
+      break;
     }
     if (!bits.holds(number)) {
       home.free_map.write(bits);
       bits = home.free_map.read(number);
     }
     if (bits.test(number)) [[unlikely]] {
-      invalid_free(*at, invalid::freed_before);
-      continue;
+      wrong = invalid::freed_before;
+      break;
     }
     bits.set(number);
     ++count;
   }
   home.free_map.write(bits);
   came_back(home, count, of);
+  if (wrong) report(*at++, *wrong, hold);
   return std::to_address(at);
 }
 
-span* bin::home_of(std::byte* block, size_class of) noexcept {
+void bin::report(const std::byte* block, invalid why, lock_holder& hold) noexcept {
+  // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
+  hold.unlock();
+  invalid_free(block, why);
+  hold.lock();
+}
+
+span* bin::home_of(std::byte* block, size_class of, lock_holder& hold) noexcept {
   span* const record = the_space.find_span(block);
   if (record == nullptr) { // freed with a size, so that nobody has looked at the address before
-    invalid_free(block, invalid::foreign);
+    report(block, invalid::foreign, hold);
     return nullptr;
   }
   span& found = *record;
+  // Acquire: pairs with the release in mixed_spans::adopt. What it wrote about the span is seen.
   const slice_use use = found.use.load(std::memory_order_acquire);
   if (use == slice_use::small && found.of == of) {
     const class_facts& facts = class_table[of];
     const auto offset = static_cast<std::size_t>(block - the_space.begin_of(found));
     if (offset < std::size_t{facts.blocks} * facts.bytes) return &found;
-    invalid_free(block, invalid::inside_block);
+    report(block, invalid::inside_block, hold);
   } else if (use == slice_use::mixed) {
+    hold.unlock(); // it may have to report, too
     the_mixed_spans.put_back({&block, 1});
+    hold.lock();
   } else {
-    invalid_free(block, invalid::freed_before);
+    report(block, invalid::freed_before, hold);
   }
   return nullptr;
 }
@@ -315,11 +326,12 @@ void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {
 void* bin::take_one(size_class of) noexcept {
   std::byte* block = nullptr;
   std::byte** top = &block;
-  const std::lock_guard hold{lock_};
+  lock_holder hold{lock_};
   if (lists_.fullest() == nullptr && stock_ != nullptr) { // before a new span is made
     batch* const whole = pop(stock_);
     least_stocked_ = std::min(least_stocked_, --stocked_);
-    put_back_locked(whole->blocks(), class_table[of].batch, of);
+    count_stocked(-1, of);
+    put_back_locked(whole->blocks(), class_table[of].batch, of, hold);
     delete_batch(whole, of);
   }
   span* const from = source(of);
@@ -328,11 +340,16 @@ void* bin::take_one(size_class of) noexcept {
 }
 
 void bin::trim(size_class of) noexcept {
-  const std::lock_guard hold{lock_};
-  for (; least_stocked_ > 0; --least_stocked_, --stocked_) {
+  std::unique_lock hold{lock_};
+  // One at a time: no thread waits for more than one.
+  for (std::uint32_t unneeded = least_stocked_; unneeded > 0 && stock_ != nullptr; --unneeded) {
     batch* const whole = pop(stock_);
-    put_back_locked(whole->blocks(), class_table[of].batch, of);
+    --stocked_;
+    count_stocked(-1, of);
+    hold.unlock();
+    put_back(whole->blocks(), class_table[of].batch, of);
     delete_batch(whole, of);
+    hold.lock();
   }
   while (papers_ != nullptr) delete_batch(pop(papers_), of);
   least_stocked_ = stocked_;
@@ -349,7 +366,13 @@ void bin::drop_spare(size_class of) noexcept {
 std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept {
   const class_facts& facts = class_table[of];
   const std::lock_guard hold{lock_};
-  if (of_span.use.load(std::memory_order_relaxed) != slice_use::small || of_span.of != of) return 0;
+  // The slice may have gone to another class meanwhile, under whose lock its record is written now.
+  // Relaxed: this class is written and taken away under this lock only, so it is either the bin's
+  // span, and all of its record is seen, or another class is read.
+  if (the_heap_map.classes[the_space.index_of(of_span)].load(std::memory_order_relaxed) != of) {
+    return 0;
+  }
+  if (of_span.use.load(std::memory_order_relaxed) != slice_use::small) return 0; // an inner slice
   if (of_span.touched != 0 && !even_if_touched) {
     of_span.touched = 0;
     return 0;

@@ -8,6 +8,7 @@
 #include <span>
 
 #include "heap/batches.hpp"
+#include "heap/invalid.hpp"
 #include "heap/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/mutex.hpp"
@@ -51,9 +52,10 @@ class alignas(cache_line_bytes) bin {
   /// Requires: a slice whose class was this one a moment ago.
   std::size_t purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept;
 
-  /// Effects: makes its span with the most free blocks a mixed one, if half of it is free and
-  /// nobody is busy with the bin. Returns: whether it did.
-  [[nodiscard]] bool let_go_sparsest(size_class of) noexcept;
+  /// Effects: makes its span with the most free blocks a mixed one, if half of it is free, it has
+  /// free neighbours of `hole_bytes` together, and nobody is busy with the bin. A span without a
+  /// block in use is dissolved instead. Returns: whether it did. Requires: hole_bytes > 0.
+  [[nodiscard]] bool let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept;
 
   /// Returns: the free blocks inside spans.
   [[nodiscard]] std::size_t free_blocks() const noexcept {
@@ -72,15 +74,19 @@ class alignas(cache_line_bytes) bin {
   std::uint32_t take_blocks(span& from, std::byte**& top, std::uint32_t wanted,
                             size_class of) noexcept;
   void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
-  void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
-  /// Effects: takes blocks back to their span, up to the first one of another. Returns: where it
-  /// is.
-  std::byte* const* put_back_to(span& home, std::span<std::byte* const> blocks,
-                                size_class of) noexcept;
+  using lock_holder = std::unique_lock<os::mutex>;
+  /// Effects: as `put_back`. The lock is let go and taken again where something is to be reported.
+  void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of,
+                       lock_holder& hold) noexcept;
+  /// Effects: takes blocks back to their span, up to the first one of another, or behind the first
+  /// invalid one, which is reported. Returns: where the others begin.
+  std::byte* const* put_back_to(span& home, std::span<std::byte* const> blocks, size_class of,
+                                lock_holder& hold) noexcept;
+  void report(const std::byte* block, invalid why, lock_holder& hold) noexcept;
   void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
   void dissolve(span& empty, size_class of) noexcept;
   /// Returns: the span of a block, or nullptr for one that went to a mixed span or is invalid.
-  [[nodiscard]] span* home_of(std::byte* block, size_class of) noexcept;
+  [[nodiscard]] span* home_of(std::byte* block, size_class of, lock_holder& hold) noexcept;
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
   os::mutex lock_;
@@ -100,5 +106,8 @@ extern std::array<bin, class_slots> the_bins;
 
 /// The bytes of all free blocks inside spans.
 extern std::atomic<std::size_t> the_free_bytes;
+
+/// The bytes of all free blocks in batches that wait in bins.
+extern std::atomic<std::size_t> the_stocked_bytes;
 
 } // namespace heapwise::detail

@@ -33,17 +33,21 @@ constexpr heap_cache make_no_cache() noexcept {
   return made;
 }
 
-/// Stands for "no cache": its stacks are empty and have no room.
+/// Stands for "no cache yet": its stacks are empty and have no room.
 constinit heap_cache no_cache = make_no_cache();
 
-__thread bool thread_has_ended __attribute__((tls_model("initial-exec")));
+/// Stands for "no cache ever again".
+constinit heap_cache no_later_cache = make_no_cache();
 
-/// Caches whose threads have ended, ready for new threads with what is in them.
+/// Caches whose threads have ended, ready for new threads.
 struct idle_caches {
   os::mutex lock;
-  heap_cache* first = nullptr;
-  std::size_t count = 0;
+  heap_cache* filled = nullptr; // with what was in them
+  std::size_t filled_count = 0;
+  heap_cache* emptied = nullptr;
+  std::size_t emptied_count = 0;
   std::size_t in_use = 0;
+  std::atomic<std::size_t> bytes{0}; // of the free blocks in them; written under the lock
 };
 constinit idle_caches idle;
 
@@ -73,6 +77,9 @@ void change_batches(heap_cache& cache, size_class of) noexcept {
 
 /// More than these are emptied when their thread ends, not later.
 constexpr std::size_t most_filled = 8;
+
+/// More than these are given back to the system.
+constexpr std::size_t most_emptied = 64;
 
 void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   if (of == mixed_class) {
@@ -107,82 +114,7 @@ void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= mixed_class; ++of) empty(cache, of);
 }
 
-/// Returns: a cache that was never used, or nullptr.
-heap_cache* make_cache() noexcept {
-  const std::size_t page = os::page_bytes();
-  void* const memory = os::map((sizeof(heap_cache) + page - 1) / page * page, page);
-  if (memory == nullptr) return nullptr;
-  auto* const made = new (memory) heap_cache{no_cache};
-  made->map = the_heap_map;
-  return made;
-}
-
-heap_cache* adopt_cache() noexcept {
-  const std::lock_guard hold{idle.lock};
-  heap_cache* taken = idle.first;
-  if (taken != nullptr) {
-    idle.first = taken->next;
-    --idle.count;
-  } else {
-    taken = make_cache();
-  }
-  if (taken != nullptr) ++idle.in_use;
-  return taken;
-}
-
-/// The cache of a thread that ends is there for the next one.
-void abandon(void* abandoned) {
-  auto* const cache = static_cast<heap_cache*>(abandoned);
-  current_cache = &no_cache;
-  thread_has_ended = true;
-  bool crowded = false;
-  {
-    const std::lock_guard hold{idle.lock};
-    crowded = idle.count >= most_filled;
-  }
-  if (crowded) empty(*cache);
-  const std::lock_guard hold{idle.lock};
-  cache->next = idle.first;
-  idle.first = cache;
-  ++idle.count;
-  --idle.in_use;
-}
-
-} // namespace
-
-__thread heap_cache* current_cache = &no_cache;
-
-void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
-
-void use_no_cache() noexcept { current_cache = &no_cache; }
-
-heap_cache* own_cache() noexcept {
-  heap_cache* const cache = current_cache;
-  if (cache != &no_cache) return cache;
-  if (thread_has_ended || !start_heap()) return nullptr;
-  heap_cache* const adopted = adopt_cache();
-  if (adopted == nullptr) return nullptr;
-  current_cache = adopted; // first: arranging the end of the thread allocates
-  if (ends_are_told) os::at_thread_exit(adopted);
-  return adopted;
-}
-
-void empty_own_cache() noexcept {
-  if (current_cache != &no_cache) empty(*current_cache);
-}
-
-void empty_idle_caches() noexcept {
-  const std::lock_guard hold{idle.lock};
-  for (heap_cache* each = idle.first; each != nullptr; each = each->next) empty(*each);
-}
-
-std::size_t thread_count() noexcept {
-  const std::lock_guard hold{idle.lock};
-  return idle.in_use;
-}
-
-std::size_t own_cached_bytes() noexcept {
-  const heap_cache& cache = *current_cache;
+std::size_t cached_bytes(const heap_cache& cache) noexcept {
   std::size_t bytes = 0;
   for (size_class of = 1; of <= class_count; ++of) {
     const class_facts& facts = class_table[of];
@@ -194,6 +126,139 @@ std::size_t own_cached_bytes() noexcept {
   }
   return bytes;
 }
+
+std::size_t pages_of_a_cache() noexcept {
+  const std::size_t page = os::page_bytes();
+  return (sizeof(heap_cache) + page - 1) / page * page;
+}
+
+/// Returns: a cache that was never used, or nullptr.
+heap_cache* make_cache() noexcept {
+  void* const memory = os::map(pages_of_a_cache(), os::page_bytes());
+  if (memory == nullptr) return nullptr;
+  auto* const made = new (memory) heap_cache{no_cache};
+  made->map = the_heap_map;
+  return made;
+}
+
+void push(heap_cache*& list, std::size_t& count, heap_cache& more) noexcept {
+  more.next = list;
+  list = &more;
+  ++count;
+}
+
+/// Returns: the first one, or nullptr.
+heap_cache* pop(heap_cache*& list, std::size_t& count) noexcept {
+  heap_cache* const first = list;
+  if (first == nullptr) return nullptr;
+  list = first->next;
+  --count;
+  return first;
+}
+
+/// Requires: the lock.
+void count_idle(std::size_t more) noexcept {
+  idle.bytes.store(idle.bytes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
+}
+
+/// Returns: a cache with blocks that was idle, or nullptr. Requires: the lock.
+heap_cache* pop_filled() noexcept {
+  heap_cache* const taken = pop(idle.filled, idle.filled_count);
+  if (taken != nullptr) count_idle(std::size_t{0} - cached_bytes(*taken));
+  return taken;
+}
+
+heap_cache* adopt_cache() noexcept {
+  const std::lock_guard hold{idle.lock};
+  heap_cache* taken = pop_filled();
+  if (taken == nullptr) taken = pop(idle.emptied, idle.emptied_count);
+  if (taken == nullptr) taken = make_cache();
+  if (taken != nullptr) ++idle.in_use;
+  return taken;
+}
+
+void keep_emptied(heap_cache& cache) noexcept {
+  {
+    const std::lock_guard hold{idle.lock};
+    if (idle.emptied_count < most_emptied) return push(idle.emptied, idle.emptied_count, cache);
+  }
+  os::unmap(&cache, pages_of_a_cache());
+}
+
+/// The cache of a thread that ends is there for the next one.
+void abandon(void* abandoned) {
+  auto& cache = *static_cast<heap_cache*>(abandoned);
+  forgo_cache();
+  bool crowded = false;
+  {
+    const std::lock_guard hold{idle.lock};
+    --idle.in_use;
+    crowded = idle.filled_count >= most_filled;
+    if (!crowded) {
+      push(idle.filled, idle.filled_count, cache);
+      count_idle(cached_bytes(cache));
+    }
+  }
+  if (crowded) {
+    empty(cache);
+    keep_emptied(cache);
+  }
+  notice_free_memory();
+}
+
+} // namespace
+
+__thread heap_cache* current_cache = &no_cache;
+
+void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
+
+void use_no_cache() noexcept { current_cache = &no_cache; }
+
+void forgo_cache() noexcept { current_cache = &no_later_cache; }
+
+heap_cache* own_cache() noexcept {
+  heap_cache* const cache = current_cache;
+  if (cache == &no_later_cache) return nullptr;
+  if (cache != &no_cache) return cache;
+  if (!start_heap()) return nullptr;
+  heap_cache* const adopted = adopt_cache();
+  if (adopted == nullptr) return nullptr;
+  current_cache = adopted; // first: arranging the end of the thread allocates
+  if (ends_are_told) os::at_thread_exit(adopted);
+  return adopted;
+}
+
+void empty_own_cache() noexcept {
+  empty(*current_cache); // there is nothing in those that stand for none
+}
+
+void empty_idle_caches() noexcept {
+  // One at a time, without the lock: a thread that begins or ends does not wait for it.
+  for (std::size_t left = most_filled; left > 0; --left) {
+    heap_cache* filled = nullptr;
+    {
+      const std::lock_guard hold{idle.lock};
+      filled = pop_filled();
+    }
+    if (filled == nullptr) return;
+    empty(*filled);
+    keep_emptied(*filled);
+  }
+}
+
+std::size_t thread_count() noexcept {
+  const std::lock_guard hold{idle.lock};
+  return idle.in_use;
+}
+
+std::size_t idle_cache_count() noexcept {
+  const std::lock_guard hold{idle.lock};
+  return idle.filled_count + idle.emptied_count;
+}
+
+std::size_t idle_cached_bytes() noexcept { return idle.bytes.load(std::memory_order_relaxed); }
+
+std::size_t own_cached_bytes() noexcept { return cached_bytes(*current_cache); }
 
 void lock_caches() noexcept { idle.lock.lock(); }
 void unlock_caches() noexcept { idle.lock.unlock(); }

@@ -18,6 +18,9 @@ void watch_thread_exits() noexcept;
 /// for "no cache".
 void use_no_cache() noexcept;
 
+/// Effects: from now on the heap serves the calling thread without a cache.
+void forgo_cache() noexcept;
+
 /// Effects: gives all blocks of the calling thread's cache to the bins.
 void empty_own_cache() noexcept;
 
@@ -25,6 +28,12 @@ void empty_own_cache() noexcept;
 void empty_idle_caches() noexcept;
 
 [[nodiscard]] std::size_t thread_count() noexcept;
+
+/// Returns: how many caches wait for a thread.
+[[nodiscard]] std::size_t idle_cache_count() noexcept;
+
+/// Returns: the bytes of the free blocks in them.
+[[nodiscard]] std::size_t idle_cached_bytes() noexcept;
 
 /// Returns: the bytes of the free blocks in the calling thread's cache.
 [[nodiscard]] std::size_t own_cached_bytes() noexcept;

@@ -8,6 +8,7 @@
 #include "heap/caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
+#include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -21,19 +22,38 @@ constinit std::atomic<std::size_t> purged_so_far{0};
 // Less free memory than this is not worth a thread.
 constexpr std::size_t worth_bytes = std::size_t{8} << 20;
 
+// A program that frees and allocates this little again and again is not worth one either.
+constexpr std::size_t trickle_bytes = std::size_t{1} << 20;
+
 /// What is free for so many ticks goes back.
 constexpr std::uint8_t old_age = 2;
 
-constexpr std::uint32_t idle_ticks_before_sleep = 4;
+constexpr std::uint32_t idle_ticks_before_end = 4;
 
-enum : std::uint32_t { not_started, asleep, ticking, refused };
-constinit std::atomic<std::uint32_t> state{not_started};
+/// After so many ticks another thread takes over. So no thread keeps for long the rights, or the
+/// filters of system calls, that its process gave up or took on after it had started.
+constexpr std::uint32_t most_ticks = 64;
 
-/// What was free when the clock fell asleep: it had its chance.
+enum phase : std::uint32_t {
+  stopped,  // there is no thread, or it is about to end
+  ticking,  // there is one
+  outdated, // there is one that another may replace
+};
+constinit std::atomic<std::uint32_t> state{stopped};
+
+/// What was free when the clock stopped: it had its chance.
 constinit std::atomic<std::size_t> left_over{0};
+
+// The system may refuse a thread, for a moment or for long: the next attempts come after ever more
+// calls.
+constexpr std::uint32_t fewest_calls_to_skip = 16;
+constexpr std::uint32_t most_calls_to_skip = 4096;
+constinit std::atomic<std::uint32_t> calls_skipped_last{0};
+constinit std::atomic<std::uint32_t> calls_to_skip{0};
 
 std::size_t free_now() noexcept {
   return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
+         the_stocked_bytes.load(std::memory_order_relaxed) + idle_cached_bytes() +
          the_mixed_spans.free_bytes();
 }
 
@@ -50,6 +70,7 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
 }
 
 std::size_t tick() noexcept {
+  the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
   for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
@@ -58,42 +79,81 @@ std::size_t tick() noexcept {
   return purged;
 }
 
+bool much_is_free() noexcept {
+  const std::size_t free_bytes = free_now();
+  const std::size_t seen_before = left_over.load(std::memory_order_relaxed);
+  if (free_bytes < seen_before) left_over.store(free_bytes, std::memory_order_relaxed);
+  return free_bytes >= seen_before + worth_bytes;
+}
+
+/// Effects: changes the phase if it is still `from`. Returns: whether it was.
+bool change_phase(std::uint32_t from, std::uint32_t to) noexcept {
+  // Relaxed: the phase guards nothing; what the threads share is behind locks.
+  return state.compare_exchange_strong(from, to, std::memory_order_relaxed);
+}
+
+/// What the clock's thread does. It must not use thread-local variables other than errno and
+/// current_cache.
 void run_clock() {
+  forgo_cache();
+  std::uint32_t own_phase = ticking; // the phase that this thread was the last to set
   std::uint32_t idle_ticks = 0;
-  for (;;) {
-    os::wait(state, ticking, std::max(the_options.purge_delay_ms / old_age, 1U));
-    idle_ticks = tick() == 0 && the_space.dirty_bytes() == 0 ? idle_ticks + 1 : 0;
-    if (idle_ticks < idle_ticks_before_sleep) continue;
+  for (std::uint32_t ticks = 1;; ++ticks) {
+    os::wait(state, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
+    if (state.load(std::memory_order_relaxed) != own_phase) return; // another took over
+    const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
+    const bool idle = little || the_page_returns.refused();
+    idle_ticks = idle ? idle_ticks + 1 : 0;
+    if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
+    if (idle_ticks < idle_ticks_before_end) continue;
     left_over.store(free_now(), std::memory_order_relaxed);
-    state.store(asleep, std::memory_order_relaxed);
-    while (state.load(std::memory_order_relaxed) == asleep) os::wait(state, asleep, 0);
+    if (!change_phase(own_phase, stopped)) return;
+    // Somebody who freed much may have seen the last phase, and have left it to this thread.
+    if (!much_is_free() || !change_phase(stopped, own_phase)) return;
     idle_ticks = 0;
   }
+}
+
+/// Requires: the phase is `ticking`, and there is no thread but an outdated one.
+void start_clock() noexcept {
+  if (os::start_bare_thread(run_clock, &current_cache)) {
+    calls_skipped_last.store(0, std::memory_order_relaxed);
+    os::wake_all(state); // an outdated thread ends
+    return;
+  }
+  const std::uint32_t skip = std::clamp(2 * calls_skipped_last.load(std::memory_order_relaxed),
+                                        fewest_calls_to_skip, most_calls_to_skip);
+  calls_skipped_last.store(skip, std::memory_order_relaxed);
+  calls_to_skip.store(skip, std::memory_order_relaxed);
+  state.store(stopped, std::memory_order_relaxed);
+}
+
+/// Returns: whether a thread was refused a short while ago.
+bool refused_just_now() noexcept {
+  const std::uint32_t left = calls_to_skip.load(std::memory_order_relaxed);
+  if (left == 0) return false;
+  calls_to_skip.store(left - 1, std::memory_order_relaxed); // to lose a count does no harm
+  return true;
 }
 
 } // namespace
 
 void notice_free_memory() noexcept {
-  std::uint32_t seen = state.load(std::memory_order_relaxed);
-  if (seen == ticking || seen == refused || !the_options.purge_thread) return;
-  const std::size_t free_bytes = free_now();
-  const std::size_t seen_before = left_over.load(std::memory_order_relaxed);
-  if (free_bytes < seen_before) left_over.store(free_bytes, std::memory_order_relaxed);
-  if (free_bytes < seen_before + worth_bytes) return;
-  if (!state.compare_exchange_strong(seen, ticking, std::memory_order_relaxed)) return;
-  if (seen == asleep) {
-    os::wake_all(state);
-  } else if (!os::start_thread(run_clock)) {
-    state.store(refused, std::memory_order_relaxed);
-  }
+  const std::uint32_t seen = state.load(std::memory_order_relaxed);
+  if (seen == ticking || !the_options.purge_thread) return;
+  if (seen == stopped && (!much_is_free() || refused_just_now())) return;
+  if (change_phase(seen, ticking)) start_clock();
 }
 
 void forget_clock() noexcept {
-  state.store(not_started, std::memory_order_relaxed);
+  os::forget_bare_threads();
+  state.store(stopped, std::memory_order_relaxed);
   left_over.store(0, std::memory_order_relaxed);
+  calls_to_skip.store(0, std::memory_order_relaxed);
 }
 
 std::size_t purge_everything() noexcept {
+  the_page_returns.try_again();
   empty_own_cache();
   empty_idle_caches();
   for (int pass = 0; pass < 2; ++pass) { // what the first finds unused, the second takes

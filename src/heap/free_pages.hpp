@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "heap/page_returns.hpp"
 #include "heap/span.hpp"
 #include "os/os.hpp"
 
@@ -22,7 +23,7 @@ std::size_t purge_free_pages(span& of_span, std::byte* begin, std::size_t pages,
     std::size_t end = first;
     while (end < pages && worth(end)) ++end;
     if (end == first) continue;
-    if (os::purge(begin + first * page, (end - first) * page)) {
+    if (the_page_returns.give_back(begin + first * page, (end - first) * page)) {
       of_span.purged_pages |= page_bits(first, end - first);
       purged += (end - first) * page;
     }

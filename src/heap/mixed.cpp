@@ -179,17 +179,22 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
   if (blocks.empty()) return;
   // What is known of them is scattered: it is on its way before the first is needed.
   for (const std::byte* const block : blocks) the_space.prefetch_mixed(block);
-  const std::lock_guard hold{lock_};
-  for (std::byte* const block : blocks) put_back_locked(block);
+  std::unique_lock hold{lock_};
+  for (std::byte* const block : blocks) {
+    if (put_back_locked(block)) continue;
+    // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
+    hold.unlock();
+    invalid_free(block, invalid::freed_before);
+    hold.lock();
+  }
 }
 
-void mixed_spans::put_back_locked(std::byte* block) noexcept {
+bool mixed_spans::put_back_locked(std::byte* block) noexcept {
   span& home = the_space.span_at(block);
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
   const size_class of = kept.load(std::memory_order_relaxed);
   if (of == no_class || home.use.load(std::memory_order_relaxed) != slice_use::mixed) {
-    invalid_free(block, invalid::freed_before);
-    return;
+    return false;
   }
   const std::uint32_t size = granules_of(of);
   const auto first =
@@ -204,7 +209,7 @@ void mixed_spans::put_back_locked(std::byte* block) noexcept {
     count_.fetch_sub(1, std::memory_order_relaxed);
     the_space.set_class(home, no_class);
     the_space.give(home);
-    return;
+    return true;
   }
   // Never too low, whatever the hole grew together with; the next search will know.
   const bool before = first > 0 && home.free_map.test(first - 1);
@@ -214,6 +219,7 @@ void mixed_spans::put_back_locked(std::byte* block) noexcept {
       std::min(home.free_blocks, size + (before ? known : 0) + (behind ? known : 0));
   if (first < home.searched) home.longest_seen = std::max(home.longest_seen, hole);
   if (hole > known) place(home, hole);
+  return true;
 }
 
 std::size_t mixed_spans::purge_pages(span& of_span, bool even_if_touched) noexcept {

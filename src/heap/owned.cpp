@@ -107,24 +107,26 @@ void owned_blocks::give(span& gone) noexcept {
 }
 
 void owned_blocks::release(void* block, span& home) noexcept {
-  const std::lock_guard hold{lock_};
+  std::unique_lock hold{lock_};
+  const std::optional<invalid> wrong = release_locked(block, home);
+  hold.unlock();
+  // Without the lock: a handler of SIGABRT may use the heap, and standard error may be slow.
+  if (wrong) invalid_free(block, *wrong);
+}
+
+std::optional<invalid> owned_blocks::release_locked(void* block, span& home) noexcept {
   const auto offset =
       static_cast<std::size_t>(static_cast<std::byte*>(block) - the_space.begin_of(home));
-  if (offset % home.bytes != 0) {
-    invalid_free(block, invalid::inside_block);
-    return;
-  }
+  if (offset % home.bytes != 0) return invalid::inside_block;
   const size_class of = home.of;
   if (of == no_class) {
     give(home);
-    return;
+    return {};
   }
-  if (free_[of] == block) {
-    invalid_free(block, invalid::freed_before);
-    return;
-  }
+  if (free_[of] == block) return invalid::freed_before;
   *static_cast<std::byte**>(block) = free_[of];
   free_[of] = static_cast<std::byte*>(block);
+  return {};
 }
 
 void owned_blocks::release_all() noexcept {

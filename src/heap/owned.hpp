@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <mutex>
+#include <optional>
 
 #include "heap/bin.hpp"
+#include "heap/invalid.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/mutex.hpp"
@@ -26,6 +28,8 @@ class owned_blocks {
   friend void release_owned(void* block, span& home) noexcept;
   [[nodiscard]] span* make_span(std::size_t slices, std::size_t alignment) noexcept;
   void give(span& gone) noexcept;
+  /// Returns: what was wrong with the block, if something was.
+  std::optional<invalid> release_locked(void* block, span& home) noexcept;
 
   os::mutex lock_;
   span* spans_ = nullptr;             // all

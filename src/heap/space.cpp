@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "heap/options.hpp"
+#include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
 #include "os/os.hpp"
 
@@ -346,7 +347,7 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   mark_used(from, count);
   being_purged_ = count;
   hold.unlock();
-  const bool given_back = os::purge(address_of(from), count * slice_bytes);
+  const bool given_back = the_page_returns.give_back(address_of(from), count * slice_bytes);
   purge_granule_classes(from, count);
   hold.lock();
   being_purged_ = 0;

@@ -35,6 +35,7 @@ void before_fork() {
   // and child both have it, and both go on to unlock.
   locked_for_fork = !os::is_single_threaded();
   if (!locked_for_fork) return;
+  starting.lock();
   lock_owned_heaps();
   lock_caches();
   for (bin& each : the_bins) each.lock().lock();
@@ -53,12 +54,25 @@ void unlock_all() {
   for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
   unlock_caches();
   unlock_owned_heaps();
+  starting.unlock();
 }
 
 void in_child() {
   unlock_all();
   forget_clock();
 }
+
+/// Effects: arranges, once, that a fork finds the heap in order. May allocate.
+void watch_forks() noexcept {
+  // Relaxed: at_fork has a lock of its own. Set before the call, which may come back here.
+  static constinit std::atomic<bool> watched{false};
+  if (watched.exchange(true, std::memory_order_relaxed)) return;
+  os::at_fork(before_fork, unlock_all, in_child);
+}
+
+/// Before any other thread can be in the heap, unless this is a library that is loaded late. The
+/// handlers that come first are called last before a fork: those of other libraries may allocate.
+[[gnu::constructor]] void prepare() noexcept { watch_forks(); }
 
 void say_no_memory() noexcept {
   text line;
@@ -77,6 +91,7 @@ bool start_locked() noexcept {
     return false;
   }
   read_options();
+  os::remember_processors();
   watch_thread_exits();
   started.store(true, std::memory_order_release);
   return true;
@@ -88,13 +103,13 @@ bool heap_has_started() noexcept { return started.load(std::memory_order_acquire
 
 bool start_heap() noexcept {
   if (heap_has_started()) return true;
+  watch_forks();
   {
     const std::lock_guard hold{starting};
     if (started.load(std::memory_order_relaxed)) return true;
     if (!start_locked()) return false;
   }
-  // These may allocate, which works from here on.
-  os::at_fork(before_fork, unlock_all, in_child);
+  // This may allocate, which works from here on.
   if (the_options.stats) std::atexit(print_statistics);
   return true;
 }

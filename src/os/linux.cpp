@@ -8,13 +8,15 @@
 
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/random.h>
 #include <sys/resource.h>
-#include <sys/single_threaded.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "os/errno_keeper.hpp"
 
 extern "C" {
 // There if the program was built with ThreadSanitizer or MemorySanitizer.
@@ -37,18 +39,6 @@ std::size_t page_bytes() noexcept {
 }
 
 namespace {
-
-/// Keeps errno as it was, whatever the calls in between do to it.
-class errno_keeper {
- public:
-  errno_keeper() noexcept : saved_{errno} {}
-  ~errno_keeper() { errno = saved_; }
-  errno_keeper(const errno_keeper&) = delete;
-  errno_keeper& operator=(const errno_keeper&) = delete;
-
- private:
-  int saved_;
-};
 
 std::byte* map_anywhere(std::size_t size_bytes, int protection, int flags) noexcept {
   void* const memory =
@@ -194,9 +184,9 @@ std::size_t address_limit_bytes() noexcept {
   return limit.rlim_cur;
 }
 
-const char* const* environment() noexcept { return ::environ; }
-
-bool is_single_threaded() noexcept { return __libc_single_threaded != 0; }
+const char* const* environment() noexcept {
+  return ::getauxval(AT_SECURE) != 0 ? nullptr : ::environ;
+}
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;
@@ -282,8 +272,8 @@ void pause() noexcept {
 void write_error(const char* text, std::size_t length) noexcept {
   const errno_keeper keep;
   while (length > 0) {
-    // Not the function of the C library: a thread that is to be cancelled would not return from it.
-    const long written = ::syscall(SYS_write, STDERR_FILENO, text, length);
+    // The bare call: `write` is a point at which a thread may be cancelled.
+    const ssize_t written = ::syscall(SYS_write, STDERR_FILENO, text, length);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) break;
     text += written;

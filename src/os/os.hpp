@@ -82,12 +82,10 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Returns: a number that other processes cannot guess easily.
 [[nodiscard]] unsigned long long random_word() noexcept;
 
-/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one.
+/// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one, and
+/// in a program that has more rights than its user, who must not advise it.
 /// Needs nothing of the C library to be ready.
 [[nodiscard]] const char* const* environment() noexcept;
-
-/// Returns: whether this process never had a second thread.
-[[nodiscard]] bool is_single_threaded() noexcept;
 
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.
@@ -102,6 +100,25 @@ void at_thread_exit(void* argument) noexcept;
 
 /// Effects: starts a thread that takes no signals and keeps no process alive. May allocate.
 [[nodiscard]] bool start_thread(void (*body)()) noexcept;
+
+/// Effects: starts a thread of which the C library knows nothing; it ends when `body` returns. It
+/// takes no signals and keeps no process alive. It runs at normal priority, on the processors that
+/// `remember_processors` found. Takes no lock of the C library and allocates nothing through it, so
+/// `free` may call it.
+/// Requires: `body` needs no thread-local variable but errno and `variable`, which may have any
+/// value when `body` begins. It calls nothing that needs a thread of the C library.
+/// Errors: false if the system refuses, or if two such threads are there; a later call may succeed.
+/// Thread safety: all.
+[[nodiscard]] bool start_bare_thread(void (*body)(), const void* variable) noexcept;
+
+/// Effects: in a forked child, which has none of its parent's bare threads: forgets them.
+void forget_bare_threads() noexcept;
+
+/// Effects: later bare threads may run on the processors that the calling thread may use now.
+void remember_processors() noexcept;
+
+/// Returns: whether this process never had a second thread of the C library and has no bare thread.
+[[nodiscard]] bool is_single_threaded() noexcept;
 
 /// Effects: waits until `word` is no longer `expected`, for about `limit_ms` at most (0: for ever);
 /// may return early. the others let those that wait look again.

@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
@@ -30,6 +32,12 @@ struct fault_plan {
   std::atomic<long> fail_from{0}; // 0: none fails
   std::atomic<bool> for_good{false};
   std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
+  std::atomic<long> threads_to_refuse{0};
+  std::atomic<bool> refuse_purges{false};
+  std::atomic<long> purges{0};
+  std::atomic<bool> fork_during_start{false};
+  std::atomic<bool> is_starting{false};
+  std::atomic<bool> is_forking{false};
 
   bool next_fails() noexcept {
     const long now = ++calls;
@@ -54,7 +62,8 @@ bool real_move(void*, void*, std::size_t) noexcept
     __asm__("__real__ZN8heapwise2os10move_pagesEPvS1_m");
 bool real_is_one(const void*, std::size_t) noexcept
     __asm__("__real__ZN8heapwise2os14is_one_mappingEPKvm");
-bool real_start(void (*)()) noexcept __asm__("__real__ZN8heapwise2os12start_threadEPFvvE");
+bool real_start(void (*)(), const void*) noexcept
+    __asm__("__real__ZN8heapwise2os17start_bare_threadEPFvvEPKv");
 std::size_t real_page_bytes() noexcept __asm__("__real__ZN8heapwise2os10page_bytesEv");
 
 void* fake_map(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os3mapEmm");
@@ -69,7 +78,8 @@ bool fake_move(void*, void*, std::size_t) noexcept
     __asm__("__wrap__ZN8heapwise2os10move_pagesEPvS1_m");
 bool fake_is_one(const void*, std::size_t) noexcept
     __asm__("__wrap__ZN8heapwise2os14is_one_mappingEPKvm");
-bool fake_start(void (*)()) noexcept __asm__("__wrap__ZN8heapwise2os12start_threadEPFvvE");
+bool fake_start(void (*)(), const void*) noexcept
+    __asm__("__wrap__ZN8heapwise2os17start_bare_threadEPFvvEPKv");
 std::size_t fake_page_bytes() noexcept __asm__("__wrap__ZN8heapwise2os10page_bytesEv");
 
 namespace {
@@ -83,6 +93,14 @@ void expect_pages(const void* at, std::size_t size) noexcept {
   ::_exit(3);
 }
 
+/// What a start of the heap that another thread forks beside waits for.
+void wait_for_fork() {
+  if (!plan.fork_during_start || plan.is_starting) return;
+  plan.is_starting = true;
+  while (!plan.is_forking) std::this_thread::yield();
+  ::usleep(50'000); // enough for a fork that does not wait
+}
+
 } // namespace
 
 void* fake_map(std::size_t size, std::size_t alignment) noexcept {
@@ -91,6 +109,7 @@ void* fake_map(std::size_t size, std::size_t alignment) noexcept {
 }
 void* fake_reserve(std::size_t size, std::size_t alignment) noexcept {
   expect_pages(nullptr, size);
+  wait_for_fork();
   return plan.next_fails() ? nullptr : real_reserve(size, std::max(alignment, fake_page_bytes()));
 }
 os::placed fake_map_at(void* at, std::size_t size) noexcept {
@@ -99,6 +118,7 @@ os::placed fake_map_at(void* at, std::size_t size) noexcept {
 }
 os::placed fake_reserve_at(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
+  wait_for_fork();
   return plan.next_fails() ? os::placed::refused : real_reserve_at(at, size);
 }
 bool fake_commit(void* at, std::size_t size) noexcept {
@@ -107,6 +127,8 @@ bool fake_commit(void* at, std::size_t size) noexcept {
 }
 bool fake_purge(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
+  ++plan.purges;
+  if (plan.refuse_purges) return false;
   return !plan.next_fails() && real_purge(at, size);
 }
 
@@ -130,7 +152,13 @@ bool fake_is_one(const void* at, std::size_t size) noexcept {
   expect_pages(at, size);
   return !plan.next_fails() && real_is_one(at, size);
 }
-bool fake_start(void (*body)()) noexcept { return !plan.next_fails() && real_start(body); }
+bool fake_start(void (*body)(), const void* variable) noexcept {
+  if (plan.threads_to_refuse > 0) {
+    --plan.threads_to_refuse;
+    return false;
+  }
+  return !plan.next_fails() && real_start(body, variable);
+}
 std::size_t fake_page_bytes() noexcept {
   const std::size_t pretended = plan.page_bytes;
   return pretended != 0 ? pretended : real_page_bytes();
@@ -347,6 +375,94 @@ TEST_CASE("pages of 16 KiB and of 64 KiB" * doctest::skip(HEAPWISE_SKIP_FAULTS))
       }
     }
   }
+}
+
+/// Effects: plays something in a process of its own, which has to end well.
+template <class Body>
+void play_alone(const Body& body) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    ::alarm(60);
+    body();
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
+}
+
+std::size_t purged_so_far() {
+  heapwise_malloc_statistics now;
+  heapwise_malloc_statistics_get(&now);
+  return now.purged_bytes;
+}
+
+void free_mib(std::size_t mib) {
+  void* const block = heapwise_malloc(mib << 20);
+  EXPECT(block != nullptr);
+  std::memset(block, 1, mib << 20);
+  heapwise_free(block);
+}
+
+TEST_CASE("a thread that is refused is asked for again" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    ::setenv("HEAPWISE_PURGE_DELAY_MS", "2", 1);
+    plan.threads_to_refuse = 3;
+    free_mib(32);
+    EXPECT(plan.threads_to_refuse == 2);
+    // Not at each call, which would cost each of them a call of the system.
+    free_mib(1);
+    EXPECT(plan.threads_to_refuse == 2);
+    for (int call = 0; call < 1000; ++call) heapwise_free(heapwise_malloc(100'000));
+    EXPECT(plan.threads_to_refuse == 0);
+    while (purged_so_far() < std::size_t{30} << 20) std::this_thread::yield();
+  });
+}
+
+std::ptrdiff_t threads_of_process() {
+  const std::filesystem::directory_iterator tasks{"/proc/self/task"};
+  return std::distance(begin(tasks), end(tasks));
+}
+
+TEST_CASE("pages that are never taken back, as under mlockall, are not offered again and again" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    ::setenv("HEAPWISE_PURGE_DELAY_MS", "2", 1);
+    plan.refuse_purges = true;
+    std::vector<void*> kept;
+    std::vector<void*> freed;
+    for (int i = 0; i < 32 << 10; ++i) {
+      (i % 8 == 0 ? kept : freed).push_back(heapwise_malloc(1000)); // two pages, half a page
+    }
+    for (void* each : freed) heapwise_free(each);
+    free_mib(16);
+    while (plan.purges == 0) std::this_thread::yield();
+    while (threads_of_process() > 1) std::this_thread::yield();
+    EXPECT(plan.purges < 100);
+    plan.refuse_purges = false;
+    EXPECT(heapwise_malloc_purge() > std::size_t{20} << 20);
+  });
+}
+
+TEST_CASE("a fork waits for a thread that starts the heap" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    plan.fork_during_start = true;
+    std::thread first{[] { heapwise_free(heapwise_malloc(100)); }};
+    while (!plan.is_starting) std::this_thread::yield();
+    plan.is_forking = true;
+    const pid_t child = ::fork();
+    EXPECT(child >= 0);
+    if (child == 0) {
+      ::alarm(10);
+      small_blocks();
+      ::_exit(0);
+    }
+    int status = -1;
+    EXPECT(::waitpid(child, &status, 0) == child);
+    EXPECT(status == 0);
+    first.join();
+  });
 }
 
 } // namespace

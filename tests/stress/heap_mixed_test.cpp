@@ -26,7 +26,7 @@ using stress::signed_block;
 void mix(stress::random& draw) {
   for (size_class of = 1; of <= class_count; ++of) {
     if (class_table[of].slices == 1 && draw.below(3) == 0) {
-      (void)the_bins[of].let_go_sparsest(of);
+      (void)the_bins[of].let_go_sparsest(of, 1);
     }
   }
 }

@@ -22,6 +22,16 @@
 #define HEAPWISE_ASSUME(condition) static_cast<void>(0)
 #endif
 
+// For names of the heap that inlined code uses from outside of the library. The library itself
+// always means its own: a program may export those of another copy, linked statically.
+#if defined(HEAPWISE_IN_HEAP) && (defined(__GNUC__) || defined(__clang__))
+#define HEAPWISE_OWN_EXPORT __attribute__((visibility("protected")))
+#elif defined(__GNUC__) || defined(__clang__)
+#define HEAPWISE_OWN_EXPORT __attribute__((visibility("default")))
+#else
+#define HEAPWISE_OWN_EXPORT
+#endif
+
 // For the one read that is racy by design (see thread/lock_free.hpp).
 #if defined(__clang__) || defined(__GNUC__)
 #define HEAPWISE_NO_SANITIZE_THREAD __attribute__((no_sanitize("thread")))

@@ -62,15 +62,15 @@ struct alignas(cache_line_bytes) heap_cache {
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
 // the processor's short cut from a store to the load that follows (docs/decisions/0021).
 #if defined(__GNUC__) || defined(__clang__)
-extern __thread heap_cache* current_cache
-    __attribute__((tls_model("initial-exec"), visibility("default")));
+extern __thread heap_cache* current_cache HEAPWISE_OWN_EXPORT
+    __attribute__((tls_model("initial-exec")));
 #else
 extern thread_local heap_cache* current_cache;
 #endif
 
 /// The slow paths. Errors: `refill` returns nullptr when there is no memory.
-[[nodiscard]] HEAPWISE_EXPORT void* refill(size_class of) noexcept;
-HEAPWISE_EXPORT void release_slowly(void* block) noexcept;
+[[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(size_class of) noexcept;
+HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
 
 /// Returns: a block of the class, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {

@@ -35,10 +35,20 @@ def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+def test_handlers_of_a_library_that_is_loaded_early_may_allocate(heap: Any, compiled: Any) -> None:
+    source = HERE / "allocates_at_fork.c"
+    library = compiled(source, "-DLIBRARY", "-shared", "-fPIC")
+    done = heap.run(compiled(source, "-Wl,--no-as-needed", str(library)), timeout_s=20)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 def step(heap: Any, compiled: Any, patience_s: str) -> Any:
     if platform.machine() != "x86_64":
         pytest.skip("single-stepping by the trap flag is written for x86-64")
-    done = heap.run(compiled(HERE / "fork_step.c"), patience_s, timeout_s=240)
+    # The thread that gives memory back stays for the whole test: to start one blocks all signals,
+    # and a trap that is blocked is deadly.
+    done = heap.run(compiled(HERE / "fork_step.c"), patience_s, timeout_s=240,
+                    HEAPWISE_PURGE_DELAY_MS="2000000")
     if done.status == NOT_PERMITTED:
         pytest.skip("needs a real-time priority: run as root, or with CAP_SYS_NICE")
     return done

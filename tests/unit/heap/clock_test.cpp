@@ -1,5 +1,8 @@
 #include "heap/clock.hpp"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -87,6 +90,69 @@ TEST_CASE("much free memory lets the clock tick, and it gives everything back") 
     for (void* each : blocks) heapwise_free(each);
     notice_free_memory();
     while (purged_bytes() < std::size_t{56} << 20) std::this_thread::yield();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+/// Effects: allocates and frees half a MiB of each class.
+void use_every_class() {
+  for (size_class of = 1; of <= class_count; ++of) {
+    const std::vector<void*> blocks = make_blocks(class_table[of].bytes, std::size_t{512} << 10);
+    for (void* each : blocks) heapwise_free(each);
+  }
+}
+
+TEST_CASE("what waits in the bins' stocks counts as free memory") {
+  const contract::ending how = contract::in_child([] {
+    ::alarm(20);
+    the_options.purge_thread = true;
+    the_options.purge_delay_ms = 2;
+    use_every_class();
+    while (purged_bytes() < std::size_t{8} << 20) std::this_thread::yield();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("what lies in the caches of threads that ended counts as free memory") {
+  const contract::ending how = contract::in_child([] {
+    ::alarm(20);
+    the_options.purge_thread = true;
+    the_options.purge_delay_ms = 2;
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads(8);
+    for (std::thread& each : threads) {
+      each = std::thread{[&] {
+        for (size_class of = 1; of <= class_count; ++of) { // its cache keeps all of it
+          const class_facts& facts = class_table[of];
+          const std::size_t bytes = std::size_t{2} * facts.batch * facts.bytes;
+          for (void* block : make_blocks(facts.bytes, bytes)) heapwise_free(block);
+        }
+        ++ready;
+        while (ready < 8) std::this_thread::yield(); // so that none takes over another's cache
+      }};
+    }
+    for (std::thread& each : threads) each.join();
+    while (purged_bytes() < std::size_t{8} << 20) std::this_thread::yield();
+    while (idle_cached_bytes() != 0) std::this_thread::yield();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("caches of very many threads do not wait for ever") {
+  const contract::ending how = contract::in_child([] {
+    std::atomic<int> ready{0};
+    std::vector<std::thread> threads(200);
+    for (std::thread& each : threads) {
+      each = std::thread{[&] {
+        heapwise_free(heapwise_malloc(1));
+        ++ready;
+        while (ready < 200) std::this_thread::yield();
+      }};
+    }
+    for (std::thread& each : threads) each.join();
+    if (idle_cache_count() > 8 + 64) std::_Exit(1);
+    purge_everything();
+    if (idle_cache_count() > 64 || idle_cache_count() == 0) std::_Exit(2);
   });
   CHECK(how.exit_code == 0);
 }

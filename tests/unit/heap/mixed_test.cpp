@@ -45,7 +45,7 @@ class mixed_span {
       (is_free(at) ? freed : live).push_back(blocks[at]);
     }
     put_back(from, freed, of_);
-    while (home_->use.load() != slice_use::mixed) REQUIRE(from.let_go_sparsest(of_));
+    while (home_->use.load() != slice_use::mixed) REQUIRE(from.let_go_sparsest(of_, 1));
   }
 
   [[nodiscard]] std::byte* begin() const { return the_space.begin_of(*home_); }
@@ -293,7 +293,7 @@ TEST_CASE("blocks that wait in a cache when their span becomes a mixed one find 
   put_back(the_bins[of], {blocks.begin() + 300, blocks.end()}, of);
   for (std::byte* each : cached) heapwise_free(each); // into this thread's cache
   lone_batch{of}.flush(the_bins[of], stocked.data());
-  while (home.use.load() != slice_use::mixed) REQUIRE(the_bins[of].let_go_sparsest(of));
+  while (home.use.load() != slice_use::mixed) REQUIRE(the_bins[of].let_go_sparsest(of, 1));
   put_back(the_bins[of], {blocks.begin() + 100 + class_table[of].batch, blocks.begin() + 300}, of);
   bring_everything_home();
   check_nothing_is_left();
@@ -363,7 +363,7 @@ class changing_sizes {
     bring_everything_home();
     for (size_class of = 1; of <= class_count; ++of) {
       while (class_table[of].slices == 1 && draw_.below(4) != 0 &&
-             the_bins[of].let_go_sparsest(of)) {
+             the_bins[of].let_go_sparsest(of, 1)) {
       }
     }
   }
@@ -373,6 +373,41 @@ class changing_sizes {
   live_blocks live_;
   std::vector<void*> blocks_;
 };
+
+/// Returns: the most spans that one of `count` requests made mixed ones.
+std::size_t most_adopted_at_once(std::vector<void*>& made, std::size_t size, std::size_t count) {
+  std::size_t most = 0;
+  for (std::size_t each = 0; each < count; ++each) {
+    const std::size_t before = the_mixed_spans.count();
+    made.push_back(heapwise_malloc(size));
+    most = std::max(most, the_mixed_spans.count() - before);
+  }
+  return most;
+}
+
+TEST_CASE("one request makes few spans mixed ones, whether their holes fit it or not") {
+  const contract::ending how = contract::in_child([] {
+    start_without_clock();
+    stress::random draw{7};
+    std::vector<void*> kept;
+    std::vector<void*> freed;
+    for (std::size_t each = 0; each < (std::size_t{64} << 20) / 64; ++each) {
+      (draw.below(4) == 0 ? kept : freed).push_back(heapwise_malloc(64));
+    }
+    for (void* each : freed) heapwise_free(each);
+    bring_everything_home();
+    the_space.purge(0);
+    // A hole of 4 KiB would be 64 free neighbours: there is none.
+    if (most_adopted_at_once(kept, 4096, 256) > 4) std::_Exit(1);
+    if (the_mixed_spans.count() != 0) std::_Exit(2);
+    if (most_adopted_at_once(kept, 256, 20'000) > 4) std::_Exit(3);
+    if (the_mixed_spans.count() == 0) std::_Exit(4);
+    for (void* each : kept) heapwise_free(each);
+    bring_everything_home();
+    if (the_mixed_spans.count() != 0) std::_Exit(5);
+  });
+  CHECK(how.exit_code == 0);
+}
 
 TEST_CASE("a model of changing sizes: no block is shared, none is damaged, all memory comes back") {
   constexpr std::pair<std::size_t, std::size_t> ranges[] = {{0, 64},      {200, 1000}, {16, 300},

@@ -1,0 +1,227 @@
+// Threads made by clone() alone. pthread_create takes locks of the C library that may be held by
+// the very thread that calls free, and so it cannot be called from there (docs/decisions/0030).
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+
+#include <pthread.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/single_threaded.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "os/errno_keeper.hpp"
+#include "os/os.hpp"
+
+// A sanitizer's runtime has to know every thread. Elsewhere it is not known what the C library
+// expects at the thread pointer.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEAPWISE_BARE_THREADS 0
+#elif defined(__x86_64__) || defined(__aarch64__)
+#define HEAPWISE_BARE_THREADS 1
+#else
+#define HEAPWISE_BARE_THREADS 0
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer)
+#undef HEAPWISE_BARE_THREADS
+#define HEAPWISE_BARE_THREADS 0
+#endif
+#endif
+
+// The C library's `clone` under the name that nobody takes: the thread sanitizer, in a program that
+// was built with it, takes every call of `clone` for a fork.
+extern "C" int __clone(int (*body)(void*), void* stack_end, int flags, void* argument, ...);
+
+namespace heapwise::os {
+
+namespace {
+
+/// Which processors bare threads may use: room for as many as the kernel can be built for.
+struct processors {
+  unsigned long bits[8192 / CHAR_BIT / sizeof(unsigned long)];
+  long bytes; // 0: not known
+};
+constinit processors usual{};
+
+/// Undoes what a thread inherits from the one that happened to start it.
+void settle() noexcept {
+  ::prctl(PR_SET_NAME, "heapwise-purge");
+  const long policy = ::syscall(SYS_sched_getscheduler, 0);
+  if (policy >= 0 && ((policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO ||
+                      (policy & ~SCHED_RESET_ON_FORK) == SCHED_RR)) {
+    const sched_param normal{};
+    ::syscall(SYS_sched_setscheduler, 0, SCHED_OTHER, &normal);
+  }
+  if (usual.bytes > 0) ::syscall(SYS_sched_setaffinity, 0, usual.bytes, usual.bits);
+}
+
+} // namespace
+
+void remember_processors() noexcept {
+  const errno_keeper keep;
+  usual.bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof usual.bits, usual.bits);
+}
+
+#if HEAPWISE_BARE_THREADS
+
+namespace {
+
+constexpr std::size_t stack_bytes = std::size_t{64} << 10;
+
+/// What the C library keeps at the thread pointer, on whichever side of it, is smaller than this.
+constexpr std::size_t control_bytes = 4096;
+
+/// Room for a bare thread: from low to high addresses a page that cannot be touched, the stack, and
+/// the thread's own copies of thread-local variables around its thread pointer.
+struct place {
+  // The thread's id, written by the kernel, which writes 0 when it needs the stack no more. Before
+  // that it is `starting`.
+  std::atomic<pid_t> thread{0};
+  std::byte* memory = nullptr;
+};
+// Two: a thread that was told to end may still be there when the next one starts.
+constinit std::array<place, 2> places;
+
+constexpr pid_t starting = -1;
+
+static_assert(sizeof(std::atomic<pid_t>) == sizeof(pid_t));
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+std::size_t round_up(std::size_t bytes) noexcept {
+  const std::size_t page = page_bytes();
+  return (bytes + page - 1) & ~(page - 1);
+}
+
+/// Thread-local variables lie at the same distance from the thread pointer in every thread, some
+/// below it and some above.
+struct extent {
+  std::ptrdiff_t lowest = 0;
+  std::ptrdiff_t highest = 0;
+
+  void include(const void* variable) noexcept {
+    const auto distance =
+        static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(variable) -
+                                    reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()));
+    lowest = distance < lowest ? distance : lowest;
+    highest = distance > highest ? distance : highest;
+  }
+  [[nodiscard]] std::size_t below() const noexcept {
+    return round_up(static_cast<std::size_t>(-lowest) + control_bytes);
+  }
+  [[nodiscard]] std::size_t above() const noexcept {
+    return round_up(static_cast<std::size_t>(highest) + control_bytes);
+  }
+};
+
+/// Returns: memory for one thread, mapped once, or nullptr.
+std::byte* memory_of(place& chosen, const extent& variables) noexcept {
+  if (chosen.memory != nullptr) return chosen.memory;
+  const std::size_t guard = page_bytes();
+  const std::size_t usable = round_up(stack_bytes) + variables.below() + variables.above();
+  auto* const memory = static_cast<std::byte*>(reserve(guard + usable, guard));
+  if (memory == nullptr) return nullptr;
+  if (!commit(memory + guard, usable)) {
+    unmap(memory, guard + usable);
+    return nullptr;
+  }
+  return chosen.memory = memory;
+}
+
+int run_bare(void* body) {
+  settle();
+  reinterpret_cast<void (*)()>(body)();
+  return 0;
+}
+
+/// Requires: the place is ours.
+bool start_at(place& chosen, void (*body)(), const extent& variables) noexcept {
+  std::byte* const memory = memory_of(chosen, variables);
+  if (memory == nullptr) return false;
+  std::byte* const stack_end = memory + page_bytes() + round_up(stack_bytes);
+  std::byte* const thread_pointer = stack_end + variables.below();
+#if defined(__x86_64__)
+  // The processor cannot read its own thread pointer, so the C library keeps it there, twice.
+  reinterpret_cast<void**>(thread_pointer)[0] = thread_pointer;
+  reinterpret_cast<void**>(thread_pointer)[2] = thread_pointer;
+#endif
+  // As for any other thread: filters of system calls know these, and so does qemu.
+  constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+                        CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
+  // The new thread inherits the mask. The library's own function would leave out two signals.
+  constexpr std::uint64_t all = ~std::uint64_t{0};
+  std::uint64_t before = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
+  const int made = ::__clone(run_bare, stack_end, flags, reinterpret_cast<void*>(body),
+                             &chosen.thread, thread_pointer, &chosen.thread);
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
+  return made > 0;
+}
+
+} // namespace
+
+bool start_bare_thread(void (*body)(), const void* variable) noexcept {
+  const errno_keeper keep;
+  extent variables;
+  variables.include(&errno);
+  variables.include(variable);
+  for (place& each : places) {
+    // Acquire: pairs with the kernel's store at the end of the thread that was there. Its stack is
+    // used no more.
+    pid_t expected = 0;
+    if (!each.thread.compare_exchange_strong(expected, starting, std::memory_order_acquire,
+                                             std::memory_order_relaxed)) {
+      continue;
+    }
+    if (start_at(each, body, variables)) return true;
+    // Release: pairs with that acquire, for `memory`.
+    each.thread.store(0, std::memory_order_release);
+    return false;
+  }
+  return false;
+}
+
+void forget_bare_threads() noexcept {
+  // Relaxed: the child has one thread.
+  for (place& each : places) each.thread.store(0, std::memory_order_relaxed);
+}
+
+bool is_single_threaded() noexcept {
+  if (__libc_single_threaded == 0) return false;
+  for (const place& each : places) {
+    // Acquire: pairs with the kernel's store at a thread's end. All that it did is seen.
+    if (each.thread.load(std::memory_order_acquire) != 0) return false;
+  }
+  return true;
+}
+
+#else
+
+namespace {
+
+constinit std::atomic<void (*)()> bare_body{nullptr};
+
+void run_settled() {
+  settle();
+  bare_body.load(std::memory_order_relaxed)();
+}
+
+} // namespace
+
+bool start_bare_thread(void (*body)(), const void* /*variable*/) noexcept {
+  bare_body.store(body, std::memory_order_relaxed); // the start of a thread publishes it
+  return start_thread(run_settled);
+}
+
+void forget_bare_threads() noexcept {}
+
+bool is_single_threaded() noexcept { return __libc_single_threaded != 0; }
+
+#endif
+
+} // namespace heapwise::os

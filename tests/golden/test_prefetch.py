@@ -1,0 +1,25 @@
+"""What the sources ask the processor to fetch early is asked for in the machine code too.
+
+GCC takes a function that only prefetches for one without an effect, and deletes calls of it.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PREFETCH = re.compile(r"^\s+(prefetch\w*|prfm)\s", re.MULTILINE)
+
+
+@pytest.mark.parametrize("source", ["bin.cpp", "mixed.cpp"])
+def test_the_way_back_to_spans_prefetches(source: str) -> None:
+    command = ["g++", "-std=c++20", "-O2", "-fPIC", "-S", "-o", "-", "-D_GNU_SOURCE",
+               "-DHEAPWISE_PROFILE=default_profile", "-Iinclude", "-Isrc", f"src/heap/{source}"]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    # The record of a span, and a word of its bitmap.
+    assert len(PREFETCH.findall(made.stdout)) >= 2

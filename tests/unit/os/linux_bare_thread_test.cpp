@@ -1,0 +1,144 @@
+#include <sched.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include <doctest/doctest.h>
+
+#include "contract/child.hpp"
+#include "os/os.hpp"
+
+// With these runtimes the C library starts the thread: they have to know of it.
+extern "C" [[gnu::weak]] void __tsan_init();
+extern "C" [[gnu::weak]] void __asan_init();
+
+namespace {
+
+namespace os = heapwise::os;
+
+bool by_the_c_library() { return __tsan_init != nullptr || __asan_init != nullptr; }
+
+std::atomic<std::uint32_t> running{0};
+std::atomic<std::uint32_t> may_end{0};
+thread_local int a_variable = 7;
+
+#define EXPECT(condition) \
+  if (!(condition)) std::_Exit(__LINE__ % 256)
+
+void wait_for_leave() {
+  a_variable = 0;
+  errno = 5;
+  running.fetch_add(1);
+  while (may_end.load() == 0) os::wait(may_end, 0, 0);
+  if (errno == 5 && a_variable == 0) running.fetch_sub(1);
+}
+
+bool start() { return os::start_bare_thread(wait_for_leave, &a_variable); }
+
+/// Effects: lets all threads end. Returns: when they did.
+void end_all() {
+  may_end = 1;
+  os::wake_all(may_end);
+  while (running.load() != 0 || (!by_the_c_library() && !os::is_single_threaded())) {
+    std::this_thread::yield();
+  }
+  may_end = 0;
+}
+
+std::string other_task() {
+  for (const auto& each : std::filesystem::directory_iterator{"/proc/self/task"}) {
+    const std::string id = each.path().filename();
+    if (id != std::to_string(::getpid())) return id;
+  }
+  return {};
+}
+
+std::string line_of_status(const std::string& task, const std::string& name) {
+  std::ifstream status{"/proc/self/task/" + task + "/status"};
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name + ":\t")) return line.substr(name.size() + 2);
+  }
+  return {};
+}
+
+TEST_CASE("a bare thread has errno and variables of its own, and its place is used again") {
+  const contract::ending how = contract::in_child([] {
+    for (int turn = 0; turn < 20; ++turn) {
+      errno = 42;
+      EXPECT(start());
+      while (running.load() != 1) std::this_thread::yield();
+      EXPECT(errno == 42 && a_variable == 7);
+      EXPECT(!os::is_single_threaded());
+      end_all();
+    }
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("two bare threads at most; a refusal is not for ever") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    EXPECT(start());
+    EXPECT(start());
+    EXPECT(!start());
+    while (running.load() != 2) std::this_thread::yield();
+    end_all();
+    EXPECT(start());
+    while (running.load() != 1) std::this_thread::yield();
+    end_all();
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a forked child has no bare thread and may start one") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    EXPECT(start());
+    EXPECT(start());
+    while (running.load() != 2) std::this_thread::yield();
+    const contract::ending child = contract::in_child([] {
+      os::forget_bare_threads();
+      running = 0;
+      EXPECT(os::is_single_threaded());
+      EXPECT(start());
+      while (running.load() != 1) std::this_thread::yield();
+      end_all();
+    });
+    std::_Exit(child.exit_code);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("it inherits neither priority nor processors, blocks signals and says what it is") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    os::remember_processors();
+    cpu_set_t before;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(::sched_getcpu()), &one);
+    EXPECT(::sched_getaffinity(0, sizeof before, &before) == 0);
+    EXPECT(::sched_setaffinity(0, sizeof one, &one) == 0);
+    const sched_param urgent{.sched_priority = 1};
+    ::sched_setscheduler(0, SCHED_FIFO, &urgent); // may be refused
+    EXPECT(start());
+    while (running.load() != 1) ::sched_yield();
+    const std::string task = other_task();
+    const int number = std::stoi(task);
+    cpu_set_t its;
+    EXPECT(::sched_getaffinity(number, sizeof its, &its) == 0);
+    EXPECT(CPU_EQUAL(&its, &before));
+    EXPECT(::sched_getscheduler(number) == SCHED_OTHER);
+    EXPECT(line_of_status(task, "Name") == "heapwise-purge");
+    EXPECT(line_of_status(task, "SigBlk") == "fffffffffffbfeff"); // but SIGKILL and SIGSTOP
+  });
+  CHECK(how.exit_code == 0);
+}
+
+} // namespace
