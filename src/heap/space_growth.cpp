@@ -1,0 +1,160 @@
+// Where the heap's addresses are, and how more of them become usable.
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+// 1 TiB of addresses costs nothing. Where they are limited and have to be reserved, a quarter of
+// what is allowed is left to the rest of the program.
+constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
+constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1 MiB
+
+// Slices made usable at once: at least so many, and this part of what there is. What is usable but
+// not used counts where addresses are limited.
+constexpr std::size_t commit_step = 64;
+constexpr std::size_t commit_part = 32;
+
+constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
+
+constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
+  return (bytes + to - 1) / to * to;
+}
+
+/// How the tables lie in front of the slices: classes and ages, a byte for each slice; the map of
+/// used slices; a bit for each dirty one; the spans; for mixed spans a byte for each granule.
+struct layout {
+  explicit layout(std::size_t slices) noexcept
+      : bytes_of_a_table{round_up(slices, os::page_bytes())},
+        map_begin{2 * bytes_of_a_table},
+        dirty_begin{map_begin + slice_map::bytes_for(slices)},
+        spans_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
+        granule_classes_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
+        slices_begin{round_up(granule_classes_begin + slices * granules_of_a_slice, slice_bytes)},
+        bytes{slices_begin + slices * slice_bytes} {}
+
+  std::size_t bytes_of_a_table;
+  std::size_t map_begin;
+  std::size_t dirty_begin;
+  std::size_t spans_begin;
+  std::size_t granule_classes_begin;
+  std::size_t slices_begin;
+  std::size_t bytes;
+};
+
+} // namespace
+
+bool space::start() noexcept {
+  const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
+  if (start_quietly(std::clamp(allowed, fewest_slices, most_slices))) return true;
+  const std::size_t most =
+      refused_before_ ? fewest_slices : std::min(most_slices, allowed - allowed / 4);
+  // Where addresses are scarce, smaller steps find more of them.
+  const std::size_t step = most < most_slices ? 8 : 2;
+  for (std::size_t slices = most; slices >= fewest_slices; slices -= slices / step) {
+    if (start_reserved(slices)) return true;
+  }
+  refused_before_ = true;
+  return false;
+}
+
+bool space::start_quietly(std::size_t slices) noexcept {
+  const layout parts{slices};
+  for (int tries = 0; tries < 4; ++tries) { // something may be mapped where a table has to be
+    auto* const memory = static_cast<std::byte*>(os::quiet_addresses(parts.bytes, slice_bytes));
+    if (memory == nullptr) return false;
+    const os::placed answer = os::reserve_at(memory, parts.spans_begin);
+    if (answer == os::placed::refused) return false;
+    if (answer == os::placed::occupied) continue;
+    if (start_at(memory, slices, false)) return true;
+    os::unmap(memory, parts.spans_begin);
+  }
+  return false;
+}
+
+bool space::start_reserved(std::size_t slices) noexcept {
+  const std::size_t bytes = layout{slices}.bytes;
+  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
+  if (memory == nullptr) return false;
+  if (start_at(memory, slices, true)) return true;
+  os::unmap(memory, bytes);
+  return false;
+}
+
+/// Requires: the addresses up to the spans are reserved, or, with `is_reserved`, all of them.
+bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept {
+  const layout parts{slices};
+  // The classes are read for any address of the range, long before there are slices.
+  if (!os::show(memory, parts.bytes_of_a_table) ||
+      !os::commit(memory + parts.map_begin, parts.spans_begin - parts.map_begin)) {
+    return false;
+  }
+  map_.start(memory + parts.map_begin, slices);
+  dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
+  freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
+  spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
+  granule_classes_ =
+      reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
+  tables_[0].start(memory, true);
+  tables_[1].start(memory + parts.bytes_of_a_table, true);
+  tables_[2].start(memory + parts.spans_begin, is_reserved);
+  tables_[3].start(memory + parts.granule_classes_begin, is_reserved);
+  slices_.start(memory + parts.slices_begin, is_reserved);
+  reserved_slices_ = slices;
+  base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
+  assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
+  the_heap_map = {.base = base_,
+                  .granules = slices * (slice_bytes / granule_bytes),
+                  .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
+  return true;
+}
+
+/// Effects: makes more slices usable, all up to `end` unless something else is mapped among them.
+/// Returns: whether there are more now, or enough.
+bool space::commit_to(slice_index end) noexcept {
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  if (end <= committed) return true;
+  const std::size_t step = std::max(commit_step, committed / commit_part);
+  for (const slice_index wanted : {std::min(reserved_slices_, committed + step), end}) {
+    if (wanted < end || !commit_tables(wanted)) continue;
+    const os::placed answer = slices_.grow_to(wanted * slice_bytes);
+    if (answer == os::placed::occupied && pass_over(wanted)) return true;
+    if (answer != os::placed::here) continue;
+    committed_slices_.store(wanted, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+bool space::commit_tables(slice_index end) noexcept {
+  constexpr std::array bytes_of_a_slice{std::size_t{1}, std::size_t{1}, sizeof(span),
+                                        granules_of_a_slice};
+  for (std::size_t each = 0; each < tables_.size(); ++each) {
+    if (tables_[each].grow_to(end * bytes_of_a_slice[each]) != os::placed::here) return false;
+  }
+  return true;
+}
+
+/// Effects: makes slices up to `end` usable one by one. Slices at which something else is mapped
+/// count as used for ever. Returns: whether it came further. Requires: the tables reach so far.
+bool space::pass_over(slice_index end) noexcept {
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  slice_index at = committed;
+  for (; at < end; ++at) {
+    const os::placed answer = slices_.grow_to((at + 1) * slice_bytes);
+    if (answer == os::placed::refused) break;
+    if (answer == os::placed::here) continue;
+    slices_.skip(slice_bytes);
+    mark_used(at, 1);
+  }
+  committed_slices_.store(at, std::memory_order_release);
+  return at > committed;
+}
+
+} // namespace heapwise::detail
