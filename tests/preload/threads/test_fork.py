@@ -42,6 +42,12 @@ def test_handlers_of_a_library_that_is_loaded_early_may_allocate(heap: Any, comp
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+@pytest.mark.parametrize("beside", ["read", "flush"])
+def test_fork_beside_stdio(heap: Any, compiled: Any, beside: str) -> None:
+    done = heap.run(compiled(HERE / "fork_and_stdio.c"), beside, timeout_s=60)
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 def step(heap: Any, compiled: Any, patience_s: str) -> Any:
     if platform.machine() != "x86_64":
         pytest.skip("single-stepping by the trap flag is written for x86-64")
