@@ -56,6 +56,8 @@ function(add_collector name objects)
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_link_libraries(${target} PUBLIC heapwise)
   endforeach()
-  # Handlers of signals and of ends of threads point into it.
-  target_link_options(${name}_shared PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,nodelete -Wl,--build-id)
+  # Handlers of signals and of ends of threads point into it. Its calls are resolved when it is
+  # loaded, and not while threads are stopped.
+  target_link_options(${name}_shared PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
+    -Wl,--build-id)
 endfunction()

@@ -5,15 +5,14 @@
  * What keeps a block alive: a word that points to its first byte, in the static data of the program
  * or of a loaded library, in thread-local variables and pthread keys (all as far as the how-to
  * says), in added roots, or in a live block that is not atomic. A word on the stack or in a
- * register of a registered thread may point to any byte inside of it. Not looked through: memory of
- * malloc or mmap, and words that were changed (compressed, XORed). An address one past the end
- * keeps nothing alive.
+ * register of a registered thread may point to any byte inside of it, or one past its end. Not
+ * looked through: memory of malloc or mmap, and words that were changed (compressed, XORed).
  *
  * Thread safety: all functions may be called by all registered threads at once, none from a signal
  * handler. A thread that touches blocks must be registered; the one that starts the collector is.
- * The collector takes the signal SIGPWR for itself. A forked child goes on with the thread that
- * forked, and may collect.
- * Errors: what returns a pointer returns NULL and sets errno to ENOMEM when there is no memory.
+ * The collector interrupts threads with a signal, SIGURG if no other is chosen. A forked child goes
+ * on with the thread that forked, and may collect. Errors: what returns a pointer returns NULL and
+ * sets errno to ENOMEM when there is no memory.
  */
 #ifndef HEAPWISE_GC_H
 #define HEAPWISE_GC_H
@@ -42,10 +41,14 @@ typedef struct heapwise_gc_options {
   /* 1: blocks have to be freed; those that are lost are reported after each heapwise_gc_collect and
    * at the end of the process. */
   int find_leaks;
+  /* The signal that stops threads. Default: SIGURG. A handler that it had before the collector was
+   * started gets what others send. */
+  int signal;
 } heapwise_gc_options;
 
 /* Effects: starts the collector and registers the calling thread; started before, only the latter.
- * `options` NULL: defaults. Allocating starts it too. Returns: 0, or ENOMEM or EAGAIN. */
+ * `options` NULL: defaults. Allocating starts it too. Returns: 0; ENOMEM or EAGAIN;
+ * EINVAL for a signal that cannot be used. */
 int heapwise_gc_init(const heapwise_gc_options* options);
 
 /* Returns: a block of at least `size` zero bytes, aligned to 16. */
@@ -73,7 +76,8 @@ void heapwise_gc_disable(void);
 void heapwise_gc_enable(void);
 
 /* Effects: from now on the calling thread's stack and registers are roots, until it ends or calls
- * the second. Returns: 0, also when it was registered before, or ENOMEM. */
+ * the second. The destructors of pthread keys may still allocate, those of their last round
+ * excepted. Returns: 0, also when it was registered before; or ENOMEM, also in that last round. */
 int heapwise_gc_register_thread(void);
 void heapwise_gc_unregister_thread(void);
 
@@ -81,6 +85,15 @@ void heapwise_gc_unregister_thread(void);
  * 0, or ENOMEM. Requires: readable as long as it is added. */
 int heapwise_gc_add_roots(const void* begin, const void* end);
 void heapwise_gc_remove_roots(const void* begin, const void* end);
+
+/* Effects: the words in [begin, end) are roots as those of a thread's own stack are: an address
+ * anywhere inside of a block counts. Meant for the stacks of coroutines, from before the first
+ * switch to one until after the last switch away from it. The second ends this; it gets the same
+ * two addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added, hence without
+ * the guard page. Thread safety: all, also for threads that are not registered. Complexity: every
+ * collection looks through the whole range; the second is linear in the number of added stacks. */
+int heapwise_gc_add_stack(const void* begin, const void* end);
+void heapwise_gc_remove_stack(const void* begin, const void* end);
 
 /* Returns: the first byte of the block that `address` is in, which may be a free one; NULL for what
  * is in none. */

@@ -28,17 +28,23 @@ namespace {
 void before_fork() {
   the_gc.lock.lock();
   lock_threads(); // no window is half handed out
+  hold_helpers();
 }
 
 void in_parent() {
+  release_helpers();
   unlock_threads();
   the_gc.lock.unlock();
 }
 
 void in_child() {
   forget_other_threads();
-  forget_markers();
-  if (this_thread != nullptr) this_thread->id = os::this_thread();
+  forget_helpers();
+  release_helpers();
+  if (this_thread != nullptr) {
+    this_thread->id = os::this_thread();
+    this_thread->number = os::this_thread_number();
+  }
   the_gc.lock.unlock();
 }
 
@@ -47,9 +53,10 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   the_gc.loader = loader;
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
+  if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
   if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks)) return ENOMEM;
   const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
-  if (!can_mark || !watch_threads()) {
+  if (!can_mark || !watch_threads(chosen.signal)) {
     end_markers();
     the_gc.memory.end();
     return can_mark ? EAGAIN : ENOMEM;
@@ -58,6 +65,21 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   set_first_target();
   the_gc.started.store(true, std::memory_order_release);
   return 0;
+}
+
+int add(page_list<os::memory_range>& to, os::memory_range range) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  return to.add(range) ? 0 : ENOMEM;
+}
+
+void remove(page_list<os::memory_range>& from, os::memory_range range) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  for (os::memory_range& each : from) {
+    if (each.begin != range.begin || each.end != range.end) continue;
+    each = from.last();
+    from.remove_last();
+    return;
+  }
 }
 
 void collect_at_exit() {
@@ -142,18 +164,19 @@ int heapwise_gc_register_thread(void) {
 void heapwise_gc_unregister_thread(void) { gc::unregister_this_thread(); }
 
 int heapwise_gc_add_roots(const void* begin, const void* end) {
-  const std::lock_guard hold{the_gc.lock};
-  return the_gc.added_roots.add({begin, end}) ? 0 : ENOMEM;
+  return gc::add(the_gc.added_roots, {begin, end});
 }
 
 void heapwise_gc_remove_roots(const void* begin, const void* end) {
-  const std::lock_guard hold{the_gc.lock};
-  for (heapwise::os::memory_range& each : the_gc.added_roots) {
-    if (each.begin != begin || each.end != end) continue;
-    each = the_gc.added_roots.last();
-    the_gc.added_roots.remove_last();
-    return;
-  }
+  gc::remove(the_gc.added_roots, {begin, end});
+}
+
+int heapwise_gc_add_stack(const void* begin, const void* end) {
+  return gc::add(the_gc.added_stacks, {begin, end});
+}
+
+void heapwise_gc_remove_stack(const void* begin, const void* end) {
+  gc::remove(the_gc.added_stacks, {begin, end});
 }
 
 void* heapwise_gc_base(const void* address) { return gc::block_around(address).begin; }

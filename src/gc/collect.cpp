@@ -9,6 +9,7 @@
 
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
+#include "gc/stacks.hpp"
 #include "gc/threads.hpp"
 #include "os/os.hpp"
 
@@ -25,6 +26,7 @@ page_list<root> the_roots;
 /// What a collection hands down to the part that runs below the caller's registers.
 struct round {
   const void* lowest = nullptr;
+  bool shared = false; // other markers help
   bool overflowed = false;
   std::size_t allocated_bytes = 0;
   std::size_t freed_bytes = 0;
@@ -33,18 +35,23 @@ struct round {
   bool complete = true; // all roots could be written down
 };
 
-void add_root(os::memory_range range, bool interior, round& of) noexcept {
+void add_root(os::memory_range range, bool on_stack, round& of) noexcept {
   constexpr std::uintptr_t word = sizeof(std::uintptr_t);
   const auto begin = (reinterpret_cast<std::uintptr_t>(range.begin) + word - 1) / word * word;
   const auto end = reinterpret_cast<std::uintptr_t>(range.end) / word * word;
   if (begin >= end) return;
   const bool added = the_roots.add(
-      {{reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)}, interior});
+      {{reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)}, on_stack});
   of.complete = of.complete && added;
 }
 
 void add_thread(const thread_record& of_thread, round& of) noexcept {
-  add_root({of_thread.stack_lowest, of_thread.stack_end}, true, of);
+  each_stack_part(
+      of_thread,
+      [](os::memory_range range, void* argument) {
+        add_root(range, true, *static_cast<round*>(argument));
+      },
+      &of);
   const auto* const values = of_thread.value.data();
   add_root({values, values + of_thread.values}, false, of);
 }
@@ -53,6 +60,7 @@ void describe_self(const round& of) noexcept {
   thread_record& self = *this_thread;
   const map where = the_gc.memory.what_is_where();
   self.stack_lowest = of.lowest;
+  self.signal_stack_end = os::signal_stack_end();
   self.values = os::thread_values({reinterpret_cast<const void*>(where.base),
                                    reinterpret_cast<const void*>(where.base + where.extent)},
                                   self.value.data(), self.value.size());
@@ -103,6 +111,7 @@ void gather_roots(round& of) noexcept {
       &of);
   os::each_thread_variables(the_gc.loader, add_variables, &of);
   for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, of);
+  for (const os::memory_range& each : the_gc.added_stacks) add_root(each, true, of);
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
     add_thread(*each, of);
   }
@@ -199,8 +208,7 @@ void stop_and_mark(void* argument) noexcept {
   if (of.complete) {
     const std::uint64_t begin = os::now_ns();
     clear_marks();
-    of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(),
-                              the_gc.counted.live_bytes >= worth_help);
+    of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
     the_gc.counted.mark_ns += os::now_ns() - begin;
     of.kept_bytes += find_leaks();
     settle_threads(of);
@@ -273,8 +281,11 @@ void forget_blocks(thread_record& of_thread) noexcept {
 }
 
 void collect_locked() noexcept {
+  const bool shared = the_gc.counted.live_bytes >= worth_help;
+  if (shared) start_helpers();
   lock_threads();
   round now;
+  now.shared = shared;
   os::with_registers(
       [](void* argument, void* lowest) {
         static_cast<round*>(argument)->lowest = lowest;

@@ -86,7 +86,7 @@ class worker {
     bool kept = false;
     if (record.bytes > piece_bytes * 2) {
       const std::lock_guard hold{work.lock};
-      kept = work.ranges->add({{begin, begin + record.bytes}, Interior});
+      kept = work.ranges->add({{begin, begin + record.bytes}, false});
     }
     if (!kept) self_.template scan<Interior>(begin, begin + record.bytes);
     if (kept && Shared) announce_work();
@@ -136,8 +136,8 @@ class worker {
   }
 
   HEAPWISE_READS_ANYTHING void scan(const root& piece) noexcept {
-    if (piece.interior) {
-      self_.template scan<true>(piece.range.begin, piece.range.end);
+    if (piece.on_stack) {
+      self_.scan_stack(piece.range.begin, piece.range.end);
     } else {
       self_.template scan<Interior>(piece.range.begin, piece.range.end);
     }
@@ -209,15 +209,6 @@ void help() noexcept {
   }
 }
 
-void start_helpers() noexcept {
-  while (helpers.load(std::memory_order_relaxed) + 1 < marker_count) {
-    // Before the thread: it may be quick. One that could not be started is asked for again.
-    if (!markers[1 + helpers.load(std::memory_order_relaxed)].start(stack_limit)) return;
-    if (!os::start_thread(help)) return;
-    helpers.fetch_add(1, std::memory_order_relaxed);
-  }
-}
-
 void wait_for_helpers() noexcept {
   for (;;) {
     const std::uint32_t left = work.left.load(std::memory_order_acquire);
@@ -275,9 +266,17 @@ bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) no
 
 void end_markers() noexcept { markers[0].give_back(); }
 
+void start_helpers() noexcept {
+  while (helpers.load(std::memory_order_relaxed) + 1 < marker_count) {
+    // Before the thread: it may be quick. One that could not be started is asked for again.
+    if (!markers[1 + helpers.load(std::memory_order_relaxed)].start(stack_limit)) return;
+    if (!os::start_thread(help)) return;
+    helpers.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
   const bool shared = worth_help && marker_count > 1;
-  if (shared) start_helpers();
   marker& self = markers[0];
   {
     const std::lock_guard hold{work.lock};
@@ -306,7 +305,10 @@ bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexce
   return overflowed;
 }
 
-void forget_markers() noexcept {
+void hold_helpers() noexcept { work.lock.lock(); }
+void release_helpers() noexcept { work.lock.unlock(); }
+
+void forget_helpers() noexcept {
   helpers.store(0, std::memory_order_relaxed);
   next_helper.store(0, std::memory_order_relaxed);
 }

@@ -9,10 +9,11 @@
 
 namespace heapwise::gc {
 
-/// Words to be looked through. On stacks, an address inside of a block counts as well.
+/// Words to be looked through. On stacks, an address inside of a block counts as well, and so does
+/// one past its end.
 struct root {
   os::memory_range range;
-  bool interior;
+  bool on_stack;
 };
 
 /// Effects: makes ready for so many markers. Returns: whether there is memory for one at least.
@@ -22,12 +23,23 @@ struct root {
 /// Effects: undoes start_markers. Requires: nothing was marked since.
 void end_markers() noexcept;
 
+/// Effects: starts those threads that help to mark and do not run yet, as far as the system allows.
+/// Requires: a world that runs. Starting a thread takes locks of the C library, and a stopped
+/// thread may hold them.
+void start_helpers() noexcept;
+
 /// Effects: marks what can be reached from the roots, which it uses up. Other markers help if it is
 /// `worth_help`. Returns: whether the heap had to be looked through again, because there was no
 /// room to write down all that was found. Requires: a world that stands still, no marks.
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept;
 
-/// Effects: in a forked child, where no marker is left to help.
-void forget_markers() noexcept;
+/// Effects: between the two no helper holds the markers' lock, which a forked child would inherit.
+/// Helpers wake late, without the collector's lock. Requires: the collector's lock.
+void hold_helpers() noexcept;
+void release_helpers() noexcept;
+
+/// Effects: in a forked child, forgets the helpers: they do not run there. Requires: between
+/// hold_helpers and release_helpers.
+void forget_helpers() noexcept;
 
 } // namespace heapwise::gc

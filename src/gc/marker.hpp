@@ -35,6 +35,20 @@ class marker {
     stack_.put_back(at);
   }
 
+  /// Effects: as `scan`, and for an address one past the end of a block, too. A loop that counts
+  /// down has no other address of its block. Such a word may be the first byte of the next block,
+  /// which is kept as well.
+  HEAPWISE_READS_ANYTHING void scan_stack(const void* begin, const void* end) noexcept {
+    const map where = where_;
+    mark_stack::ends at = stack_.take_out();
+    for (const auto* word = static_cast<const std::uintptr_t*>(end); word != begin;) {
+      --word;
+      consider<true>(where, at, *word);
+      consider<true>(where, at, *word - 1); // of another block only if the word is where one begins
+    }
+    stack_.put_back(at);
+  }
+
   /// Effects: looks through all blocks noted down, and those they lead to. When `others_wait()`,
   /// `share` is called with the stack, now and then; `long_block` gets the large blocks.
   template <bool Shared, bool Interior, class OthersWait, class Share, class LongBlock>

@@ -42,6 +42,15 @@ bool read_switch(string_view value, bool& into) noexcept {
   return true;
 }
 
+bool read_signal(string_view value, int& into) noexcept {
+  std::size_t number = 0;
+  constexpr std::size_t most_signals = 64;
+  if (!read_number(value, number, 1, most_signals)) return false;
+  if (!os::can_interrupt_with(static_cast<int>(number))) return false;
+  into = static_cast<int>(number);
+  return true;
+}
+
 struct option {
   string_view name;
   bool (*read)(string_view value, settings& into) noexcept;
@@ -69,6 +78,9 @@ constexpr std::array known = std::to_array<option>({
        return read_mib(value, into.mark_stack_bytes);
      },
      "a number of MiB above 0"},
+    {"SIGNAL",
+     [](string_view value, settings& into) noexcept { return read_signal(value, into.signal); },
+     "the number of a signal that nothing else in the process uses, for example 30 for SIGPWR"},
     {"INTERIOR_POINTERS",
      [](string_view value, settings& into) noexcept { return read_switch(value, into.interior); },
      "0 or 1"},
@@ -99,8 +111,8 @@ void read(string_view name, string_view value, settings& into) noexcept {
     return;
   }
   refuse(name, value, "no such option",
-         "MARKERS, FREE_SPACE_DIVISOR, LIMIT_MIB, MARK_STACK_MIB, INTERIOR_POINTERS, FIND_LEAKS, "
-         "STATS");
+         "MARKERS, FREE_SPACE_DIVISOR, LIMIT_MIB, MARK_STACK_MIB, SIGNAL, INTERIOR_POINTERS, "
+         "FIND_LEAKS, STATS");
 }
 
 void read_environment(settings& into) noexcept {
@@ -125,6 +137,7 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
     chosen.free_space_divisor = std::max<std::size_t>(wanted->free_space_divisor, 1);
     chosen.limit_bytes = wanted->limit_bytes;
     if (wanted->mark_stack_bytes != 0) chosen.mark_stack_bytes = wanted->mark_stack_bytes;
+    if (wanted->signal != 0) chosen.signal = wanted->signal;
     chosen.interior = wanted->interior_pointers != 0;
     chosen.find_leaks = wanted->find_leaks != 0;
   }

@@ -38,9 +38,12 @@ struct thread_record {
 
   thread_record* next;
   os::thread_id id;
-  const void* stack_end;
-  const void* stack_lowest;   // while it is stopped
-  std::uint32_t stopped_in;   // the epoch it was stopped in last
+  os::thread_number number;
+  os::memory_range stack;       // its own
+  const void* stack_lowest;     // while it is stopped: the stack pointer, wherever it is
+  const void* signal_stack_end; // while it is stopped on its alternate signal stack, else nullptr
+  std::atomic<std::uint32_t> stopped_in; // the epoch it was stopped in last
+  std::atomic<bool> interrupted;         // it was sent a signal that it has not taken yet
   os::thread_table variables; // while it is stopped: where its thread-local variables are
   std::size_t values;
   std::array<const void*, os::most_thread_values> value; // of pthread keys
@@ -56,6 +59,7 @@ struct settings {
   std::size_t free_space_divisor = 1;
   std::size_t limit_bytes = 0;
   std::size_t mark_stack_bytes = std::size_t{256} << 20;
+  int signal = os::default_signal; // stops threads
   bool interior = false;
   bool find_leaks = false;
   bool stats = false;
@@ -76,6 +80,7 @@ struct state {
   std::size_t disabled = 0;
   settings chosen;
   page_list<os::memory_range> added_roots;
+  page_list<os::memory_range> added_stacks;
   page_list<leak> leaks;          // found, and held until all of them are reported
   std::size_t leaks_reported = 0; // of these, from the first on: reported, or just being reported
   std::size_t leak_reports = 0;   // that were begun and are not over
@@ -83,8 +88,9 @@ struct state {
   void* report_argument = nullptr;
 
   std::atomic<std::uint32_t> epoch{0};   // odd while the world is stopped. Written under the lock
-  std::atomic<std::uint32_t> stopped{0}; // threads that have stopped in this epoch
+  std::atomic<std::uint32_t> stopped{0}; // changes whenever a thread has stopped
   std::atomic<bool> started{false};
+  os::signal_mask signals = 0; // of the collecting thread, before the world was stopped
 
   std::size_t target_bytes = 0;          // collect before the heap takes more
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks

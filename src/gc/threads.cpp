@@ -1,8 +1,10 @@
 #include "gc/threads.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 
+#include "gc/stop.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -36,21 +38,27 @@ namespace heapwise::gc {
 namespace {
 
 /// Called in a thread that was interrupted, anywhere.
-void stand_still(void* lowest) noexcept {
+/// Returns: whether the collector had asked for it.
+bool stand_still(void* lowest) noexcept {
   thread_record* const self = this_thread;
-  // Acquire: pairs with stop_world, which wrote down who has to stop.
-  const std::uint32_t epoch = the_gc.epoch.load(std::memory_order_acquire);
-  if (self == nullptr || epoch % 2 == 0 || self->stopped_in == epoch) return; // somebody else's
+  if (self == nullptr) return false;
+  // Sequentially consistent, both: see interrupt_others.
+  const bool expected = self->interrupted.exchange(false, std::memory_order_seq_cst);
+  const std::uint32_t epoch = the_gc.epoch.load(std::memory_order_seq_cst);
+  if (!expected || epoch % 2 == 0) return expected;
   const map where = the_gc.memory.what_is_where();
   self->values = os::thread_values({reinterpret_cast<const void*>(where.base),
                                     reinterpret_cast<const void*>(where.base + where.extent)},
                                    self->value.data(), self->value.size());
   self->stack_lowest = lowest;
-  self->stopped_in = epoch;
-  // Release: who stops us sees the above, and what this thread wrote before.
+  self->signal_stack_end = os::signal_stack_end();
+  // Release: pairs with stands_still. The collecting thread sees the above, and what this thread
+  // wrote before.
+  self->stopped_in.store(epoch, std::memory_order_release);
   the_gc.stopped.fetch_add(1, std::memory_order_release);
   os::wake_one(the_gc.stopped);
   while (the_gc.epoch.load(std::memory_order_acquire) == epoch) os::wait(the_gc.epoch, epoch, 0);
+  return true;
 }
 
 /// Requires: the lock.
@@ -70,23 +78,27 @@ thread_record* take_record() noexcept {
 
 } // namespace
 
-bool watch_threads() noexcept {
-  return os::on_interrupt(stand_still) && os::on_thread_end(unregister_this_thread);
+bool watch_threads(int signal) noexcept {
+  // The handler comes last: it cannot be installed twice.
+  return os::on_thread_end(unregister_this_thread) && os::on_interrupt(signal, stand_still);
 }
 
 bool register_this_thread() noexcept {
   if (this_thread != nullptr) return true;
-  const void* const stack_end = os::stack_end(); // may allocate
-  if (stack_end == nullptr) return false;
-  os::watch_this_thread(true);
+  const os::memory_range stack = os::own_stack(); // may allocate
+  if (stack.end == nullptr) return false;
+  if (!os::watch_this_thread(true)) return false;
+  os::accept_interrupts(); // a mask is inherited
   // A record has windows that an earlier thread left: a collection has to see it among the idle or
   // among the threads at any time, or it gives those blocks to others.
   const std::lock_guard hold{the_gc.lock};
   thread_record* const made = take_record();
   if (made == nullptr) return false;
-  made->stack_end = stack_end;
+  made->stack = stack;
   made->id = os::this_thread();
-  made->stopped_in = 0;
+  made->number = os::this_thread_number();
+  made->stopped_in.store(0, std::memory_order_relaxed);
+  made->interrupted.store(false, std::memory_order_relaxed);
   made->values = 0;
   heapwise_gc_windows = made->windows.data();
   this_thread = made;
@@ -100,7 +112,10 @@ void unregister_this_thread() noexcept {
   thread_record* const self = this_thread;
   if (self == nullptr) return;
   os::watch_this_thread(false);
-  const std::lock_guard hold{the_gc.lock};
+  // A collection that holds the lock waits for this thread. A thread that ends may have blocked all
+  // signals.
+  const os::signal_mask mask = os::accept_interrupts();
+  the_gc.lock.lock();
   thread_record** link = &the_gc.threads;
   while (*link != self) link = &(*link)->next;
   *link = self->next;
@@ -109,7 +124,20 @@ void unregister_this_thread() noexcept {
   this_thread = nullptr;
   self->next = the_gc.idle;
   the_gc.idle = self;
+  the_gc.lock.unlock();
+  os::restore_signals(mask);
 }
+
+namespace {
+
+void go_on() noexcept {
+  // Release: pairs with stand_still.
+  the_gc.epoch.fetch_add(1, std::memory_order_release);
+  os::wake_all(the_gc.epoch);
+  os::restore_signals(the_gc.signals);
+}
+
+} // namespace
 
 void lock_threads() noexcept {
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
@@ -118,23 +146,28 @@ void lock_threads() noexcept {
 }
 
 void stop_world() noexcept {
-  the_gc.stopped.store(0, std::memory_order_relaxed);
-  the_gc.epoch.fetch_add(1, std::memory_order_release);
-  std::uint32_t expected = 0;
-  for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
-    if (each != this_thread && os::interrupt(each->id)) ++expected;
-  }
-  for (;;) {
-    const std::uint32_t stopped = the_gc.stopped.load(std::memory_order_acquire);
-    if (stopped == expected) return;
-    os::wait(the_gc.stopped, stopped, 0);
+  constexpr std::uint32_t most_patience_ms = 1000;
+  constexpr std::uint64_t report_after_ns = 1'000'000'000;
+  const std::uint64_t begin = os::now_ns();
+  bool reported = false;
+  for (std::uint32_t patience_ms = 10;; patience_ms = std::min(2 * patience_ms, most_patience_ms)) {
+    the_gc.signals = os::hold_signals();
+    // Pairs with stand_still, see interrupt_others.
+    the_gc.epoch.fetch_add(1, std::memory_order_seq_cst);
+    interrupt_others();
+    if (others_stop(patience_ms)) return;
+    if (!reported && os::now_ns() - begin > report_after_ns) {
+      report_running_threads();
+      reported = true;
+    }
+    // Another collector may have suspended the thread that is missing, and wait for this thread or
+    // for one that stands still here. It gets the time to finish.
+    go_on();
+    os::wait(the_gc.stopped, the_gc.stopped.load(std::memory_order_relaxed), 1);
   }
 }
 
-void resume_world() noexcept {
-  the_gc.epoch.fetch_add(1, std::memory_order_release);
-  os::wake_all(the_gc.epoch);
-}
+void resume_world() noexcept { go_on(); }
 
 void unlock_threads() noexcept {
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {

@@ -5,8 +5,9 @@
 
 namespace heapwise::gc {
 
-/// Effects: lets `interrupt` and the ends of threads reach the collector. Called once.
-[[nodiscard]] bool watch_threads() noexcept;
+/// Effects: lets `interrupt` and the ends of threads reach the collector. Called until it returns
+/// true.
+[[nodiscard]] bool watch_threads(int signal) noexcept;
 
 /// Effects: as heapwise_gc_register_thread and heapwise_gc_unregister_thread.
 [[nodiscard]] bool register_this_thread() noexcept;
@@ -17,8 +18,10 @@ void unregister_this_thread() noexcept;
 void lock_threads() noexcept;
 void unlock_threads() noexcept;
 
-/// Effects: all other registered threads stand still when it returns, until `resume_world`. Does
-/// not depend on anybody who stands still. Requires: the lock and those of the threads.
+/// Effects: all other registered threads stand still when it returns, until `resume_world`. Signals
+/// are held in between, except those that end the process. Does not depend on anybody who stands
+/// still. A thread that does not stop for a second is reported. Requires: the lock and those of the
+/// threads.
 void stop_world() noexcept;
 void resume_world() noexcept;
 

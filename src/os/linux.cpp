@@ -193,7 +193,8 @@ void pause() noexcept {
 void write_error(const char* text, std::size_t length) noexcept {
   const errno_keeper keep;
   while (length > 0) {
-    const ssize_t written = ::write(STDERR_FILENO, text, length);
+    // Not the function of the C library: a thread that is to be cancelled would not return from it.
+    const long written = ::syscall(SYS_write, STDERR_FILENO, text, length);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) break;
     text += written;

@@ -10,6 +10,8 @@
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "os/os.hpp"
@@ -18,23 +20,18 @@ namespace heapwise::os {
 
 namespace {
 
-constexpr int stop_signal = SIGPWR;
-
-void (*when_stopped)(void* lowest) = nullptr;
 void (*when_thread_ends)() = nullptr;
 pthread_key_t thread_end_key;
 
-void stop_here(void* /*argument*/, void* lowest) { when_stopped(lowest); }
+// How often the calling thread went through the destructors of its keys while it was watched.
+constinit thread_local int rounds_at_end = 0;
 
-// What the thread had in registers was put onto its stack by the system; with a sanitizer, which
-// calls handlers later by itself, some may still be in registers.
-void handle_stop(int /*signal*/) {
-  const int saved = errno;
-  with_registers(stop_here, nullptr);
-  errno = saved;
+// The destructors of other keys come before and after this one, and may use the collector. So this
+// one asks to be called again, until the system goes through them for the last time.
+void handle_thread_end(void* /*value*/) {
+  ++rounds_at_end;
+  if (!watch_this_thread(true)) when_thread_ends();
 }
-
-void handle_thread_end(void* /*value*/) { when_thread_ends(); }
 
 struct static_walk {
   range_visitor* visit;
@@ -90,7 +87,9 @@ thread_id this_thread() noexcept {
   return static_cast<thread_id>(::pthread_self());
 }
 
-void* stack_end() noexcept {
+thread_number this_thread_number() noexcept { return ::gettid(); }
+
+memory_range own_stack() noexcept {
   const int saved = errno;
   pthread_attr_t attributes;
   void* lowest = nullptr;
@@ -100,23 +99,60 @@ void* stack_end() noexcept {
     ::pthread_attr_destroy(&attributes);
   }
   errno = saved;
-  return bytes == 0 ? nullptr : static_cast<std::byte*>(lowest) + bytes;
+  if (bytes == 0) return {nullptr, nullptr};
+  return {lowest, static_cast<std::byte*>(lowest) + bytes};
 }
 
-bool on_interrupt(void (*stopped)(void* lowest)) noexcept {
+const void* signal_stack_end() noexcept {
   const int saved = errno;
-  when_stopped = stopped;
-  struct sigaction action{};
-  action.sa_handler = handle_stop;
-  action.sa_flags = SA_RESTART;
-  ::sigfillset(&action.sa_mask); // no other handler may run while the world stands still
-  const bool done = ::sigaction(stop_signal, &action, nullptr) == 0;
+  stack_t stack{};
+  const bool on_it = ::sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0;
   errno = saved;
-  return done;
+  return on_it ? static_cast<std::byte*>(stack.ss_sp) + stack.ss_size : nullptr;
 }
 
-bool interrupt(thread_id thread) noexcept {
-  return ::pthread_kill(static_cast<pthread_t>(thread), stop_signal) == 0;
+namespace {
+
+/// Requires: where a page begins.
+bool can_be_read(std::uintptr_t page) noexcept {
+  // An access below a stack would let it grow: first the question whether there is a page at all.
+  unsigned char resident = 0;
+  if (::mincore(reinterpret_cast<void*>(page), page_bytes(), &resident) != 0 && errno == ENOMEM) {
+    return false;
+  }
+  // The system copies the signal set from the page, and only then finds that the request is none.
+  constexpr int no_request = -1;
+  constexpr std::size_t set_bytes = 8;
+  return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||
+         errno != EFAULT;
+}
+
+} // namespace
+
+memory_range readable_tail(memory_range range) noexcept {
+  const int saved = errno;
+  const auto begin = reinterpret_cast<std::uintptr_t>(range.begin);
+  auto from = reinterpret_cast<std::uintptr_t>(range.end);
+  while (from > begin) {
+    const std::uintptr_t page = (from - 1) / page_bytes() * page_bytes();
+    if (!can_be_read(page)) break;
+    from = std::max(page, begin);
+  }
+  errno = saved;
+  return {reinterpret_cast<const void*>(from), range.end};
+}
+
+memory_range readable_head(memory_range range) noexcept {
+  const int saved = errno;
+  const auto end = reinterpret_cast<std::uintptr_t>(range.end);
+  auto to = reinterpret_cast<std::uintptr_t>(range.begin);
+  while (to < end) {
+    const std::uintptr_t page = to / page_bytes() * page_bytes();
+    if (!can_be_read(page)) break;
+    to = std::min(page + page_bytes(), end);
+  }
+  errno = saved;
+  return {range.begin, reinterpret_cast<const void*>(to)};
 }
 
 namespace {
@@ -141,10 +177,12 @@ bool on_thread_end(void (*action)()) noexcept {
   return ::pthread_key_create(&thread_end_key, handle_thread_end) == 0;
 }
 
-void watch_this_thread(bool yes) noexcept {
+bool watch_this_thread(bool yes) noexcept {
+  if (yes && rounds_at_end >= PTHREAD_DESTRUCTOR_ITERATIONS) return false;
   const int saved = errno;
-  ::pthread_setspecific(thread_end_key, yes ? &thread_end_key : nullptr);
+  const bool done = ::pthread_setspecific(thread_end_key, yes ? &thread_end_key : nullptr) == 0;
   errno = saved;
+  return done;
 }
 
 std::size_t thread_values(memory_range wanted, const void** into, std::size_t room) noexcept {

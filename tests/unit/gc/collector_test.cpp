@@ -271,3 +271,55 @@ TEST_CASE("live bytes are what is reachable, to the byte") {
   CHECK(after - before == count * 48);
   the_static_root = nullptr;
 }
+
+TEST_CASE("an address one past the end holds a block from the stack, and not from another block") {
+  heapwise_gc_init(nullptr);
+  // Some fill their span to the last byte, some are the last before unused memory.
+  for (const std::size_t size :
+       {16UL, 64UL, 3072UL, 8192UL, 20'000UL, 32'768UL, 65'536UL, 300'000UL, 1'048'576UL}) {
+    CAPTURE(size);
+    hidden in_block;
+    hidden on_stack;
+    hidden behind;
+    auto* const holder = static_cast<char**>(heapwise_gc_malloc(64));
+    char* volatile past = nullptr;
+    elsewhere([&] {
+      auto* const one = static_cast<char*>(heapwise_gc_malloc(size));
+      static_cast<void>(heapwise_gc_malloc(size));
+      auto* const other = static_cast<char*>(heapwise_gc_malloc(size));
+      *reinterpret_cast<void**>(other) = heapwise_gc_malloc(48);
+      behind = hidden{*reinterpret_cast<void**>(other)};
+      holder[1] = one + heapwise_gc_usable_size(one);
+      past = other + heapwise_gc_usable_size(other);
+      in_block = hidden{one};
+      on_stack = hidden{other};
+      for (int each = 0; each < 500; ++each) static_cast<void>(heapwise_gc_malloc(48));
+      for (int each = 0; each < 600; ++each) static_cast<void>(heapwise_gc_malloc(size));
+    });
+    heapwise_gc_collect();
+    CHECK_FALSE(survived(in_block));
+    CHECK(survived(on_stack));
+    CHECK(survived(behind));
+    CHECK(past != nullptr);
+  }
+}
+
+TEST_CASE("a loop that goes from the end to the begin keeps its block") {
+  heapwise_gc_init(nullptr);
+  std::uint64_t* volatile end = nullptr;
+  elsewhere([&] {
+    auto* const numbers = static_cast<std::uint64_t*>(heapwise_gc_malloc(64));
+    for (std::uint64_t each = 0; each < 8; ++each) numbers[each] = each;
+    end = numbers + 8;
+    gc_test::leave_windows();
+    for (int each = 0; each < 200; ++each) static_cast<void>(heapwise_gc_malloc(64));
+  });
+  for (std::uint64_t each = 8; each-- > 0;) {
+    if (each % 4 == 3) heapwise_gc_collect();
+    for (int other = 0; other < 200; ++other) {
+      *static_cast<std::uint64_t*>(heapwise_gc_malloc(64)) = 99;
+    }
+    end = end - 1;
+    REQUIRE(*end == each);
+  }
+}

@@ -68,6 +68,7 @@ TEST_CASE("zeros are the defaults") {
   CHECK(chosen.limit_bytes == 0);
   CHECK_FALSE(chosen.interior);
   CHECK_FALSE(chosen.find_leaks);
+  CHECK(chosen.signal == SIGURG);
 }
 
 TEST_CASE("the environment comes before the program") {
@@ -83,6 +84,10 @@ TEST_CASE("the environment comes before the program") {
   CHECK(chosen.free_space_divisor == 5);
   CHECK(chosen.limit_bytes == std::size_t{7} << 20);
   CHECK(chosen.interior);
+  wanted.signal = SIGUSR1;
+  CHECK(choose(&wanted).signal == SIGUSR1);
+  const with_variable signal{"HEAPWISE_GC_SIGNAL", "30"};
+  CHECK(choose(&wanted).signal == 30);
 }
 
 TEST_CASE("what cannot be read is said, with what can, and ignored") {
@@ -93,6 +98,13 @@ TEST_CASE("what cannot be read is said, with what can, and ignored") {
     CHECK(said == std::string{"heapwise: HEAPWISE_GC_MARKERS="} + value +
                       ": no such value; it is ignored. Next: 1 to 16\n");
     CHECK(chosen.markers >= 1);
+  }
+  for (const char* value : {"0", "65", "9", "11", "19", "32", "33", "PWR", "-30"}) {
+    const with_variable signal{"HEAPWISE_GC_SIGNAL", value};
+    settings chosen;
+    const std::string said = said_by([&] { chosen = choose(nullptr); });
+    CHECK(said.find("no such value") != std::string::npos);
+    CHECK(chosen.signal == SIGURG);
   }
   const with_variable unknown{"HEAPWISE_GC_MAKRERS", "1"};
   CHECK(said_by([] { static_cast<void>(choose(nullptr)); }).find("no such option") !=
