@@ -1,17 +1,14 @@
 #include "gc/collect.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
 #include <mutex>
-#include <string_view>
 #include <utility>
 
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
-#include "gc/stacks.hpp"
+#include "gc/roots.hpp"
 #include "gc/threads.hpp"
-#include "os/os.hpp"
 
 namespace heapwise::gc {
 
@@ -32,90 +29,8 @@ struct round {
   std::size_t freed_bytes = 0;
   std::size_t kept_bytes = 0; // of marked blocks: in windows, and not in use
   std::uint64_t stopped_at = 0;
-  bool complete = true; // all roots could be written down
+  bool complete = false; // all roots could be written down
 };
-
-void add_root(os::memory_range range, bool on_stack, round& of) noexcept {
-  constexpr std::uintptr_t word = sizeof(std::uintptr_t);
-  const auto begin = (reinterpret_cast<std::uintptr_t>(range.begin) + word - 1) / word * word;
-  const auto end = reinterpret_cast<std::uintptr_t>(range.end) / word * word;
-  if (begin >= end) return;
-  const bool added = the_roots.add(
-      {{reinterpret_cast<const void*>(begin), reinterpret_cast<const void*>(end)}, on_stack});
-  of.complete = of.complete && added;
-}
-
-void add_thread(const thread_record& of_thread, round& of) noexcept {
-  each_stack_part(
-      of_thread,
-      [](os::memory_range range, void* argument) {
-        add_root(range, true, *static_cast<round*>(argument));
-      },
-      &of);
-  const auto* const values = of_thread.value.data();
-  add_root({values, values + of_thread.values}, false, of);
-}
-
-void describe_self(const round& of) noexcept {
-  thread_record& self = *this_thread;
-  const map where = the_gc.memory.what_is_where();
-  self.stack_lowest = of.lowest;
-  self.signal_stack_end = os::signal_stack_end();
-  self.values = os::thread_values({reinterpret_cast<const void*>(where.base),
-                                   reinterpret_cast<const void*>(where.base + where.extent)},
-                                  self.value.data(), self.value.size());
-}
-
-/// Returns: whether it is known of each thread where its thread-local variables are.
-bool read_tables() noexcept {
-  for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
-    if (!each->variables.read(the_gc.loader, each->id)) return false;
-  }
-  return true;
-}
-
-/// Effects: stops the world at a moment in which no thread replaces the table of its variables. A
-/// thread does that when it uses a library for the first time, with a few instructions; then it is
-/// given time to go on.
-void stop_world_with_tables() noexcept {
-  constexpr std::uint32_t most_ms = 64; // doubled until a busy machine lets the thread run at all
-  constexpr int tries_in_a_second = 20;
-  constexpr std::string_view delay =
-      "heapwise: a collection waits for a thread that replaces the table of its thread-local "
-      "variables for more than a second\n";
-  std::atomic<std::uint32_t> nothing{0};
-  std::uint32_t wait_ms = 1;
-  stop_world();
-  for (int tries = 0; !read_tables(); ++tries) {
-    resume_world();
-    if (tries == tries_in_a_second) os::write_error(delay.data(), delay.size());
-    os::wait(nothing, 0, wait_ms);
-    wait_ms = std::min(2 * wait_ms, most_ms);
-    stop_world();
-  }
-}
-
-void add_variables(const os::thread_variables& of_library, void* argument) noexcept {
-  for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
-    add_root(each->variables.find(of_library), false, *static_cast<round*>(argument));
-  }
-}
-
-void gather_roots(round& of) noexcept {
-  the_roots.clear();
-  describe_self(of);
-  os::each_static_range(
-      [](os::memory_range range, void* argument) {
-        add_root(range, false, *static_cast<round*>(argument));
-      },
-      &of);
-  os::each_thread_variables(the_gc.loader, add_variables, &of);
-  for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, of);
-  for (const os::memory_range& each : the_gc.added_stacks) add_root(each, true, of);
-  for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
-    add_thread(*each, of);
-  }
-}
 
 template <class Visit>
 void each_used_slice(Visit visit) noexcept {
@@ -204,7 +119,7 @@ void stop_and_mark(void* argument) noexcept {
   auto& of = *static_cast<round*>(argument);
   stop_world_with_tables();
   of.stopped_at = os::now_ns();
-  gather_roots(of);
+  of.complete = gather_roots(the_roots, of.lowest);
   if (of.complete) {
     const std::uint64_t begin = os::now_ns();
     clear_marks();

@@ -264,6 +264,8 @@ bool start_markers(std::size_t count, std::size_t stack_bytes, bool interior) no
   return markers[0].start(stack_bytes);
 }
 
+void end_markers() noexcept { markers[0].give_back(); }
+
 void start_helpers() noexcept {
   while (helpers.load(std::memory_order_relaxed) + 1 < marker_count) {
     // Before the thread: it may be quick. One that could not be started is asked for again.
@@ -272,8 +274,6 @@ void start_helpers() noexcept {
     helpers.fetch_add(1, std::memory_order_relaxed);
   }
 }
-
-void end_markers() noexcept { markers[0].give_back(); }
 
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept {
   const bool shared = worth_help && marker_count > 1;

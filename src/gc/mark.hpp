@@ -20,13 +20,13 @@ struct root {
 [[nodiscard]] bool start_markers(std::size_t markers, std::size_t stack_bytes,
                                  bool interior) noexcept;
 
+/// Effects: undoes start_markers. Requires: nothing was marked since.
+void end_markers() noexcept;
+
 /// Effects: starts those threads that help to mark and do not run yet, as far as the system allows.
 /// Requires: a world that runs. Starting a thread takes locks of the C library, and a stopped
 /// thread may hold them.
 void start_helpers() noexcept;
-
-/// Effects: undoes start_markers. Requires: nothing was marked since.
-void end_markers() noexcept;
 
 /// Effects: marks what can be reached from the roots, which it uses up. Other markers help if it is
 /// `worth_help`. Returns: whether the heap had to be looked through again, because there was no

@@ -44,7 +44,7 @@ struct thread_record {
   const void* signal_stack_end; // while it is stopped on its alternate signal stack, else nullptr
   std::atomic<std::uint32_t> stopped_in; // the epoch it was stopped in last
   std::atomic<bool> interrupted;         // it was sent a signal that it has not taken yet
-  os::thread_table variables;            // while it is stopped: where its thread-local variables are
+  os::thread_table variables; // while it is stopped: where its thread-local variables are
   std::size_t values;
   std::array<const void*, os::most_thread_values> value; // of pthread keys
 };

@@ -167,9 +167,7 @@ void stop_world() noexcept {
   }
 }
 
-void resume_world() noexcept {
-  go_on();
-}
+void resume_world() noexcept { go_on(); }
 
 void unlock_threads() noexcept {
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {

@@ -19,8 +19,9 @@ void lock_threads() noexcept;
 void unlock_threads() noexcept;
 
 /// Effects: all other registered threads stand still when it returns, until `resume_world`. Signals
-/// are held in between, except those that end the process. A thread that does not stop for a second
-/// is reported. Requires: the lock and those of the threads.
+/// are held in between, except those that end the process. Does not depend on anybody who stands
+/// still. A thread that does not stop for a second is reported. Requires: the lock and those of the
+/// threads.
 void stop_world() noexcept;
 void resume_world() noexcept;
 

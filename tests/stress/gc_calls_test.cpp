@@ -79,16 +79,17 @@ GUARDED(std::size_t, fwrite, (const void* from, std::size_t size, std::size_t co
 GUARDED(int, fputs, (const char* text, FILE* file), (text, file), )
 GUARDED(int, fflush, (FILE * file), (file), )
 
-thread_local int depth_of_visits = 0;
-
-/// A thread that is inside of dl_iterate_phdr already holds the loader's lock, which is recursive.
+/// A thread that was in it before the world stopped holds its lock, and may take it again.
 extern "C" int dl_iterate_phdr(int (*visit)(dl_phdr_info*, std::size_t, void*), void* argument) {
-  if (depth_of_visits == 0) check_world_runs("dl_iterate_phdr");
-  static auto* const real =
-      reinterpret_cast<decltype(&dl_iterate_phdr)>(::dlsym(RTLD_NEXT, "dl_iterate_phdr"));
-  ++depth_of_visits;
+  static decltype(&dl_iterate_phdr) real = nullptr;
+  static thread_local int calls = 0;
+  if (calls == 0) check_world_runs("dl_iterate_phdr");
+  if (real == nullptr) {
+    real = reinterpret_cast<decltype(real)>(::dlsym(RTLD_NEXT, "dl_iterate_phdr"));
+  }
+  ++calls;
   const int result = real(visit, argument);
-  --depth_of_visits;
+  --calls;
   return result;
 }
 
