@@ -11,8 +11,8 @@
  * Thread safety: all functions may be called by all registered threads at once, none from a signal
  * handler. A thread that touches blocks must be registered; the one that starts the collector is.
  * The collector interrupts threads with a signal, SIGURG if no other is chosen. A forked child goes
- * on with the thread that forked, and may collect. Errors: what returns a pointer returns NULL and
- * sets errno to ENOMEM when there is no memory.
+ * on with the thread that forked, and may collect.
+ * Errors: what returns a pointer returns NULL and sets errno to ENOMEM when there is no memory.
  */
 #ifndef HEAPWISE_GC_H
 #define HEAPWISE_GC_H

@@ -39,14 +39,12 @@ class marker {
   /// down has no other address of its block. Such a word may be the first byte of the next block,
   /// which is kept as well.
   HEAPWISE_READS_ANYTHING void scan_stack(const void* begin, const void* end) noexcept {
-    const map where = where_;
-    mark_stack::ends at = stack_.take_out();
+    const std::uintptr_t base = where_.base;
+    const std::uintptr_t extent = where_.extent;
     for (const auto* word = static_cast<const std::uintptr_t*>(end); word != begin;) {
       --word;
-      consider<true>(where, at, *word);
-      consider<true>(where, at, *word - 1); // of another block only if the word is where one begins
+      if (*word - base <= extent) consider_on_stack(*word); // few are
     }
-    stack_.put_back(at);
   }
 
   /// Effects: looks through all blocks noted down, and those they lead to. When `others_wait()`,
@@ -156,6 +154,13 @@ class marker {
     if (!Interior && behind_first != 0) return;
     if (was_marked(where.marks[slice * marks_of_slice + block])) return;
     if (!facts.atomic) note(at, {word - behind_first, of});
+  }
+
+  HEAPWISE_NOINLINE void consider_on_stack(std::uintptr_t word) noexcept {
+    mark_stack::ends at = stack_.take_out();
+    consider<true>(where_, at, word);
+    consider<true>(where_, at, word - 1); // of another block only if the word is where one begins
+    stack_.put_back(at);
   }
 
   /// Returns: the block if it was not marked and has to be looked through.

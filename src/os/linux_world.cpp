@@ -113,29 +113,54 @@ const void* signal_stack_end() noexcept {
 
 namespace {
 
-/// Requires: where a page begins.
-bool can_be_read(std::uintptr_t page) noexcept {
-  // An access below a stack would let it grow: first the question whether there is a page at all.
-  unsigned char resident = 0;
-  if (::mincore(reinterpret_cast<void*>(page), page_bytes(), &resident) != 0 && errno == ENOMEM) {
-    return false;
+/// Pages that can be read. An access below a stack would let it grow, so the first question is
+/// whether there is a page at all. It is asked for many pages at once.
+class readable_pages {
+ public:
+  /// Requires: where a page begins.
+  bool hold(std::uintptr_t page) noexcept {
+    if (page - mapped_ >= mapped_bytes_) {
+      mapped_bytes_ = most_at_once * page_bytes();
+      mapped_ = page / mapped_bytes_ * mapped_bytes_;
+      if (!are_mapped()) {
+        mapped_ = page;
+        mapped_bytes_ = page_bytes();
+        if (!are_mapped()) {
+          mapped_bytes_ = 0;
+          return false;
+        }
+      }
+    }
+    // The system copies the signal set from the page, and only then finds that the request is none.
+    constexpr int no_request = -1;
+    constexpr std::size_t set_bytes = 8;
+    return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||
+           errno != EFAULT;
   }
-  // The system copies the signal set from the page, and only then finds that the request is none.
-  constexpr int no_request = -1;
-  constexpr std::size_t set_bytes = 8;
-  return ::syscall(SYS_rt_sigprocmask, no_request, page, nullptr, set_bytes) == 0 ||
-         errno != EFAULT;
-}
+
+ private:
+  static constexpr std::size_t most_at_once = 256;
+
+  [[nodiscard]] bool are_mapped() const noexcept {
+    unsigned char resident[most_at_once];
+    return ::mincore(reinterpret_cast<void*>(mapped_), mapped_bytes_, resident) == 0 ||
+           errno != ENOMEM;
+  }
+
+  std::uintptr_t mapped_ = 0;
+  std::uintptr_t mapped_bytes_ = 0;
+};
 
 } // namespace
 
 memory_range readable_tail(memory_range range) noexcept {
   const int saved = errno;
+  readable_pages pages;
   const auto begin = reinterpret_cast<std::uintptr_t>(range.begin);
   auto from = reinterpret_cast<std::uintptr_t>(range.end);
   while (from > begin) {
     const std::uintptr_t page = (from - 1) / page_bytes() * page_bytes();
-    if (!can_be_read(page)) break;
+    if (!pages.hold(page)) break;
     from = std::max(page, begin);
   }
   errno = saved;
@@ -144,11 +169,12 @@ memory_range readable_tail(memory_range range) noexcept {
 
 memory_range readable_head(memory_range range) noexcept {
   const int saved = errno;
+  readable_pages pages;
   const auto end = reinterpret_cast<std::uintptr_t>(range.end);
   auto to = reinterpret_cast<std::uintptr_t>(range.begin);
   while (to < end) {
     const std::uintptr_t page = to / page_bytes() * page_bytes();
-    if (!can_be_read(page)) break;
+    if (!pages.hold(page)) break;
     to = std::min(page + page_bytes(), end);
   }
   errno = saved;
