@@ -18,6 +18,7 @@ struct unchecked {
   [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
   void carved(void*, std::size_t) const noexcept {}
   void acquire(void*, std::size_t) const noexcept {}
+  void claim(void*, std::size_t) const noexcept {}
   void release(void*, std::size_t) const noexcept {}
   [[nodiscard]] constexpr std::uint64_t seal(const void*, std::uint64_t word) const noexcept {
     return word;
@@ -99,7 +100,9 @@ class checked {
   void carved(void* block, std::size_t block_size) const noexcept;
   /// A free block is about to be handed out.
   void acquire(void* block, std::size_t block_size) const noexcept;
-  /// A block comes back from the user.
+  /// The object in a block is about to be destroyed. From here on only `release` is right.
+  void claim(void* block, std::size_t block_size) const noexcept;
+  /// A block comes back from the user, claimed or not.
   void release(void* block, std::size_t block_size) const noexcept;
   [[nodiscard]] std::uint64_t seal(const void* block, std::uint64_t word) const noexcept {
     return detail::sealed(word, key_, reinterpret_cast<std::uintptr_t>(block));

@@ -129,6 +129,9 @@ class pool {
   }
 
  private:
+  template <class T, class P, class C>
+  friend class typed_pool; // claims a block before it destroys the object in it
+
   struct destroy_chunks {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
   };
@@ -172,14 +175,18 @@ class typed_pool {
     return construct_in(block, std::forward<Arguments>(arguments)...);
   }
 
-  /// Effects: destroys the object and frees its block; nothing for nullptr and for a pointer that
-  /// is no object of this pool. Returns: false if the pointer was refused.
+  /// Effects: destroys the object and frees its block. Does nothing for nullptr or for a pointer
+  /// that is not an object of this pool. With `checked`, the pool looks for a double free and for a
+  /// write behind the object before the destructor runs. Otherwise the object destroyed last on
+  /// this thread is refused if it comes once more; an older one is not noticed.
+  /// Returns: false if the pointer was refused.
   bool destroy(T* object) noexcept {
     static_assert(std::is_nothrow_destructible_v<T>);
-    if (object == nullptr) return true;
-    if (!blocks_.owns(object)) return false;
+    void* const block = const_cast<std::remove_cv_t<T>*>(object);
+    if (!blocks_.core_.claim(block)) [[unlikely]]
+      return object == nullptr;
     object->~T();
-    return blocks_.deallocate(object);
+    return blocks_.deallocate(block);
   }
 
   [[nodiscard]] pool<Policy, Checking>& blocks() noexcept { return blocks_; }

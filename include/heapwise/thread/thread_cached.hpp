@@ -45,6 +45,13 @@ class thread_cached::core final : public detail::cached_pool {
         : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()},
           divider{pool.chunks_->shape().divider} {}
 
+    /// Returns: true for a block of the newest chunk that this thread has met.
+    [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool knows(const void* block) const noexcept {
+      const std::uintptr_t offset =
+          reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(known);
+      return divider.is_block(offset, known_bound);
+    }
+
     free_list loaded;
     std::byte* known = nullptr;    ///< the newest chunk that this thread has met,
     std::uint64_t known_bound = 0; ///< as much of it as was cut then, in the divider's terms
@@ -99,6 +106,23 @@ class thread_cached::core final : public detail::cached_pool {
     if (cache* const mine = find(); mine != nullptr) [[likely]]
       return push_to(*mine, block);
     return push_first(block);
+  }
+
+  /// Returns: false for a pointer that is not a block, and (unchecked) for the block that the
+  /// calling thread freed last.
+  HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (const cache* const mine = find(); mine != nullptr) [[likely]] {
+        if (mine->loaded.is_hot(block)) [[likely]]
+          return !mine->loaded.is_free_hot(block);
+        if (mine->knows(block)) [[likely]]
+          return true;
+      }
+    }
+    if (!owns(block)) [[unlikely]]
+      return false;
+    check_.claim(block, chunks_->shape().block_size);
+    return true;
   }
 
   /// Returns: true for a block that was cut for some thread.
@@ -168,9 +192,7 @@ class thread_cached::core final : public detail::cached_pool {
         return mine.loaded.push_hot();
     }
     if constexpr (Checking::refuses_foreign) {
-      const std::uintptr_t offset =
-          reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(mine.known);
-      if (!mine.divider.is_block(offset, mine.known_bound)) [[unlikely]] {
+      if (!mine.knows(block)) [[unlikely]] {
         if (!meet(mine, block)) return false;
       }
     } else if (block == nullptr) {
