@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/failure.hpp>
 
 namespace heapwise {
 
@@ -45,13 +45,14 @@ class arena {
 
   /// Returns: `size_bytes` of memory aligned to `alignment`, never nullptr. Valid until reset,
   /// release or destruction. Requires: `alignment` is a power of two.
-  /// Throws: std::bad_alloc when the source has no more. Complexity: O(1); if the request does not
+  /// Throws: std::bad_alloc when the source has no more (see pool for programs without exceptions).
+  /// Complexity: O(1); if the request does not
   /// fit into the chunk in use, O(free chunks) and the source's.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(
       std::size_t size_bytes, std::size_t alignment = alignof(std::max_align_t)) {
     void* const memory = try_allocate(size_bytes, alignment);
     if (memory == nullptr) [[unlikely]]
-      throw std::bad_alloc{};
+      detail::throw_bad_alloc();
     return memory;
   }
 

@@ -5,10 +5,10 @@
 #include <cassert>
 #include <cstddef>
 #include <mutex>
-#include <new>
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/hybrid/best_fit.hpp>
 #include <heapwise/hybrid/cache_set.hpp>
 #include <heapwise/hybrid/chunk_map.hpp>
@@ -114,7 +114,7 @@ class hybrid {
   /// Throws: std::bad_alloc.
   void begin_scope() {
     cache* const mine = caches_.find();
-    if (mine == nullptr || !mine->log.begin(chunks_)) throw std::bad_alloc{};
+    if (mine == nullptr || !mine->log.begin(chunks_)) detail::throw_bad_alloc();
   }
 
   /// Effects: ends the calling thread's innermost scope and frees what is left of it.
@@ -184,7 +184,7 @@ class hybrid {
 
   static void* must(void* block) {
     if (block == nullptr) [[unlikely]]
-      throw std::bad_alloc{};
+      detail::throw_bad_alloc();
     return block;
   }
 

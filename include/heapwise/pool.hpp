@@ -11,10 +11,14 @@
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/chunks.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/pool_options.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
 namespace heapwise {
+
+template <class Pool>
+class local_pool;
 
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
@@ -31,6 +35,10 @@ namespace heapwise {
 /// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
 ///
 /// Thread safety: construction and destruction by one thread; the rest as the policy says.
+///
+/// Without exceptions (-fno-exceptions) a constructor or an allocate that fails ends the program
+/// in std::terminate, unless a caller that was compiled with exceptions catches what the library
+/// throws. Such a program uses try_allocate.
 template <class Policy = unsynchronized, class Checking = unchecked>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
@@ -56,7 +64,7 @@ class pool {
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
     void* const block = try_allocate();
     if (block == nullptr) [[unlikely]]
-      throw std::bad_alloc{};
+      detail::throw_bad_alloc();
     return block;
   }
 
@@ -69,37 +77,12 @@ class pool {
     return core_.push(block) || block == nullptr;
   }
 
-  /// A thread's way in that has its cache looked up already. Use it on the thread that asked for
-  /// it, and not after the pool or the thread has ended.
-  class local_pool {
-   public:
-    /// As pool::try_allocate.
-    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return handle_.pop(); }
-    /// As pool::allocate.
-    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
-      void* const block = try_allocate();
-      if (block == nullptr) [[unlikely]]
-        throw std::bad_alloc{};
-      return block;
-    }
-    /// As pool::deallocate.
-    HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
-      return handle_.push(block) || block == nullptr;
-    }
-
-   private:
-    friend class pool;
-    using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
-    explicit local_pool(handle mine) noexcept : handle_{mine} {}
-    handle handle_;
-  };
-
   /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if no cache can be had.
   /// Only for policies with a cache per thread.
-  [[nodiscard]] local_pool local()
+  [[nodiscard]] local_pool<pool> local()
     requires requires(typename Policy::template core<Checking>& core) { core.local(); }
   {
-    return local_pool{core_.local()};
+    return local_pool<pool>{core_.local()};
   }
 
   /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
@@ -144,7 +127,36 @@ class pool {
   typename Policy::template core<Checking> core_;
 };
 
+/// A thread's access to a pool with its cache looked up already, from `pool::local`. It must be
+/// used on the thread that asked for it, and not after the pool or the thread has ended.
+template <class Policy, class Checking>
+class local_pool<pool<Policy, Checking>> {
+ public:
+  /// As pool::try_allocate.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return handle_.pop(); }
+  /// As pool::allocate.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
+    void* const block = try_allocate();
+    if (block == nullptr) [[unlikely]]
+      detail::throw_bad_alloc();
+    return block;
+  }
+  /// As pool::deallocate.
+  HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
+    return handle_.push(block) || block == nullptr;
+  }
+
+ private:
+  friend class pool<Policy, Checking>;
+  using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
+  explicit local_pool(handle mine) noexcept : handle_{mine} {}
+  handle handle_;
+};
+
 /// A pool of objects of one type.
+///
+/// The end of the pool frees all memory and runs no destructor: objects that own something must be
+/// destroyed before.
 template <class T, class Policy = unsynchronized, class Checking = unchecked>
 class typed_pool {
  public:
@@ -195,17 +207,23 @@ class typed_pool {
  private:
   template <class... Arguments>
   T* construct_in(void* block, Arguments&&... arguments) {
-    if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-      return ::new (block) T(std::forward<Arguments>(arguments)...);
-    } else {
-      try {
-        return ::new (block) T(std::forward<Arguments>(arguments)...);
-      } catch (...) {
-        blocks_.deallocate(block);
-        throw;
-      }
-    }
+    unused_block guard{blocks_, block};
+    T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
+    guard.block = nullptr;
+    return made;
   }
+
+  /// Frees a block if a constructor throws. No try block: headers compile without exceptions.
+  struct unused_block {
+    unused_block(pool<Policy, Checking>& from, void* taken) noexcept : home{from}, block{taken} {}
+    unused_block(const unused_block&) = delete;
+    unused_block& operator=(const unused_block&) = delete;
+    ~unused_block() {
+      if (block != nullptr) home.deallocate(block);
+    }
+    pool<Policy, Checking>& home;
+    void* block;
+  };
 
   pool<Policy, Checking> blocks_;
 };

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/observe/counter.hpp>
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool_options.hpp>
@@ -69,7 +69,7 @@ class instrumented {
   /// As pool::allocate.
   [[nodiscard]] void* allocate() {
     void* const block = try_allocate();
-    if (block == nullptr) throw std::bad_alloc{};
+    if (block == nullptr) detail::throw_bad_alloc();
     return block;
   }
 

@@ -12,6 +12,7 @@
 #include <heapwise/detail/cache_registry.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/free_list.hpp>
 
 namespace heapwise {
@@ -134,7 +135,7 @@ class thread_cached::core final : public detail::cached_pool {
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
   [[nodiscard]] handle local() {
     cache* const mine = find_or_adopt();
-    if (mine == nullptr) throw std::bad_alloc{};
+    if (mine == nullptr) detail::throw_bad_alloc();
     return handle{*this, *mine};
   }
 
