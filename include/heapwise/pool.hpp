@@ -71,7 +71,9 @@ class pool {
   /// Returns: a block as allocate does, or nullptr on exhaustion.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return core_.pop(); }
 
-  /// Effects: takes a block back; nothing for nullptr and for what is no block of this pool.
+  /// Effects: takes a block back. Does nothing for nullptr or for a pointer that is not a block of
+  /// this pool. A block that is freed twice in a row is refused too (not: lock_free); with
+  /// `checked` every double free is reported.
   /// Returns: false if the pointer was refused.
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return core_.push(block) || block == nullptr;
