@@ -97,11 +97,18 @@ class hybrid {
   }
 
   /// Effects: as deallocate, without a look at the table.
-  /// Requires: `size` and `how` are what an allocation without alignment was asked for.
+  /// Requires: `size` and `how` are what allocate or try_allocate was asked for.
   bool deallocate(void* block, std::size_t size, strategy how = strategy::automatic) noexcept {
+    return deallocate_aligned(block, size, 1, how);
+  }
+  /// Effects: as deallocate, without a look at the table.
+  /// Requires: `size`, `alignment` and `how` are what allocate_aligned or try_allocate_aligned was
+  /// asked for: the alignment decides with the size what kind of block it is.
+  bool deallocate_aligned(void* block, std::size_t size, std::size_t alignment,
+                          strategy how = strategy::automatic) noexcept {
     if (block == nullptr) return true;
     const stopwatch watch;
-    const std::size_t class_index = detail::hybrids::routing::class_of(size, 1, how);
+    const std::size_t class_index = detail::hybrids::routing::class_of(size, alignment, how);
     assert(chunks_.class_of(block) == class_index);
     return give(class_index, block, watch);
   }

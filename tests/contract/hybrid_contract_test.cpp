@@ -76,6 +76,27 @@ TEST_CASE_TEMPLATE("blocks are aligned as asked, by each strategy", H, CONTRACT_
   }
 }
 
+TEST_CASE_TEMPLATE("a block freed by size and alignment is of its own kind again", H,
+                   CONTRACT_HYBRIDS) {
+  H heap{alone};
+  for (const strategy how : {strategy::automatic, strategy::segregated, strategy::best_fit}) {
+    for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+      for (const std::size_t size : {1U, 40U, 100U, 256U, 300U, 1024U, 5000U, 700'000U}) {
+        void* const plain = heap.allocate(size, how);
+        const std::size_t usable = heap.usable_bytes(plain);
+        REQUIRE(heap.deallocate(plain, size, how));
+        void* const aligned = heap.allocate_aligned(size, alignment, how);
+        REQUIRE(heap.deallocate_aligned(aligned, size, alignment, how));
+        // If the aligned block had gone where plain ones are, it would be handed out here.
+        void* const again = heap.allocate(size, how);
+        REQUIRE((how == strategy::best_fit || heap.usable_bytes(again) == usable || size > 4096));
+        REQUIRE(heap.deallocate(again));
+      }
+    }
+  }
+  CHECK(heap.deallocate_aligned(nullptr, 10, 256));
+}
+
 /// Effects: allocates `count` blocks and frees them, five at a time.
 template <class H>
 void take_and_free(H& heap, std::size_t size, int count) {
