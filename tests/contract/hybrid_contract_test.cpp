@@ -358,6 +358,28 @@ TEST_CASE_TEMPLATE("a source that fails at any request: nullptr, and nothing is 
   }
 }
 
+/// Has chunks, and nothing smaller.
+class chunks_only final : public heapwise::block_source {
+ public:
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
+    const bool is_chunk = size_bytes >= heapwise::detail::hybrids::chunk_bytes;
+    return is_chunk ? heapwise::os_blocks().allocate(size_bytes, alignment) : nullptr;
+  }
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override {
+    heapwise::os_blocks().deallocate(memory, size_bytes, alignment);
+  }
+};
+
+TEST_CASE_TEMPLATE("requests that fail obtain no memory that is never used", H, CONTRACT_HYBRIDS) {
+  chunks_only source;
+  H heap{alone, source};
+  for (int i = 0; i < 10; ++i) {
+    void* const block = heap.try_allocate(1000, strategy::segregated);
+    if (block != nullptr) heap.deallocate(block);
+  }
+  CHECK(heap.statistics().reserved_bytes <= heapwise::detail::hybrids::chunk_bytes);
+}
+
 TEST_CASE("time is only counted where it was asked for") {
   heapwise::hybrid<heapwise::refill::class_arena, heapwise::timed> heap;
   for (int i = 0; i < 100; ++i) heap.deallocate(heap.allocate(1000));
