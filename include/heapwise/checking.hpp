@@ -63,17 +63,22 @@ namespace detail {
 }
 static_assert(unsealed(sealed(12345, 678, 90), 678, 90) == 12345);
 
+class chunks;
+
 /// Links that are sealed. One word per block: the rest is poisoned and must stay so.
 class encoded_links {
  public:
   static constexpr bool unrolled = false;
-  explicit encoded_links(std::uintptr_t key = 0) noexcept : key_{key} {}
+  /// Without `home` no link is checked.
+  explicit encoded_links(std::uintptr_t key = 0, const chunks* home = nullptr) noexcept
+      : key_{key}, home_{home} {}
   void store(void* block, void* next) const noexcept;
-  /// Aborts if the word does not decode to an aligned pointer with its seal intact.
+  /// Aborts if the word does not decode to nullptr or to a block of `home`.
   [[nodiscard]] void* load(const void* block) const noexcept;
 
  private:
   std::uintptr_t key_;
+  const chunks* home_;
 };
 
 /// A key that differs from process to process.
@@ -94,8 +99,11 @@ class checked {
   using links = detail::encoded_links;
 
   checked() noexcept : key_{detail::process_key()} {}
+  /// Links are checked to lead to blocks of `home`.
+  explicit checked(const detail::chunks& home) noexcept
+      : key_{detail::process_key()}, home_{&home} {}
 
-  [[nodiscard]] links make_links() const noexcept { return links{key_}; }
+  [[nodiscard]] links make_links() const noexcept { return links{key_, home_}; }
   /// A block is cut from fresh memory: it counts as free.
   void carved(void* block, std::size_t block_size) const noexcept;
   /// A free block is about to be handed out.
@@ -113,6 +121,7 @@ class checked {
 
  private:
   std::uintptr_t key_;
+  const detail::chunks* home_ = nullptr;
 };
 
 } // namespace heapwise

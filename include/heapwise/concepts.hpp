@@ -10,7 +10,8 @@ namespace heapwise {
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
 /// cut from fresh memory, before it is handed out, and when it comes back; `claim` sees it before
 /// the object in it is destroyed, if it holds one; `seal` and `unseal` are how a word that is no
-/// pointer is written into a free block.
+/// pointer is written into a free block. A policy that can be constructed from the pool's chunks is
+/// told of them.
 template <class Checking>
 concept checking_policy =
     std::default_initializable<Checking> && std::copyable<Checking> &&

@@ -51,9 +51,8 @@ class pool {
   /// Throws: std::invalid_argument, std::length_error, std::bad_alloc (see pool_options).
   explicit pool(const pool_options& options, block_source& source = os_blocks())
       : pool{detail::chunks::create(
-                 detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
-                 source),
-             Checking{}} {}
+            detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
+            source)} {}
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
@@ -121,7 +120,15 @@ class pool {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
   };
 
-  pool(detail::chunks* made, const Checking& check) noexcept : chunks_{made}, core_{made, check} {}
+  explicit pool(detail::chunks* made) noexcept : chunks_{made}, core_{made, make_checking(*made)} {}
+
+  static Checking make_checking(const detail::chunks& made) noexcept {
+    if constexpr (std::is_constructible_v<Checking, const detail::chunks&>) {
+      return Checking{made};
+    } else {
+      return Checking{};
+    }
+  }
 
   [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <heapwise/detail/chunks.hpp>
+
 #include "os/os.hpp"
 
 namespace heapwise {
@@ -105,14 +107,17 @@ void encoded_links::store(void* block, void* next) const noexcept {
   std::memcpy(block, &word, sizeof word);
 }
 
-// The bits that are zero in every pointer to a block (three below, sixteen above) are the seal.
+// No bit of an address is known beforehand: the upper ones may be a tag. So a word is believed if
+// it leads to a block. A stray write changes the upper bits of what the word decodes to.
 void* encoded_links::load(const void* block) const noexcept {
   std::uint64_t word;
   std::memcpy(&word, block, sizeof word);
   word = unsealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
-  constexpr std::uint64_t seal = ~((std::uint64_t{1} << 48) - 1) | (alignof(void*) - 1);
-  if ((word & seal) != 0) report_violation(violation::link_corrupted, block, 0);
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(word));
+  auto* const next = reinterpret_cast<void*>(static_cast<std::uintptr_t>(word));
+  if (next != nullptr && home_ != nullptr && home_->index_of(next) == chunks::no_index) {
+    report_violation(violation::link_corrupted, block, 0);
+  }
+  return next;
 }
 
 } // namespace detail
