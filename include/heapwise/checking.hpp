@@ -87,7 +87,8 @@ class encoded_links {
 } // namespace detail
 
 /// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
-/// behind a block's end, writes to a free block, corrupted links.
+/// behind a block's end, writes to a free block, corrupted links. The first two are detected before
+/// the destructor runs if an object is destroyed.
 ///
 /// Cost: one guard word behind each block; filling a block when it is freed and reading it when it
 /// is handed out again, O(block size).
