@@ -4,12 +4,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <new>
 #include <type_traits>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/failure.hpp>
 
 namespace heapwise {
 
@@ -17,8 +17,15 @@ namespace heapwise {
 ///
 /// - to allocate is to move an address up; there is nothing to free one block with, no bytes beside
 ///   a block, and no destructor is run.
-/// - chunks double in size up to 4 MiB; what is larger gets a chunk that fits.
-/// - `reset` keeps the chunks for what comes next, `release` gives them back to the source.
+/// - chunks double in size up to 4 MiB, or up to the size of the first if that is larger. A larger
+///   request gets a chunk that fits.
+/// - `reset` keeps the chunks for the next allocations, `release` gives them back to the source.
+/// - a request takes the first free chunk that is large enough. If there is none, one new chunk
+///   replaces all free ones and is at least as large as all of them. So the arena reserves at most
+///   about twice the largest sum of requests between two resets, and one doubled chunk. The same
+///   requests in the same order never need the source again.
+/// - chunks that are replaced are lost if the source cannot take them back (`static_blocks`). Over
+///   such a source the first chunk should have the size of the buffer.
 ///
 /// Thread safety: one thread at a time.
 class arena {
@@ -26,7 +33,8 @@ class arena {
   static constexpr std::size_t default_chunk_bytes = std::size_t{64} << 10;
 
   /// Effects: none yet; chunks come from `source`, which must outlive the arena, when there is
-  /// something to put into them. `first_chunk_bytes` is the size of the first.
+  /// something to put into them. `first_chunk_bytes` is the size of the first, if the first request
+  /// fits into it.
   explicit arena(block_source& source = os_blocks(),
                  std::size_t first_chunk_bytes = default_chunk_bytes) noexcept
       : source_{&source}, first_chunk_bytes_{first_chunk_bytes} {}
@@ -37,12 +45,14 @@ class arena {
 
   /// Returns: `size_bytes` of memory aligned to `alignment`, never nullptr. Valid until reset,
   /// release or destruction. Requires: `alignment` is a power of two.
-  /// Throws: std::bad_alloc when the source has no more. Complexity: O(1), and the source's.
+  /// Throws: std::bad_alloc when the source has no more (see pool for programs without exceptions).
+  /// Complexity: O(1); if the request does not
+  /// fit into the chunk in use, O(free chunks) and the source's.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(
       std::size_t size_bytes, std::size_t alignment = alignof(std::max_align_t)) {
     void* const memory = try_allocate(size_bytes, alignment);
     if (memory == nullptr) [[unlikely]]
-      throw std::bad_alloc{};
+      detail::throw_bad_alloc();
     return memory;
   }
 
@@ -80,10 +90,20 @@ class arena {
     std::size_t size_bytes; // of all of it
   };
 
-  /// Effects: goes on in the next chunk that has room, or in a new one.
+  /// Effects: goes on in a free chunk that is large enough, or in a new one.
   HEAPWISE_COLD void* grow(std::size_t size_bytes, std::size_t alignment) noexcept;
+  /// Effects: takes the first chunk of the list `free` that is large enough off it.
+  static chunk* take_free(chunk*& free, std::size_t least_bytes) noexcept;
+  /// Effects: obtains a chunk that is as large as all of the list `free`, and gives that back. If
+  /// the source has no such chunk, obtains one of `least_bytes` and keeps the list.
+  chunk* replace_free(chunk*& free, std::size_t least_bytes) noexcept;
   [[nodiscard]] chunk* make_chunk(std::size_t least_bytes) noexcept;
+  void give_back(chunk* chunks) noexcept;
+  [[nodiscard]] std::size_t doubled_bytes() const noexcept;
   void enter(chunk& entered) noexcept;
+  static std::uintptr_t begin_of(chunk& entered) noexcept {
+    return reinterpret_cast<std::uintptr_t>(&entered + 1);
+  }
 
   // The rest of the chunk in use. Without one it begins behind its end, so that not even nothing
   // fits.

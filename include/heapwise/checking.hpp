@@ -18,6 +18,7 @@ struct unchecked {
   [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
   void carved(void*, std::size_t) const noexcept {}
   void acquire(void*, std::size_t) const noexcept {}
+  void claim(void*, std::size_t) const noexcept {}
   void release(void*, std::size_t) const noexcept {}
   [[nodiscard]] constexpr std::uint64_t seal(const void*, std::uint64_t word) const noexcept {
     return word;
@@ -62,17 +63,22 @@ namespace detail {
 }
 static_assert(unsealed(sealed(12345, 678, 90), 678, 90) == 12345);
 
+class chunks;
+
 /// Links that are sealed. One word per block: the rest is poisoned and must stay so.
 class encoded_links {
  public:
   static constexpr bool unrolled = false;
-  explicit encoded_links(std::uintptr_t key = 0) noexcept : key_{key} {}
+  /// Without `home` no link is checked.
+  explicit encoded_links(std::uintptr_t key = 0, const chunks* home = nullptr) noexcept
+      : key_{key}, home_{home} {}
   void store(void* block, void* next) const noexcept;
-  /// Aborts if the word does not decode to an aligned pointer with its seal intact.
+  /// Aborts if the word does not decode to nullptr or to a block of `home`.
   [[nodiscard]] void* load(const void* block) const noexcept;
 
  private:
   std::uintptr_t key_;
+  const chunks* home_;
 };
 
 /// A key that differs from process to process.
@@ -81,7 +87,8 @@ class encoded_links {
 } // namespace detail
 
 /// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
-/// behind a block's end, writes to a free block, corrupted links.
+/// behind a block's end, writes to a free block, corrupted links. The first two are detected before
+/// the destructor runs if an object is destroyed.
 ///
 /// Cost: one guard word behind each block; filling a block when it is freed and reading it when it
 /// is handed out again, O(block size).
@@ -93,13 +100,18 @@ class checked {
   using links = detail::encoded_links;
 
   checked() noexcept : key_{detail::process_key()} {}
+  /// Links are checked to lead to blocks of `home`.
+  explicit checked(const detail::chunks& home) noexcept
+      : key_{detail::process_key()}, home_{&home} {}
 
-  [[nodiscard]] links make_links() const noexcept { return links{key_}; }
+  [[nodiscard]] links make_links() const noexcept { return links{key_, home_}; }
   /// A block is cut from fresh memory: it counts as free.
   void carved(void* block, std::size_t block_size) const noexcept;
   /// A free block is about to be handed out.
   void acquire(void* block, std::size_t block_size) const noexcept;
-  /// A block comes back from the user.
+  /// The object in a block is about to be destroyed. From here on only `release` is right.
+  void claim(void* block, std::size_t block_size) const noexcept;
+  /// A block comes back from the user, claimed or not.
   void release(void* block, std::size_t block_size) const noexcept;
   [[nodiscard]] std::uint64_t seal(const void* block, std::uint64_t word) const noexcept {
     return detail::sealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
@@ -110,6 +122,7 @@ class checked {
 
  private:
   std::uintptr_t key_;
+  const detail::chunks* home_ = nullptr;
 };
 
 } // namespace heapwise

@@ -8,8 +8,10 @@
 namespace heapwise {
 
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
-/// cut from fresh memory, before it is handed out, and when it comes back; `seal` and `unseal` are
-/// how a word that is no pointer is written into a free block.
+/// cut from fresh memory, before it is handed out, and when it comes back; `claim` sees it before
+/// the object in it is destroyed, if it holds one; `seal` and `unseal` are how a word that is no
+/// pointer is written into a free block. A policy that can be constructed from the pool's chunks is
+/// told of them.
 template <class Checking>
 concept checking_policy =
     std::default_initializable<Checking> && std::copyable<Checking> &&
@@ -20,6 +22,7 @@ concept checking_policy =
       { check.make_links() } -> std::same_as<typename Checking::links>;
       { check.carved(block, size) } noexcept;
       { check.acquire(block, size) } noexcept;
+      { check.claim(block, size) } noexcept;
       { check.release(block, size) } noexcept;
       { check.seal(block, word) } noexcept -> std::same_as<std::uint64_t>;
       { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
@@ -27,7 +30,9 @@ concept checking_policy =
 
 /// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.
 /// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no
-/// block of the pool; both apply the checking policy. `owns` tells whether an address is a block's
+/// block of the pool; both apply the checking policy. `claim` is called before the object in a
+/// block is destroyed and the block pushed: it returns false for a pointer that `push` would
+/// refuse, and for a block that is known to be free. `owns` tells whether an address is a block's
 /// first byte; `reset` frees all blocks at once; `budget_bytes` is what the core obtained beside
 /// its own object.
 template <class Policy, class Checking>
@@ -40,6 +45,7 @@ concept thread_policy =
       { Policy::min_stride_bytes } -> std::convertible_to<std::size_t>;
       { core.pop() } noexcept -> std::same_as<void*>;
       { core.push(block) } noexcept -> std::same_as<bool>;
+      { core.claim(block) } noexcept -> std::same_as<bool>;
       { core.reset() } noexcept;
       { constant.owns(block) } noexcept -> std::same_as<bool>;
       { constant.budget_bytes() } noexcept -> std::same_as<std::size_t>;

@@ -3,9 +3,12 @@
 //
 // The fast paths check what the profile `default` checks: a block freed twice in a row by the same
 // function ends the process with a line on standard error.
+//
+// Without exceptions (-fno-exceptions) a function that would throw ends the program by std::abort.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <new>
@@ -35,7 +38,7 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
 [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) {
   void* const block = try_allocate(size_bytes);
   if (block == nullptr) [[unlikely]]
-    throw std::bad_alloc{};
+    HEAPWISE_THROW(std::bad_alloc{});
   return block;
 }
 
@@ -52,7 +55,7 @@ inline constexpr std::size_t max_small_bytes = detail::max_small_bytes;
     block = detail::take_hot(detail::aligned_class_of(size_bytes, boundary));
   }
   if (block == nullptr) [[unlikely]]
-    throw std::bad_alloc{};
+    HEAPWISE_THROW(std::bad_alloc{});
   return block;
 }
 
@@ -98,9 +101,9 @@ class heap_allocator {
   heap_allocator(const heap_allocator<Other>&) noexcept {} // NOLINT(*-explicit-*)
 
   /// Throws: std::bad_array_new_length when the bytes cannot be counted, std::bad_alloc.
-  [[nodiscard]] Value* allocate(std::size_t count) {
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE Value* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(Value)) {
-      throw std::bad_array_new_length{};
+      HEAPWISE_THROW(std::bad_array_new_length{});
     }
     return static_cast<Value*>(
         heapwise::allocate(count * sizeof(Value), std::align_val_t{alignof(Value)}));
@@ -117,16 +120,16 @@ class heap_allocator {
 class heap {
  public:
   /// Throws: std::bad_alloc.
-  heap() : made_{heapwise_heap_create()} {
-    if (made_ == nullptr) throw std::bad_alloc{};
+  HEAPWISE_ALWAYS_INLINE heap() : made_{heapwise_heap_create()} {
+    if (made_ == nullptr) HEAPWISE_THROW(std::bad_alloc{});
   }
 
   /// Returns: a block that lives as long as it is not given back, and no longer than the heap.
   /// Throws: std::bad_alloc. Requires: `alignment` is a power of two.
-  [[nodiscard]] void* allocate(std::size_t size_bytes,
-                               std::size_t alignment = detail::granule_bytes) {
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate(
+      std::size_t size_bytes, std::size_t alignment = detail::granule_bytes) {
     void* const block = heapwise_heap_aligned_alloc(made_.get(), alignment, size_bytes);
-    if (block == nullptr) throw std::bad_alloc{};
+    if (block == nullptr) HEAPWISE_THROW(std::bad_alloc{});
     return block;
   }
 

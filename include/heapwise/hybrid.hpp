@@ -5,10 +5,10 @@
 #include <cassert>
 #include <cstddef>
 #include <mutex>
-#include <new>
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/hybrid/best_fit.hpp>
 #include <heapwise/hybrid/cache_set.hpp>
 #include <heapwise/hybrid/chunk_map.hpp>
@@ -97,11 +97,18 @@ class hybrid {
   }
 
   /// Effects: as deallocate, without a look at the table.
-  /// Requires: `size` and `how` are what an allocation without alignment was asked for.
+  /// Requires: `size` and `how` are what allocate or try_allocate was asked for.
   bool deallocate(void* block, std::size_t size, strategy how = strategy::automatic) noexcept {
+    return deallocate_aligned(block, size, 1, how);
+  }
+  /// Effects: as deallocate, without a look at the table.
+  /// Requires: `size`, `alignment` and `how` are what allocate_aligned or try_allocate_aligned was
+  /// asked for: the alignment decides with the size what kind of block it is.
+  bool deallocate_aligned(void* block, std::size_t size, std::size_t alignment,
+                          strategy how = strategy::automatic) noexcept {
     if (block == nullptr) return true;
     const stopwatch watch;
-    const std::size_t class_index = detail::hybrids::routing::class_of(size, 1, how);
+    const std::size_t class_index = detail::hybrids::routing::class_of(size, alignment, how);
     assert(chunks_.class_of(block) == class_index);
     return give(class_index, block, watch);
   }
@@ -114,7 +121,7 @@ class hybrid {
   /// Throws: std::bad_alloc.
   void begin_scope() {
     cache* const mine = caches_.find();
-    if (mine == nullptr || !mine->log.begin(chunks_)) throw std::bad_alloc{};
+    if (mine == nullptr || !mine->log.begin(chunks_)) detail::throw_bad_alloc();
   }
 
   /// Effects: ends the calling thread's innermost scope and frees what is left of it.
@@ -184,7 +191,7 @@ class hybrid {
 
   static void* must(void* block) {
     if (block == nullptr) [[unlikely]]
-      throw std::bad_alloc{};
+      detail::throw_bad_alloc();
     return block;
   }
 

@@ -32,8 +32,12 @@ typedef enum heapwise_error {
   HEAPWISE_ERROR_FOREIGN    /* the pointer is no block of this pool */
 } heapwise_error;
 
-/* Start from HEAPWISE_POOL_OPTIONS_INIT, so that options that are added later are off. */
+/* Start from HEAPWISE_POOL_OPTIONS_INIT: it sets the size, and options that are added later are
+   off. The library reads no more than struct_size bytes, so that a program that was compiled with
+   an older header works with a newer library. The other way round an option that the library does
+   not know must be 0. */
 typedef struct heapwise_pool_options {
+  size_t struct_size;     /* sizeof(heapwise_pool_options), as the program knows it */
   size_t block_size;      /* bytes that the user may write to in each block; not 0 */
   size_t block_count;     /* blocks of the first chunk; when fixed, the capacity; not 0 */
   size_t alignment;       /* a power of two, or 0: as block_size allows, up to max_align_t's */
@@ -41,11 +45,16 @@ typedef struct heapwise_pool_options {
   int growth;             /* a heapwise_growth */
   int checked;            /* not 0: double frees, stray writes and corruption abort, with a message */
   int counted;            /* not 0: heapwise_pool_get_stats tells how the pool was used */
+  int reserved;           /* 0 */
 } heapwise_pool_options;
 
-#define HEAPWISE_POOL_OPTIONS_INIT {0, 0, 0, 0, HEAPWISE_GROWTH_FIXED, 0, 0}
+#define HEAPWISE_POOL_OPTIONS_INIT \
+  {sizeof(heapwise_pool_options), 0, 0, 0, 0, HEAPWISE_GROWTH_FIXED, 0, 0, 0}
 
+/* Start from HEAPWISE_POOL_STATS_INIT: it sets the size. The library writes no more than
+   struct_size bytes, and 0 to members that it does not know. */
 typedef struct heapwise_pool_stats {
+  size_t struct_size; /* sizeof(heapwise_pool_stats), as the program knows it */
   size_t block_size;
   size_t stride_bytes; /* from one block to the next */
   size_t alignment;
@@ -56,11 +65,14 @@ typedef struct heapwise_pool_stats {
   /* The rest is 0 unless the pool is `counted`. */
   size_t allocations;        /* blocks handed out */
   size_t frees;              /* blocks taken back */
-  size_t refused_frees;      /* pointers that are no block of the pool; NULL is none */
+  size_t refused_frees;      /* pointers that the pool refused; NULL is none */
   size_t failed_allocations; /* requests that found the pool exhausted */
   size_t live;               /* blocks that are out now */
   size_t peak;               /* the largest `live` so far */
 } heapwise_pool_stats;
+
+#define HEAPWISE_POOL_STATS_INIT \
+  {sizeof(heapwise_pool_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 typedef struct heapwise_pool heapwise_pool;
 
@@ -102,8 +114,8 @@ size_t heapwise_pool_chunk_count(const heapwise_pool *pool);
 size_t heapwise_pool_reserved_bytes(const heapwise_pool *pool);
 size_t heapwise_pool_budget_bytes(const heapwise_pool *pool);
 
-/* Effects: fills in all of `stats`. Returns: HEAPWISE_OK, or HEAPWISE_ERROR_INVALID if either is
-   NULL. While other threads use the pool, each number is right but they are not of one moment. */
+/* Effects: fills in the members of `stats` within its struct_size.
+   Returns: HEAPWISE_OK, or HEAPWISE_ERROR_INVALID if either is NULL or the size makes no sense. While other threads use the pool, each number is right but they are not of one moment. */
 int heapwise_pool_get_stats(const heapwise_pool *pool, heapwise_pool_stats *stats);
 
 /* Returns: why this thread's last heapwise_pool_create failed; HEAPWISE_OK if it succeeded. */

@@ -11,10 +11,14 @@
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/chunks.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/pool_options.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
 namespace heapwise {
+
+template <class Pool>
+class local_pool;
 
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
@@ -31,6 +35,10 @@ namespace heapwise {
 /// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
 ///
 /// Thread safety: construction and destruction by one thread; the rest as the policy says.
+///
+/// Without exceptions (-fno-exceptions) a constructor or an allocate that fails ends the program
+/// in std::terminate, unless a caller that was compiled with exceptions catches what the library
+/// throws. Such a program uses try_allocate.
 template <class Policy = unsynchronized, class Checking = unchecked>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
@@ -43,9 +51,8 @@ class pool {
   /// Throws: std::invalid_argument, std::length_error, std::bad_alloc (see pool_options).
   explicit pool(const pool_options& options, block_source& source = os_blocks())
       : pool{detail::chunks::create(
-                 detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
-                 source),
-             Checking{}} {}
+            detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
+            source)} {}
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
@@ -56,50 +63,27 @@ class pool {
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
     void* const block = try_allocate();
     if (block == nullptr) [[unlikely]]
-      throw std::bad_alloc{};
+      detail::throw_bad_alloc();
     return block;
   }
 
   /// Returns: a block as allocate does, or nullptr on exhaustion.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return core_.pop(); }
 
-  /// Effects: takes a block back; nothing for nullptr and for what is no block of this pool.
+  /// Effects: takes a block back. Does nothing for nullptr or for a pointer that is not a block of
+  /// this pool. A block that is freed twice in a row is refused too (not: lock_free); with
+  /// `checked` every double free is reported.
   /// Returns: false if the pointer was refused.
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return core_.push(block) || block == nullptr;
   }
 
-  /// A thread's way in that has its cache looked up already. Use it on the thread that asked for
-  /// it, and not after the pool or the thread has ended.
-  class local_pool {
-   public:
-    /// As pool::try_allocate.
-    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return handle_.pop(); }
-    /// As pool::allocate.
-    [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
-      void* const block = try_allocate();
-      if (block == nullptr) [[unlikely]]
-        throw std::bad_alloc{};
-      return block;
-    }
-    /// As pool::deallocate.
-    HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
-      return handle_.push(block) || block == nullptr;
-    }
-
-   private:
-    friend class pool;
-    using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
-    explicit local_pool(handle mine) noexcept : handle_{mine} {}
-    handle handle_;
-  };
-
   /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if no cache can be had.
   /// Only for policies with a cache per thread.
-  [[nodiscard]] local_pool local()
+  [[nodiscard]] local_pool<pool> local()
     requires requires(typename Policy::template core<Checking>& core) { core.local(); }
   {
-    return local_pool{core_.local()};
+    return local_pool<pool>{core_.local()};
   }
 
   /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
@@ -129,11 +113,22 @@ class pool {
   }
 
  private:
+  template <class T, class P, class C>
+  friend class typed_pool; // claims a block before it destroys the object in it
+
   struct destroy_chunks {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
   };
 
-  pool(detail::chunks* made, const Checking& check) noexcept : chunks_{made}, core_{made, check} {}
+  explicit pool(detail::chunks* made) noexcept : chunks_{made}, core_{made, make_checking(*made)} {}
+
+  static Checking make_checking(const detail::chunks& made) noexcept {
+    if constexpr (std::is_constructible_v<Checking, const detail::chunks&>) {
+      return Checking{made};
+    } else {
+      return Checking{};
+    }
+  }
 
   [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
 
@@ -141,7 +136,36 @@ class pool {
   typename Policy::template core<Checking> core_;
 };
 
+/// A thread's access to a pool with its cache looked up already, from `pool::local`. It must be
+/// used on the thread that asked for it, and not after the pool or the thread has ended.
+template <class Policy, class Checking>
+class local_pool<pool<Policy, Checking>> {
+ public:
+  /// As pool::try_allocate.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return handle_.pop(); }
+  /// As pool::allocate.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* allocate() {
+    void* const block = try_allocate();
+    if (block == nullptr) [[unlikely]]
+      detail::throw_bad_alloc();
+    return block;
+  }
+  /// As pool::deallocate.
+  HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
+    return handle_.push(block) || block == nullptr;
+  }
+
+ private:
+  friend class pool<Policy, Checking>;
+  using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
+  explicit local_pool(handle mine) noexcept : handle_{mine} {}
+  handle handle_;
+};
+
 /// A pool of objects of one type.
+///
+/// The end of the pool frees all memory and runs no destructor: objects that own something must be
+/// destroyed before.
 template <class T, class Policy = unsynchronized, class Checking = unchecked>
 class typed_pool {
  public:
@@ -172,14 +196,18 @@ class typed_pool {
     return construct_in(block, std::forward<Arguments>(arguments)...);
   }
 
-  /// Effects: destroys the object and frees its block; nothing for nullptr and for a pointer that
-  /// is no object of this pool. Returns: false if the pointer was refused.
+  /// Effects: destroys the object and frees its block. Does nothing for nullptr or for a pointer
+  /// that is not an object of this pool. With `checked`, the pool looks for a double free and for a
+  /// write behind the object before the destructor runs. Otherwise the object destroyed last on
+  /// this thread is refused if it comes once more; an older one is not noticed.
+  /// Returns: false if the pointer was refused.
   bool destroy(T* object) noexcept {
     static_assert(std::is_nothrow_destructible_v<T>);
-    if (object == nullptr) return true;
-    if (!blocks_.owns(object)) return false;
+    void* const block = const_cast<std::remove_cv_t<T>*>(object);
+    if (!blocks_.core_.claim(block)) [[unlikely]]
+      return object == nullptr;
     object->~T();
-    return blocks_.deallocate(object);
+    return blocks_.deallocate(block);
   }
 
   [[nodiscard]] pool<Policy, Checking>& blocks() noexcept { return blocks_; }
@@ -188,17 +216,23 @@ class typed_pool {
  private:
   template <class... Arguments>
   T* construct_in(void* block, Arguments&&... arguments) {
-    if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
-      return ::new (block) T(std::forward<Arguments>(arguments)...);
-    } else {
-      try {
-        return ::new (block) T(std::forward<Arguments>(arguments)...);
-      } catch (...) {
-        blocks_.deallocate(block);
-        throw;
-      }
-    }
+    unused_block guard{blocks_, block};
+    T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
+    guard.block = nullptr;
+    return made;
   }
+
+  /// Frees a block if a constructor throws. No try block: headers compile without exceptions.
+  struct unused_block {
+    unused_block(pool<Policy, Checking>& from, void* taken) noexcept : home{from}, block{taken} {}
+    unused_block(const unused_block&) = delete;
+    unused_block& operator=(const unused_block&) = delete;
+    ~unused_block() {
+      if (block != nullptr) home.deallocate(block);
+    }
+    pool<Policy, Checking>& home;
+    void* block;
+  };
 
   pool<Policy, Checking> blocks_;
 };

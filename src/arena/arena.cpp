@@ -7,42 +7,81 @@ namespace heapwise {
 
 namespace {
 
-constexpr std::size_t most_chunk_bytes = std::size_t{4} << 20; // of those that double
+constexpr std::size_t most_doubled_bytes = std::size_t{4} << 20;
+
+/// Returns: `chunks` linked by `next`, all together, in bytes.
+template <class Chunk>
+std::size_t sum_bytes(const Chunk* chunks) noexcept {
+  std::size_t sum = 0;
+  for (; chunks != nullptr; chunks = chunks->next) sum += chunks->size_bytes;
+  return sum;
+}
 
 } // namespace
 
 void arena::enter(chunk& entered) noexcept {
   current_ = &entered;
-  next_ = reinterpret_cast<std::uintptr_t>(&entered + 1);
+  next_ = begin_of(entered);
   end_ = reinterpret_cast<std::uintptr_t>(&entered) + entered.size_bytes;
 }
 
 arena::chunk* arena::make_chunk(std::size_t least_bytes) noexcept {
-  const std::size_t doubled = current_ == nullptr ? first_chunk_bytes_ : current_->size_bytes * 2;
-  const std::size_t wanted = std::max(least_bytes, std::min(doubled, most_chunk_bytes));
   const std::size_t granularity = source_->granularity_bytes();
-  if (wanted > std::numeric_limits<std::size_t>::max() - granularity) return nullptr;
-  const std::size_t size_bytes = (wanted + granularity - 1) / granularity * granularity;
+  if (least_bytes > std::numeric_limits<std::size_t>::max() - granularity) return nullptr;
+  const std::size_t size_bytes = (least_bytes + granularity - 1) / granularity * granularity;
   void* const memory = source_->allocate(size_bytes, alignof(std::max_align_t));
   if (memory == nullptr) return nullptr;
   reserved_bytes_ += size_bytes;
   return std::construct_at(static_cast<chunk*>(memory), chunk{nullptr, size_bytes});
 }
 
+void arena::give_back(chunk* chunks) noexcept {
+  while (chunks != nullptr) {
+    chunk* const gone = chunks;
+    chunks = gone->next;
+    reserved_bytes_ -= gone->size_bytes;
+    source_->deallocate(gone, gone->size_bytes, alignof(std::max_align_t));
+  }
+}
+
+std::size_t arena::doubled_bytes() const noexcept {
+  if (current_ == nullptr) return first_chunk_bytes_;
+  return std::min(current_->size_bytes * 2, std::max(most_doubled_bytes, first_chunk_bytes_));
+}
+
+arena::chunk* arena::take_free(chunk*& free, std::size_t least_bytes) noexcept {
+  for (chunk** link = &free; *link != nullptr; link = &(*link)->next) {
+    if ((*link)->size_bytes < least_bytes) continue;
+    chunk* const found = *link;
+    *link = found->next;
+    return found;
+  }
+  return nullptr;
+}
+
+arena::chunk* arena::replace_free(chunk*& free, std::size_t least_bytes) noexcept {
+  const std::size_t wanted = std::max({least_bytes, sum_bytes(free), doubled_bytes()});
+  if (chunk* const made = make_chunk(wanted); made != nullptr) {
+    give_back(free);
+    free = nullptr;
+    return made;
+  }
+  return wanted == least_bytes ? nullptr : make_chunk(least_bytes);
+}
+
 void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
   const std::size_t beside = sizeof(chunk) + alignment;
   if (size_bytes > std::numeric_limits<std::size_t>::max() - beside) return nullptr;
   const std::size_t least_bytes = size_bytes + beside;
-  // Of what is left from before a reset, the next chunk is used if it is large enough; a new one
-  // goes in front of it otherwise.
-  chunk*& behind = current_ == nullptr ? first_ : current_->next;
-  if (behind == nullptr || behind->size_bytes < least_bytes) {
-    chunk* const made = make_chunk(least_bytes);
-    if (made == nullptr) return nullptr;
-    made->next = behind;
-    behind = made;
-  }
-  enter(*behind);
+  // Just after a reset the chunk in use is the first, and free as well.
+  const bool all_are_free = current_ == nullptr || next_ == begin_of(*first_);
+  chunk*& free = all_are_free ? first_ : current_->next;
+  chunk* chosen = take_free(free, least_bytes);
+  if (chosen == nullptr) chosen = replace_free(free, least_bytes);
+  if (chosen == nullptr) return nullptr;
+  chosen->next = free;
+  free = chosen;
+  enter(*chosen);
   return try_allocate(size_bytes, alignment);
 }
 
@@ -54,12 +93,8 @@ void arena::reset() noexcept {
 }
 
 void arena::release() noexcept {
-  while (first_ != nullptr) {
-    chunk* const gone = first_;
-    first_ = gone->next;
-    source_->deallocate(gone, gone->size_bytes, alignof(std::max_align_t));
-  }
-  reserved_bytes_ = 0;
+  give_back(first_);
+  first_ = nullptr;
   reset();
 }
 

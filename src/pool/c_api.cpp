@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -126,6 +127,35 @@ heapwise_pool* invalid(const char* text) noexcept {
   return fail(HEAPWISE_ERROR_INVALID, EINVAL, text);
 }
 
+/// Every version of the structures has these members.
+constexpr std::size_t least_options_bytes = offsetof(heapwise_pool_options, alignment);
+constexpr std::size_t least_stats_bytes = offsetof(heapwise_pool_stats, stride_bytes);
+
+/// Returns: the size that the caller's version of a structure has: its first member.
+std::size_t struct_size_of(const void* structure) noexcept {
+  std::size_t size_bytes;
+  std::memcpy(&size_bytes, structure, sizeof size_bytes);
+  return size_bytes;
+}
+
+/// Returns: false for a size that no version has: a structure that was not initialized.
+bool is_struct_size(std::size_t size_bytes, std::size_t least_bytes) noexcept {
+  constexpr std::size_t most_bytes = 4096;
+  return size_bytes >= least_bytes && size_bytes <= most_bytes;
+}
+
+/// Reads the caller's version of the options, of which later members may be missing or unknown.
+/// Returns: false if an unknown one is set.
+bool read_options(const heapwise_pool_options* from, heapwise_pool_options& to) noexcept {
+  const std::size_t size_bytes = struct_size_of(from);
+  std::memcpy(&to, from, std::min(size_bytes, sizeof to));
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(from);
+  const bool unknown_is_set =
+      size_bytes > sizeof to && std::any_of(bytes + sizeof to, bytes + size_bytes,
+                                            [](unsigned char each) { return each != 0; });
+  return !unknown_is_set && to.reserved == 0;
+}
+
 pool_options options_of(const heapwise_pool_options& from) noexcept {
   return {.block_size = from.block_size,
           .block_count = from.block_count,
@@ -138,14 +168,21 @@ pool_options options_of(const heapwise_pool_options& from) noexcept {
 
 heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int policy) {
   if (options == nullptr) return invalid("pool: options is NULL");
+  if (!is_struct_size(struct_size_of(options), least_options_bytes)) {
+    return invalid("pool: struct_size makes no sense; start from HEAPWISE_POOL_OPTIONS_INIT");
+  }
+  heapwise_pool_options known{};
+  if (!read_options(options, known)) {
+    return invalid("pool: an option is set that this library does not know");
+  }
   const policy_entry* const entry = entry_of(policy);
   if (entry == nullptr) return invalid("pool: unknown policy");
-  if (options->growth != HEAPWISE_GROWTH_FIXED && options->growth != HEAPWISE_GROWTH_GEOMETRIC) {
+  if (known.growth != HEAPWISE_GROWTH_FIXED && known.growth != HEAPWISE_GROWTH_GEOMETRIC) {
     return invalid("pool: unknown growth");
   }
-  const unsigned kind = (options->checked != 0 ? 1u : 0u) + (options->counted != 0 ? 2u : 0u);
+  const unsigned kind = (known.checked != 0 ? 1u : 0u) + (known.counted != 0 ? 2u : 0u);
   try {
-    heapwise_pool* const made = (*entry->makers)[kind](options_of(*options));
+    heapwise_pool* const made = (*entry->makers)[kind](options_of(known));
     remember(HEAPWISE_OK, "");
     return made;
   } catch (const std::invalid_argument& error) {
@@ -184,7 +221,14 @@ void heapwise_pool_reset(heapwise_pool* pool) {
 
 int heapwise_pool_get_stats(const heapwise_pool* pool, heapwise_pool_stats* stats) {
   if (pool == nullptr || stats == nullptr) return HEAPWISE_ERROR_INVALID;
-  *stats = pool->stats();
+  const std::size_t size_bytes = struct_size_of(stats);
+  if (!is_struct_size(size_bytes, least_stats_bytes)) return HEAPWISE_ERROR_INVALID;
+  heapwise_pool_stats all = pool->stats();
+  all.struct_size = size_bytes;
+  auto* const bytes = reinterpret_cast<unsigned char*>(stats);
+  const std::size_t known_bytes = std::min(size_bytes, sizeof all);
+  std::memcpy(bytes, &all, known_bytes);
+  std::fill(bytes + known_bytes, bytes + size_bytes, static_cast<unsigned char>(0));
   return HEAPWISE_OK;
 }
 

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <heapwise/detail/chunks.hpp>
+
 #include "os/os.hpp"
 
 namespace heapwise {
@@ -28,6 +30,9 @@ std::atomic_ref<std::uint64_t> guard_of(void* block, std::size_t block_size) noe
 std::uint64_t live_mark(std::uintptr_t key, const void* block) noexcept {
   return (reinterpret_cast<std::uintptr_t>(block) ^ key) * 0x9E37'79B9'7F4A'7C15u;
 }
+
+/// Changes the mark of a live block to that of one whose object is being destroyed.
+constexpr std::uint64_t claimed = 0x5A5A'5A5A'5A5A'5A5Au;
 
 /// The bytes of a free block that the link does not use.
 std::size_t poisoned_bytes(std::size_t block_size) noexcept {
@@ -102,17 +107,39 @@ void encoded_links::store(void* block, void* next) const noexcept {
   std::memcpy(block, &word, sizeof word);
 }
 
-// The bits that are zero in every pointer to a block (three below, sixteen above) are the seal.
+// No bit of an address is known beforehand: the upper ones may be a tag. So a word is believed if
+// it leads to a block. A stray write changes the upper bits of what the word decodes to.
 void* encoded_links::load(const void* block) const noexcept {
   std::uint64_t word;
   std::memcpy(&word, block, sizeof word);
   word = unsealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
-  constexpr std::uint64_t seal = ~((std::uint64_t{1} << 48) - 1) | (alignof(void*) - 1);
-  if ((word & seal) != 0) report_violation(violation::link_corrupted, block, 0);
-  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(word));
+  auto* const next = reinterpret_cast<void*>(static_cast<std::uintptr_t>(word));
+  if (next != nullptr && home_ != nullptr && home_->index_of(next) == chunks::no_index) {
+    report_violation(violation::link_corrupted, block, 0);
+  }
+  return next;
 }
 
 } // namespace detail
+
+namespace {
+
+/// Reports a guard word that is not `live`: the block is free already, or the word was overwritten.
+[[noreturn]] HEAPWISE_COLD void report_guard(std::uint64_t guard, std::uint64_t live,
+                                             const void* block, std::size_t block_size) noexcept {
+  const bool freed = guard == ~live || guard == (live ^ claimed);
+  detail::report_violation(freed ? violation::double_free : violation::guard_overwritten, block,
+                           block_size);
+}
+
+void check_slack(const void* block, std::size_t block_size) noexcept {
+  const auto* const end = static_cast<const std::byte*>(block) + block_size;
+  if (!all_bytes_are(end, guard_offset(block_size) - block_size, slack)) {
+    detail::report_violation(violation::guard_overwritten, block, block_size);
+  }
+}
+
+} // namespace
 
 void checked::carved(void* block, std::size_t block_size) const noexcept {
   auto* const bytes = static_cast<std::byte*>(block);
@@ -136,21 +163,29 @@ void checked::acquire(void* block, std::size_t block_size) const noexcept {
   std::memset(bytes + block_size, slack, guard_offset(block_size) - block_size);
 }
 
-void checked::release(void* block, std::size_t block_size) const noexcept {
-  auto* const bytes = static_cast<std::byte*>(block);
-  // One exchange decides between two threads that free the same block: the second sees "free".
-  std::uint64_t seen = live_mark(key_, block);
+void checked::claim(void* block, std::size_t block_size) const noexcept {
+  const std::uint64_t live = live_mark(key_, block);
+  // One exchange decides between two threads that destroy the same object. Relaxed: it publishes
+  // nothing, and the owner of a live block has seen what was written to it.
+  std::uint64_t seen = live;
   if (!guard_of(block, block_size)
-           .compare_exchange_strong(seen, ~live_mark(key_, block), std::memory_order_acq_rel)) {
-    detail::report_violation(
-        seen == ~live_mark(key_, block) ? violation::double_free : violation::guard_overwritten,
-        block, block_size);
+           .compare_exchange_strong(seen, live ^ claimed, std::memory_order_relaxed)) {
+    report_guard(seen, live, block, block_size);
   }
-  if (!all_bytes_are(bytes + block_size, guard_offset(block_size) - block_size, slack)) {
-    detail::report_violation(violation::guard_overwritten, block, block_size);
+  check_slack(block, block_size);
+}
+
+void checked::release(void* block, std::size_t block_size) const noexcept {
+  const std::uint64_t live = live_mark(key_, block);
+  // One exchange decides between two threads that free the same block: the second sees "free".
+  // Release: pairs with the acquire in `acquire`.
+  const std::uint64_t seen = guard_of(block, block_size).exchange(~live, std::memory_order_acq_rel);
+  if (seen != live && seen != (live ^ claimed)) [[unlikely]] {
+    report_guard(seen, live, block, block_size);
   }
+  check_slack(block, block_size);
   if (const std::size_t count = poisoned_bytes(block_size); count != 0) {
-    std::memset(bytes + sizeof(void*), poison, count);
+    std::memset(static_cast<std::byte*>(block) + sizeof(void*), poison, count);
   }
 }
 

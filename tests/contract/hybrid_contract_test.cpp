@@ -76,6 +76,27 @@ TEST_CASE_TEMPLATE("blocks are aligned as asked, by each strategy", H, CONTRACT_
   }
 }
 
+TEST_CASE_TEMPLATE("a block freed by size and alignment is of its own kind again", H,
+                   CONTRACT_HYBRIDS) {
+  H heap{alone};
+  for (const strategy how : {strategy::automatic, strategy::segregated, strategy::best_fit}) {
+    for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
+      for (const std::size_t size : {1U, 40U, 100U, 256U, 300U, 1024U, 5000U, 700'000U}) {
+        void* const plain = heap.allocate(size, how);
+        const std::size_t usable = heap.usable_bytes(plain);
+        REQUIRE(heap.deallocate(plain, size, how));
+        void* const aligned = heap.allocate_aligned(size, alignment, how);
+        REQUIRE(heap.deallocate_aligned(aligned, size, alignment, how));
+        // If the aligned block had gone where plain ones are, it would be handed out here.
+        void* const again = heap.allocate(size, how);
+        REQUIRE((how == strategy::best_fit || heap.usable_bytes(again) == usable || size > 4096));
+        REQUIRE(heap.deallocate(again));
+      }
+    }
+  }
+  CHECK(heap.deallocate_aligned(nullptr, 10, 256));
+}
+
 /// Effects: allocates `count` blocks and frees them, five at a time.
 template <class H>
 void take_and_free(H& heap, std::size_t size, int count) {
@@ -335,6 +356,28 @@ TEST_CASE_TEMPLATE("a source that fails at any request: nullptr, and nothing is 
     }
     REQUIRE(source.pieces_out() == 0);
   }
+}
+
+/// Has chunks, and nothing smaller.
+class chunks_only final : public heapwise::block_source {
+ public:
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
+    const bool is_chunk = size_bytes >= heapwise::detail::hybrids::chunk_bytes;
+    return is_chunk ? heapwise::os_blocks().allocate(size_bytes, alignment) : nullptr;
+  }
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override {
+    heapwise::os_blocks().deallocate(memory, size_bytes, alignment);
+  }
+};
+
+TEST_CASE_TEMPLATE("requests that fail obtain no memory that is never used", H, CONTRACT_HYBRIDS) {
+  chunks_only source;
+  H heap{alone, source};
+  for (int i = 0; i < 10; ++i) {
+    void* const block = heap.try_allocate(1000, strategy::segregated);
+    if (block != nullptr) heap.deallocate(block);
+  }
+  CHECK(heap.statistics().reserved_bytes <= heapwise::detail::hybrids::chunk_bytes);
 }
 
 TEST_CASE("time is only counted where it was asked for") {

@@ -1,6 +1,7 @@
 """Every public header compiles alone by two compilers: as C++20, the C ones also as C89 and C99.
 
-A header is included twice, so a missing include guard shows.
+A header is included twice, so a missing include guard shows. All headers together and explicit
+instantiations of all public templates compile without exceptions and RTTI too.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ C_COMPILERS = ["gcc", "clang-19"]
 C89 = ["-x", "c", "-std=c89", "-pedantic-errors", "-Wstrict-prototypes"]
 C99 = ["-x", "c", "-std=c99", "-pedantic-errors", "-Wstrict-prototypes"]
 CXX20 = ["-x", "c++", "-std=c++20"]
+PLAIN = [*CXX20, "-fno-exceptions", "-fno-rtti"]
+INSTANTIATIONS = Path(__file__).with_name("instantiations.cpp")
 
 HPP = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.hpp"))
 H = sorted(path.relative_to(INCLUDE).as_posix() for path in INCLUDE.rglob("*.h"))
@@ -33,8 +36,13 @@ CASES = [
 
 def complaints(header: str, compiler: str, language: list[str], include: Path) -> str:
     """What the compiler says of a source that has nothing but the header, twice."""
-    assert shutil.which(compiler), f"{compiler} is not installed"
     source = f"#include <{header}>\n#include <{header}>\nextern int not_empty;\n"
+    return complaints_of_source(source, compiler, language, include)
+
+
+def complaints_of_source(source: str, compiler: str, language: list[str], include: Path) -> str:
+    """What the compiler says of a source."""
+    assert shutil.which(compiler), f"{compiler} is not installed"
     command = [compiler, *language, *WARNINGS, "-fsyntax-only", f"-I{include}", "-"]
     done = subprocess.run(command, input=source, capture_output=True, text=True)
     return done.stderr if done.returncode else ""
@@ -47,6 +55,14 @@ def complaints(header: str, compiler: str, language: list[str], include: Path) -
 )
 def test_compiles_alone(header: str, compiler: str, language: list[str]) -> None:
     assert complaints(header, compiler, language, INCLUDE) == ""
+
+
+@pytest.mark.parametrize("compiler", CXX_COMPILERS)
+@pytest.mark.parametrize("language", [CXX20, PLAIN], ids=["usual", "plain"])
+def test_templates_are_instantiated_as_a_whole(compiler: str, language: list[str]) -> None:
+    everything = "".join(f"#include <{header}>\n" for header in [*HPP, *H])
+    source = everything + INSTANTIATIONS.read_text()
+    assert complaints_of_source(source, compiler, language, INCLUDE) == ""
 
 
 def test_there_are_headers() -> None:

@@ -1,10 +1,12 @@
 #include <heapwise/arena.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <new>
+#include <random>
 #include <utility>
 #include <vector>
 
@@ -94,6 +96,97 @@ TEST_CASE("a chunk left by a reset that is too small is kept for later") {
     some.reset();
   }
   CHECK(some.reserved_bytes() == reserved);
+}
+
+/// Effects: runs frames, each of which is a list of sizes, with a reset before each.
+/// Returns: the largest quotient of reserved bytes and bytes of the largest frame so far, of the
+/// frames from `first_counted` on. Before that, a single chunk may be larger than a frame.
+template <class Sizes>
+double worst_ratio(arena& some, int frames, int first_counted, const Sizes& sizes_of) {
+  std::size_t largest = 0;
+  double worst = 0;
+  for (int frame = 0; frame < frames; ++frame) {
+    some.reset();
+    std::size_t sum = 0;
+    for (const std::size_t size : sizes_of(frame)) {
+      static_cast<void>(some.allocate(size));
+      sum += size;
+    }
+    largest = std::max(largest, sum);
+    const double ratio = static_cast<double>(some.reserved_bytes()) / static_cast<double>(largest);
+    if (frame >= first_counted) worst = std::max(worst, ratio);
+  }
+  return worst;
+}
+
+TEST_CASE("frames of unequal requests: what is reserved stays near the largest frame") {
+  constexpr std::size_t kib = 1024;
+  constexpr std::size_t mib = 1024 * kib;
+  fake_blocks source;
+  arena powers{source};
+  std::mt19937 random{1}; // the same numbers with every library
+  CHECK(worst_ratio(powers, 1000, 10, [&](int) {
+          std::array<std::size_t, 20> sizes{};
+          for (std::size_t& each : sizes) each = (64 * kib << random() % 9) + random() % 4096;
+          return sizes;
+        }) < 1.5);
+  CHECK(powers.reserved_bytes() == source.bytes_out());
+  arena mixed;
+  random.seed(1);
+  CHECK(worst_ratio(mixed, 1000, 10, [&](int) {
+          std::array<std::size_t, 20> sizes{};
+          for (std::size_t& each : sizes) {
+            const bool large = random() % 10 == 0;
+            each = large ? (4 + random() % 16) * mib : random() % (256 * kib);
+          }
+          return sizes;
+        }) < 1.5);
+  arena growing; // each frame needs a little more than the one before
+  CHECK(worst_ratio(growing, 1000, 10, [&](int frame) {
+          return std::array{5 * mib + static_cast<std::size_t>(frame) * 16 * kib};
+        }) < 1.1);
+}
+
+TEST_CASE("a frame like an earlier one needs nothing from the source") {
+  fake_blocks source;
+  arena some{source, 4096};
+  stress::random draw{3};
+  std::vector<std::size_t> sizes;
+  for (int i = 0; i < 300; ++i) sizes.push_back(draw.below(8) == 0 ? draw.below(90'000) : 100);
+  for (int frame = 0; frame < 4; ++frame) {
+    for (const std::size_t size : sizes) REQUIRE(some.try_allocate(size) != nullptr);
+    source.fail_after(0);
+    some.reset();
+  }
+}
+
+TEST_CASE(
+    "when the source refuses a chunk of all, the request alone is tried, and no chunk is lost") {
+  alignas(64) static std::array<std::byte, 64 * 1024> buffer;
+  heapwise::static_blocks source{buffer.data(), buffer.size()};
+  arena some{source, 16 * 1024};
+  static_cast<void>(some.allocate(15'000));
+  static_cast<void>(some.allocate(20'000)); // a chunk of 32 KiB, which leaves 16 KiB
+  some.reset();
+  CHECK(some.try_allocate(40'000) == nullptr);
+  CHECK(some.try_allocate(15'000) != nullptr);
+  CHECK(some.try_allocate(25'000) != nullptr);
+  CHECK(some.try_allocate(10'000) != nullptr); // doubling would be 64 KiB
+}
+
+TEST_CASE("the first chunk is as large as asked for, and those behind it may be as well") {
+  constexpr std::size_t mib = std::size_t{1} << 20;
+  fake_blocks source;
+  arena some{source, 64 * mib};
+  static_cast<void>(some.allocate(1));
+  CHECK(some.reserved_bytes() == 64 * mib);
+  static_cast<void>(some.allocate(63 * mib));
+  CHECK(source.requests() == 1);
+  static_cast<void>(some.allocate(2 * mib));
+  CHECK(some.reserved_bytes() == 128 * mib);
+  arena small{source, 4096};
+  for (int i = 0; i < 40; ++i) static_cast<void>(small.allocate(mib));
+  CHECK(small.reserved_bytes() < 60 * mib); // chunks that double stop at 4 MiB
 }
 
 TEST_CASE("without memory it says so, and what there was stays usable") {

@@ -5,6 +5,7 @@
 #include <heapwise/pool.h>
 
 int heapwise_c_user(int policy, int checked, int counted);
+int heapwise_c_versions(void);
 
 #define NEED(condition) \
   do {                  \
@@ -13,9 +14,77 @@ int heapwise_c_user(int policy, int checked, int counted);
     }                   \
   } while (0)
 
+/* The structures as a program knows them that was compiled with another version of the header. */
+struct older_options {
+  size_t struct_size;
+  size_t block_size;
+  size_t block_count;
+  size_t alignment;
+  size_t max_block_count;
+  int growth;
+  int checked;
+};
+
+struct newer_options {
+  heapwise_pool_options known;
+  size_t unknown;
+};
+
+struct older_stats {
+  size_t struct_size;
+  size_t block_size;
+  size_t stride_bytes;
+};
+
+struct newer_stats {
+  heapwise_pool_stats known;
+  size_t unknown[3];
+};
+
+/* Another version of the structures on either side. Returns 0, or the line that went wrong. */
+int heapwise_c_versions(void) {
+  struct older_options old_options = {sizeof old_options, 48, 25, 0, 0, HEAPWISE_GROWTH_FIXED, 1};
+  struct newer_options new_options = {HEAPWISE_POOL_OPTIONS_INIT, 0};
+  struct {
+    struct older_stats stats;
+    size_t behind;
+  } old_stats = {{sizeof(struct older_stats), 0, 0}, 4711};
+  struct newer_stats new_stats = {HEAPWISE_POOL_STATS_INIT, {7, 7, 7}};
+  heapwise_pool *pool;
+
+  pool = heapwise_pool_create((const heapwise_pool_options *)(void *)&old_options, 0);
+  NEED(pool != NULL);
+  NEED(heapwise_pool_allocate(pool) != NULL);
+  NEED(heapwise_pool_get_stats(pool, (heapwise_pool_stats *)(void *)&old_stats) == HEAPWISE_OK);
+  NEED(old_stats.stats.struct_size == sizeof(struct older_stats));
+  NEED(old_stats.stats.block_size == 48 && old_stats.stats.stride_bytes > 48);
+  NEED(old_stats.behind == 4711);
+  new_stats.known.struct_size = sizeof new_stats;
+  NEED(heapwise_pool_get_stats(pool, &new_stats.known) == HEAPWISE_OK);
+  NEED(new_stats.known.struct_size == sizeof new_stats);
+  NEED(new_stats.known.capacity == 25 && new_stats.known.allocations == 0);
+  NEED(new_stats.unknown[0] == 0 && new_stats.unknown[2] == 0);
+  new_stats.known.struct_size = sizeof(size_t);
+  NEED(heapwise_pool_get_stats(pool, &new_stats.known) == HEAPWISE_ERROR_INVALID);
+  new_stats.known.struct_size = (size_t)-1;
+  NEED(heapwise_pool_get_stats(pool, &new_stats.known) == HEAPWISE_ERROR_INVALID);
+  heapwise_pool_destroy(pool);
+
+  new_options.known.struct_size = sizeof new_options;
+  new_options.known.block_size = 8;
+  new_options.known.block_count = 8;
+  pool = heapwise_pool_create(&new_options.known, 0);
+  NEED(pool != NULL);
+  heapwise_pool_destroy(pool);
+  new_options.unknown = 1;
+  NEED(heapwise_pool_create(&new_options.known, 0) == NULL);
+  NEED(heapwise_last_error() == HEAPWISE_ERROR_INVALID);
+  return 0;
+}
+
 int heapwise_c_user(int policy, int checked, int counted) {
   heapwise_pool_options options = HEAPWISE_POOL_OPTIONS_INIT;
-  heapwise_pool_stats stats;
+  heapwise_pool_stats stats = HEAPWISE_POOL_STATS_INIT;
   heapwise_pool *pool;
   char *blocks[100];
   int i;

@@ -41,6 +41,10 @@ TEST_CASE("a C program's day with a pool: every policy, checked or not, counted 
   }
 }
 
+TEST_CASE("a program that was compiled with another version of the header") {
+  CHECK(heapwise_c_versions() == 0);
+}
+
 TEST_CASE("what cannot be created: NULL, errno, a code, and words") {
   struct row {
     heapwise_pool_options options;
@@ -53,12 +57,24 @@ TEST_CASE("what cannot be created: NULL, errno, a code, and words") {
   bad_growth.growth = 7;
   heapwise_pool_options odd = options_for(8, 8);
   odd.alignment = 12;
+  heapwise_pool_options no_size = options_for(8, 8);
+  no_size.struct_size = 0;
+  heapwise_pool_options garbage_size = options_for(8, 8);
+  garbage_size.struct_size = SIZE_MAX / 2;
+  heapwise_pool_options not_reserved = options_for(8, 8);
+  not_reserved.reserved = 1;
   for (const row& each :
        {row{options_for(0, 8), 0, HEAPWISE_ERROR_INVALID, EINVAL, "pool: block_size is 0"},
         row{options_for(8, 0), 1, HEAPWISE_ERROR_INVALID, EINVAL, "pool: block_count is 0"},
         row{odd, 2, HEAPWISE_ERROR_INVALID, EINVAL, "pool: alignment is no power of two"},
         row{options_for(8, 8), 4, HEAPWISE_ERROR_INVALID, EINVAL, "pool: unknown policy"},
         row{options_for(8, 8), -1, HEAPWISE_ERROR_INVALID, EINVAL, "pool: unknown policy"},
+        row{no_size, 0, HEAPWISE_ERROR_INVALID, EINVAL,
+            "pool: struct_size makes no sense; start from HEAPWISE_POOL_OPTIONS_INIT"},
+        row{garbage_size, 0, HEAPWISE_ERROR_INVALID, EINVAL,
+            "pool: struct_size makes no sense; start from HEAPWISE_POOL_OPTIONS_INIT"},
+        row{not_reserved, 0, HEAPWISE_ERROR_INVALID, EINVAL,
+            "pool: an option is set that this library does not know"},
         row{bad_growth, 3, HEAPWISE_ERROR_INVALID, EINVAL, "pool: unknown growth"},
         row{options_for(SIZE_MAX, 8), 3, HEAPWISE_ERROR_TOO_LARGE, EOVERFLOW,
             "pool: block_size is too large"},
@@ -87,7 +103,7 @@ TEST_CASE("a thread's last error is its own, and success clears it") {
 }
 
 TEST_CASE("NULL for a pool does no harm anywhere") {
-  heapwise_pool_stats stats;
+  heapwise_pool_stats stats = HEAPWISE_POOL_STATS_INIT;
   errno = 0;
   CHECK(heapwise_pool_allocate(nullptr) == nullptr);
   CHECK(errno == EINVAL);
@@ -145,7 +161,7 @@ TEST_CASE("threads share a pool") {
       });
     }
     for (std::thread& each : threads) each.join();
-    heapwise_pool_stats stats;
+    heapwise_pool_stats stats = HEAPWISE_POOL_STATS_INIT;
     heapwise_pool_get_stats(pool, &stats);
     CHECK(stats.allocations == 8000);
     CHECK(stats.live == 0);

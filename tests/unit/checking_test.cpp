@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 #include <type_traits>
 
 #include <doctest/doctest.h>
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/chunks.hpp>
 
 #include "contract/child.hpp"
 
@@ -18,7 +22,9 @@ using contract::ending;
 using contract::in_child;
 using heapwise::checked;
 using heapwise::unchecked;
+using heapwise::detail::chunks;
 using heapwise::detail::encoded_links;
+using heapwise::detail::geometry;
 
 static_assert(heapwise::checking_policy<checked>);
 static_assert(heapwise::checking_policy<unchecked>);
@@ -54,24 +60,60 @@ TEST_CASE("a bit that flips in a sealed word changes what it decodes to, mostly 
   CHECK(shows_above_32_bits == 64);
 }
 
+struct destroy_chunks {
+  void operator()(chunks* gone) const noexcept { chunks::destroy(gone); }
+};
+
 TEST_CASE("links come back, a null one too, and a link moved to another block is noticed") {
-  const encoded_links links{0x1234'5678};
-  std::array<block, 3> blocks;
-  links.store(&blocks[0], &blocks[1]);
-  CHECK(links.load(&blocks[0]) == &blocks[1]);
-  links.store(&blocks[0], nullptr);
-  CHECK(links.load(&blocks[0]) == nullptr);
-  links.store(&blocks[0], &blocks[1]);
-  // The address is a part of the seal. One wrong word in 2^16 passes, so two are tried.
-  int noticed = 0;
-  for (const std::size_t other : {std::size_t{1}, std::size_t{2}}) {
+  const std::unique_ptr<chunks, destroy_chunks> home{chunks::create(
+      geometry::of({.block_size = 64, .block_count = 3}, 0, 8), heapwise::os_blocks())};
+  const encoded_links links{0x1234'5678, home.get()};
+  void* const blocks[] = {home->address_of(0), home->address_of(1), home->address_of(2)};
+  links.store(blocks[0], blocks[1]);
+  CHECK(links.load(blocks[0]) == blocks[1]);
+  links.store(blocks[0], nullptr);
+  CHECK(links.load(blocks[0]) == nullptr);
+  links.store(blocks[0], blocks[1]);
+  for (void* const other : {blocks[1], blocks[2]}) { // the address is a part of the code
     const ending how = in_child([&] {
-      blocks[other] = blocks[0];
-      static_cast<void>(links.load(&blocks[other]));
+      std::memcpy(other, blocks[0], sizeof(void*));
+      static_cast<void>(links.load(other));
     });
-    if (how.signal == SIGABRT) ++noticed;
+    CHECK(how.signal == SIGABRT);
   }
-  CHECK(noticed > 0);
+}
+
+TEST_CASE("a link must lead to the first byte of a block of the pool") {
+  const std::unique_ptr<chunks, destroy_chunks> home{chunks::create(
+      geometry::of({.block_size = 64, .block_count = 3}, 0, 8), heapwise::os_blocks())};
+  const encoded_links links{0x1234'5678, home.get()};
+  auto* const first = static_cast<std::byte*>(home->address_of(0));
+  block elsewhere;
+  for (void* const next : {static_cast<void*>(first + 8), static_cast<void*>(first + 3 * 64),
+                           static_cast<void*>(first - 64), static_cast<void*>(&elsewhere)}) {
+    links.store(first, next);
+    CHECK(in_child([&] { static_cast<void>(links.load(first)); }).signal == SIGABRT);
+  }
+}
+
+TEST_CASE("addresses with a tag in their top byte keep it, and belong to their chunk only") {
+  const encoded_links links{0x1234'5678};
+  block here;
+  for (std::uintptr_t tag = 0; tag < 256; ++tag) {
+    const std::uintptr_t base = tag << 56 | 0x7F12'3456'7000;
+    void* const next = reinterpret_cast<void*>(base + 3 * 48);
+    links.store(&here, next);
+    CHECK(links.load(&here) == next);
+    const heapwise::detail::chunk piece{.base = reinterpret_cast<std::byte*>(base),
+                                        .blocks = 10,
+                                        .first_index = 0,
+                                        .size_bytes = 4096,
+                                        .older = nullptr};
+    const heapwise::detail::stride_divider divider{48};
+    CHECK(piece.index_of(next, divider) == 3);
+    const std::uintptr_t other_tag = std::uintptr_t{1} << 60;
+    CHECK(piece.index_of(reinterpret_cast<void*>((base + 3 * 48) ^ other_tag), divider) >= 10);
+  }
 }
 
 TEST_CASE("a block's life: carved, handed out, taken back, handed out") {

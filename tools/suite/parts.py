@@ -42,7 +42,7 @@ def pytest(
 # Under qemu the emulator's own pages count as resident, it adds a line to an aborted program's, its
 # threads block signals as it likes, and it dies when a forked child starts a thread.
 NOT_UNDER_QEMU = (
-    "touches nothing|contract/pool_checking_test|every violation has its line"
+    "touches nothing|contract/(pool|typed)_checking_test|every violation has its line"
     "|beside what the kernel counts|a forked child has a clock of its own"
     "|a forked child has no bare thread|inherits neither priority nor processors"
 )

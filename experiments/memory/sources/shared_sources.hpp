@@ -137,7 +137,7 @@ class shared_handles : public shared_ours<Policy> {
     [[gnu::always_inline]] void deallocate(void* block) { mine_.deallocate(block); }
 
    private:
-    typename heapwise::pool<Policy>::local_pool mine_;
+    heapwise::local_pool<heapwise::pool<Policy>> mine_;
   };
 
   auto local() { return handle{this->pool_}; }

@@ -6,6 +6,7 @@
 
 #include <heapwise/arena.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/config.hpp>
 
 namespace heapwise {
 
@@ -13,7 +14,7 @@ namespace heapwise {
 /// all others from the upstream resource.
 ///
 /// Equal to itself and to resources of the same type over the same pool and an equal upstream:
-/// memory of one may be given back to the other.
+/// memory of one may be given back to the other. Without RTTI (-fno-rtti) equal to itself only.
 ///
 /// Requires: pool and upstream outlive the resource, and it outlives what was allocated from it.
 /// Thread safety: as the pool and the upstream resource.
@@ -49,7 +50,7 @@ class pool_resource final : public std::pmr::memory_resource {
 
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
     if (this == &other) return true;
-    const auto* const same_type = dynamic_cast<const pool_resource*>(&other);
+    const auto* const same_type = HEAPWISE_DYNAMIC_CAST(const pool_resource*, &other);
     return same_type != nullptr && same_type->pool_ == pool_ &&
            same_type->upstream_->is_equal(*upstream_);
   }
@@ -59,7 +60,7 @@ class pool_resource final : public std::pmr::memory_resource {
 };
 
 /// Serves all requests from an arena; to deallocate does nothing. Equal to those over the same
-/// arena.
+/// arena; without RTTI (-fno-rtti) equal to itself only.
 ///
 /// Requires: the arena outlives the resource. Thread safety: as the arena.
 class arena_resource final : public std::pmr::memory_resource {
@@ -77,7 +78,8 @@ class arena_resource final : public std::pmr::memory_resource {
                      std::size_t /*alignment*/) override {}
 
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
-    const auto* const same_type = dynamic_cast<const arena_resource*>(&other);
+    if (this == &other) return true;
+    const auto* const same_type = HEAPWISE_DYNAMIC_CAST(const arena_resource*, &other);
     return same_type != nullptr && same_type->from_ == from_;
   }
 

@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/failure.hpp>
 
 namespace heapwise {
 
@@ -58,7 +59,7 @@ class std_allocator {
   [[nodiscard]] T* allocate(std::size_t count) {
     if (from_pool(count)) return static_cast<T*>(pool_->allocate());
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
-      throw std::bad_array_new_length{};
+      detail::throw_bad_array_new_length();
     }
     if constexpr (over_aligned) {
       return static_cast<T*>(::operator new(count * sizeof(T), std::align_val_t{alignof(T)}));

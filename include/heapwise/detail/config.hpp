@@ -1,4 +1,4 @@
-// What differs between compilers; the only `#if` in the headers.
+// What differs between compilers and their options; the only `#if` in the headers.
 #pragma once
 
 #if defined(__GNUC__) || defined(__clang__)
@@ -45,6 +45,22 @@
 #define HEAPWISE_READS_ANYTHING __attribute__((no_sanitize("address", "thread", "undefined")))
 #else
 #define HEAPWISE_READS_ANYTHING
+#endif
+
+// For a class that must compare itself with others of its type. Without RTTI no other object is
+// known to be of that type.
+#if defined(__cpp_rtti)
+#define HEAPWISE_DYNAMIC_CAST(type, pointer) dynamic_cast<type>(pointer)
+#else
+#define HEAPWISE_DYNAMIC_CAST(type, pointer) static_cast<type>(nullptr)
+#endif
+
+// For heap.hpp, which needs only a library in C, so that there is nobody to throw for it. Use it in
+// functions that are always inlined: a program may have parts with and without exceptions.
+#if defined(__cpp_exceptions)
+#define HEAPWISE_THROW(exception) throw exception
+#else
+#define HEAPWISE_THROW(exception) ::std::abort()
 #endif
 
 // Where another thread may come in between. Nothing, unless a test defines it before it includes

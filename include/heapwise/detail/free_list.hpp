@@ -55,6 +55,11 @@ class free_list {
     return block == hot_;
   }
 
+  /// Returns: true if `block` is the hot one and free.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool is_free_hot(const void* block) const noexcept {
+    return block == hot_ && hot_is_free_;
+  }
+
   /// Requires: is_hot(block). Effects: the block is free again.
   /// Returns: false if it was free already.
   HEAPWISE_ALWAYS_INLINE bool push_hot() noexcept {

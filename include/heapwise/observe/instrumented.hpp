@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <new>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/observe/counter.hpp>
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool_options.hpp>
@@ -17,7 +17,7 @@ namespace heapwise {
 struct pool_counts {
   std::uint64_t allocations = 0;        ///< blocks handed out
   std::uint64_t frees = 0;              ///< blocks taken back
-  std::uint64_t refused_frees = 0;      ///< pointers that are no block of the pool; null is none
+  std::uint64_t refused_frees = 0;      ///< pointers that the pool refused; null is none
   std::uint64_t failed_allocations = 0; ///< requests that found the pool exhausted
   std::uint64_t live = 0;               ///< blocks that are out now
   std::uint64_t peak = 0;               ///< the largest `live` so far
@@ -69,7 +69,7 @@ class instrumented {
   /// As pool::allocate.
   [[nodiscard]] void* allocate() {
     void* const block = try_allocate();
-    if (block == nullptr) throw std::bad_alloc{};
+    if (block == nullptr) detail::throw_bad_alloc();
     return block;
   }
 
@@ -88,13 +88,15 @@ class instrumented {
 
   /// As pool::deallocate.
   bool deallocate(void* block) noexcept {
-    if (!pool_.owns(block)) {
-      if (block != nullptr) refused_frees_.add();
-      return block == nullptr;
+    if (block == nullptr) return true;
+    if (!pool_.owns(block)) return refuse();
+    live_.subtract(); // before the block is given back: the next owner must not be counted on top
+    if (!pool_.deallocate(block)) {
+      live_.add(); // the block is free already; until here `live` was one too low
+      return refuse();
     }
     frees_.add();
-    live_.subtract(); // before the block is given back: the next owner must not be counted on top
-    return pool_.deallocate(block);
+    return true;
   }
 
   /// As pool::reset; no block counts as live then. The other counts go on.
@@ -131,6 +133,11 @@ class instrumented {
 
  private:
   using counter = detail::counter<policy::thread_safe>;
+
+  bool refuse() noexcept {
+    refused_frees_.add();
+    return false;
+  }
 
   [[no_unique_address]] Observer observer_;
   observed_blocks<Observer> source_; // before the pool: it is used until the pool is gone

@@ -72,6 +72,22 @@ class lock_free::core {
     return true;
   }
 
+  /// Returns: false for a pointer that is not a block, and (unchecked) for the top block of the
+  /// calling thread's shard, as a rule the one that it freed last.
+  bool claim(void* block) noexcept {
+    const std::size_t index = index_of(block);
+    if (index == detail::chunks::no_index) [[unlikely]]
+      return false;
+    if constexpr (Checking::enabled) {
+      check_.claim(block, chunks_->shape().block_size);
+      return true;
+    } else {
+      // Relaxed: the owner of a live block took it off a head, or got it from the thread that did.
+      // A load that comes after that cannot see the block on top any more.
+      return top_of(shards_[shard()].head.load(std::memory_order_relaxed)) != index + 1;
+    }
+  }
+
   /// Returns: true for a block that was handed out at least once.
   [[nodiscard]] bool owns(const void* address) const noexcept {
     return index_of(address) != detail::chunks::no_index;

@@ -34,6 +34,11 @@ class mutex::core {
     return inner_.push(block);
   }
 
+  bool claim(void* block) noexcept {
+    const std::scoped_lock lock{mutex_};
+    return inner_.claim(block);
+  }
+
   [[nodiscard]] bool owns(const void* address) const noexcept {
     const std::scoped_lock lock{mutex_};
     return inner_.owns(address);

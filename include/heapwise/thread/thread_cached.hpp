@@ -12,6 +12,7 @@
 #include <heapwise/detail/cache_registry.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/free_list.hpp>
 
 namespace heapwise {
@@ -44,6 +45,13 @@ class thread_cached::core final : public detail::cached_pool {
     explicit cache(const core& pool) noexcept
         : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()},
           divider{pool.chunks_->shape().divider} {}
+
+    /// Returns: true for a block of the newest chunk that this thread has met.
+    [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool knows(const void* block) const noexcept {
+      const std::uintptr_t offset =
+          reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(known);
+      return divider.is_block(offset, known_bound);
+    }
 
     free_list loaded;
     std::byte* known = nullptr;    ///< the newest chunk that this thread has met,
@@ -101,6 +109,23 @@ class thread_cached::core final : public detail::cached_pool {
     return push_first(block);
   }
 
+  /// Returns: false for a pointer that is not a block, and (unchecked) for the block that the
+  /// calling thread freed last.
+  HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (const cache* const mine = find(); mine != nullptr) [[likely]] {
+        if (mine->loaded.is_hot(block)) [[likely]]
+          return !mine->loaded.is_free_hot(block);
+        if (mine->knows(block)) [[likely]]
+          return true;
+      }
+    }
+    if (!owns(block)) [[unlikely]]
+      return false;
+    check_.claim(block, chunks_->shape().block_size);
+    return true;
+  }
+
   /// Returns: true for a block that was cut for some thread.
   [[nodiscard]] bool owns(const void* address) const noexcept {
     // Relaxed: the caller got the block from whoever cut it, so the count includes it.
@@ -110,7 +135,7 @@ class thread_cached::core final : public detail::cached_pool {
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
   [[nodiscard]] handle local() {
     cache* const mine = find_or_adopt();
-    if (mine == nullptr) throw std::bad_alloc{};
+    if (mine == nullptr) detail::throw_bad_alloc();
     return handle{*this, *mine};
   }
 
@@ -168,9 +193,7 @@ class thread_cached::core final : public detail::cached_pool {
         return mine.loaded.push_hot();
     }
     if constexpr (Checking::refuses_foreign) {
-      const std::uintptr_t offset =
-          reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(mine.known);
-      if (!mine.divider.is_block(offset, mine.known_bound)) [[unlikely]] {
+      if (!mine.knows(block)) [[unlikely]] {
         if (!meet(mine, block)) return false;
       }
     } else if (block == nullptr) {

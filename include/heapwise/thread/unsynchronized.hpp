@@ -59,6 +59,18 @@ class unsynchronized::core {
     return true;
   }
 
+  /// Returns: false for a pointer that is not a block, and (unchecked) for the block freed last.
+  HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (list_.is_hot(block)) [[likely]]
+        return !list_.is_free_hot(block);
+    }
+    if (!owns(block)) [[unlikely]]
+      return false;
+    check_.claim(block, chunks_->shape().block_size);
+    return true;
+  }
+
   /// Returns: true for a block that was handed out at least once.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool owns(const void* address) const noexcept {
     const std::uintptr_t offset =

@@ -61,6 +61,19 @@ TEST_CASE_TEMPLATE("counters count", S, CONTRACT_SETTINGS) {
   CHECK(blocks.counts().peak == 100);
 }
 
+TEST_CASE_TEMPLATE("a block freed twice in a row counts as refused, if the pool refuses it", Policy,
+                   heapwise::unsynchronized, heapwise::mutex, heapwise::thread_cached) {
+  instrumented<heapwise::pool<Policy>> blocks{{.block_size = 32, .block_count = 8}};
+  void* const block = blocks.allocate();
+  CHECK(blocks.deallocate(block));
+  CHECK_FALSE(blocks.deallocate(block));
+  const pool_counts counts = blocks.counts();
+  CHECK(counts.frees == 1);
+  CHECK(counts.refused_frees == 1);
+  CHECK(counts.live == 0);
+  CHECK(counts.peak == 1);
+}
+
 TEST_CASE_TEMPLATE("it is the pool in everything else", S, CONTRACT_SETTINGS) {
   typename S::pool_type plain{S::options(40, 100)};
   instrumented<typename S::pool_type> blocks{S::options(40, 100)};

@@ -43,6 +43,7 @@ struct lock_free_refill {
       chunks.reset();
       for (head& each : heads_) each.word.store(0, std::memory_order_relaxed);
       current_.store(nullptr, std::memory_order_relaxed);
+      next_ = nullptr;
       numbered_.reset();
     }
 
@@ -143,10 +144,10 @@ struct lock_free_refill {
     bool next_chunk(const detail::hybrids::sliced_chunk* full) noexcept {
       const std::scoped_lock lock{growth_};
       if (current_.load(std::memory_order_relaxed) != full) return true;
-      detail::hybrids::sliced_chunk* const made = chunks_->take_sliced();
-      if (made == nullptr) return false;
-      if (!numbered_.enter(*made)) return false;
-      current_.store(made, std::memory_order_release); // pairs with the load in take_carved
+      if (next_ == nullptr) next_ = chunks_->take_sliced();
+      if (next_ == nullptr || !numbered_.enter(*next_)) return false;
+      current_.store(next_, std::memory_order_release); // pairs with the load in take_carved
+      next_ = nullptr;
       return true;
     }
 
@@ -168,7 +169,9 @@ struct lock_free_refill {
     detail::hybrids::numbered_chunks numbered_;
     std::array<head, detail::hybrids::routing::class_count> heads_{};
     alignas(detail::cache_line_bytes) std::atomic<detail::hybrids::sliced_chunk*> current_{nullptr};
-    detail::hybrids::counted_mutex growth_;
+    detail::hybrids::counted_mutex growth_; // guards what follows
+    /// A chunk for which there was no number yet.
+    detail::hybrids::sliced_chunk* next_ = nullptr;
   };
 };
 
