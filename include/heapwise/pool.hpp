@@ -29,6 +29,8 @@ namespace heapwise {
 /// - blocks never move and stay valid until they are freed; all memory goes back to the source at
 ///   destruction, blocks that are still out included.
 /// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
+/// - plug-ins that each contain the static library may share a pool if all have one version, and
+///   the one that constructed the pool stays loaded.
 ///
 /// Thread safety: construction and destruction by one thread; the rest as the policy says.
 template <class Policy = unsynchronized, class Checking = unchecked>

@@ -22,10 +22,7 @@ namespace heapwise::detail::hybrids {
 template <class Cache, class Owner>
 class cache_set final : public cached_pool {
  public:
-  cache_set(Owner& owner, chunk_map& memory) noexcept : owner_{&owner}, memory_{&memory} {
-    list();
-    near_place_ = cache_table::near_place(slot());
-  }
+  cache_set(Owner& owner, chunk_map& memory) noexcept : owner_{&owner}, memory_{&memory} { list(); }
   cache_set(const cache_set&) = delete;
   cache_set& operator=(const cache_set&) = delete;
   ~cache_set() {
@@ -41,8 +38,8 @@ class cache_set final : public cached_pool {
   /// Returns: the calling thread's cache; nullptr if the thread is about to end, or there is no
   /// memory for one.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE Cache* find() noexcept {
-    if (void* const mine = this_thread_caches.find_near(near_place_); mine != nullptr) [[likely]]
-      return static_cast<Cache*>(mine);
+    if (void* const mine = find_cache(); mine != nullptr) [[likely]]
+      return &static_cast<seat*>(mine)->cache;
     return find_or_adopt();
   }
 
@@ -66,12 +63,11 @@ class cache_set final : public cached_pool {
   };
 
   HEAPWISE_COLD Cache* find_or_adopt() noexcept {
-    if (void* const mine = this_thread_caches.find(slot()); mine != nullptr)
-      return static_cast<Cache*>(mine);
+    if (void* const mine = find_at_home(); mine != nullptr) return &static_cast<seat*>(mine)->cache;
     if (!thread_may_cache()) return nullptr;
     seat* const mine = claim();
     if (mine == nullptr) return nullptr;
-    if (enter_cache(slot(), &mine->cache)) return &mine->cache;
+    if (enter_cache(mine)) return &mine->cache;
     const std::scoped_lock lock{mutex_};
     mine->thread = nullptr;
     return nullptr;
@@ -79,16 +75,16 @@ class cache_set final : public cached_pool {
 
   seat* claim() noexcept {
     const std::scoped_lock lock{mutex_};
-    seat* mine = seat_of(nullptr);
+    seat* mine = free_seat();
     if (mine == nullptr) mine = make();
-    if (mine != nullptr) mine->thread = &this_thread_caches;
+    if (mine != nullptr) mine->thread = &table_at_home();
     return mine;
   }
 
-  [[nodiscard]] seat* seat_of(const cache_table* thread) const noexcept {
+  [[nodiscard]] seat* free_seat() const noexcept {
     for (slab* some = slabs_; some != nullptr; some = some->next) {
       for (seat& each : some->seats) {
-        if (each.thread == thread) return &each;
+        if (each.thread == nullptr) return &each;
       }
     }
     return nullptr;
@@ -101,26 +97,24 @@ class cache_set final : public cached_pool {
     return slabs_->seats;
   }
 
-  void retire(const cache_table* thread) noexcept override {
+  void retire(void* left) noexcept override {
     const std::scoped_lock lock{mutex_};
-    seat* const left = seat_of(thread);
-    if (left == nullptr) return;
-    owner_->leave(left->cache);
-    left->thread = nullptr;
+    seat& mine = *static_cast<seat*>(left);
+    owner_->leave(mine.cache);
+    mine.thread = nullptr;
   }
 
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
     for (slab* some = slabs_; some != nullptr; some = some->next) {
       for (seat& each : some->seats) {
-        if (each.thread != nullptr) each.thread->forget(slot());
+        if (each.thread != nullptr) each.thread->forget(*this);
       }
     }
   }
 
   Owner* owner_;
   chunk_map* memory_;
-  std::size_t near_place_ = 0;
   mutable std::mutex mutex_; // guards what follows
   slab* slabs_ = nullptr;
 };

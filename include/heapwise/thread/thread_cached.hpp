@@ -77,7 +77,6 @@ class thread_cached::core final : public detail::cached_pool {
         run_blocks_{std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, batch_blocks)},
         batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {
     list();
-    near_place_ = detail::cache_table::near_place(slot());
   }
 
   ~core() {
@@ -148,9 +147,7 @@ class thread_cached::core final : public detail::cached_pool {
     return sizeof(cache) * (caches_per_slab + 1);
   }
 
-  HEAPWISE_ALWAYS_INLINE cache* find() const noexcept {
-    return static_cast<cache*>(detail::this_thread_caches.find_near(near_place_));
-  }
+  HEAPWISE_ALWAYS_INLINE cache* find() const noexcept { return static_cast<cache*>(find_cache()); }
 
   HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
     void* block = mine.loaded.pop();
@@ -272,18 +269,18 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   [[nodiscard]] cache* find_or_adopt() noexcept {
-    auto* const mine = static_cast<cache*>(detail::this_thread_caches.find(slot()));
+    auto* const mine = static_cast<cache*>(find_at_home());
     return mine != nullptr ? mine : adopt();
   }
 
   /// Returns: this thread's cache, one that a thread left behind, or a new one; nullptr if the
   /// thread is about to end or there is no memory.
   HEAPWISE_COLD cache* adopt() noexcept {
-    if (!detail::thread_may_cache()) return nullptr;
+    if (!thread_may_cache()) return nullptr;
     cache* const mine = claim();
     if (mine == nullptr) return nullptr;
     HEAPWISE_SCHEDULE_POINT();
-    if (detail::enter_cache(slot(), mine)) return mine;
+    if (enter_cache(mine)) return mine;
     const std::scoped_lock lock{mutex_};
     mine->owner = nullptr;
     return nullptr;
@@ -291,16 +288,11 @@ class thread_cached::core final : public detail::cached_pool {
 
   cache* claim() noexcept {
     const std::scoped_lock lock{mutex_};
-    cache* mine = cache_of(nullptr);
+    cache* mine = caches_;
+    while (mine != nullptr && mine->owner != nullptr) mine = mine->next;
     if (mine == nullptr) mine = make_caches();
-    if (mine != nullptr) mine->owner = &detail::this_thread_caches;
+    if (mine != nullptr) mine->owner = &table_at_home();
     return mine;
-  }
-
-  [[nodiscard]] cache* cache_of(const detail::cache_table* owner) const noexcept {
-    cache* each = caches_;
-    while (each != nullptr && each->owner != owner) each = each->next;
-    return each;
   }
 
   cache* make_caches() noexcept {
@@ -316,18 +308,17 @@ class thread_cached::core final : public detail::cached_pool {
     return caches_;
   }
 
-  void retire(const detail::cache_table* thread) noexcept override {
+  void retire(void* left) noexcept override {
     const std::scoped_lock lock{mutex_};
-    cache* const left = cache_of(thread);
-    if (left == nullptr) return;
-    give_back(*left);
-    left->owner = nullptr;
+    cache& mine = *static_cast<cache*>(left);
+    give_back(mine);
+    mine.owner = nullptr;
   }
 
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
-      if (each->owner != nullptr) each->owner->forget(slot());
+      if (each->owner != nullptr) each->owner->forget(*this);
     }
   }
 
@@ -342,7 +333,6 @@ class thread_cached::core final : public detail::cached_pool {
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
   std::size_t stride_bytes_;
-  std::size_t near_place_ = 0; ///< of this pool's slot in a thread's table
   std::atomic<std::size_t> carved_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
