@@ -38,6 +38,39 @@ cache_table& watched_table() noexcept {
   return table;
 }
 
+constinit bool locked_for_fork = false; // written with the registry locked, or by the only thread
+
+void before_fork() {
+  // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
+  // and child both have it, and both go on to unlock.
+  locked_for_fork = !os::is_single_threaded();
+  if (!locked_for_fork) return;
+  the_registry.mutex.lock();
+  for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
+    each->lock_for_fork();
+  }
+}
+
+void unlock_all() {
+  if (!locked_for_fork) return;
+  for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
+    each->unlock_after_fork();
+  }
+  the_registry.mutex.unlock();
+}
+
+void in_child() {
+  if (!locked_for_fork) return;
+  for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
+    each->lose_caches(&this_thread_caches);
+  }
+  unlock_all();
+}
+
+/// When the library is loaded: a pool made later could be the first one while another thread forks.
+[[maybe_unused]] const bool forks_are_watched =
+    (os::at_fork(before_fork, unlock_all, in_child), true);
+
 } // namespace
 
 bool cache_table::reach(std::size_t far_place) noexcept {

@@ -102,8 +102,20 @@ class cached_pool {
   /// registry locked, by `unlist`.
   virtual void forget_all() noexcept = 0;
 
+  /// Effects: takes, or releases, all locks of the pool, around a fork. Called with the registry
+  /// locked.
+  virtual void lock_for_fork() noexcept = 0;
+  virtual void unlock_after_fork() noexcept = 0;
+  /// Effects: in a child of fork, marks as lost each cache that another thread than that of
+  /// `survivor` has: such a thread does not exist here, its table may be unmapped, and its cache
+  /// may be in the middle of a change. Requires: lock_for_fork was called before the fork.
+  virtual void lose_caches(const cache_table* survivor) noexcept = 0;
+
   /// This pool's place in every thread's table; no other living pool of its copy has it.
   [[nodiscard]] std::size_t slot() const noexcept { return slot_; }
+
+  /// The pool listed after this one. Requires: the registry's lock.
+  [[nodiscard]] cached_pool* next() const noexcept { return next_; }
 
   /// Returns: the calling thread's cache if this copy of the library has it, else nullptr.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_cache() const noexcept {

@@ -14,7 +14,8 @@ namespace heapwise::detail::hybrids {
 
 /// Finds the calling thread's cache with one load, makes one for a thread that has none, and keeps
 /// those of threads that ended for the next ones. `Owner::leave(Cache&)` is called when a thread
-/// ends, on that thread.
+/// ends, on that thread; `Owner::lock_for_fork`, `unlock_after_fork` and `enter_child` around a
+/// fork.
 ///
 /// Requires: Owner's destructor destroys the set before anything that `leave` uses.
 /// Thread safety: all; construction and destruction by one thread. Lock order: the registry's, the
@@ -47,15 +48,22 @@ class cache_set final : public cached_pool {
   template <class Body>
   void for_each(const Body& body) const {
     const std::scoped_lock lock{mutex_};
-    for (slab* some = slabs_; some != nullptr; some = some->next) {
-      for (seat& each : some->seats) body(each.cache);
-    }
+    for_each_seat([&body](seat& each) { body(each.cache); });
+  }
+  /// As for_each, without caches that a fork interrupted: their contents cannot be relied upon.
+  template <class Body>
+  void for_each_whole(const Body& body) const {
+    const std::scoped_lock lock{mutex_};
+    for_each_seat([&body](seat& each) {
+      if (!each.lost) body(each.cache);
+    });
   }
 
  private:
   struct seat {
     Cache cache;
     cache_table* thread = nullptr; ///< guarded by the set's lock
+    bool lost = false;             ///< its thread is one of the process that forked this one
   };
   struct slab {
     slab* next;
@@ -84,7 +92,7 @@ class cache_set final : public cached_pool {
   [[nodiscard]] seat* free_seat() const noexcept {
     for (slab* some = slabs_; some != nullptr; some = some->next) {
       for (seat& each : some->seats) {
-        if (each.thread == nullptr) return &each;
+        if (each.thread == nullptr && !each.lost) return &each;
       }
     }
     return nullptr;
@@ -106,10 +114,32 @@ class cache_set final : public cached_pool {
 
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
+    for_each_seat([this](seat& each) {
+      if (each.thread != nullptr) each.thread->forget(*this);
+    });
+  }
+
+  void lock_for_fork() noexcept override {
+    mutex_.lock();
+    owner_->lock_for_fork();
+  }
+  void unlock_after_fork() noexcept override {
+    owner_->unlock_after_fork();
+    mutex_.unlock();
+  }
+  void lose_caches(const cache_table* survivor) noexcept override {
+    owner_->enter_child();
+    for_each_seat([survivor](seat& each) {
+      if (each.thread == nullptr || each.thread == survivor) return;
+      each.thread = nullptr;
+      each.lost = true;
+    });
+  }
+
+  template <class Body>
+  void for_each_seat(const Body& body) const {
     for (slab* some = slabs_; some != nullptr; some = some->next) {
-      for (seat& each : some->seats) {
-        if (each.thread != nullptr) each.thread->forget(*this);
-      }
+      for (seat& each : some->seats) body(each);
     }
   }
 

@@ -22,8 +22,9 @@ namespace heapwise {
 ///
 /// A thread may free what another allocated. A thread that exits gives its cache back. The pool may
 /// be destroyed while threads hold caches, if they are not in the middle of an operation.
-/// Exhaustion is not exact: a thread may see none while others hold up to `cached_blocks_max()`
-/// each.
+/// A child of fork may use, reset and destroy the pool. What other threads of the parent had in
+/// their caches, or in hand, is lost to it until reset. Exhaustion is not exact: a thread may see
+/// none while others hold up to `cached_blocks_max()` each.
 struct thread_cached {
   static constexpr const char* name = "thread_cached";
   static constexpr bool thread_safe = true;
@@ -53,6 +54,7 @@ class thread_cached::core final : public detail::cached_pool {
     std::byte* fresh_end = nullptr;
     typename free_list::nodes spare{};
     detail::cache_table* owner = nullptr; ///< guarded by the depot's lock
+    bool lost = false;                    ///< its thread is one of the process that forked this one
     cache* next = nullptr;
   };
 
@@ -289,7 +291,7 @@ class thread_cached::core final : public detail::cached_pool {
   cache* claim() noexcept {
     const std::scoped_lock lock{mutex_};
     cache* mine = caches_;
-    while (mine != nullptr && mine->owner != nullptr) mine = mine->next;
+    while (mine != nullptr && (mine->owner != nullptr || mine->lost)) mine = mine->next;
     if (mine == nullptr) mine = make_caches();
     if (mine != nullptr) mine->owner = &table_at_home();
     return mine;
@@ -319,6 +321,16 @@ class thread_cached::core final : public detail::cached_pool {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
       if (each->owner != nullptr) each->owner->forget(*this);
+    }
+  }
+
+  void lock_for_fork() noexcept override { mutex_.lock(); }
+  void unlock_after_fork() noexcept override { mutex_.unlock(); }
+  void lose_caches(const detail::cache_table* survivor) noexcept override {
+    for (cache* each = caches_; each != nullptr; each = each->next) {
+      if (each->owner == nullptr || each->owner == survivor) continue;
+      each->owner = nullptr;
+      each->lost = true;
     }
   }
 

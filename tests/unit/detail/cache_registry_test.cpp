@@ -26,6 +26,9 @@ class recorder final : public cached_pool {
   void forget_all() noexcept override {
     for (cache_table* const each : holders) each->forget(*this);
   }
+  void lock_for_fork() noexcept override {}
+  void unlock_after_fork() noexcept override {}
+  void lose_caches(const cache_table*) noexcept override { holders.clear(); }
   void enter(void* cache) {
     REQUIRE(enter_cache(cache));
     holders.push_back(&this_thread_caches);

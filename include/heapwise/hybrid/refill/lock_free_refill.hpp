@@ -46,6 +46,9 @@ struct lock_free_refill {
       numbered_.reset();
     }
 
+    void lock() noexcept { growth_.lock(); }
+    void unlock() noexcept { growth_.unlock(); }
+
     [[nodiscard]] refill_counts counts() const noexcept {
       refill_counts sum{};
       for (const head& each : heads_) {
