@@ -5,7 +5,8 @@
 
 namespace heapwise {
 
-/// How a pool that has no free block gets more: not at all, or by chunks that double its capacity.
+/// How a pool that has no free block gets more: not at all, or by chunks that double its capacity,
+/// obtained by one thread at a time.
 enum class growth : unsigned char { fixed, geometric };
 
 /// The options of a pool. A pool refuses nonsense when it is created:

@@ -109,6 +109,8 @@ const char* const* environment() noexcept { return ::environ; }
 
 bool is_single_threaded() noexcept { return __libc_single_threaded != 0; }
 
+std::uint32_t process_id() noexcept { return static_cast<std::uint32_t>(::getpid()); }
+
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;
   ::pthread_atfork(before, in_parent, in_child);

@@ -163,6 +163,48 @@ TEST_CASE("in a child only blocks of caches of threads that it does not have are
   CHECK(drain(blocks).size() == count);
 }
 
+/// A source that stops in the middle of a request until it is told to go on.
+class stopping_blocks final : public heapwise::block_source {
+ public:
+  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
+    void* const memory = heapwise::os_blocks().allocate(size_bytes, alignment);
+    if (stops) {
+      inside = true;
+      inside.notify_all();
+      goes_on.wait(false);
+    }
+    return memory;
+  }
+  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override {
+    heapwise::os_blocks().deallocate(memory, size_bytes, alignment);
+  }
+
+  bool stops = false;
+  std::atomic<bool> inside{false};
+  std::atomic<bool> goes_on{false};
+};
+
+TEST_CASE("a lock-free pool grows in a child though a thread of the parent was growing it" *
+          doctest::skip(HEAPWISE_SKIP_FORK)) {
+  stopping_blocks source;
+  heapwise::pool<heapwise::lock_free> blocks{
+      {.block_size = 64, .block_count = 10, .growth = heapwise::growth::geometric}, source};
+  for (int i = 0; i < 10; ++i) REQUIRE(blocks.try_allocate() != nullptr);
+  source.stops = true;
+  std::thread grower{[&] { CHECK(blocks.try_allocate() != nullptr); }};
+  source.inside.wait(false);
+  CHECK(child_ends_well([&] {
+    source.stops = false;
+    for (int i = 0; i < 100; ++i) demand(blocks.try_allocate() != nullptr);
+    std::thread{[&] {
+      for (int i = 0; i < 100; ++i) demand(blocks.try_allocate() != nullptr);
+    }}.join();
+  }));
+  source.goes_on = true;
+  source.goes_on.notify_all();
+  grower.join();
+}
+
 TEST_CASE_TEMPLATE("children of a research allocator that all threads use", Heap,
                    CONTRACT_HYBRIDS) {
   if (HEAPWISE_SKIP_FORK) return;

@@ -46,7 +46,7 @@ struct chunk {
 /// before it together. The object lies behind the first chunk, so a pool needs no other memory.
 ///
 /// Thread safety: everything but create and destroy may be called by all threads at once; a chunk
-/// is published whole and never changes or goes away before destroy. Lock-free.
+/// is published whole and never changes or goes away before destroy. Lock-free, but for `grow`.
 class chunks {
  public:
   static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
@@ -59,11 +59,13 @@ class chunks {
   static void destroy(chunks* self) noexcept;
 
   /// Effects: adds a chunk, unless `seen` is no longer the newest (another thread was faster).
+  /// One thread at a time asks the source, the others wait for its chunk: a source need not be safe
+  /// for several threads, and no chunk is obtained in vain. Takes no lock if the limit is reached.
   /// Returns: the newest chunk then, or nullptr if the limit or the source's end is reached.
   chunk* grow(chunk* seen) noexcept;
 
   [[nodiscard]] chunk* newest() const noexcept {
-    return newest_.load(std::memory_order_acquire); // pairs with the publishing CAS in grow
+    return newest_.load(std::memory_order_acquire); // pairs with the publishing store in grow
   }
 
   /// Returns: the index of a block among all blocks of the pool, or `no_index` if `address` is not
@@ -100,6 +102,7 @@ class chunks {
   geometry shape_;
   block_source* source_;
   std::atomic<chunk*> newest_{nullptr};
+  std::atomic<std::uint32_t> growing_{0}; ///< the process of which a thread grows the pool, or 0
   chunk first_{};
 };
 
