@@ -15,7 +15,10 @@ typedef enum heapwise_policy {
   HEAPWISE_UNSYNCHRONIZED, /* one thread at a time, at no cost */
   HEAPWISE_MUTEX,          /* all threads, one lock */
   HEAPWISE_LOCK_FREE,      /* all threads, none ever waits for another */
-  HEAPWISE_THREAD_CACHED   /* all threads, each with a cache of its own: the fastest for many */
+  /* All threads, each with a cache of its own: the fastest for many. A fixed pool needs blocks for
+     the caches too: with at most `live` blocks out at a time, a request is never refused if
+     capacity >= live + (threads - 1) * heapwise_pool_cached_blocks_max(pool). */
+  HEAPWISE_THREAD_CACHED
 } heapwise_policy;
 
 /* How a pool that has no free block gets more. */
@@ -101,6 +104,10 @@ size_t heapwise_pool_capacity(const heapwise_pool *pool);
 size_t heapwise_pool_chunk_count(const heapwise_pool *pool);
 size_t heapwise_pool_reserved_bytes(const heapwise_pool *pool);
 size_t heapwise_pool_budget_bytes(const heapwise_pool *pool);
+
+/* Returns: how many free blocks the cache of one thread may keep from other threads, at most; 0 for
+   a policy without caches and for a pool that is NULL. See HEAPWISE_THREAD_CACHED. */
+size_t heapwise_pool_cached_blocks_max(const heapwise_pool *pool);
 
 /* Effects: fills in all of `stats`. Returns: HEAPWISE_OK, or HEAPWISE_ERROR_INVALID if either is
    NULL. While other threads use the pool, each number is right but they are not of one moment. */

@@ -120,6 +120,14 @@ class pool {
   /// Blocks of all chunks together, free or not. May grow while other threads allocate.
   [[nodiscard]] std::size_t capacity() const noexcept { return chunks_->capacity(); }
   [[nodiscard]] std::size_t chunk_count() const noexcept { return chunks_->count(); }
+  /// Returns: how many free blocks the cache of one thread may keep from other threads, at most; 0
+  /// for a policy without caches. A pool that `threads` threads use and of which at most `live`
+  /// blocks are out at a time never refuses if capacity() >= live + (threads - 1) *
+  /// cached_blocks_max().
+  [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
+    if constexpr (requires { core_.cached_blocks_max(); }) return core_.cached_blocks_max();
+    return 0;
+  }
   /// Bytes obtained from the source for blocks, rounding included.
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return chunks_->reserved_bytes(); }
 

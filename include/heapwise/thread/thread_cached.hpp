@@ -17,19 +17,25 @@
 namespace heapwise {
 
 /// Any thread may use the pool; nearly every operation touches only the thread's own cache, without
-/// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks with the
-/// depot, which has the only lock. (The idea: Bonwick and Adams, "Magazines and Vmem", 2001.)
+/// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks, fewer in a
+/// pool of fewer than 64 times as many, with the depot, which has the only lock. (The idea: Bonwick
+/// and Adams, "Magazines and Vmem", 2001.)
 ///
 /// A thread may free what another allocated. A thread that exits gives its cache back. The pool may
 /// be destroyed while threads hold caches, if they are not in the middle of an operation.
+///
+/// Exhaustion is not exact: a request may be refused while each other thread's cache keeps up to
+/// pool::cached_blocks_max() free blocks. After a refusal each cache gives all its blocks to the
+/// depot at its thread's next exchange with it. A pool of a fixed size that must never refuse needs
+/// capacity() >= live + (threads - 1) * cached_blocks_max(), with `live` blocks out at most.
+///
 /// A child of fork may use, reset and destroy the pool. What other threads of the parent had in
-/// their caches, or in hand, is lost to it until reset. Exhaustion is not exact: a thread may see
-/// none while others hold up to `cached_blocks_max()` each.
+/// their caches, or in hand, is lost to it until reset.
 struct thread_cached {
   static constexpr const char* name = "thread_cached";
   static constexpr bool thread_safe = true;
   static constexpr std::size_t min_stride_bytes = sizeof(void*);
-  /// Blocks that a cache and the depot exchange at once, about.
+  /// Blocks that a cache and the depot exchange at once in a large pool, about.
   static constexpr std::size_t batch_blocks = 64;
 
   template <class Checking>
@@ -43,8 +49,9 @@ class thread_cached::core final : public detail::cached_pool {
   /// One thread's share. Only its owner touches anything but `owner` and `next`.
   struct alignas(detail::cache_line_bytes) cache {
     explicit cache(const core& pool) noexcept
-        : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()},
-          divider{pool.chunks_->shape().divider} {}
+        : loaded{pool.make_list()},
+          divider{pool.chunks_->shape().divider},
+          refusals_seen{pool.refusals_.load(std::memory_order_relaxed)} {}
 
     free_list loaded;
     std::byte* known = nullptr;    ///< the newest chunk that this thread has met,
@@ -53,6 +60,7 @@ class thread_cached::core final : public detail::cached_pool {
     std::byte* fresh = nullptr; ///< blocks cut for this thread, not handed out yet
     std::byte* fresh_end = nullptr;
     typename free_list::nodes spare{};
+    std::uint32_t refusals_seen; ///< what the pool's count was when this cache gave all it had
     detail::cache_table* owner = nullptr; ///< guarded by the depot's lock
     bool lost = false;                    ///< its thread is one of the process that forked this one
     cache* next = nullptr;
@@ -75,9 +83,12 @@ class thread_cached::core final : public detail::cached_pool {
       : chunks_{chunks},
         check_{check},
         stride_bytes_{chunks->shape().stride_bytes},
-        depot_{stride_bytes_, check.make_links()},
-        run_blocks_{std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, batch_blocks)},
-        batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {
+        exchange_blocks_{
+            std::clamp<std::size_t>(chunks->shape().max_blocks / batch_blocks, 1, batch_blocks)},
+        depot_{make_list()},
+        run_blocks_{
+            std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, exchange_blocks_)},
+        batch_nodes_{exchange_blocks_ / depot_.blocks_per_node()} {
     list();
   }
 
@@ -117,7 +128,9 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// The number of blocks that one cache may hold back from other threads, at most.
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
-    return (2 * batch_nodes_ + 2) * depot_.blocks_per_node() + run_blocks_;
+    // The loaded nodes and the spare ones, the hot block and the one that completes a batch, and
+    // what is left of a run when its first block is out.
+    return 2 * batch_nodes_ * depot_.blocks_per_node() + 2 + run_blocks_ - 1;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept {
@@ -135,7 +148,7 @@ class thread_cached::core final : public detail::cached_pool {
       each->owner = owner;
       each->next = next;
     }
-    depot_ = free_list{stride_bytes_, check_.make_links()};
+    depot_ = make_list();
     carved_.store(0, std::memory_order_relaxed);
     carving_ = nullptr;
   }
@@ -147,6 +160,10 @@ class thread_cached::core final : public detail::cached_pool {
   static constexpr std::size_t caches_per_slab = 15;
   static constexpr std::size_t slab_bytes() noexcept {
     return sizeof(cache) * (caches_per_slab + 1);
+  }
+
+  [[nodiscard]] free_list make_list() const noexcept {
+    return free_list{stride_bytes_, check_.make_links(), exchange_blocks_};
   }
 
   HEAPWISE_ALWAYS_INLINE cache* find() const noexcept { return static_cast<cache*>(find_cache()); }
@@ -210,6 +227,8 @@ class thread_cached::core final : public detail::cached_pool {
   /// A node became full: keep one batch spare, so that a thread that hovers at the edge does not
   /// run to the depot at each step; give the rest away.
   HEAPWISE_NOINLINE void unload(cache& mine) noexcept {
+    if (is_asked_to_give(mine)) [[unlikely]]
+      return give_all(mine);
     if (mine.loaded.full_nodes() < batch_nodes_) return;
     const typename free_list::nodes given = mine.spare;
     mine.spare = mine.loaded.detach_full_nodes();
@@ -220,6 +239,8 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_NOINLINE void* refill(cache& mine) noexcept {
+    if (is_asked_to_give(mine)) [[unlikely]]
+      give_all(mine);
     if (mine.spare.count != 0) {
       mine.loaded.attach_full_nodes(mine.spare);
       mine.spare = {};
@@ -232,7 +253,27 @@ class thread_cached::core final : public detail::cached_pool {
       return mine.loaded.pop();
     }
     if (void* const block = depot_.pop(); block != nullptr) return block;
-    return cut_run(mine) ? cut_from(mine) : nullptr;
+    if (cut_run(mine)) return cut_from(mine);
+    refuse(mine);
+    return nullptr;
+  }
+
+  /// Requires: the lock, and that the cache is empty. Effects: asks all other caches to give.
+  void refuse(cache& mine) noexcept {
+    mine.refusals_seen = refusals_.load(std::memory_order_relaxed) + 1;
+    refusals_.store(mine.refusals_seen, std::memory_order_relaxed); // all writers have the lock
+  }
+
+  /// Returns: true if a request of another thread was refused since this cache gave all it had.
+  [[nodiscard]] bool is_asked_to_give(const cache& mine) const noexcept {
+    // Relaxed: a thread that reads an old count gives at its next exchange.
+    return refusals_.load(std::memory_order_relaxed) != mine.refusals_seen;
+  }
+
+  HEAPWISE_COLD void give_all(cache& mine) noexcept {
+    const std::scoped_lock lock{mutex_};
+    mine.refusals_seen = refusals_.load(std::memory_order_relaxed);
+    give_back(mine);
   }
 
   /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
@@ -345,7 +386,9 @@ class thread_cached::core final : public detail::cached_pool {
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
   std::size_t stride_bytes_;
+  std::size_t exchange_blocks_; ///< about as many as a cache and the depot exchange at once
   std::atomic<std::size_t> carved_{0};
+  std::atomic<std::uint32_t> refusals_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
   free_list depot_;
