@@ -201,7 +201,7 @@ class lock_free::core {
   /// compare-and-swap fails and the garbage is dropped. Blocks stay mapped until destruction.
   [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(
       const void* block) const noexcept {
-    return check_.unseal(block, *static_cast<const volatile std::uint64_t*>(block));
+    return check_.unseal(block, HEAPWISE_LOAD_RACY(static_cast<const std::uint64_t*>(block)));
   }
 
   detail::chunks* chunks_;
