@@ -40,7 +40,8 @@ typedef struct heapwise_pool_options {
   size_t block_size;      /* bytes that the user may write to in each block; not 0 */
   size_t block_count;     /* blocks of the first chunk; when fixed, the capacity; not 0 */
   size_t alignment;       /* a power of two, or 0: as block_size allows, up to max_align_t's */
-  size_t max_block_count; /* the capacity beyond which a pool does not grow; 0: no limit */
+  size_t max_block_count; /* the capacity beyond which a pool does not grow, at least
+                             block_count; 0: no limit */
   int growth;             /* a heapwise_growth */
   int checked;            /* not 0: double frees, stray writes and corruption abort, with a message */
   int counted;            /* not 0: heapwise_pool_get_stats tells how the pool was used */

@@ -95,7 +95,7 @@ geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
   const bool grows = options.growth == growth::geometric;
   const std::size_t limit =
       options.max_block_count == 0 ? index_limit : std::min(options.max_block_count, index_limit);
-  if (grows && limit < options.block_count) {
+  if (limit < options.block_count) {
     throw std::invalid_argument{"pool: max_block_count is below block_count"};
   }
   return {.block_size = options.block_size,
@@ -142,12 +142,24 @@ chunk* chunks::grow(chunk* seen) noexcept {
   if (blocks == 0) return nullptr;
   const growth_turn turn{growing_};
   if (chunk* const other = newest(); other != seen) return other;
+  const std::size_t least = std::max<std::size_t>(1, os::page_bytes() / shape_.stride_bytes);
+  for (std::size_t fewer = blocks;; fewer = std::max(fewer / 2, least)) {
+    if (chunk* const made = add(seen, fewer); made != nullptr) return made;
+    if (fewer <= least) return nullptr;
+  }
+}
+
+chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
   const std::size_t bytes = chunk_bytes(shape_, blocks, sizeof(chunk), *source_);
   void* const memory = source_->allocate(bytes, shape_.alignment);
   if (memory == nullptr) return nullptr;
   auto* const base = static_cast<std::byte*>(memory);
-  auto* const made = ::new (record_place(base, bytes, sizeof(chunk))) chunk{
-      .base = base, .blocks = blocks, .first_index = so_far, .size_bytes = bytes, .older = seen};
+  auto* const made = ::new (record_place(base, bytes, sizeof(chunk)))
+      chunk{.base = base,
+            .blocks = blocks,
+            .first_index = seen->first_index + seen->blocks,
+            .size_bytes = bytes,
+            .older = seen};
   newest_.store(made, std::memory_order_release); // pairs with newest(): the record comes with it
   return made;
 }
