@@ -137,7 +137,7 @@ TEST_CASE("nodes that may stand for few blocks only") {
   const auto blocks_per_node = [](std::size_t most) {
     return heapwise::detail::free_list<>{64, plain_links{}, most}.blocks_per_node();
   };
-  for (const std::size_t each : {1, 3, 7, 13, 21, 31, 43, 57, 64}) {
+  for (const std::size_t each : {1u, 3u, 7u, 13u, 21u, 31u, 43u, 57u, 64u}) {
     CHECK(blocks_per_node(each) == each);
   }
   CHECK(blocks_per_node(2) == 1);
