@@ -8,7 +8,11 @@ namespace heapwise {
 /// Gives and takes back big pieces of memory (chunks). Called on slow paths only, hence virtual.
 ///
 /// Thread safety: an implementation is as safe as the allocators that share it need; `os_blocks()`
-/// may be used by all threads at once, `static_blocks` and `fake_blocks` by one at a time.
+/// may be used by all threads at once, `static_blocks` and `fake_blocks` by one at a time. One
+/// pool, arena or hybrid calls its source from one thread at a time, whatever its policy: a source
+/// that is not safe for several threads may serve one allocator of many threads. A call must not
+/// use the allocator that makes it, nor a pool of policy thread_cached or a hybrid: locks may be
+/// held.
 class block_source {
  public:
   /// Returns `size_bytes` of memory aligned to `alignment` (a power of two), or nullptr.

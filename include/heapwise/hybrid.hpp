@@ -40,7 +40,9 @@ namespace heapwise {
 ///   regions of the best fit that become empty (but one), go back to the source at once.
 ///
 /// Thread safety: construction, destruction and reset by one thread; the rest by all at once, any
-/// thread may free what another allocated (but see begin_scope).
+/// thread may free what another allocated (but see begin_scope). A child of fork may use, reset and
+/// destroy the allocator; what other threads of the parent had in their caches and scopes, or in
+/// hand, is lost to it (`reset` finds the blocks again).
 template <class Refill = refill::class_arena, class Timing = untimed>
 class hybrid {
   static_assert(refill_strategy<Refill>);
@@ -60,7 +62,7 @@ class hybrid {
   hybrid& operator=(const hybrid&) = delete;
   /// Effects: all memory goes back to the source.
   ~hybrid() {
-    caches_.for_each([this](cache& each) { each.log.clear(chunks_); });
+    caches_.for_each_whole([this](cache& each) { each.log.clear(chunks_); });
   }
 
   /// Returns: a block of at least `size` bytes, aligned to 32, never nullptr; of 0 bytes too.
@@ -154,7 +156,7 @@ class hybrid {
   /// is kept for reuse, that of the best fit goes back to the source. Counts go on.
   /// Requires: no other thread uses the allocator meanwhile; what is out is never used again.
   void reset() noexcept {
-    caches_.for_each([this](cache& each) {
+    caches_.for_each_whole([this](cache& each) {
       each.forget();
       each.log.clear(chunks_);
     });
@@ -268,6 +270,23 @@ class hybrid {
     while (mine.log.open()) end_scope_of(mine);
     mine.log.clear(chunks_);
     mine.empty_into(depot_);
+  }
+
+  /// All locks, in the order in which one may be taken while another is held.
+  void lock_for_fork() noexcept {
+    depot_.lock();
+    best_fit_.lock().lock();
+    chunks_.lock().lock();
+    strays_mutex_.lock();
+  }
+  void unlock_after_fork() noexcept {
+    strays_mutex_.unlock();
+    chunks_.lock().unlock();
+    best_fit_.lock().unlock();
+    depot_.unlock();
+  }
+  void enter_child() noexcept {
+    if constexpr (requires { depot_.enter_child(); }) depot_.enter_child();
   }
 
   /// For threads that have no cache: they are about to end, or there was no memory for one.

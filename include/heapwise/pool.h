@@ -15,7 +15,10 @@ typedef enum heapwise_policy {
   HEAPWISE_UNSYNCHRONIZED, /* one thread at a time, at no cost */
   HEAPWISE_MUTEX,          /* all threads, one lock */
   HEAPWISE_LOCK_FREE,      /* all threads, none ever waits for another */
-  HEAPWISE_THREAD_CACHED   /* all threads, each with a cache of its own: the fastest for many */
+  /* All threads, each with a cache of its own: the fastest for many. A fixed pool needs blocks for
+     the caches too: with at most `live` blocks out at a time, a request is never refused if
+     capacity >= live + (threads - 1) * heapwise_pool_cached_blocks_max(pool). */
+  HEAPWISE_THREAD_CACHED
 } heapwise_policy;
 
 /* How a pool that has no free block gets more. */
@@ -41,7 +44,8 @@ typedef struct heapwise_pool_options {
   size_t block_size;      /* bytes that the user may write to in each block; not 0 */
   size_t block_count;     /* blocks of the first chunk; when fixed, the capacity; not 0 */
   size_t alignment;       /* a power of two, or 0: as block_size allows, up to max_align_t's */
-  size_t max_block_count; /* the capacity beyond which a pool does not grow; 0: no limit */
+  size_t max_block_count; /* the capacity beyond which a pool does not grow, at least
+                             block_count; 0: no limit */
   int growth;             /* a heapwise_growth */
   int checked;            /* not 0: double frees, stray writes and corruption abort, with a message */
   int counted;            /* not 0: heapwise_pool_get_stats tells how the pool was used */
@@ -114,8 +118,13 @@ size_t heapwise_pool_chunk_count(const heapwise_pool *pool);
 size_t heapwise_pool_reserved_bytes(const heapwise_pool *pool);
 size_t heapwise_pool_budget_bytes(const heapwise_pool *pool);
 
+/* Returns: how many free blocks the cache of one thread may keep from other threads, at most; 0 for
+   a policy without caches and for a pool that is NULL. See HEAPWISE_THREAD_CACHED. */
+size_t heapwise_pool_cached_blocks_max(const heapwise_pool *pool);
+
 /* Effects: fills in the members of `stats` within its struct_size.
-   Returns: HEAPWISE_OK, or HEAPWISE_ERROR_INVALID if either is NULL or the size makes no sense. While other threads use the pool, each number is right but they are not of one moment. */
+   Returns: HEAPWISE_OK, or HEAPWISE_ERROR_INVALID if either is NULL or the size makes no sense.
+   While other threads use the pool, each number is right but they are not of one moment. */
 int heapwise_pool_get_stats(const heapwise_pool *pool, heapwise_pool_stats *stats);
 
 /* Returns: why this thread's last heapwise_pool_create failed; HEAPWISE_OK if it succeeded. */

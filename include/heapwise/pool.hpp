@@ -33,6 +33,8 @@ class local_pool;
 /// - blocks never move and stay valid until they are freed; all memory goes back to the source at
 ///   destruction, blocks that are still out included.
 /// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
+/// - plug-ins that each contain the static library may share a pool if all have one version, and
+///   the one that constructed the pool stays loaded.
 ///
 /// Thread safety: construction and destruction by one thread; the rest as the policy says.
 ///
@@ -102,6 +104,14 @@ class pool {
   /// Blocks of all chunks together, free or not. May grow while other threads allocate.
   [[nodiscard]] std::size_t capacity() const noexcept { return chunks_->capacity(); }
   [[nodiscard]] std::size_t chunk_count() const noexcept { return chunks_->count(); }
+  /// Returns: how many free blocks the cache of one thread may keep from other threads, at most; 0
+  /// for a policy without caches. A pool that `threads` threads use and of which at most `live`
+  /// blocks are out at a time never refuses if capacity() >= live + (threads - 1) *
+  /// cached_blocks_max().
+  [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
+    if constexpr (requires { core_.cached_blocks_max(); }) return core_.cached_blocks_max();
+    return 0;
+  }
   /// Bytes obtained from the source for blocks, rounding included.
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return chunks_->reserved_bytes(); }
 

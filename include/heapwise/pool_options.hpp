@@ -5,11 +5,13 @@
 
 namespace heapwise {
 
-/// How a pool that has no free block gets more: not at all, or by chunks that double its capacity.
+/// How a pool that has no free block gets more: not at all, or by chunks that double its capacity
+/// (smaller ones if the source has no room for such a chunk), obtained by one thread at a time.
 enum class growth : unsigned char { fixed, geometric };
 
 /// The options of a pool. A pool refuses nonsense when it is created:
-/// std::invalid_argument for a block size or count of 0 or an alignment that is no power of two,
+/// std::invalid_argument for a block size or count of 0, an alignment that is no power of two or a
+/// max_block_count below block_count,
 /// std::length_error for sizes whose product overflows or exceeds PTRDIFF_MAX,
 /// std::bad_alloc if the first chunk cannot be had.
 struct pool_options {

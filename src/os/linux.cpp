@@ -188,6 +188,8 @@ const char* const* environment() noexcept {
   return ::getauxval(AT_SECURE) != 0 ? nullptr : ::environ;
 }
 
+std::uint32_t process_id() noexcept { return static_cast<std::uint32_t>(::getpid()); }
+
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;
   ::pthread_atfork(before, in_parent, in_child);

@@ -87,6 +87,9 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Needs nothing of the C library to be ready.
 [[nodiscard]] const char* const* environment() noexcept;
 
+/// Returns: the number of this process, never 0; a child of fork has another one.
+[[nodiscard]] std::uint32_t process_id() noexcept;
+
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;

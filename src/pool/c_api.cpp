@@ -26,6 +26,7 @@ struct heapwise_pool {
   virtual bool deallocate(void* block) noexcept = 0;
   [[nodiscard]] virtual bool owns(const void* address) const noexcept = 0;
   virtual void reset() noexcept = 0;
+  [[nodiscard]] virtual std::size_t cached_blocks_max() const noexcept = 0;
   [[nodiscard]] virtual heapwise_pool_stats stats() const noexcept = 0;
 };
 
@@ -56,6 +57,9 @@ class pool_of final : public heapwise_pool {
     return blocks_.owns(address);
   }
   void reset() noexcept override { blocks_.reset(); }
+  [[nodiscard]] std::size_t cached_blocks_max() const noexcept override {
+    return blocks_.cached_blocks_max();
+  }
 
   [[nodiscard]] heapwise_pool_stats stats() const noexcept override {
     heapwise_pool_stats all{};
@@ -260,6 +264,10 @@ size_t heapwise_pool_reserved_bytes(const heapwise_pool* pool) {
 }
 size_t heapwise_pool_budget_bytes(const heapwise_pool* pool) {
   return stat_of(pool, &heapwise_pool_stats::budget_bytes);
+}
+
+size_t heapwise_pool_cached_blocks_max(const heapwise_pool* pool) {
+  return pool == nullptr ? 0 : pool->cached_blocks_max();
 }
 
 heapwise_error heapwise_last_error(void) { return last.code; }

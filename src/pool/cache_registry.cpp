@@ -7,56 +7,129 @@
 #include "os/os.hpp"
 
 namespace heapwise::detail {
+
+constinit thread_local cache_table this_thread_caches{};
+
 namespace {
 
-/// Guards the list of pools, the slots, and the size of every thread's table.
-/// Lock order: this one, then a pool's own.
-constinit std::mutex registry_mutex;
+cache_table& watched_table() noexcept;
 
-/// Ordered by slot, so that the first gap is the lowest free slot.
-constinit cached_pool* first_pool = nullptr;
+constinit cache_registry the_registry{.this_thread = watched_table};
 
 /// Its destructor is what runs when a thread exits.
 struct thread_exit {
   cache_table* table = nullptr;
-  ~thread_exit();
+  ~thread_exit() {
+    if (table == nullptr) return;
+    const std::scoped_lock lock{the_registry.mutex};
+    // From here on no pool's destructor reaches for the table.
+    table->retire();
+  }
 };
 
 thread_local thread_exit at_exit;
 
-std::size_t table_bytes(std::size_t size) noexcept { return size * sizeof(void*); }
+cache_table& watched_table() noexcept {
+  cache_table& table = this_thread_caches;
+  if (table.thread_state == cache_table::state::fresh) {
+    table.thread_state = cache_table::state::registered;
+    at_exit.table = &table;
+  }
+  return table;
+}
+
+constinit bool locked_for_fork = false; // written with the registry locked, or by the only thread
+
+void before_fork() {
+  // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
+  // and child both have it, and both go on to unlock.
+  locked_for_fork = !os::is_single_threaded();
+  if (!locked_for_fork) return;
+  the_registry.mutex.lock();
+  for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
+    each->lock_for_fork();
+  }
+}
+
+void unlock_all() {
+  if (!locked_for_fork) return;
+  for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
+    each->unlock_after_fork();
+  }
+  the_registry.mutex.unlock();
+}
+
+void in_child() {
+  if (!locked_for_fork) return;
+  for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
+    each->lose_caches(&this_thread_caches);
+  }
+  unlock_all();
+}
+
+/// When the library is loaded: a pool made later could be the first one while another thread forks.
+[[maybe_unused]] const bool forks_are_watched =
+    (os::at_fork(before_fork, unlock_all, in_child), true);
 
 } // namespace
 
-bool cache_table::enter(std::size_t slot, void* cache) noexcept {
-  if (slot >= near_size - 1 && slot - (near_size - 1) >= far_size_) {
-    std::size_t size = std::max(far_size_ * 2, os::page_bytes() / sizeof(void*));
-    while (size <= slot - (near_size - 1)) size *= 2;
-    void* const memory = os::map(table_bytes(size), os::page_bytes());
-    if (memory == nullptr) return false;
-    if (far_size_ != 0) {
-      std::memcpy(memory, far_, table_bytes(far_size_));
-      os::unmap(far_, table_bytes(far_size_));
-    }
-    far_ = static_cast<void**>(memory);
-    far_size_ = size;
+bool cache_table::reach(std::size_t far_place) noexcept {
+  if (far_place < far_size_) return true;
+  std::size_t size = std::max(far_size_ * 2, os::page_bytes() / sizeof(place));
+  while (size <= far_place) size *= 2;
+  void* const memory = os::map(size * sizeof(place), os::page_bytes());
+  if (memory == nullptr) return false;
+  if (far_size_ != 0) {
+    std::memcpy(memory, far_, far_size_ * sizeof(place));
+    os::unmap(far_, far_size_ * sizeof(place));
   }
-  *place_of(slot) = cache;
+  far_ = static_cast<place*>(memory); // zeroed: all others are empty
+  far_size_ = size;
   return true;
 }
 
+bool cache_table::enter(cached_pool& pool, void* cache) noexcept {
+  const std::size_t slot = pool.slot();
+  if (slot >= near_size && !reach(slot - near_size)) return false;
+  set(slot, {&pool, cache});
+  return true;
+}
+
+void cache_table::forget(const cached_pool& pool) noexcept { set(pool.slot(), {}); }
+
+void cache_table::set(std::size_t slot, place to) noexcept {
+  if (slot >= near_size) {
+    far_[slot - near_size] = to;
+    return;
+  }
+  near_pools_[slot] = to.pool;
+  near_caches_[slot] = to.cache;
+}
+
 void cache_table::retire() noexcept {
-  if (far_size_ != 0) os::unmap(far_, table_bytes(far_size_));
+  for (std::size_t i = 0; i < near_size; ++i) {
+    if (near_pools_[i] != nullptr) near_pools_[i]->retire(near_caches_[i]);
+  }
+  for (std::size_t i = 0; i < far_size_; ++i) {
+    if (far_[i].pool != nullptr) far_[i].pool->retire(far_[i].cache);
+  }
+  if (far_size_ != 0) os::unmap(far_, far_size_ * sizeof(place));
   *this = cache_table{};
   thread_state = state::retired;
 }
 
 void cached_pool::list() noexcept {
-  const std::scoped_lock lock{registry_mutex};
-  link_ = &first_pool;
+  home_ = &the_registry;
+  const std::scoped_lock lock{home_->mutex};
+  link_ = &home_->first;
   while (*link_ != nullptr && (*link_)->slot_ == slot_) {
     link_ = &(*link_)->next_;
     ++slot_;
+  }
+  if (slot_ < cache_table::near_size) {
+    near_place_ = slot_;
+  } else {
+    far_place_ = slot_ - cache_table::near_size;
   }
   next_ = *link_;
   if (next_ != nullptr) next_->link_ = &next_;
@@ -64,35 +137,17 @@ void cached_pool::list() noexcept {
 }
 
 void cached_pool::unlist() noexcept {
-  const std::scoped_lock lock{registry_mutex};
+  const std::scoped_lock lock{home_->mutex};
   forget_all();
   *link_ = next_;
   if (next_ != nullptr) next_->link_ = link_;
 }
 
-namespace {
-
-thread_exit::~thread_exit() {
-  if (table == nullptr) return;
-  const std::scoped_lock lock{registry_mutex};
-  for (cached_pool* each = first_pool; each != nullptr; each = each->next()) each->retire(table);
-  // From here on no pool's destructor reaches for the table.
-  table->retire();
-}
-
-} // namespace
-
-bool thread_may_cache() noexcept {
-  return this_thread_caches.thread_state != cache_table::state::retired;
-}
-
-bool enter_cache(std::size_t slot, void* cache) noexcept {
-  cache_table& table = this_thread_caches;
+bool cached_pool::enter_cache(void* cache) noexcept {
+  cache_table& table = table_at_home();
   if (table.thread_state == cache_table::state::retired) return false;
-  table.thread_state = cache_table::state::registered;
-  at_exit.table = &table;
-  const std::scoped_lock lock{registry_mutex};
-  return table.enter(slot, cache);
+  const std::scoped_lock lock{home_->mutex};
+  return table.enter(*this, cache);
 }
 
 } // namespace heapwise::detail

@@ -7,6 +7,8 @@
 #include <new>
 #include <stdexcept>
 
+#include "os/os.hpp"
+
 namespace heapwise::detail {
 namespace {
 
@@ -45,6 +47,33 @@ void* record_place(std::byte* base, std::size_t bytes, std::size_t record_bytes)
   return base + (bytes - record_bytes - down);
 }
 
+/// The right to grow a pool, for one thread at a time. In a child of fork a thread of the parent
+/// has no right to anything: it does not exist there. Hence the word is the number of a process,
+/// and that of another one counts as none.
+class growth_turn {
+ public:
+  explicit growth_turn(std::atomic<std::uint32_t>& word) noexcept : word_{&word} {
+    const std::uint32_t mine = os::process_id();
+    std::uint32_t seen = 0;
+    // Acquire: the chunk and the state of the source that the last thread left are seen.
+    while (!word.compare_exchange_weak(seen, mine, std::memory_order_acquire,
+                                       std::memory_order_relaxed)) {
+      if (seen != mine) continue;
+      os::wait(word, mine, 0);
+      seen = 0;
+    }
+  }
+  growth_turn(const growth_turn&) = delete;
+  growth_turn& operator=(const growth_turn&) = delete;
+  ~growth_turn() {
+    word_->store(0, std::memory_order_release); // pairs with the acquire of the next thread
+    os::wake_one(*word_);                       // which wakes the one after it
+  }
+
+ private:
+  std::atomic<std::uint32_t>* word_;
+};
+
 } // namespace
 
 geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
@@ -66,7 +95,7 @@ geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
   const bool grows = options.growth == growth::geometric;
   const std::size_t limit =
       options.max_block_count == 0 ? index_limit : std::min(options.max_block_count, index_limit);
-  if (grows && limit < options.block_count) {
+  if (limit < options.block_count) {
     throw std::invalid_argument{"pool: max_block_count is below block_count"};
   }
   return {.block_size = options.block_size,
@@ -107,27 +136,32 @@ void chunks::destroy(chunks* self) noexcept {
 }
 
 chunk* chunks::grow(chunk* seen) noexcept {
-  if (chunk* const other = newest(); other != seen) return other;
   const std::size_t so_far = seen->first_index + seen->blocks;
   const std::size_t room = size_limit / 2 / shape_.stride_bytes;
   const std::size_t blocks = std::min({so_far, shape_.max_blocks - so_far, room});
   if (blocks == 0) return nullptr;
+  const growth_turn turn{growing_};
+  if (chunk* const other = newest(); other != seen) return other;
+  const std::size_t least = std::max<std::size_t>(1, os::page_bytes() / shape_.stride_bytes);
+  for (std::size_t fewer = blocks;; fewer = std::max(fewer / 2, least)) {
+    if (chunk* const made = add(seen, fewer); made != nullptr) return made;
+    if (fewer <= least) return nullptr;
+  }
+}
+
+chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
   const std::size_t bytes = chunk_bytes(shape_, blocks, sizeof(chunk), *source_);
   void* const memory = source_->allocate(bytes, shape_.alignment);
-  if (memory == nullptr) {
-    chunk* const other = newest();
-    return other == seen ? nullptr : other;
-  }
+  if (memory == nullptr) return nullptr;
   auto* const base = static_cast<std::byte*>(memory);
-  auto* const made = ::new (record_place(base, bytes, sizeof(chunk))) chunk{
-      .base = base, .blocks = blocks, .first_index = so_far, .size_bytes = bytes, .older = seen};
-  // Release: whoever sees the chunk sees its record. Pairs with newest().
-  if (newest_.compare_exchange_strong(seen, made, std::memory_order_acq_rel,
-                                      std::memory_order_acquire)) {
-    return made;
-  }
-  source_->deallocate(memory, bytes, shape_.alignment);
-  return seen;
+  auto* const made = ::new (record_place(base, bytes, sizeof(chunk)))
+      chunk{.base = base,
+            .blocks = blocks,
+            .first_index = seen->first_index + seen->blocks,
+            .size_bytes = bytes,
+            .older = seen};
+  newest_.store(made, std::memory_order_release); // pairs with newest(): the record comes with it
+  return made;
 }
 
 std::size_t chunks::index_of(const void* address) const noexcept {

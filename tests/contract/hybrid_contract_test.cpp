@@ -31,6 +31,20 @@ bool all_are(const void* block, std::size_t size, unsigned char value) {
   return std::all_of(bytes, bytes + size, [value](unsigned char each) { return each == value; });
 }
 
+TEST_CASE("a chunk for which there was no number yet is used by the next request") {
+  heapwise::fake_blocks source;
+  heapwise::hybrid<heapwise::refill::lock_free_refill> heap{{}, source};
+  static_cast<void>(heap.open_scopes()); // the thread's cache is there
+  const std::size_t before = source.pieces_out();
+  std::size_t refused = 0;
+  for (; refused < 10; ++refused) {
+    source.fail_after(1); // the chunk, or else what its number needs
+    if (heap.try_allocate(512) != nullptr) break;
+  }
+  CHECK(refused == 1);
+  CHECK(source.pieces_out() == before + 2);
+}
+
 TEST_CASE_TEMPLATE("blocks are large enough, apart from each other, and theirs", H,
                    CONTRACT_HYBRIDS) {
   H heap{alone};

@@ -19,7 +19,7 @@ using contract::ending;
 using contract::in_child;
 using contract::pool_options;
 
-constexpr std::size_t block_size = 61;  // leaves slack between the block and its guard word
+constexpr std::size_t block_size = 61; // leaves slack between the block and its guard word
 
 template <class Pool>
 constexpr bool distrusts = std::is_same_v<typename Pool::checking, heapwise::checked>;
@@ -49,10 +49,11 @@ void check_benign(const ending& how) {
   CHECK(how.error.empty());
 }
 
-/// A pool with three blocks out.
+/// A pool with three blocks out. Large enough that lists have their largest shape: of three free
+/// blocks none has a link then, unless the pool is checked.
 template <class Pool>
 struct scene {
-  Pool blocks{pool_options{.block_size = block_size, .block_count = 100}};
+  Pool blocks{pool_options{.block_size = block_size, .block_count = 5000}};
   std::byte* a = static_cast<std::byte*>(blocks.allocate());
   std::byte* b = static_cast<std::byte*>(blocks.allocate());
   std::byte* c = static_cast<std::byte*>(blocks.allocate());
@@ -64,15 +65,15 @@ struct scene {
   }
 };
 
-#define POOLS                                                                        \
-  heapwise::pool<heapwise::unsynchronized, heapwise::checked>,                       \
+#define POOLS                                                  \
+  heapwise::pool<heapwise::unsynchronized, heapwise::checked>, \
       heapwise::pool<heapwise::unsynchronized, heapwise::unchecked>, SHARED_POOLS
-#define SHARED_POOLS                                                                 \
-  heapwise::pool<heapwise::mutex, heapwise::checked>,                                \
-      heapwise::pool<heapwise::mutex, heapwise::unchecked>,                          \
-      heapwise::pool<heapwise::lock_free, heapwise::checked>,                        \
-      heapwise::pool<heapwise::lock_free, heapwise::unchecked>,                      \
-      heapwise::pool<heapwise::thread_cached, heapwise::checked>,                    \
+#define SHARED_POOLS                                              \
+  heapwise::pool<heapwise::mutex, heapwise::checked>,             \
+      heapwise::pool<heapwise::mutex, heapwise::unchecked>,       \
+      heapwise::pool<heapwise::lock_free, heapwise::checked>,     \
+      heapwise::pool<heapwise::lock_free, heapwise::unchecked>,   \
+      heapwise::pool<heapwise::thread_cached, heapwise::checked>, \
       heapwise::pool<heapwise::thread_cached, heapwise::unchecked>
 
 TEST_CASE_TEMPLATE("double free, immediately", Pool, POOLS) {
@@ -104,7 +105,7 @@ TEST_CASE_TEMPLATE("double free, by two threads at once", Pool, SHARED_POOLS) {
     std::atomic<int> ready{0};
     const auto free_with_the_other = [&](void* block) {
       ++ready;
-      while (ready != 2) {  // spins: a wake-up would take longer than what is to overlap
+      while (ready != 2) { // spins: a wake-up would take longer than what is to overlap
       }
       at.blocks.deallocate(block);
     };
@@ -200,4 +201,4 @@ TEST_CASE_TEMPLATE("data that looks like our marks is no violation", Pool, POOLS
   }
 }
 
-}  // namespace
+} // namespace

@@ -117,6 +117,39 @@ def test_a_program_that_leaves_malloc_to_its_libraries(
     assert (uses_the_library(program), defined) == (kind == "", kind != "")
 
 
+@pytest.mark.parametrize("visibility", ["default", "hidden"])
+@pytest.mark.parametrize("kind", ["static", "shared"])
+def test_thread_caches_of_a_program_that_hides_its_symbols(
+    prefix: Path, tmp_path: Path, kind: str, visibility: str
+) -> None:
+    """Program and library must mean the same thread-local table."""
+    flags = pkg_config(prefix, *(["--static"] if kind == "static" else []), "--cflags", "--libs")
+    static = ["-static"] if kind == "static" else []
+    program = tmp_path / "program"
+    run("g++", "-std=c++20", "-O2", f"-fvisibility={visibility}", *static,
+        CONSUMER / "cached.cpp", "-o", program, *flags)
+    assert run(program, LD_LIBRARY_PATH=str(library_folder(prefix))) == (
+        "1000000 pairs, no more caches, 1000 free, 1029 KiB\n"
+    )
+
+
+@pytest.mark.parametrize("hidden", [True, False], ids=["all hidden", "all exported"])
+def test_plugins_with_a_copy_of_the_library_each(
+    prefix: Path, tmp_path: Path, hidden: bool
+) -> None:
+    """A pool of one plug-in is used in the other: two registries give out the same slots."""
+    flags = pkg_config(prefix, "--static", "--cflags", "--libs")
+    flags = ["-l:libheapwise.a" if flag == "-lheapwise" else flag for flag in flags]
+    apart = ["-Wl,-Bsymbolic", "-Wl,--exclude-libs,ALL"] if hidden else []
+    for name in ("a.so", "b.so"):
+        run("g++", "-std=c++20", "-O2", "-fPIC", "-shared", CONSUMER / "plugin.cpp",
+            "-o", tmp_path / name, *apart, *flags)
+        assert not uses_the_library(tmp_path / name)
+    host = tmp_path / "host"
+    run("g++", "-std=c++20", "-O2", CONSUMER / "plugin_host.cpp", "-o", host, "-pthread")
+    assert run(host, tmp_path / "a.so", tmp_path / "b.so") == "done\n"
+
+
 def test_versions_agree(prefix: Path) -> None:
     version = pkg_config(prefix, "--modversion")[0]
     assert pkg_config(prefix, "--modversion", package="heapwise-malloc") == [version]

@@ -16,6 +16,7 @@
  *   -DSKIP_REGISTRY      a thread that exits walks the list of pools without the registry's lock
  *   -DLOCKS_REVERSED     the destructor takes the depot's lock before the registry's
  *   -DUNLOCKED_EXCHANGE  a batch is given to the depot without its lock
+ *   -DUNLOCKED_GIVING    ... or all that a cache has, after a refusal
  *   -DLIST_EARLY         a pool is on the list before it is whole
  *   -DNO_FORGET          a destroyed pool stays in the threads' tables
  */
@@ -40,13 +41,15 @@ byte uncut;          /* blocks that were never cut */
 byte users;          /* threads in the middle of an operation: the pool must not be destroyed then */
 bool may_use;        /* the owner of the pool lets the threads use it */
 byte exited;
+byte refusals;       /* requests that were refused */
 
 typedef cache {
   bool in_table;     /* the thread's table has an entry for the pool's slot */
   byte of_life;      /* which pool the entry means */
   byte loaded;
   byte spare;
-  byte fresh
+  byte fresh;
+  byte refusals_seen /* the count when this cache gave all that it had */
 };
 cache caches[THREADS];
 byte out;            /* blocks that users hold: whoever took one, any thread may free it */
@@ -83,24 +86,61 @@ inline enter_table(me) {
   assert(caches[me].of_life == life)
 }
 
+inline give_back(me) {
+  atomic {
+    depot_blocks = depot_blocks + caches[me].loaded;
+    caches[me].loaded = 0;
+#ifndef FORGET_SPARE
+    depot_blocks = depot_blocks + caches[me].spare;
+#endif
+    caches[me].spare = 0;
+#ifndef FORGET_FRESH
+    depot_blocks = depot_blocks + caches[me].fresh;
+#endif
+    caches[me].fresh = 0
+  }
+}
+
+/* After a refusal every cache gives all that it has at its next exchange with the depot. */
+inline give_if_asked(me) {
+  if
+  :: caches[me].refusals_seen != refusals ->
+#ifndef UNLOCKED_GIVING
+    ACQUIRE(depot_lock);
+#endif
+    touch_depot();
+    caches[me].refusals_seen = refusals;
+    give_back(me);
+#ifndef UNLOCKED_GIVING
+    RELEASE(depot_lock)
+#endif
+  :: else
+  fi
+}
+
 inline take_one(me) {
   if
   :: caches[me].loaded > 0 -> atomic { caches[me].loaded--; out++ }
   :: caches[me].loaded == 0 && caches[me].fresh > 0 -> atomic { caches[me].fresh--; out++ }
-  :: caches[me].loaded == 0 && caches[me].fresh == 0 && caches[me].spare > 0 ->
-    atomic { caches[me].loaded = caches[me].spare - 1; caches[me].spare = 0; out++ }
-  :: caches[me].loaded == 0 && caches[me].fresh == 0 && caches[me].spare == 0 ->
-    ACQUIRE(depot_lock);
-    touch_depot();
+  :: caches[me].loaded == 0 && caches[me].fresh == 0 ->
+    give_if_asked(me);
     if
-    :: depot_blocks >= BATCH ->
-      atomic { depot_blocks = depot_blocks - BATCH; caches[me].loaded = BATCH - 1; out++ }
-    :: depot_blocks > 0 && depot_blocks < BATCH -> atomic { depot_blocks--; out++ }
-    :: depot_blocks == 0 && uncut >= BATCH ->
-      atomic { uncut = uncut - BATCH; caches[me].fresh = BATCH - 1; out++ }
-    :: depot_blocks == 0 && uncut < BATCH  /* exhausted */
-    fi;
-    RELEASE(depot_lock)
+    :: caches[me].spare > 0 ->
+      atomic { caches[me].loaded = caches[me].spare - 1; caches[me].spare = 0; out++ }
+    :: else ->
+      ACQUIRE(depot_lock);
+      touch_depot();
+      if
+      :: depot_blocks >= BATCH ->
+        atomic { depot_blocks = depot_blocks - BATCH; caches[me].loaded = BATCH - 1; out++ }
+      :: depot_blocks > 0 && depot_blocks < BATCH -> atomic { depot_blocks--; out++ }
+      :: depot_blocks == 0 && uncut >= BATCH ->
+        atomic { uncut = uncut - BATCH; caches[me].fresh = BATCH - 1; out++ }
+      :: depot_blocks == 0 && uncut < BATCH ->  /* exhausted */
+        atomic { refusals++; caches[me].refusals_seen = refusals }
+      fi;
+      RELEASE(depot_lock)
+    fi
   fi
 }
 
@@ -117,8 +157,10 @@ inline free_some(me) {
 inline unload(me) {
   if
   :: caches[me].loaded > BATCH ->
+    give_if_asked(me);
     if
-    :: caches[me].spare == 0 ->
+    :: caches[me].loaded <= BATCH
+    :: caches[me].loaded > BATCH && caches[me].spare == 0 ->
       atomic { caches[me].spare = BATCH; caches[me].loaded = caches[me].loaded - BATCH }
     :: else ->
       ACQUIRE_TO_GIVE;
@@ -128,21 +170,6 @@ inline unload(me) {
     fi
   :: else
   fi
-}
-
-inline give_back(me) {
-  atomic {
-    depot_blocks = depot_blocks + caches[me].loaded;
-    caches[me].loaded = 0;
-#ifndef FORGET_SPARE
-    depot_blocks = depot_blocks + caches[me].spare;
-#endif
-    caches[me].spare = 0;
-#ifndef FORGET_FRESH
-    depot_blocks = depot_blocks + caches[me].fresh;
-#endif
-    caches[me].fresh = 0
-  }
 }
 
 /* What runs when a thread exits: all living pools take back what it holds. The walk is two steps,
@@ -228,12 +255,14 @@ inline drop_contents() {
       caches[each].loaded = 0;
       caches[each].spare = 0;
       caches[each].fresh = 0;
+      caches[each].refusals_seen = 0;
       each++
     :: else -> each = 0; break
     od;
     out = 0;
     depot_blocks = 0;
     uncut = 0;
+    refusals = 0;
     pool_state = GONE
   }
 }

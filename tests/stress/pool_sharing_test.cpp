@@ -1,5 +1,6 @@
 // All threads at one pool: each block has one owner, whoever frees it, and none is lost.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstring>
@@ -20,11 +21,10 @@ using heapwise::pool_options;
 
 constexpr std::size_t block_size = 40;
 
-#define SHARED_POOLS                                                                    \
-  heapwise::pool<heapwise::mutex>, heapwise::pool<heapwise::lock_free>,                 \
-      heapwise::pool<heapwise::thread_cached>,                                          \
-      heapwise::pool<heapwise::mutex, heapwise::checked>,                               \
-      heapwise::pool<heapwise::lock_free, heapwise::checked>,                           \
+#define SHARED_POOLS                                                                               \
+  heapwise::pool<heapwise::mutex>, heapwise::pool<heapwise::lock_free>,                            \
+      heapwise::pool<heapwise::thread_cached>, heapwise::pool<heapwise::mutex, heapwise::checked>, \
+      heapwise::pool<heapwise::lock_free, heapwise::checked>,                                      \
       heapwise::pool<heapwise::thread_cached, heapwise::checked>
 
 template <class Pool>
@@ -128,8 +128,8 @@ TEST_CASE_TEMPLATE("growth under contention", Pool, SHARED_POOLS) {
   for (std::size_t round = 0; round < rounds; ++round) {
     constexpr std::size_t threads = 4;
     constexpr std::size_t each = 700;
-    Pool pool{pool_options{
-        .block_size = block_size, .block_count = 1, .growth = growth::geometric}};
+    Pool pool{
+        pool_options{.block_size = block_size, .block_count = 1, .growth = growth::geometric}};
     std::vector<std::vector<void*>> taken(threads);
     stress::on_threads(threads, [&](std::size_t me) {
       for (std::size_t i = 0; i < each; ++i) {
@@ -159,4 +159,46 @@ TEST_CASE_TEMPLATE("growth under contention", Pool, SHARED_POOLS) {
   }
 }
 
-}  // namespace
+TEST_CASE_TEMPLATE("growth on a source that is not safe for several threads", Pool, SHARED_POOLS) {
+  static std::vector<std::byte> buffer(std::size_t{4} << 20);
+  const std::size_t rounds = stress::scaled(200);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    constexpr std::size_t each = 1000;
+    heapwise::static_blocks memory{buffer.data(), buffer.size()};
+    heapwise::fake_blocks source{memory};
+    {
+      Pool pool{pool_options{.block_size = 64, .block_count = 64, .growth = growth::geometric},
+                source};
+      std::array<std::vector<void*>, 2> taken;
+      stress::on_threads(taken.size(), [&](std::size_t me) {
+        for (std::size_t i = 0; i < each; ++i) {
+          if (void* const block = pool.try_allocate()) taken[me].push_back(block);
+        }
+      });
+      std::vector<void*> all = taken[0];
+      all.insert(all.end(), taken[1].begin(), taken[1].end());
+      REQUIRE(all.size() == taken.size() * each);
+      REQUIRE(std::set<void*>{all.begin(), all.end()}.size() == all.size());
+      REQUIRE(source.requests() == source.pieces_out()); // no chunk that nobody uses
+    }
+    REQUIRE(source.pieces_out() == 0);
+  }
+}
+
+// A pool of so few blocks that two threads grow it at once, the second from the first's chunk.
+TEST_CASE("a lock-free pool on a bounded source is exhausted only if the source is") {
+  const std::size_t rounds = stress::scaled(300);
+  for (std::size_t round = 0; round < rounds; ++round) {
+    heapwise::fake_blocks source;
+    heapwise::pool<heapwise::lock_free> pool{
+        pool_options{.block_size = 64, .block_count = 8, .growth = growth::geometric}, source};
+    source.fail_after(1); // one more chunk, of 8 blocks
+    std::atomic<std::size_t> taken{0};
+    stress::on_threads(4, [&](std::size_t) {
+      for (int i = 0; i < 4; ++i) taken += pool.try_allocate() != nullptr ? 1u : 0u;
+    });
+    REQUIRE(taken == 16);
+  }
+}
+
+} // namespace

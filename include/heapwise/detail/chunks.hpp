@@ -43,10 +43,11 @@ struct chunk {
 };
 
 /// The chunks of one pool, newest first. Sizes double: each new chunk has as many blocks as all
-/// before it together. The object lies behind the first chunk, so a pool needs no other memory.
+/// before it together, or fewer if the source has no room for so many. The object lies behind the
+/// first chunk, so a pool needs no other memory.
 ///
 /// Thread safety: everything but create and destroy may be called by all threads at once; a chunk
-/// is published whole and never changes or goes away before destroy. Lock-free.
+/// is published whole and never changes or goes away before destroy. Lock-free, but for `grow`.
 class chunks {
  public:
   static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
@@ -59,16 +60,21 @@ class chunks {
   static void destroy(chunks* self) noexcept;
 
   /// Effects: adds a chunk, unless `seen` is no longer the newest (another thread was faster).
+  /// One thread at a time asks the source, the others wait for its chunk: a source need not be safe
+  /// for several threads, and no chunk is obtained in vain. Takes no lock if the limit is reached.
+  /// If the source refuses, half as many blocks are tried, down to about a page of them.
   /// Returns: the newest chunk then, or nullptr if the limit or the source's end is reached.
+  /// Complexity: one request, O(log capacity) of them if the source refuses.
   chunk* grow(chunk* seen) noexcept;
 
   [[nodiscard]] chunk* newest() const noexcept {
-    return newest_.load(std::memory_order_acquire); // pairs with the publishing CAS in grow
+    return newest_.load(std::memory_order_acquire); // pairs with the publishing store in grow
   }
 
   /// Returns: the index of a block among all blocks of the pool, or `no_index` if `address` is not
   /// the first byte of a block.
-  /// Complexity: O(chunks), half of all blocks being in the first that is looked at.
+  /// Complexity: O(chunks), half of all blocks being in the first that is looked at as long as the
+  /// source had room for them.
   [[nodiscard]] std::size_t index_of(const void* address) const noexcept;
 
   /// Returns: the chunk that holds the block with that index, nullptr if none does yet.
@@ -97,9 +103,13 @@ class chunks {
  private:
   chunks(const geometry& shape, block_source& source) noexcept : shape_{shape}, source_{&source} {}
 
+  /// Requires: the turn to grow. Returns: a new newest chunk, nullptr if the source refuses.
+  chunk* add(chunk* seen, std::size_t blocks) noexcept;
+
   geometry shape_;
   block_source* source_;
   std::atomic<chunk*> newest_{nullptr};
+  std::atomic<std::uint32_t> growing_{0}; ///< the process of which a thread grows the pool, or 0
   chunk first_{};
 };
 

@@ -39,6 +39,21 @@
 #define HEAPWISE_NO_SANITIZE_THREAD
 #endif
 
+// A relaxed load of a word that its owner may be writing to plainly at the same time. The thread
+// sanitizer instruments atomic loads even where it is told not to, hence a plain one for it.
+#if defined(__SANITIZE_THREAD__)
+#define HEAPWISE_SANITIZES_THREADS 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define HEAPWISE_SANITIZES_THREADS 1
+#endif
+#endif
+#if (defined(__clang__) || defined(__GNUC__)) && !defined(HEAPWISE_SANITIZES_THREADS)
+#define HEAPWISE_LOAD_RACY(word) __atomic_load_n(word, __ATOMIC_RELAXED)
+#else
+#define HEAPWISE_LOAD_RACY(word) (*static_cast<const volatile std::uint64_t*>(word))
+#endif
+
 // For a collector that reads whatever lies on stacks, in blocks and in static data: memory that its
 // threads write at other times, and what lies between variables.
 #if defined(__clang__) || defined(__GNUC__)

@@ -31,6 +31,7 @@ struct plain_links {
 /// comes up, its leaves and the next node are prefetched together: the misses overlap, where a
 /// chain would wait for them one after the other. All nodes below the top one are full, which lets
 /// thread caches exchange whole nodes. Blocks of fewer than two words form a plain chain.
+/// Lists that exchange nodes must have the same shape.
 ///
 /// Links: how the words are written (plain_links, or the encoded links of checked pools, which
 /// keep to one word per block). Thread safety: none. Complexity: O(1) for every function.
@@ -44,11 +45,18 @@ class free_list {
     std::size_t count = 0;
   };
 
-  /// Requires: stride_bytes >= sizeof(void*).
-  explicit constexpr free_list(std::size_t stride_bytes, Links links = {}) noexcept
+  /// As many blocks as fit, for `node_blocks_max`.
+  static constexpr std::size_t no_limit = static_cast<std::size_t>(-1);
+
+  /// node_blocks_max: the largest number of blocks that a node may stand for, for lists that
+  /// exchange few blocks. Requires: stride_bytes >= sizeof(void*), node_blocks_max >= 1.
+  explicit constexpr free_list(std::size_t stride_bytes, Links links = {},
+                               std::size_t node_blocks_max = no_limit) noexcept
       : leaf_capacity_{leaf_capacity(stride_bytes)},
-        node_capacity_{node_capacity(stride_bytes)},
-        links_{links} {}
+        node_capacity_{node_capacity(leaf_capacity_)},
+        links_{links} {
+    while (blocks_per_node() > node_blocks_max) leaf_capacity_ = node_capacity_ = smaller();
+  }
 
   /// Returns: true if `block` is the hot one, free or not. Never true for nullptr.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool is_hot(const void* block) const noexcept {
@@ -142,7 +150,7 @@ class free_list {
   }
 
   /// The number of blocks that a full node stands for, itself included.
-  [[nodiscard]] std::size_t blocks_per_node() const noexcept {
+  [[nodiscard]] constexpr std::size_t blocks_per_node() const noexcept {
     return 1 + std::size_t{node_capacity_} * (1 + leaf_capacity_);
   }
 
@@ -154,9 +162,12 @@ class free_list {
     const std::size_t words = std::min(stride_bytes / sizeof(void*), words_used);
     return Links::unrolled && words >= 2 ? static_cast<std::uint32_t>(words) : 0;
   }
-  static constexpr std::uint32_t node_capacity(std::size_t stride_bytes) noexcept {
-    const std::uint32_t leaf = leaf_capacity(stride_bytes);
-    return leaf == 0 ? 0 : leaf - 1;
+  static constexpr std::uint32_t node_capacity(std::uint32_t leaf_capacity) noexcept {
+    return leaf_capacity == 0 ? 0 : leaf_capacity - 1;
+  }
+  /// The next smaller shape: as many leaves as a leaf has blocks; 0 is a plain chain.
+  [[nodiscard]] constexpr std::uint32_t smaller() const noexcept {
+    return leaf_capacity_ == node_capacity_ ? leaf_capacity_ - 1 : node_capacity_;
   }
 
   HEAPWISE_ALWAYS_INLINE bool push_node(void* block) noexcept {

@@ -43,6 +43,7 @@ class best_fit {
   void reset() noexcept;
 
   [[nodiscard]] const counted_mutex& lock() const noexcept { return mutex_; }
+  [[nodiscard]] counted_mutex& lock() noexcept { return mutex_; }
 
   /// A piece of a region; what follows the tag is the block, or for a free piece its node.
   struct piece;

@@ -14,7 +14,8 @@ namespace heapwise::detail::hybrids {
 
 /// Finds the calling thread's cache with one load, makes one for a thread that has none, and keeps
 /// those of threads that ended for the next ones. `Owner::leave(Cache&)` is called when a thread
-/// ends, on that thread.
+/// ends, on that thread; `Owner::lock_for_fork`, `unlock_after_fork` and `enter_child` around a
+/// fork.
 ///
 /// Requires: Owner's destructor destroys the set before anything that `leave` uses.
 /// Thread safety: all; construction and destruction by one thread. Lock order: the registry's, the
@@ -22,10 +23,7 @@ namespace heapwise::detail::hybrids {
 template <class Cache, class Owner>
 class cache_set final : public cached_pool {
  public:
-  cache_set(Owner& owner, chunk_map& memory) noexcept : owner_{&owner}, memory_{&memory} {
-    list();
-    near_place_ = cache_table::near_place(slot());
-  }
+  cache_set(Owner& owner, chunk_map& memory) noexcept : owner_{&owner}, memory_{&memory} { list(); }
   cache_set(const cache_set&) = delete;
   cache_set& operator=(const cache_set&) = delete;
   ~cache_set() {
@@ -41,8 +39,8 @@ class cache_set final : public cached_pool {
   /// Returns: the calling thread's cache; nullptr if the thread is about to end, or there is no
   /// memory for one.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE Cache* find() noexcept {
-    if (void* const mine = this_thread_caches.find_near(near_place_); mine != nullptr) [[likely]]
-      return static_cast<Cache*>(mine);
+    if (void* const mine = find_cache(); mine != nullptr) [[likely]]
+      return &static_cast<seat*>(mine)->cache;
     return find_or_adopt();
   }
 
@@ -50,15 +48,22 @@ class cache_set final : public cached_pool {
   template <class Body>
   void for_each(const Body& body) const {
     const std::scoped_lock lock{mutex_};
-    for (slab* some = slabs_; some != nullptr; some = some->next) {
-      for (seat& each : some->seats) body(each.cache);
-    }
+    for_each_seat([&body](seat& each) { body(each.cache); });
+  }
+  /// As for_each, without caches that a fork interrupted: their contents cannot be relied upon.
+  template <class Body>
+  void for_each_whole(const Body& body) const {
+    const std::scoped_lock lock{mutex_};
+    for_each_seat([&body](seat& each) {
+      if (!each.lost) body(each.cache);
+    });
   }
 
  private:
   struct seat {
     Cache cache;
     cache_table* thread = nullptr; ///< guarded by the set's lock
+    bool lost = false;             ///< its thread is one of the process that forked this one
   };
   struct slab {
     slab* next;
@@ -66,12 +71,11 @@ class cache_set final : public cached_pool {
   };
 
   HEAPWISE_COLD Cache* find_or_adopt() noexcept {
-    if (void* const mine = this_thread_caches.find(slot()); mine != nullptr)
-      return static_cast<Cache*>(mine);
+    if (void* const mine = find_at_home(); mine != nullptr) return &static_cast<seat*>(mine)->cache;
     if (!thread_may_cache()) return nullptr;
     seat* const mine = claim();
     if (mine == nullptr) return nullptr;
-    if (enter_cache(slot(), &mine->cache)) return &mine->cache;
+    if (enter_cache(mine)) return &mine->cache;
     const std::scoped_lock lock{mutex_};
     mine->thread = nullptr;
     return nullptr;
@@ -79,16 +83,16 @@ class cache_set final : public cached_pool {
 
   seat* claim() noexcept {
     const std::scoped_lock lock{mutex_};
-    seat* mine = seat_of(nullptr);
+    seat* mine = free_seat();
     if (mine == nullptr) mine = make();
-    if (mine != nullptr) mine->thread = &this_thread_caches;
+    if (mine != nullptr) mine->thread = &table_at_home();
     return mine;
   }
 
-  [[nodiscard]] seat* seat_of(const cache_table* thread) const noexcept {
+  [[nodiscard]] seat* free_seat() const noexcept {
     for (slab* some = slabs_; some != nullptr; some = some->next) {
       for (seat& each : some->seats) {
-        if (each.thread == thread) return &each;
+        if (each.thread == nullptr && !each.lost) return &each;
       }
     }
     return nullptr;
@@ -101,26 +105,46 @@ class cache_set final : public cached_pool {
     return slabs_->seats;
   }
 
-  void retire(const cache_table* thread) noexcept override {
+  void retire(void* left) noexcept override {
     const std::scoped_lock lock{mutex_};
-    seat* const left = seat_of(thread);
-    if (left == nullptr) return;
-    owner_->leave(left->cache);
-    left->thread = nullptr;
+    seat& mine = *static_cast<seat*>(left);
+    owner_->leave(mine.cache);
+    mine.thread = nullptr;
   }
 
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
+    for_each_seat([this](seat& each) {
+      if (each.thread != nullptr) each.thread->forget(*this);
+    });
+  }
+
+  void lock_for_fork() noexcept override {
+    mutex_.lock();
+    owner_->lock_for_fork();
+  }
+  void unlock_after_fork() noexcept override {
+    owner_->unlock_after_fork();
+    mutex_.unlock();
+  }
+  void lose_caches(const cache_table* survivor) noexcept override {
+    owner_->enter_child();
+    for_each_seat([survivor](seat& each) {
+      if (each.thread == nullptr || each.thread == survivor) return;
+      each.thread = nullptr;
+      each.lost = true;
+    });
+  }
+
+  template <class Body>
+  void for_each_seat(const Body& body) const {
     for (slab* some = slabs_; some != nullptr; some = some->next) {
-      for (seat& each : some->seats) {
-        if (each.thread != nullptr) each.thread->forget(slot());
-      }
+      for (seat& each : some->seats) body(each);
     }
   }
 
   Owner* owner_;
   chunk_map* memory_;
-  std::size_t near_place_ = 0;
   mutable std::mutex mutex_; // guards what follows
   slab* slabs_ = nullptr;
 };

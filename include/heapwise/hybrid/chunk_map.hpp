@@ -102,6 +102,9 @@ class chunk_map {
   /// Effects: all sliced chunks are empty again, and kept. Requires: nobody else uses the map.
   void reset() noexcept;
 
+  /// The lock that guards all but the tables. No other is taken while it is held.
+  [[nodiscard]] std::mutex& lock() noexcept { return mutex_; }
+
   /// Bytes obtained from the source and not given back.
   [[nodiscard]] std::size_t reserved_bytes() const noexcept {
     return reserved_.load(std::memory_order_relaxed);

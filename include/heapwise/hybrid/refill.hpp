@@ -38,7 +38,9 @@ struct refill_counts {
 /// returns how many blocks it could give, less than wanted only if there is no more memory or some
 /// others have just been taken, and 0 only if there is no memory; `give` takes blocks of a class
 /// back; `reset` forgets all blocks and resets the chunks, while nobody else is there.
-/// `list_cache_blocks`: how many blocks of each list a thread may keep for itself.
+/// `lock` and `unlock` take and release all its locks, around a fork; a strategy with a thread of
+/// its own has `enter_child` besides, which forgets that thread. `list_cache_blocks`: how many
+/// blocks of each list a thread may keep for itself.
 template <class Refill>
 concept refill_strategy = requires(
     typename Refill::depot& depot, const typename Refill::depot& constant, std::size_t number,
@@ -48,6 +50,8 @@ concept refill_strategy = requires(
   { depot.take(number, blocks, number) } noexcept -> std::same_as<std::size_t>;
   { depot.give(number, given, number) } noexcept;
   { depot.reset(chunks) } noexcept;
+  { depot.lock() } noexcept;
+  { depot.unlock() } noexcept;
   { constant.counts() } noexcept -> std::same_as<refill_counts>;
 };
 

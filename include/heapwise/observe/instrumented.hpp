@@ -124,6 +124,7 @@ class instrumented {
   [[nodiscard]] std::size_t stride_bytes() const noexcept { return pool_.stride_bytes(); }
   [[nodiscard]] std::size_t alignment() const noexcept { return pool_.alignment(); }
   [[nodiscard]] std::size_t capacity() const noexcept { return pool_.capacity(); }
+  [[nodiscard]] std::size_t cached_blocks_max() const noexcept { return pool_.cached_blocks_max(); }
   [[nodiscard]] std::size_t chunk_count() const noexcept { return pool_.chunk_count(); }
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return pool_.reserved_bytes(); }
   /// As pool::budget_bytes, with the counters and the observer.

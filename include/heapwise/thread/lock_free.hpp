@@ -15,7 +15,11 @@
 namespace heapwise {
 
 /// Any thread may use the pool and none ever waits for another: a thread that is stopped in the
-/// middle of an operation hinders nobody.
+/// middle of an operation hinders nobody. Growth is the exception: one thread at a time asks the
+/// source for a chunk, and others that found the pool empty wait for it.
+///
+/// A child of fork may use the pool, and grow it if its source can be used there; blocks that other
+/// threads of the parent had in hand are lost to it.
 ///
 /// Several stacks (shards), each with its head in a cache line of its own; a thread frees to its
 /// shard and takes from it, and from the others when it is empty. A head is one 64-bit word: the
@@ -213,7 +217,7 @@ class lock_free::core {
   /// compare-and-swap fails and the garbage is dropped. Blocks stay mapped until destruction.
   [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD std::uint64_t load_link(
       const void* block) const noexcept {
-    return check_.unseal(block, *static_cast<const volatile std::uint64_t*>(block));
+    return check_.unseal(block, HEAPWISE_LOAD_RACY(static_cast<const std::uint64_t*>(block)));
   }
 
   detail::chunks* chunks_;

@@ -10,6 +10,8 @@ namespace heapwise {
 
 /// Any thread may use the pool; each operation takes one std::mutex. The portable choice, and the
 /// one with the least surprise: exhaustion is exact and blocks are reused last freed first.
+/// A child of fork may use the pool only if no other thread of the parent was in the middle of an
+/// operation: the lock is not held around a fork.
 struct mutex {
   static constexpr const char* name = "mutex";
   static constexpr bool thread_safe = true;

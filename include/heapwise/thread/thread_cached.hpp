@@ -18,18 +18,25 @@
 namespace heapwise {
 
 /// Any thread may use the pool; nearly every operation touches only the thread's own cache, without
-/// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks with the
-/// depot, which has the only lock. (The idea: Bonwick and Adams, "Magazines and Vmem", 2001.)
+/// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks, fewer in a
+/// pool of fewer than 64 times as many, with the depot, which has the only lock. (The idea: Bonwick
+/// and Adams, "Magazines and Vmem", 2001.)
 ///
 /// A thread may free what another allocated. A thread that exits gives its cache back. The pool may
 /// be destroyed while threads hold caches, if they are not in the middle of an operation.
-/// Exhaustion is not exact: a thread may see none while others hold up to `cached_blocks_max()`
-/// each.
+///
+/// Exhaustion is not exact: a request may be refused while each other thread's cache keeps up to
+/// pool::cached_blocks_max() free blocks. After a refusal each cache gives all its blocks to the
+/// depot at its thread's next exchange with it. A pool of a fixed size that must never refuse needs
+/// capacity() >= live + (threads - 1) * cached_blocks_max(), with `live` blocks out at most.
+///
+/// A child of fork may use, reset and destroy the pool. What other threads of the parent had in
+/// their caches, or in hand, is lost to it until reset.
 struct thread_cached {
   static constexpr const char* name = "thread_cached";
   static constexpr bool thread_safe = true;
   static constexpr std::size_t min_stride_bytes = sizeof(void*);
-  /// Blocks that a cache and the depot exchange at once, about.
+  /// Blocks that a cache and the depot exchange at once in a large pool, about.
   static constexpr std::size_t batch_blocks = 64;
 
   template <class Checking>
@@ -43,8 +50,9 @@ class thread_cached::core final : public detail::cached_pool {
   /// One thread's share. Only its owner touches anything but `owner` and `next`.
   struct alignas(detail::cache_line_bytes) cache {
     explicit cache(const core& pool) noexcept
-        : loaded{pool.chunks_->shape().stride_bytes, pool.check_.make_links()},
-          divider{pool.chunks_->shape().divider} {}
+        : loaded{pool.make_list()},
+          divider{pool.chunks_->shape().divider},
+          refusals_seen{pool.refusals_.load(std::memory_order_relaxed)} {}
 
     /// Returns: true for a block of the newest chunk that this thread has met.
     [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool knows(const void* block) const noexcept {
@@ -60,7 +68,9 @@ class thread_cached::core final : public detail::cached_pool {
     std::byte* fresh = nullptr; ///< blocks cut for this thread, not handed out yet
     std::byte* fresh_end = nullptr;
     typename free_list::nodes spare{};
+    std::uint32_t refusals_seen; ///< what the pool's count was when this cache gave all it had
     detail::cache_table* owner = nullptr; ///< guarded by the depot's lock
+    bool lost = false;                    ///< its thread is one of the process that forked this one
     cache* next = nullptr;
   };
 
@@ -81,11 +91,13 @@ class thread_cached::core final : public detail::cached_pool {
       : chunks_{chunks},
         check_{check},
         stride_bytes_{chunks->shape().stride_bytes},
-        depot_{stride_bytes_, check.make_links()},
-        run_blocks_{std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, batch_blocks)},
-        batch_nodes_{std::max<std::size_t>(1, run_blocks_ / depot_.blocks_per_node())} {
+        exchange_blocks_{
+            std::clamp<std::size_t>(chunks->shape().max_blocks / batch_blocks, 1, batch_blocks)},
+        depot_{make_list()},
+        run_blocks_{
+            std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, exchange_blocks_)},
+        batch_nodes_{exchange_blocks_ / depot_.blocks_per_node()} {
     list();
-    near_place_ = detail::cache_table::near_place(slot());
   }
 
   ~core() {
@@ -141,7 +153,9 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// The number of blocks that one cache may hold back from other threads, at most.
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
-    return (2 * batch_nodes_ + 2) * depot_.blocks_per_node() + run_blocks_;
+    // The loaded nodes and the spare ones, the hot block and the one that completes a batch, and
+    // what is left of a run when its first block is out.
+    return 2 * batch_nodes_ * depot_.blocks_per_node() + 2 + run_blocks_ - 1;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept {
@@ -159,7 +173,7 @@ class thread_cached::core final : public detail::cached_pool {
       each->owner = owner;
       each->next = next;
     }
-    depot_ = free_list{stride_bytes_, check_.make_links()};
+    depot_ = make_list();
     carved_.store(0, std::memory_order_relaxed);
     carving_ = nullptr;
   }
@@ -173,9 +187,11 @@ class thread_cached::core final : public detail::cached_pool {
     return sizeof(cache) * (caches_per_slab + 1);
   }
 
-  HEAPWISE_ALWAYS_INLINE cache* find() const noexcept {
-    return static_cast<cache*>(detail::this_thread_caches.find_near(near_place_));
+  [[nodiscard]] free_list make_list() const noexcept {
+    return free_list{stride_bytes_, check_.make_links(), exchange_blocks_};
   }
+
+  HEAPWISE_ALWAYS_INLINE cache* find() const noexcept { return static_cast<cache*>(find_cache()); }
 
   HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
     void* block = mine.loaded.pop();
@@ -234,6 +250,8 @@ class thread_cached::core final : public detail::cached_pool {
   /// A node became full: keep one batch spare, so that a thread that hovers at the edge does not
   /// run to the depot at each step; give the rest away.
   HEAPWISE_NOINLINE void unload(cache& mine) noexcept {
+    if (is_asked_to_give(mine)) [[unlikely]]
+      return give_all(mine);
     if (mine.loaded.full_nodes() < batch_nodes_) return;
     const typename free_list::nodes given = mine.spare;
     mine.spare = mine.loaded.detach_full_nodes();
@@ -244,6 +262,8 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   HEAPWISE_NOINLINE void* refill(cache& mine) noexcept {
+    if (is_asked_to_give(mine)) [[unlikely]]
+      give_all(mine);
     if (mine.spare.count != 0) {
       mine.loaded.attach_full_nodes(mine.spare);
       mine.spare = {};
@@ -256,7 +276,27 @@ class thread_cached::core final : public detail::cached_pool {
       return mine.loaded.pop();
     }
     if (void* const block = depot_.pop(); block != nullptr) return block;
-    return cut_run(mine) ? cut_from(mine) : nullptr;
+    if (cut_run(mine)) return cut_from(mine);
+    refuse(mine);
+    return nullptr;
+  }
+
+  /// Requires: the lock, and that the cache is empty. Effects: asks all other caches to give.
+  void refuse(cache& mine) noexcept {
+    mine.refusals_seen = refusals_.load(std::memory_order_relaxed) + 1;
+    refusals_.store(mine.refusals_seen, std::memory_order_relaxed); // all writers have the lock
+  }
+
+  /// Returns: true if a request of another thread was refused since this cache gave all it had.
+  [[nodiscard]] bool is_asked_to_give(const cache& mine) const noexcept {
+    // Relaxed: a thread that reads an old count gives at its next exchange.
+    return refusals_.load(std::memory_order_relaxed) != mine.refusals_seen;
+  }
+
+  HEAPWISE_COLD void give_all(cache& mine) noexcept {
+    const std::scoped_lock lock{mutex_};
+    mine.refusals_seen = refusals_.load(std::memory_order_relaxed);
+    give_back(mine);
   }
 
   /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
@@ -295,18 +335,18 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
   [[nodiscard]] cache* find_or_adopt() noexcept {
-    auto* const mine = static_cast<cache*>(detail::this_thread_caches.find(slot()));
+    auto* const mine = static_cast<cache*>(find_at_home());
     return mine != nullptr ? mine : adopt();
   }
 
   /// Returns: this thread's cache, one that a thread left behind, or a new one; nullptr if the
   /// thread is about to end or there is no memory.
   HEAPWISE_COLD cache* adopt() noexcept {
-    if (!detail::thread_may_cache()) return nullptr;
+    if (!thread_may_cache()) return nullptr;
     cache* const mine = claim();
     if (mine == nullptr) return nullptr;
     HEAPWISE_SCHEDULE_POINT();
-    if (detail::enter_cache(slot(), mine)) return mine;
+    if (enter_cache(mine)) return mine;
     const std::scoped_lock lock{mutex_};
     mine->owner = nullptr;
     return nullptr;
@@ -314,16 +354,11 @@ class thread_cached::core final : public detail::cached_pool {
 
   cache* claim() noexcept {
     const std::scoped_lock lock{mutex_};
-    cache* mine = cache_of(nullptr);
+    cache* mine = caches_;
+    while (mine != nullptr && (mine->owner != nullptr || mine->lost)) mine = mine->next;
     if (mine == nullptr) mine = make_caches();
-    if (mine != nullptr) mine->owner = &detail::this_thread_caches;
+    if (mine != nullptr) mine->owner = &table_at_home();
     return mine;
-  }
-
-  [[nodiscard]] cache* cache_of(const detail::cache_table* owner) const noexcept {
-    cache* each = caches_;
-    while (each != nullptr && each->owner != owner) each = each->next;
-    return each;
   }
 
   cache* make_caches() noexcept {
@@ -339,18 +374,27 @@ class thread_cached::core final : public detail::cached_pool {
     return caches_;
   }
 
-  void retire(const detail::cache_table* thread) noexcept override {
+  void retire(void* left) noexcept override {
     const std::scoped_lock lock{mutex_};
-    cache* const left = cache_of(thread);
-    if (left == nullptr) return;
-    give_back(*left);
-    left->owner = nullptr;
+    cache& mine = *static_cast<cache*>(left);
+    give_back(mine);
+    mine.owner = nullptr;
   }
 
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
-      if (each->owner != nullptr) each->owner->forget(slot());
+      if (each->owner != nullptr) each->owner->forget(*this);
+    }
+  }
+
+  void lock_for_fork() noexcept override { mutex_.lock(); }
+  void unlock_after_fork() noexcept override { mutex_.unlock(); }
+  void lose_caches(const detail::cache_table* survivor) noexcept override {
+    for (cache* each = caches_; each != nullptr; each = each->next) {
+      if (each->owner == nullptr || each->owner == survivor) continue;
+      each->owner = nullptr;
+      each->lost = true;
     }
   }
 
@@ -365,8 +409,9 @@ class thread_cached::core final : public detail::cached_pool {
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
   std::size_t stride_bytes_;
-  std::size_t near_place_ = 0; ///< of this pool's slot in a thread's table
+  std::size_t exchange_blocks_; ///< about as many as a cache and the depot exchange at once
   std::atomic<std::size_t> carved_{0};
+  std::atomic<std::uint32_t> refusals_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
   free_list depot_;

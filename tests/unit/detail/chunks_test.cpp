@@ -39,16 +39,15 @@ TEST_CASE("the geometry of some options") {
   struct row {
     std::size_t block_size, alignment, guard_bytes, stride, aligned;
   };
-  for (const row& each : {row{1, 0, 0, 8, 8}, row{8, 0, 0, 8, 8}, row{9, 0, 0, 16, 8},
-                          row{24, 0, 0, 24, 8}, row{64, 0, 0, 64, 16}, row{65, 64, 0, 128, 64},
-                          row{64, 4096, 0, 4096, 4096}, row{1, 0, 8, 16, 8}, row{8, 0, 8, 16, 8},
-                          row{61, 0, 8, 72, 8}, row{64, 0, 8, 80, 16}}) {
+  for (const row& each :
+       {row{1, 0, 0, 8, 8}, row{8, 0, 0, 8, 8}, row{9, 0, 0, 16, 8}, row{24, 0, 0, 24, 8},
+        row{64, 0, 0, 64, 16}, row{65, 64, 0, 128, 64}, row{64, 4096, 0, 4096, 4096},
+        row{1, 0, 8, 16, 8}, row{8, 0, 8, 16, 8}, row{61, 0, 8, 72, 8}, row{64, 0, 8, 80, 16}}) {
     CAPTURE(each.block_size);
     CAPTURE(each.guard_bytes);
-    const geometry shape = geometry::of({.block_size = each.block_size,
-                                         .block_count = 10,
-                                         .alignment = each.alignment},
-                                        each.guard_bytes, least_stride);
+    const geometry shape = geometry::of(
+        {.block_size = each.block_size, .block_count = 10, .alignment = each.alignment},
+        each.guard_bytes, least_stride);
     CHECK(shape.stride_bytes == each.stride);
     CHECK(shape.alignment == each.aligned);
     CHECK(shape.first_blocks == 10);
@@ -92,6 +91,24 @@ TEST_CASE("a source that has no more stops growth, for the time being") {
   CHECK(pieces->grow(pieces->newest()) != nullptr);
 }
 
+TEST_CASE("a source that has no room for a doubled chunk gives smaller ones, to about a page") {
+  static std::vector<std::byte> buffer(std::size_t{1} << 20);
+  heapwise::static_blocks memory{buffer.data(), buffer.size()};
+  fake_blocks source{memory};
+  const chunks_ptr pieces = make(growing(64, 5000), source);
+  CHECK(pieces->grow(pieces->newest())->blocks == 5000);
+  CHECK(pieces->grow(pieces->newest())->blocks == 5000);
+  while (pieces->grow(pieces->newest()) != nullptr) {
+  }
+  const std::size_t page_blocks = 65'536 / 64; // of the largest pages
+  CHECK(pieces->capacity() + page_blocks > buffer.size() / 64);
+  CHECK(pieces->count() < 20);
+  CHECK(source.pieces_out() == pieces->count());
+  for (std::size_t index = 0; index < pieces->capacity(); ++index) {
+    REQUIRE(pieces->index_of(pieces->address_of(index)) == index);
+  }
+}
+
 TEST_CASE("addresses and indices are inverse, and nothing else has an index") {
   fake_blocks source;
   const chunks_ptr pieces = make(growing(24, 7), source);
@@ -125,4 +142,4 @@ TEST_CASE("the chunk that holds a block, grown if it is the next") {
   CHECK(pieces->holding(0)->first_index == 0);
 }
 
-}  // namespace
+} // namespace

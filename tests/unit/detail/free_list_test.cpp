@@ -76,14 +76,17 @@ void exchange(twin<Links>& from, twin<Links>& to, std::size_t count, bool all) {
 
 /// Random pushes, pops and exchanges between two lists, then everything is counted.
 template <class Links>
-void run_model(std::size_t stride_bytes, Links links, unsigned seed, int steps) {
+void run_model(std::size_t stride_bytes, Links links, unsigned seed, int steps,
+               std::size_t node_blocks_max = heapwise::detail::free_list<Links>::no_limit) {
   CAPTURE(stride_bytes);
+  CAPTURE(node_blocks_max);
   CAPTURE(seed);
   std::mt19937 random{seed};
   const blocks memory{stride_bytes, 900};
   std::vector<void*> out = memory.all();
-  twin<Links> one{heapwise::detail::free_list<Links>{stride_bytes, links}};
-  twin<Links> two{heapwise::detail::free_list<Links>{stride_bytes, links}};
+  twin<Links> one{heapwise::detail::free_list<Links>{stride_bytes, links, node_blocks_max}};
+  twin<Links> two{heapwise::detail::free_list<Links>{stride_bytes, links, node_blocks_max}};
+  REQUIRE(one.list.blocks_per_node() <= node_blocks_max);
   for (int step = 0; step < steps; ++step) {
     twin<Links>& here = random() % 2 == 0 ? one : two;
     twin<Links>& there = &here == &one ? two : one;
@@ -102,7 +105,8 @@ void run_model(std::size_t stride_bytes, Links links, unsigned seed, int steps) 
           if (void* const block = here.pop(); block != nullptr) out.push_back(block);
         }
         break;
-      default: exchange(here, there, 1 + amount % 5, random() % 3 == 0);
+      default:
+        exchange(here, there, 1 + amount % 5, random() % 3 == 0);
     }
   }
   for (twin<Links>* const each : {&one, &two}) {
@@ -123,6 +127,23 @@ TEST_CASE("the list is a stack for every stride, and nodes move whole") {
   }
 }
 
+TEST_CASE("nodes that may stand for few blocks only") {
+  for (const std::size_t stride_bytes : std::initializer_list<std::size_t>{8, 16, 24, 64, 128}) {
+    for (std::size_t node_blocks_max = 1; node_blocks_max <= 65; ++node_blocks_max) {
+      run_model(stride_bytes, plain_links{}, 1, 60, node_blocks_max);
+      run_model(stride_bytes, encoded_links{0x1234'5678'9ABC}, 2, 20, node_blocks_max);
+    }
+  }
+  const auto blocks_per_node = [](std::size_t most) {
+    return heapwise::detail::free_list<>{64, plain_links{}, most}.blocks_per_node();
+  };
+  for (const std::size_t each : {1u, 3u, 7u, 13u, 21u, 31u, 43u, 57u, 64u}) {
+    CHECK(blocks_per_node(each) == each);
+  }
+  CHECK(blocks_per_node(2) == 1);
+  CHECK(blocks_per_node(63) == 57);
+}
+
 TEST_CASE("filled to any level and emptied again") {
   for (const std::size_t stride_bytes : std::initializer_list<std::size_t>{8, 16, 24, 64, 128}) {
     const blocks memory{stride_bytes, 300};
@@ -137,7 +158,7 @@ TEST_CASE("filled to any level and emptied again") {
 
 TEST_CASE("a node of 64-byte blocks stands for 64 of them") {
   CHECK(heapwise::detail::free_list<>{64}.blocks_per_node() == 64);
-  CHECK(heapwise::detail::free_list<>{4096}.blocks_per_node() == 64);  // one cache line is enough
+  CHECK(heapwise::detail::free_list<>{4096}.blocks_per_node() == 64); // one cache line is enough
   CHECK(heapwise::detail::free_list<>{8}.blocks_per_node() == 1);
   CHECK(heapwise::detail::free_list<encoded_links>{64, encoded_links{}}.blocks_per_node() == 1);
 }
@@ -153,7 +174,7 @@ TEST_CASE("the hot block is known while it is out, and free only once") {
   CHECK(list.is_hot(hot));
   CHECK(!list.is_hot(owned.all()[0]));
   CHECK(list.push_hot());
-  CHECK(!list.push_hot());  // it is free already
+  CHECK(!list.push_hot()); // it is free already
   CHECK(list.pop() == hot);
   CHECK(list.pop() == owned.all()[0]);
   CHECK(list.pop() == nullptr);
@@ -166,4 +187,4 @@ TEST_CASE("the block that was freed last is handed out without a look at any blo
   CHECK(list.pop() == unmapped);
 }
 
-}  // namespace
+} // namespace

@@ -46,6 +46,13 @@ struct class_arena {
       }
     }
 
+    void lock() noexcept {
+      for (arena& each : arenas_) each.mutex.lock();
+    }
+    void unlock() noexcept {
+      for (arena& each : arenas_) each.mutex.unlock();
+    }
+
     [[nodiscard]] refill_counts counts() const noexcept {
       refill_counts sum{};
       for (const arena& each : arenas_) {

@@ -39,6 +39,9 @@ struct global_lock {
       fresh_.reset();
     }
 
+    void lock() noexcept { mutex_.lock(); }
+    void unlock() noexcept { mutex_.unlock(); }
+
     [[nodiscard]] refill_counts counts() const noexcept {
       return {.locks_taken = mutex_.taken(),
               .busiest_lock = mutex_.taken(),

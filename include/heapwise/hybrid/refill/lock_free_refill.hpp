@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
+#include <utility>
 
 #include <heapwise/detail/config.hpp>
 #include <heapwise/hybrid/counted_mutex.hpp>
@@ -43,9 +44,12 @@ struct lock_free_refill {
       chunks.reset();
       for (head& each : heads_) each.word.store(0, std::memory_order_relaxed);
       current_.store(nullptr, std::memory_order_relaxed);
-      next_ = nullptr;
+      unnumbered_ = nullptr; // as all chunks, it is handed out again
       numbered_.reset();
     }
+
+    void lock() noexcept { growth_.lock(); }
+    void unlock() noexcept { growth_.unlock(); }
 
     [[nodiscard]] refill_counts counts() const noexcept {
       refill_counts sum{};
@@ -144,10 +148,10 @@ struct lock_free_refill {
     bool next_chunk(const detail::hybrids::sliced_chunk* full) noexcept {
       const std::scoped_lock lock{growth_};
       if (current_.load(std::memory_order_relaxed) != full) return true;
-      if (next_ == nullptr) next_ = chunks_->take_sliced();
-      if (next_ == nullptr || !numbered_.enter(*next_)) return false;
-      current_.store(next_, std::memory_order_release); // pairs with the load in take_carved
-      next_ = nullptr;
+      if (unnumbered_ == nullptr) unnumbered_ = chunks_->take_sliced();
+      if (unnumbered_ == nullptr || !numbered_.enter(*unnumbered_)) return false;
+      detail::hybrids::sliced_chunk* const made = std::exchange(unnumbered_, nullptr);
+      current_.store(made, std::memory_order_release); // pairs with the load in take_carved
       return true;
     }
 
@@ -162,16 +166,16 @@ struct lock_free_refill {
     /// stay mapped until destruction.
     [[nodiscard]] HEAPWISE_NO_SANITIZE_THREAD static std::uint64_t load_link(
         const void* block) noexcept {
-      return *static_cast<const volatile std::uint64_t*>(block);
+      return HEAPWISE_LOAD_RACY(static_cast<const std::uint64_t*>(block));
     }
 
     detail::hybrids::chunk_map* chunks_;
     detail::hybrids::numbered_chunks numbered_;
     std::array<head, detail::hybrids::routing::class_count> heads_{};
     alignas(detail::cache_line_bytes) std::atomic<detail::hybrids::sliced_chunk*> current_{nullptr};
-    detail::hybrids::counted_mutex growth_; // guards what follows
-    /// A chunk for which there was no number yet.
-    detail::hybrids::sliced_chunk* next_ = nullptr;
+    detail::hybrids::counted_mutex growth_; // guards what follows, and the numbers
+    /// A chunk for whose number there was no memory yet.
+    detail::hybrids::sliced_chunk* unnumbered_ = nullptr;
   };
 };
 

@@ -48,6 +48,19 @@ struct reserved {
 
     /// The reserves too are filled again.
     void reset(detail::hybrids::chunk_map& chunks) noexcept;
+    void lock() noexcept {
+      filling_.lock();
+      for (shard& each : shards_) each.mutex.lock();
+      carving_.lock();
+    }
+    void unlock() noexcept {
+      carving_.unlock();
+      for (shard& each : shards_) each.mutex.unlock();
+      filling_.unlock();
+    }
+    /// The worker is a thread of the parent: it can be neither joined nor detached here.
+    void enter_child() noexcept { ::new (&worker_) std::thread{}; }
+
     [[nodiscard]] refill_counts counts() const noexcept;
 
    private:

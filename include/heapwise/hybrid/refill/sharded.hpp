@@ -36,6 +36,15 @@ struct sharded {
       fresh_.reset();
     }
 
+    void lock() noexcept {
+      carving_.lock();
+      for (shard& each : shards_) each.mutex.lock();
+    }
+    void unlock() noexcept {
+      for (shard& each : shards_) each.mutex.unlock();
+      carving_.unlock();
+    }
+
     [[nodiscard]] refill_counts counts() const noexcept {
       refill_counts sum{.carve_waits = carving_.waited(), .refills = refills_.read()};
       sum.add_lock(carving_.taken());
