@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import stat
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from heapwise.store import read_run, run_ids
 
 pytestmark = pytest.mark.usefixtures("built_native")
 
@@ -58,3 +62,32 @@ def test_no_command_line_shows_a_variable_and_the_program_gets_all(
         assert seen["launchers"] >= 1
         assert seen["values"] == SECRETS
         assert seen["seen"] == []
+
+
+def test_the_store_holds_names_but_no_value_and_is_private(
+    spied: list[dict[str, Any]], heapwise: Any, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    assert heapwise("report", "--open", "no").returncode == 0
+    files = [path for path in store.rglob("*") if path.is_file()]
+    assert {"run.json", "samples.jsonl", "report.html"} <= {path.name for path in files}
+    for path in files:
+        text = path.read_bytes()
+        assert [name for name, value in SECRETS.items() if value.encode() in text] == [], path
+    environment = read_run(store, run_ids(store)[0]).run.plan.environment
+    assert set(NAMES) <= set(environment)
+    assert environment["PATH"] == os.environ["PATH"]
+    for path in (store, *store.rglob("*")):
+        assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
+
+
+def test_a_run_that_goes_on_in_another_environment_says_so(heapwise: Any, tmp_path: Path) -> None:
+    words = ("--allocators", "glibc,jemalloc", "--warmup", "0")
+    first = {"MODE": "fast", "GONE": "1", "SAME": "s"}
+    done = heapwise("compare", "--runs", "1", *words, "--", "sh", "-c", "true", env=first)
+    assert done.returncode in (0, 4), done.stderr
+    done = heapwise("resume", "--runs", "2", env={"MODE": "slow", "SAME": "s"})
+    assert done.returncode in (0, 4), done.stderr
+    assert "not as it was when the run began: GONE, MODE." in done.stdout
+    options = read_run(tmp_path / "store", "last").run.plan.options
+    assert options["environment_changed"] == ["GONE", "MODE"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from heapwise.catalog import PARTIAL
 from heapwise.errors import Problem
+from heapwise.store import make_private_folder
 
 LOGS = "logs"
 
@@ -24,7 +25,7 @@ def partial(base: Path, name: str) -> Iterator[tuple[Path, Path]]:
     """
     try:
         logs = base / LOGS
-        logs.mkdir(parents=True, exist_ok=True)
+        make_private_folder(logs)
         home = base / name
         home.mkdir(exist_ok=True)
         _sweep(home)

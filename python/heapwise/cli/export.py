@@ -32,7 +32,9 @@ def export(
         Path | None, typer.Option("--output", "-o", metavar="PATH",
                                   help="Else stdout; the folder of pages.")
     ] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Without host, user and paths.")] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Without host, user, paths and arguments.")
+    ] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> int:

@@ -14,19 +14,30 @@ from heapwise.machine import read_machine
 from heapwise.model import SCHEMA_VERSION, Experiment, Plan, Run
 from heapwise.runner.campaign import Campaign, Executor, Watcher, now
 from heapwise.runner.compare_plan import Prepared
-from heapwise.runner.environment import from_store
+from heapwise.runner.environment import from_store, marks
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
-from heapwise.store import RunWriter, StoredRun, new_run_id
+from heapwise.store import (
+    RunWriter,
+    StoredRun,
+    key_name,
+    make_private_folder,
+    new_run_id,
+    store_key,
+)
+
+MARKS, CHANGED = "environment_marks", "environment_changed"
+"""Options of a stored plan: marks of values that are not stored, and names that changed since."""
 
 
 def start(
     prepared: Prepared, store_path: Path, command_line: list[str], watcher: Watcher
 ) -> Campaign:
     """A new run in the store. Problems E050, E051 before anything is measured."""
+    plan = _marked(prepared.plan, prepared.environment, _key(store_path))
     run = Run(
         schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
-        command_line=command_line, plan=prepared.plan, machine=read_machine(),
+        command_line=command_line, plan=plan, machine=read_machine(),
         experiments=prepared.experiments, state="running",
         preflight=prepared.preflight.checks if prepared.preflight else [],
         missing_peers=prepared.missing,
@@ -38,6 +49,7 @@ def start(
 def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
     """``plan`` is the stored one, or with more rounds or time. Problem E003 if it cannot go on."""
     environment = from_store(plan.environment, os.environ)
+    plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
     run = replace(
@@ -46,6 +58,31 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
     executor = _executor(plan, environment, run.experiments)
     executor.resume_from(stored.processes)
     return Campaign(run, RunWriter.reopen(stored.path, run), executor, watcher, stored)
+
+
+def _key(store_path: Path) -> bytes:
+    try:
+        make_private_folder(store_path)
+        return store_key(store_path)
+    except OSError as error:
+        raise Problem("E050", f"{store_path} cannot be written: {error.strerror}") from error
+
+
+def _marked(plan: Plan, environment: Mapping[str, str], key: bytes) -> Plan:
+    """The plan with what a later invocation needs to see that the environment is another."""
+    found = {"key": key_name(key), "values": marks(plan.environment, environment, key)}
+    return replace(plan, options=plan.options | {MARKS: found})
+
+
+def _with_changes(plan: Plan, environment: Mapping[str, str], key: bytes) -> Plan:
+    """Names whose values were others before; a run of another store cannot be compared."""
+    before = plan.options.get(MARKS) or {}
+    if before.get("key") != key_name(key):
+        return plan
+    today = marks(plan.environment, environment, key)
+    changed = sorted(name for name, mark in before["values"].items() if today.get(name) != mark)
+    earlier = plan.options.get(CHANGED) or []
+    return replace(plan, options=plan.options | {CHANGED: sorted({*earlier, *changed})})
 
 
 def _executor(

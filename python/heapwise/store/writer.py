@@ -15,8 +15,10 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.model import Process, Run, Sample
 from heapwise.store import codec
+from heapwise.store.private import FILE, FOLDER, make_private_folder
 from heapwise.store.reader import RUN_FILE, RUNS, SAMPLES_FILE, read_document
 
+CREATED = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -45,7 +47,7 @@ class RunWriter:
         self._document = document
         try:
             self._samples = os.open(
-                folder / SAMPLES_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
+                folder / SAMPLES_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, FILE
             )
         except OSError as error:
             raise _problem(error, folder) from error
@@ -55,7 +57,8 @@ class RunWriter:
         """A new run folder. Problem E050 when the store cannot be written, E051 when full."""
         folder = store_path / RUNS / run.id
         try:
-            folder.mkdir(parents=True)
+            make_private_folder(folder.parent)
+            folder.mkdir(FOLDER)
             write_atomically(folder / RUN_FILE, _document_bytes(run, {}))
         except OSError as error:
             raise _problem(error, store_path) from error
@@ -128,7 +131,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Temporary file, fsync, rename: a reader sees the old file or the new one, never half."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(os.open(temporary, CREATED, FILE), "wb") as file:
             file.write(content)
             file.flush()
             _sync(file.fileno())
@@ -142,7 +145,7 @@ def check_writable(store_path: Path) -> None:
     """Problem E050 or E051 before anything is measured, rather than after."""
     trial = store_path / RUNS / f".trial.{os.getpid()}"
     try:
-        trial.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(trial.parent)
         trial.write_bytes(b"heapwise\n")
         trial.unlink()
     except OSError as error:

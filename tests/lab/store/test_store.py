@@ -20,6 +20,7 @@ from heapwise.store import (
     read_run,
     resolve_run,
     run_ids,
+    store_key,
 )
 from heapwise.store.migrate import STEPS, migrate
 from heapwise.store.writer import write_atomically
@@ -190,3 +191,23 @@ def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / ".heapwise").rmdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     assert find_store(start=deep) == tmp_path / ".local/share/heapwise"
+
+
+def test_what_is_made_is_private_and_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir(mode=0o755)
+    before = os.umask(0o000)
+    try:
+        RunWriter.create(tmp_path / "shared" / "new" / "store", a_run()).close()
+        store_key(tmp_path / "shared" / "new" / "store")
+    finally:
+        os.umask(before)
+    for path in (tmp_path / "shared").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path
+    assert (tmp_path / "shared").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_store_has_one_key_for_good(tmp_path: Path) -> None:
+    key = store_key(tmp_path)
+    assert len(key) == 32
+    assert store_key(tmp_path) == key
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
