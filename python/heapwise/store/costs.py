@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import mean
 
 from heapwise.store import codec
-from heapwise.store.reader import RUN_FILE, RUNS, SAMPLES_FILE, run_ids
+from heapwise.store.location import RUNS
+from heapwise.store.reader import RUN_FILE, SAMPLES_FILE, run_ids
 
 RUNS_READ = 6
 """The newest of the store: an estimate shall not cost more than it is worth."""

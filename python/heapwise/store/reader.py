@@ -9,10 +9,11 @@ from typing import Any
 from heapwise.errors import Problem
 from heapwise.model import Process, Run, Sample
 from heapwise.store import codec
+from heapwise.store.location import RUNS
 from heapwise.store.migrate import migrate
 from heapwise.store.stored_run import StoredRun
 
-RUNS, RUN_FILE, SAMPLES_FILE = "runs", "run.json", "samples.jsonl"
+RUN_FILE, SAMPLES_FILE = "run.json", "samples.jsonl"
 
 
 def read_run(store_path: Path | str, run_id: str) -> StoredRun:

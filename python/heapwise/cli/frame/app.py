@@ -95,7 +95,8 @@ def _own_words(words: Sequence[str]) -> Sequence[str]:
 def _invoke(words: list[str]) -> int:
     app = build_app()
     command: Any = typer.main.get_command(app)
-    defaults = settings.defaults(command)
+    verb = next((word for word in words if word in command.commands), "")
+    defaults = settings.defaults(command, verb)
     result = command.main(
         args=words, prog_name="heapwise", standalone_mode=False, default_map=defaults
     )
