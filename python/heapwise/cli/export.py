@@ -84,6 +84,10 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
                       do="heapwise run")
     for name, text in files.items():
         path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise Problem("E050", f"{path} leads out of {folder}",
+                          why="Pages are written into their own folder only.",
+                          do="--output FOLDER that is new or empty")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 from typing import Any
 
 from heapwise.errors import Problem
-from heapwise.model import Process, Run, Sample
+from heapwise.model import EXPERIMENT_ID, RUN_ID, Process, Run, Sample
 from heapwise.store import codec
 from heapwise.store.location import RUNS
 from heapwise.store.migrate import migrate
@@ -27,8 +28,19 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
         run = codec.convert(document, Run)
     except ValueError as error:
         raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
+    _check_ids(run, folder / RUN_FILE)
     processes, samples, damaged = _read_lines(folder / SAMPLES_FILE)
     return StoredRun(folder, run, processes, samples, damaged)
+
+
+def _check_ids(run: Run, path: Path) -> None:
+    """Runs are sent from one to another, and files are named like what they hold."""
+    forms = [(run.id, RUN_ID), *((experiment.id, EXPERIMENT_ID) for experiment in run.experiments)]
+    for id, form in forms:
+        if not re.fullmatch(form, id):
+            raise Problem("E061", f"{path} holds '{id}', not an id of a run or an experiment",
+                          why="An id that is a path could lead to other files.",
+                          do="ask for the run as it was measured")
 
 
 def read_document(folder: Path) -> dict[str, Any]:
