@@ -23,6 +23,7 @@ from heapwise.store import (
     key_name,
     make_private_folder,
     new_run_id,
+    read_run,
     store_key,
 )
 
@@ -47,7 +48,8 @@ def start(
 
 
 def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
-    """``plan`` is the stored one, or with more rounds or time. Problem E003 if it cannot go on."""
+    """``plan`` is the stored one, or with more rounds or time. Problem E003 if it cannot go on,
+    E006 if another process measures it."""
     environment = from_store(plan.environment, os.environ)
     plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
     if not Path(plan.working_directory or ".").is_dir():
@@ -56,8 +58,11 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
         stored.run, plan=plan, state="running", experiments=_relocate(stored.run.experiments)
     )
     executor = _executor(plan, environment, run.experiments)
+    writer = RunWriter.reopen(stored.path, run)
+    # Only now can nobody else add to it: another process may have, since it was read.
+    stored = read_run(stored.path.parent.parent, stored.path.name)
     executor.resume_from(stored.processes)
-    return Campaign(run, RunWriter.reopen(stored.path, run), executor, watcher, stored)
+    return Campaign(run, writer, executor, watcher, stored)
 
 
 def _key(store_path: Path) -> bytes:

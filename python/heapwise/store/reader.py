@@ -101,24 +101,39 @@ def _created(folder: Path) -> tuple[str, str]:
 
 def _read_lines(path: Path) -> tuple[list[Process], list[Sample], int]:
     """Whole lines only: a last line without its end was torn by a crash and never counted."""
-    processes: list[Process] = []
-    samples: list[Sample] = []
+    records: list[Process | Sample] = []
     damaged = 0
     try:
         text = path.read_bytes()
     except FileNotFoundError:
-        return processes, samples, damaged
+        return [], [], damaged
     for line in text.split(b"\n")[:-1]:
         try:
-            record = _record(line)
+            records.append(_record(line))
         except ValueError:
             damaged += 1
-            continue
+    processes, samples = _consistent(records)
+    return processes, samples, damaged + len(records) - len(processes) - len(samples)
+
+
+def _consistent(records: list[Process | Sample]) -> tuple[list[Process], list[Sample]]:
+    """Without what contradicts an earlier line: a number is one process, a repeat one sample."""
+    processes: dict[int, Process] = {}
+    for record in records:
         if isinstance(record, Process):
-            processes.append(record)
-        else:
-            samples.append(record)
-    return processes, samples, damaged
+            processes.setdefault(record.number, record)
+    samples: dict[tuple[int, int], Sample] = {}
+    for record in records:
+        if isinstance(record, Sample) and _belongs(record, processes.get(record.process)):
+            samples.setdefault((record.process, record.repeat), record)
+    return list(processes.values()), list(samples.values())
+
+
+def _belongs(sample: Sample, process: Process | None) -> bool:
+    """A process that was interrupted has no line yet."""
+    return process is None or (
+        (sample.experiment, sample.subject, sample.round, sample.parameters)
+        == (process.experiment, process.subject, process.round, process.parameters))
 
 
 def _record(line: bytes) -> Process | Sample:

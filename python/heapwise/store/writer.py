@@ -16,6 +16,7 @@ from heapwise.errors import Problem
 from heapwise.model import Process, Run, Sample
 from heapwise.store import codec
 from heapwise.store.location import RUNS
+from heapwise.store.lock import lock
 from heapwise.store.private import FILE, FOLDER, make_private_folder
 from heapwise.store.reader import RUN_FILE, SAMPLES_FILE, read_document
 
@@ -40,7 +41,10 @@ def _hex_with_a_letter(digits: int) -> str:
 
 
 class RunWriter:
-    """The open folder of one run. Every line is one write(2) at the end of the file."""
+    """The open folder of one run. Every line is one write(2) at the end of the file.
+
+    No other process can write the run until this one is closed or ends: Problem E006 for it.
+    """
 
     def __init__(self, folder: Path, run: Run, document: dict[str, Any]) -> None:
         self.folder = folder
@@ -52,6 +56,11 @@ class RunWriter:
             )
         except OSError as error:
             raise _problem(error, folder) from error
+        try:
+            lock(self._samples, folder)
+        except Problem:
+            os.close(self._samples)
+            raise
 
     @classmethod
     def create(cls, store_path: Path, run: Run) -> Self:

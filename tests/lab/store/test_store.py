@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,7 +34,7 @@ def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
 
 
 def a_process(number: int, status: str = "ok") -> Process:
-    return Process(number, "e", "s", {}, 0, status)  # type: ignore[arg-type]
+    return Process(number, "e", "s", {"size": 8}, 0, status)  # type: ignore[arg-type]
 
 
 def a_sample(process: int, repeat: int = 0) -> Sample:
@@ -211,3 +213,44 @@ def test_a_store_has_one_key_for_good(tmp_path: Path) -> None:
     assert len(key) == 32
     assert store_key(tmp_path) == key
     assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+LOCKER = """
+import sys, time
+from heapwise.store.writer import RunWriter
+from heapwise.store import read_run
+stored = read_run(sys.argv[1], "7f3a")
+writer = RunWriter.reopen(stored.path, stored.run)
+print("locked", flush=True)
+time.sleep(60)
+"""
+
+
+def test_only_one_process_writes_a_run_and_the_lock_dies_with_it(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    folder = tmp_path / "runs/7f3a"
+    before = (folder / "run.json").read_bytes()
+    with subprocess.Popen([sys.executable, "-c", LOCKER, str(tmp_path)], stdout=subprocess.PIPE,
+                          text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "locked\n"
+        with pytest.raises(Problem, match=f"7f3a is being measured by process {other.pid}") as no:
+            RunWriter.reopen(folder, replace(a_run(), state="complete"))
+        assert (no.value.id, int(no.value.exit)) == ("E006", 2)
+        assert (folder / "run.json").read_bytes() == before
+        other.kill()
+    with RunWriter.reopen(folder, a_run()) as writer:
+        writer.append(a_sample(0))
+
+
+def test_process_numbers_that_occur_twice_are_damage(tmp_path: Path) -> None:
+    """As two processes leave them that measured one run at once."""
+    records = [a_sample(0), a_process(0), a_sample(1), a_sample(1), a_process(1), a_process(1),
+               replace(a_sample(2), subject="another"), a_process(2), a_sample(3)]
+    with RunWriter.create(tmp_path, a_run()) as writer:
+        for record in records:
+            writer.append(record)
+    stored = read_run(tmp_path, "7f3a")
+    assert stored.processes == [a_process(0), a_process(1), a_process(2)]
+    assert stored.samples == [a_sample(0), a_sample(1), a_sample(3)]
+    assert stored.damaged_lines == 3
