@@ -18,7 +18,7 @@ PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
 
 HIDDEN = "(redacted)"
 
-MARKS = ("environment_marks",)
+MARKS = ("environment_marks", "files")
 """Options of the plan that only the store of the run has a use for."""
 
 Record = TypeVar("Record", Run, Process, Sample)

@@ -15,6 +15,7 @@ from heapwise.model import SCHEMA_VERSION, Experiment, Plan, Run
 from heapwise.runner.campaign import Campaign, Executor, Watcher, now
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
+from heapwise.runner.files import FILES, Unchanged, files_of, from_plan, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.store import (
@@ -36,6 +37,8 @@ def start(
 ) -> Campaign:
     """A new run in the store. Problems E050, E051 before anything is measured."""
     plan = _marked(prepared.plan, prepared.environment, _key(store_path))
+    files = Unchanged(read_states(files_of(plan, prepared.experiments)))
+    plan = replace(plan, options=plan.options | {FILES: files.states})
     run = Run(
         schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
         command_line=command_line, plan=plan, machine=read_machine(),
@@ -44,25 +47,37 @@ def start(
         missing_peers=prepared.missing,
     )
     executor = _executor(prepared.plan, prepared.environment, prepared.experiments)
-    return Campaign(run, RunWriter.create(store_path, run), executor, watcher)
+    return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
 def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
-    """``plan`` is the stored one, or with more rounds or time. Problem E003 if it cannot go on,
-    E006 if another process measures it."""
+    """``plan`` is the stored one, or with more rounds or time. Problems: E003 if it cannot go
+    on, E006 if another process measures it, E032 if a file of it is another than before."""
     environment = from_store(plan.environment, os.environ)
     plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
-    run = replace(
-        stored.run, plan=plan, state="running", experiments=_relocate(stored.run.experiments)
-    )
+    experiments = _relocate(stored.run.experiments)
+    files = _as_they_were(plan, experiments)
+    plan = replace(plan, options=plan.options | {FILES: files.states})
+    run = replace(stored.run, plan=plan, state="running", experiments=experiments)
     executor = _executor(plan, environment, run.experiments)
     writer = RunWriter.reopen(stored.path, run)
     # Only now can nobody else add to it: another process may have, since it was read.
     stored = read_run(stored.path.parent.parent, stored.path.name)
     executor.resume_from(stored.processes)
-    return Campaign(run, writer, executor, watcher, stored)
+    return Campaign(run, writer, executor, watcher, files, stored)
+
+
+def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
+    """Problem E032 if a file is another than when the run began. A run of an earlier version
+    holds nothing of its files: then they count as they are today."""
+    states = from_plan(plan)
+    if states is None:
+        return Unchanged(read_states(files_of(plan, experiments)))
+    files = Unchanged(states, {f"experiment {e.id}": e.binary for e in experiments if e.binary})
+    files.demand()
+    return files
 
 
 def _key(store_path: Path) -> bytes:
