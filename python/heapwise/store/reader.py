@@ -10,6 +10,7 @@ from typing import Any
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, RUN_ID, Process, Run, Sample
 from heapwise.store import codec
+from heapwise.store.facts import check_types
 from heapwise.store.location import RUNS
 from heapwise.store.migrate import migrate
 from heapwise.store.stored_run import StoredRun
@@ -29,7 +30,8 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
     except ValueError as error:
         raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
     _check_ids(run, folder / RUN_FILE)
-    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE)
+    quantities = {e.id: {quantity.name for quantity in e.quantities} for e in run.experiments}
+    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE, quantities)
     return StoredRun(folder, run, processes, samples, damaged)
 
 
@@ -47,13 +49,13 @@ def read_document(folder: Path) -> dict[str, Any]:
     """``run.json`` as a dictionary of today's schema, unknown keys included."""
     path = folder / RUN_FILE
     try:
-        document = codec.decode_object(path.read_bytes())
+        document = codec.decode_object(codec.read_regular(path))
     except FileNotFoundError as error:
         raise Problem("E061", f"{path} is missing") from error
     except OSError as error:
         raise Problem("E050", f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise Problem("E061", f"{path} is not JSON: {error}") from error
+        raise Problem("E061", f"{path} cannot be understood: {error}") from error
     return migrate(document, str(path))
 
 
@@ -93,23 +95,29 @@ def _no_such_run(store_path: Path, run_id: str, ids: list[str], matches: list[st
 
 def _created(folder: Path) -> tuple[str, str]:
     try:
-        document = codec.decode_object((folder / RUN_FILE).read_bytes())
+        document = codec.decode_object(codec.read_regular(folder / RUN_FILE))
         return str(document.get("created", "")), folder.name
     except (OSError, ValueError):
         return "", folder.name
 
 
-def _read_lines(path: Path) -> tuple[list[Process], list[Sample], int]:
+def _read_lines(
+    path: Path, quantities: dict[str, set[str]]
+) -> tuple[list[Process], list[Sample], int]:
     """Whole lines only: a last line without its end was torn by a crash and never counted."""
     records: list[Process | Sample] = []
     damaged = 0
     try:
-        text = path.read_bytes()
+        text = codec.read_regular(path)
     except FileNotFoundError:
         return [], [], damaged
+    except OSError as error:
+        raise Problem("E050", f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Problem("E061", f"{path} cannot be read: {error}") from error
     for line in text.split(b"\n")[:-1]:
         try:
-            records.append(_record(line))
+            records.append(_record(line, quantities))
         except ValueError:
             damaged += 1
     processes, samples = _consistent(records)
@@ -136,10 +144,16 @@ def _belongs(sample: Sample, process: Process | None) -> bool:
         == (process.experiment, process.subject, process.round, process.parameters))
 
 
-def _record(line: bytes) -> Process | Sample:
+def _record(line: bytes, quantities: dict[str, set[str]]) -> Process | Sample:
+    """``quantities``: of each experiment of the run. ValueError for what does not fit them."""
     document = codec.decode_object(line)
-    if document.get("kind") == "process":
-        return codec.convert(document, Process)
-    if document.get("kind") == "sample":
-        return codec.convert(document, Sample)
-    raise ValueError("neither a process nor a sample")
+    kind = {"process": Process, "sample": Sample}.get(str(document.get("kind")))
+    if kind is None:
+        raise ValueError("neither a process nor a sample")
+    record: Process | Sample = codec.convert(document, kind)
+    check_types(record)
+    if record.experiment not in quantities:
+        raise ValueError("of an experiment that the run does not have")
+    if isinstance(record, Sample) and not record.values.keys() <= quantities[record.experiment]:
+        raise ValueError("it has values of no quantity")
+    return record

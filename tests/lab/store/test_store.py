@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +14,10 @@ import pytest
 
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
-from heapwise.model import Plan, Process, Run, Sample
+from heapwise.model import Experiment, Plan, Process, Quantity, Run, Sample, SubjectSpec
 from heapwise.store import (
     RunWriter,
+    StoredRun,
     check_writable,
     find_store,
     new_run_id,
@@ -30,7 +32,9 @@ from heapwise.store.writer import write_atomically
 
 def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
     plan = Plan("run", [], [], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
-    return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [], "running")
+    experiment = Experiment(1, "e", "e", "?", "", "", [], [Quantity("pair", "s", "lower")],
+                            [SubjectSpec("s", "inline", "s")], "s", 1, 0, None)
+    return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [experiment], "running")
 
 
 def a_process(number: int, status: str = "ok") -> Process:
@@ -254,3 +258,62 @@ def test_process_numbers_that_occur_twice_are_damage(tmp_path: Path) -> None:
     assert stored.processes == [a_process(0), a_process(1), a_process(2)]
     assert stored.samples == [a_sample(0), a_sample(1), a_sample(3)]
     assert stored.damaged_lines == 3
+
+
+def stored_with(tmp_path: Path, *lines: str) -> StoredRun:
+    RunWriter.create(tmp_path, a_run()).close()
+    with (tmp_path / "runs/7f3a/samples.jsonl").open("a") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return read_run(tmp_path, "7f3a")
+
+
+PROCESS = ('{"kind":"process","number":0,"experiment":"e","subject":"s","parameters":{"size":8},'
+           '"round":0,"status":"ok","facts":%s,"identity":%s}')
+SAMPLE = ('{"kind":"sample","process":0,"experiment":"%s","subject":"s","parameters":{"size":8},'
+          '"round":0,"repeat":0,"warm_up":false,"values":%s,"facts":%s}')
+
+
+@pytest.mark.parametrize("line", [
+    *(PROCESS % (facts, "[]") for facts in (
+        '{"peak_rss_bytes":[]}', '{"affinity":[[]]}', '{"sizes":[{}]}', '{"steal_ticks":{}}',
+        '{"exit_code":[]}', '{"minor_faults":1e308}', '{"wall_s":"long"}', '{"calls":[1]}',
+        '{"start":{"clock":[]}}', '{"checks":[1]}', '{"end":{"expected_calls":"x"}}')),
+    *(PROCESS % ("{}", identity) for identity in (
+        '[{"malloc":[]}]', '[{"exe":1}]', '[{"affinity":["x"]}]')),
+    SAMPLE % ("e", '{"pair":1e308}', "{}"), SAMPLE % ("e", '{"other":1.0}', "{}"),
+    SAMPLE % ("other", '{"pair":1.0}', "{}"), SAMPLE % ("e", '{"pair":1.0}', '{"cpus":[{}]}'),
+])
+def test_a_line_with_a_fact_of_another_type_is_skipped(tmp_path: Path, line: str) -> None:
+    stored = stored_with(tmp_path, line)
+    assert (stored.processes, stored.samples, stored.damaged_lines) == ([], [], 1)
+
+
+def test_facts_that_nobody_knows_may_be_anything(tmp_path: Path) -> None:
+    stored = stored_with(tmp_path, PROCESS % ('{"novelty":[{}],"wall_s":1,"signal":null}', "[{}]"),
+                         SAMPLE % ("e", '{"pair":1}', '{"novelty":{}}'))
+    assert (len(stored.processes), len(stored.samples), stored.damaged_lines) == (1, 1, 0)
+
+
+def make_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, make_device])
+@pytest.mark.parametrize("name", ["run.json", "samples.jsonl"])
+def test_only_regular_files_are_read(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    (tmp_path / "runs/7f3a" / name).unlink()
+    make(tmp_path / "runs/7f3a" / name)
+    with pytest.raises(Problem) as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"
+
+
+def test_a_run_nested_without_end_is_damage(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    (tmp_path / "runs/7f3a/run.json").write_text('{"a":' * 100_000 + "1" + "}" * 100_000)
+    with pytest.raises(Problem) as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"
