@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from heapwise.cli.frame.console import visible
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.errors import Problem
 
@@ -64,7 +66,7 @@ def export(
         stored = without_names(stored)
     text: str = formats[format].write(stored, analyse(stored))
     if file is None:
-        typer.echo(text, nl=False)
+        typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
     else:
         with file:
             file.write(text)

@@ -28,6 +28,9 @@ from heapwise.store import (
     store_key,
 )
 
+ODD_BYTES = "not_utf8"
+"""Option of a stored plan."""
+
 MARKS, CHANGED = "environment_marks", "environment_changed"
 """Options of a stored plan: marks of values that are not stored, and names that changed since."""
 
@@ -38,7 +41,7 @@ def start(
     """A new run in the store. Problems E050, E051 before anything is measured."""
     plan = _marked(prepared.plan, prepared.environment, _key(store_path))
     files = Unchanged(read_states(files_of(plan, prepared.experiments)))
-    plan = replace(plan, options=plan.options | {FILES: files.states})
+    plan = replace(plan, options=plan.options | {FILES: files.states, ODD_BYTES: _has_odd(plan)})
     run = Run(
         schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
         command_line=command_line, plan=plan, machine=read_machine(),
@@ -53,6 +56,10 @@ def start(
 def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
     """``plan`` is the stored one, or with more rounds or time. Problems: E003 if it cannot go
     on, E006 if another process measures it, E032 if a file of it is another than before."""
+    if plan.options.get(ODD_BYTES):
+        raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
+                      why="The store holds text, so those names cannot be had back from it.",
+                      do="begin a new run")
     environment = from_store(plan.environment, os.environ)
     plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
     if not Path(plan.working_directory or ".").is_dir():
@@ -78,6 +85,13 @@ def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
     files = Unchanged(states, {f"experiment {e.id}": e.binary for e in experiments if e.binary})
     files.demand()
     return files
+
+
+def _has_odd(plan: Plan) -> bool:
+    """Whether something of it that a later invocation needs is not UTF-8, as file names may be."""
+    words = [*plan.command, plan.input_path or "", plan.working_directory,
+             *plan.environment, *plan.environment.values()]
+    return any(0xD800 <= ord(letter) <= 0xDFFF for word in words for letter in word)
 
 
 def _key(store_path: Path) -> bytes:

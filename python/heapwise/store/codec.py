@@ -14,8 +14,22 @@ Record = TypeVar("Record")
 
 
 def encode(record: Any) -> bytes:
-    """One line of JSON without the line end."""
-    return msgspec.json.encode(record)
+    """One line of JSON without the line end. Bytes that are not UTF-8, as names of files can have
+    them, are written as text: ``\\udcff``."""
+    try:
+        return msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(record)))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(inner) for inner in value]
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    return value
 
 
 def read_regular(path: Path) -> bytes:

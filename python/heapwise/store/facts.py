@@ -1,4 +1,4 @@
-"""The types of those stored facts that the analysis reads. Other facts may be anything.
+"""The types of those stored facts and options that are read. Others may be anything.
 
 A line in which one of them has another type was damaged, or made by hand, and is skipped like one
 that is no JSON.
@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from heapwise.model import Process, Sample
+from heapwise.model import Process, Run, Sample
 
 Count = Annotated[int, msgspec.Meta(ge=-(2**62), le=2**62)]
 Number = Annotated[float, msgspec.Meta(ge=-1e100, le=1e100)]
@@ -105,6 +105,23 @@ class SampleFacts(msgspec.Struct):
     breadth_after_ns: Number | None = None
     waited_ns: Number | None = None
     cpus: list[Count] | None = None
+
+
+class Options(msgspec.Struct):
+    """Of the plan."""
+
+    cpus: list[Count] | None = None
+    as_typed: list[str] | None = None
+    removed_environment: list[str] | None = None
+    environment_changed: list[str] | None = None
+    repeats: Count | None = None
+
+
+def check_run(run: Run) -> None:
+    """ValueError for what ``Run`` allows, and no run has."""
+    _check(run.plan.options, Options)
+    if not all(experiment.quantities for experiment in run.experiments):
+        raise ValueError("an experiment of it has no quantity")
 
 
 def check_types(record: Process | Sample) -> None:

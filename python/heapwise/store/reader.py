@@ -10,7 +10,7 @@ from typing import Any
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, RUN_ID, Process, Run, Sample
 from heapwise.store import codec
-from heapwise.store.facts import check_types
+from heapwise.store.facts import check_run, check_types
 from heapwise.store.location import RUNS
 from heapwise.store.migrate import migrate
 from heapwise.store.stored_run import StoredRun
@@ -27,6 +27,7 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
     document = read_document(folder)
     try:
         run = codec.convert(document, Run)
+        check_run(run)
     except ValueError as error:
         raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
     _check_ids(run, folder / RUN_FILE)

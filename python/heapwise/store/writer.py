@@ -167,7 +167,7 @@ def check_writable(store_path: Path) -> None:
 
 def _document_bytes(run: Run, old: dict[str, Any]) -> bytes:
     document = codec.merge_unknown(old, run)
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    return msgspec.json.format(codec.encode(document), indent=2) + b"\n"
 
 
 def _sync(descriptor: int) -> None:
