@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
@@ -48,6 +49,7 @@ def resume(
     from heapwise.cli.frame.campaign import conduct, show
     from heapwise.runner import resume as go_on
     from heapwise.store import check_writable, find_store, read_run
+    from heapwise.store.location import RUNS
 
     store_path = find_store(store)
     stored = read_run(store_path, id)
@@ -62,7 +64,10 @@ def resume(
     if stored.run.state == "complete" and plan == stored.run.plan:
         console.say("It is complete: nothing is left to do. --time or --runs add to it.")
         return show(stored.path, console)
-    check_writable(stored.path.parent.parent)
+    if stored.run.plan.command:
+        console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
+    if stored.path.parent.name == RUNS:
+        check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
     campaign = go_on(stored, plan, watcher)
     if changed := campaign.run.plan.options.get("environment_changed"):

@@ -27,6 +27,7 @@ from heapwise.store import (
     read_run,
     store_key,
 )
+from heapwise.store.location import RUNS
 
 ODD_BYTES = "not_utf8"
 """Option of a stored plan."""
@@ -61,7 +62,8 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
                       why="The store holds text, so those names cannot be had back from it.",
                       do="begin a new run")
     environment = from_store(plan.environment, os.environ)
-    plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
+    if stored.path.parent.name == RUNS:
+        plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
     experiments = _relocate(stored.run.experiments)
@@ -71,7 +73,7 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
     executor = _executor(plan, environment, run.experiments)
     writer = RunWriter.reopen(stored.path, run)
     # Only now can nobody else add to it: another process may have, since it was read.
-    stored = read_run(stored.path.parent.parent, stored.path.name)
+    stored = read_run(stored.path.parent.parent, str(stored.path))
     executor.resume_from(stored.processes)
     return Campaign(run, writer, executor, watcher, files, stored)
 

@@ -74,7 +74,7 @@ def resolve_run(store_path: Path, run_id: str) -> Path:
     """The folder of a run. Problem E004 with the nearest ids when there is none."""
     as_folder = Path(run_id)
     if "/" in run_id and (as_folder / RUN_FILE).exists():
-        return as_folder
+        return as_folder.absolute()
     ids = run_ids(store_path)
     if run_id in ("last", "latest") and ids:
         return store_path / RUNS / ids[-1]
