@@ -19,6 +19,7 @@ class Exit(IntEnum):
     MISSING_TOOL = 5
     OUR_BUG = 70
     INTERRUPTED = 130
+    READER_GONE = 141
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,9 @@ CATALOGUE: dict[str, Entry] = _entries(
     Entry("E055", "peer could not be built", Exit.MISSING_TOOL,
           "A step of its build failed. Nothing half made was left, and an older one was kept.",
           "read the log that is named"),
+    Entry("E056", "refused by the system", Exit.MISSING_TOOL,
+          "A file, a permission or room was missing. What was measured is kept.",
+          "mend what is named; --debug shows where it happened"),
     Entry("E060", "result of a newer version", Exit.BAD_USAGE,
           "The run was written with a schema that this version does not know.",
           "update heapwise"),

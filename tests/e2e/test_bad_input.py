@@ -31,7 +31,7 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--baseline", "zzz", "--", "true"), 2, "E002", "zzz"),
     (("compare", "--allocator", "x", "--", "true"), 2, "E003", "name=/path"),
     (("compare", "--allocator", "x=/no.so", "--", "true"), 5, "E053", "/no.so"),
-    (("compare", "--allocators", "glibc", "--", "true"), 5, "E053", "no allocator to compare"),
+    (("compare", "--allocators", "glibc", "--", "true"), 2, "E003", "at least one other"),
     (("compare", "--nonsense", "--", "true"), 2, "E003", "--nonsense"),
     (("compare", "--", "./empty"), 2, "E026", "no ELF"),
     (("compare", "--", "./loop"), 2, "E026", "interpreters"),

@@ -97,6 +97,9 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
         baseline=False, control=True,
     )
     others = [Subject(peer.name, _title(peer), peer) for peer in by_name.values()]
+    if not others and request.allocators:
+        raise Problem("E003", f"{first.name} is the baseline: name at least one other allocator",
+                      do=f"heapwise compare --allocators {first.name},jemalloc -- PROGRAM")
     if not others:
         raise Problem("E053", "there is no allocator to compare with",
                       do="heapwise peers list says how to get some; --allocator name=/path.so")

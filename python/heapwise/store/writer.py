@@ -159,8 +159,7 @@ def check_writable(store_path: Path) -> None:
         trial.write_bytes(b"heapwise\n")
         trial.unlink()
     except OSError as error:
-        trial_gone = trial.parent.is_dir() and trial.exists()
-        if trial_gone:
+        with suppress(OSError):
             trial.unlink(missing_ok=True)
         raise _problem(error, store_path) from error
 

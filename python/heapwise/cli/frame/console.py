@@ -108,5 +108,14 @@ def _sentence(text: str) -> str:
     return text if text.endswith((".", "!", "?", ":")) else text + "."
 
 
+class ReaderGone(Exception):
+    """Nobody reads our output any more, as after ``| head``."""
+
+
 def _write(stream: TextIO, text: str) -> None:
-    print(text, file=stream, flush=True)
+    try:
+        print(text, file=stream, flush=True)
+    except BrokenPipeError as error:
+        raise ReaderGone from error
+    except OSError as error:
+        raise Problem("E056", f"the output cannot be written: {error.strerror}") from error
