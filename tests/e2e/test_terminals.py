@@ -28,7 +28,7 @@ def on_terminal(
     master, slave = pty.openpty()
     termios.tcsetwinsize(slave, (24, columns))
     with subprocess.Popen([sys.executable, "-m", "heapwise", *words], env=environment, cwd=place,
-                          stdin=slave, stdout=slave, stderr=slave, start_new_session=True) as child:
+                          preexec_fn=lambda: os.login_tty(slave)) as child:
         os.close(slave)
         seen = b""
         while True:
@@ -118,3 +118,12 @@ def test_names_that_are_not_utf_8_are_measured_and_stored_as_text(
     again = call("resume", "--runs", "2")
     assert again.returncode == 2
     assert b"not UTF-8" in again.stderr
+
+
+def test_a_program_that_reads_the_terminal_is_ended_and_told_why(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    code, seen = on_terminal(environment | {"TERM": "xterm"}, tmp_path, "compare", *ROUND, "--",
+                             "sh", "-c", "read word </dev/tty")
+    assert code == 3, seen
+    assert b"it wants to read from the terminal; use --input FILE" in b" ".join(seen.split())

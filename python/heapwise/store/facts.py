@@ -76,6 +76,7 @@ class ProcessFacts(msgspec.Struct):
     counters_running_share: Number | None = None
     output_hash: str | None = None
     timed_out: bool | None = None
+    stop_signal: str | None = None
     affinity: list[Count] | None = None
     counting: bool | None = None
     calls: dict[str, Count] | None = None
@@ -126,6 +127,7 @@ def check_run(run: Run) -> None:
 
 def check_types(record: Process | Sample) -> None:
     """ValueError for a fact of another type, or a number that cannot have been measured."""
+    _check(record.parameters, dict[str, bool | int | float | str | None])
     if isinstance(record, Process):
         _check(record.facts, ProcessFacts)
         _check(record.identity, list[Identity])

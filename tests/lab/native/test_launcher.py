@@ -16,9 +16,9 @@ MIB = 1 << 20
 KEYS = {
     "schema", "wall_s", "user_s", "system_s", "peak_rss_bytes", "minor_faults", "major_faults",
     "voluntary_switches", "involuntary_switches", "exit_code", "signal", "signal_name",
-    "timed_out", "output_bytes", "output_hash", "error_bytes", "affinity", "spin_before_ns",
-    "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes", "start_error",
-    "lingering", "stopped_by",
+    "timed_out", "stop_signal", "output_bytes", "output_hash", "error_bytes", "affinity",
+    "spin_before_ns", "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes",
+    "start_error", "lingering", "stopped_by",
 }
 
 
@@ -87,6 +87,33 @@ def test_timeout_ends_a_program_that_ignores_sigterm(launch: Any, toy: str) -> N
     assert result["timed_out"]
     assert result["signal_name"] == "SIGKILL"
     assert result["wall_s"] >= 2.2
+
+
+@pytest.mark.parametrize("name", ["STOP", "TSTP", "TTIN", "TTOU"])
+def test_program_that_is_stopped_is_ended_and_named(launch: Any, name: str) -> None:
+    result = launch("/bin/sh", "-c", f"kill -{name} $$; exec sleep 50")
+    assert result["stop_signal"] == f"SIG{name}"
+    assert not result["timed_out"]
+    assert result["signal_name"] == "SIGTERM"
+
+
+def test_child_that_is_stopped_is_the_programs_own_business(launch: Any) -> None:
+    result = launch("/bin/sh", "-c", "sh -c 'kill -STOP $$' & sleep 0.2; kill -CONT $!; wait")
+    assert (result["stop_signal"], result["exit_code"]) == (None, 0)
+
+
+def test_program_that_reads_the_terminal_is_ended(
+        native: Path, tmp_path: Path) -> None:
+    master, slave = os.openpty()
+    result = tmp_path / "result"
+    with subprocess.Popen(
+            [str(native / "heapwise-launch"), "--result", str(result), "--timeout", "60", "--",
+             "/bin/sh", "-c", "read word </dev/tty"],
+            preexec_fn=lambda: os.login_tty(slave)) as launcher:
+        os.close(slave)
+        launcher.wait(timeout=30)
+    os.close(master)
+    assert json.loads(result.read_text())["stop_signal"] == "SIGTTIN"
 
 
 @pytest.mark.parametrize("how", ["linger", "linger-apart"])

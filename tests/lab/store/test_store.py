@@ -280,6 +280,7 @@ SAMPLE = ('{"kind":"sample","process":0,"experiment":"%s","subject":"s","paramet
         '{"start":{"clock":[]}}', '{"checks":[1]}', '{"end":{"expected_calls":"x"}}')),
     *(PROCESS % ("{}", identity) for identity in (
         '[{"malloc":[]}]', '[{"exe":1}]', '[{"affinity":["x"]}]')),
+    (PROCESS % ("{}", "[]")).replace('{"size":8}', '{"size":[8]}'),
     SAMPLE % ("e", '{"pair":1e308}', "{}"), SAMPLE % ("e", '{"other":1.0}', "{}"),
     SAMPLE % ("other", '{"pair":1.0}', "{}"), SAMPLE % ("e", '{"pair":1.0}', '{"cpus":[{}]}'),
 ])

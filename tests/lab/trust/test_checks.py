@@ -147,6 +147,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V8", "fail", lambda: compare_run(Script(edit=other_output))),
     ("V8", "warn", lambda: compare_run(Script(edit=crashing))),
     ("V8", "fail", lambda: compare_run(Script(edit=baseline_fails))),
+    ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"lingering": 2})),
     ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
         "checks": [{"id": "work", "ok": p.number != 3, "detail": "999 of 1000 blocks"}]})),
     ("V8", "warn", lambda: with_plan(compare_run(Script(edit=other_output)),
