@@ -10,11 +10,15 @@ namespace heapwise::bench {
 namespace {
 
 struct text {
-  char* begin = nullptr; ///< lives until the process ends
+  char* begin = nullptr;
   std::size_t size = 0;
 };
 
-bool read_all(int file, text& content) {
+// Both live until the process ends: the program is started with them.
+text content;
+char** entries;
+
+bool read_all(int file) {
   constexpr std::size_t first_room = 64 * 1024;
   std::size_t room = 0;
   while (true) {
@@ -36,11 +40,11 @@ bool is_setting(const char* entry) {
   return equals != nullptr && equals != entry;
 }
 
-char** split(const text& content) {
+char** split() {
   if (content.size != 0 && content.begin[content.size - 1] != '\0') return nullptr;
   std::size_t count = 0;
   for (std::size_t i = 0; i < content.size; ++i) count += content.begin[i] == '\0' ? 1 : 0;
-  auto** entries = static_cast<char**>(std::calloc(count + 1, sizeof(char*)));
+  entries = static_cast<char**>(std::calloc(count + 1, sizeof(char*)));
   if (entries == nullptr) return nullptr;
   char* at = content.begin;
   for (std::size_t i = 0; i < count; at += std::strlen(at) + 1, ++i) {
@@ -53,10 +57,9 @@ char** split(const text& content) {
 } // namespace
 
 char** read_environment(int file) {
-  text content;
-  const bool whole = read_all(file, content);
+  const bool whole = read_all(file);
   close(file);
-  return whole ? split(content) : nullptr;
+  return whole ? split() : nullptr;
 }
 
 } // namespace heapwise::bench
