@@ -27,7 +27,8 @@ PART_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class FileState:
-    """What a file is known by. ``sha256`` is "" for one that may be executed but not read."""
+    """What a file is known by. ``sha256`` is "" for one that may be executed but not read: then
+    another time means another file."""
 
     path: str
     size: int
@@ -85,10 +86,10 @@ class Unchanged:
             if _stamp(path) == (path, known.size, known.mtime_ns):
                 continue
             now = _state(path)
-            if (now.size, now.sha256) != (known.size, known.sha256):
+            if not now.sha256 or (now.size, now.sha256) != (known.size, known.sha256):
                 raise Problem(
                     "E032", f"{path} is not the file that was measured before: it has "
-                    f"{now.size} bytes of other contents, and had {known.size}")
+                    f"{now.size} bytes and other contents, and had {known.size} bytes")
             self.states = self.states | {what: now}
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import secrets
-from contextlib import suppress
 from pathlib import Path
 
 FOLDER, FILE = 0o700, 0o600
@@ -27,14 +26,12 @@ def store_key(store_path: Path) -> bytes:
     The key lies beside the runs and not in one: a run that is given away does not bring it along.
     """
     path = store_path / KEY_FILE
-    if not path.exists():
+    if not path.exists():  # of two processes that make one at once, the later one's is used
         temporary = store_path / f".{KEY_FILE}.{os.getpid()}"
         created = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, FILE)
         with os.fdopen(created, "wb") as file:
             file.write(secrets.token_bytes(KEY_BYTES))
-        with suppress(FileExistsError):
-            path.hardlink_to(temporary)
-        temporary.unlink()
+        temporary.replace(path)
     return path.read_bytes()
 
 

@@ -50,8 +50,9 @@ def find_file(start: Path | None = None) -> Path | None:
         if os.path.isfile(path):  # noqa: PTH113  False where we may not look
             from heapwise.store.ownership import demand_own
 
-            demand_own(path, f"put a {FILE_NAME} of your own, which may be empty, into {here}: "
-                       "the search ends there")
+            demand_own(path, "go to another folder" if folder == here else
+                       f"put a {FILE_NAME} of your own, which may be empty, into {here}: the "
+                       "search ends there")
             return path
     return None
 
