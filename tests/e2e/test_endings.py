@@ -104,3 +104,11 @@ def test_native_parts_in_a_path_that_the_loader_cannot_preload(
     assert done.returncode == 5, done.stderr
     assert "error E052" in done.stderr
     assert "a space or a colon" in " ".join(done.stderr.split())
+
+
+def test_doctor_makes_no_store(heapwise: Any, tmp_path: Path) -> None:
+    assert "made by the first run" in heapwise("doctor").stdout
+    assert not (tmp_path / "store").exists()
+    (tmp_path / "file").write_text("")
+    done = heapwise("doctor", "--store", "file/store")
+    assert (done.returncode, "cannot be written" in done.stdout) == (5, True)

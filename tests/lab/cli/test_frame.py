@@ -91,7 +91,8 @@ def test_no_durations(text: str) -> None:
 
 def test_shown_durations() -> None:
     assert [show_duration(s) for s in (0.4, 52, 725, 3600)] == ["0:00", "0:52", "12:05", "1:00:00"]
-    assert [show_limit(s) for s in (10, 150, 180)] == ["10 s", "2 min 30 s", "3 min"]
+    assert [show_limit(s) for s in (0.001, 0.5, 10, 150, 180)] == [
+        "1 ms", "500 ms", "10 s", "2 min 30 s", "3 min"]
     assert [cost(s) for s in (0.2, 60, 600, 7200)] == [
         "about 1 s", "about 60 s", "about 10 min", "about 2.0 h"]
 

@@ -14,6 +14,7 @@ import pytest
 from synthetic import Script, compare_run, pool_run
 
 from heapwise.analysis import analyse
+from heapwise.model import Process, Run, Sample
 from heapwise.report import View, build_page, redact
 from heapwise.report.formats import find_formats
 from heapwise.report.page import section_modules
@@ -163,6 +164,19 @@ def test_there_are_the_formats_that_are_promised() -> None:
     assert set(find_formats()) == {
         "csv", "json", "markdown", "seed-csv", "seed-tsv", "seed-text", "hyperfine",
         "google-benchmark"}
+
+
+@pytest.mark.parametrize("name", ["csv", "seed-csv"])
+def test_names_in_csv_are_no_formulas(name: str) -> None:
+    evil = '=HYPERLINK("http:evil","x")'
+    stored = compare_run()
+    text = msgspec.json.encode([stored.run, stored.processes, stored.samples]).decode()
+    run, processes, samples = msgspec.json.decode(
+        text.replace('"scudo"', json.dumps(evil)), type=tuple[Run, list[Process], list[Sample]])
+    cells = {cell for line in csv.reader(io.StringIO(written(name, replace(
+        stored, run=run, processes=processes, samples=samples)))) for cell in line}
+    assert f"'{evil}" in cells
+    assert not any(cell.startswith("=") for cell in cells)
 
 
 def test_csv_has_every_sample() -> None:
