@@ -84,12 +84,12 @@ class Campaign:
 
         Problems that end it early (E030, E031, E032, E051 ...) leave a run that can be resumed.
         """
-        self._take_stored()
-        if self.run.plan.precision > 0:
-            import heapwise.stats.paired  # noqa: F401  its loading is not charged to the user
-        self._start_s = time.monotonic()
-        self.watcher.begin(self.run)
         with StopSwitch() as stop:
+            self._take_stored()
+            if self.run.plan.precision > 0:
+                import heapwise.stats.paired  # noqa: F401  its loading is not charged to the user
+            self._start_s = time.monotonic()
+            self.watcher.begin(self.run)
             try:
                 self.executor.prepare(stop, self._record, self._next_number)
                 while not stop.requested and not self._enough():
