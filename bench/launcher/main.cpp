@@ -73,17 +73,23 @@ void write_text_or_null(json_line& line, const char* name, const char* text) {
   text == nullptr ? line.null() : line.value(text);
 }
 
+/// SIGSEGV, or null for 0 and for a signal without a name.
+void write_signal_name(json_line& line, const char* key, int signal) {
+  char name[16] = "SIG";
+  const char* short_name = signal == 0 ? nullptr : sigabbrev_np(signal);
+  if (short_name != nullptr) std::strncat(name, short_name, sizeof name - 4);
+  write_text_or_null(line, key, short_name == nullptr ? nullptr : name);
+}
+
 void write_ending(json_line& line, const measured& result) {
   const int status = result.end.status;
   const bool started = result.child.error == 0;
   const bool signalled = started && WIFSIGNALED(status);
   write_number_or_null(line, "exit_code", started && WIFEXITED(status) ? WEXITSTATUS(status) : -1);
   write_number_or_null(line, "signal", signalled ? WTERMSIG(status) : -1);
-  char name[16] = "SIG";
-  const char* short_name = signalled ? sigabbrev_np(WTERMSIG(status)) : nullptr;
-  if (short_name != nullptr) std::strncat(name, short_name, sizeof name - 4);
-  write_text_or_null(line, "signal_name", short_name == nullptr ? nullptr : name);
+  write_signal_name(line, "signal_name", signalled ? WTERMSIG(status) : 0);
   line.field("timed_out", result.end.timed_out);
+  write_signal_name(line, "stop_signal", result.end.stop_signal);
 }
 
 void write_usage(json_line& line, const outcome& end) {
@@ -126,7 +132,7 @@ std::string_view describe(const measured& result, bool passed_on) {
 
 bool write_result(const char* path, std::string_view text) {
   const int file =
-      path == nullptr ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      path == nullptr ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   return (path == nullptr || close(file) == 0) && whole;

@@ -139,11 +139,15 @@ void supervisor::reap() {
   while (true) {
     int status = 0;
     rusage usage{};
-    const pid_t pid = wait4(-1, &status, WNOHANG, &usage);
+    const pid_t pid = wait4(-1, &status, WNOHANG | WUNTRACED, &usage);
     if (pid == 0) break;
     if (pid < 0) {
       tree_gone_ = true; // ECHILD
       break;
+    }
+    if (WIFSTOPPED(status)) {
+      if (pid == child_.pid) on_stop(WSTOPSIG(status));
+      continue;
     }
     add(usage);
     if (kills_ != 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++outcome_.lingering;
@@ -176,6 +180,13 @@ void supervisor::ask_to_end() {
   kill(-child_.pid, SIGTERM);
   kill(-child_.pid, SIGCONT);
   enter(phase::asked_to_end, patience_ns);
+}
+
+void supervisor::on_stop(int signal) {
+  // Nobody continues it: a program that reads the terminal from the background is stopped again.
+  if (phase_ != phase::running) return;
+  outcome_.stop_signal = signal;
+  ask_to_end();
 }
 
 void supervisor::on_deadline() {

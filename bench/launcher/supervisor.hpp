@@ -14,6 +14,7 @@ struct outcome {
   std::uint64_t end_ns = 0;
   int status = 0; ///< of waitpid
   bool timed_out = false;
+  int stop_signal = 0;              ///< that stopped the program, which was ended then; 0: none
   int lingering = 0;                ///< processes killed after the program had ended
   const char* stopped_by = nullptr; ///< a signal's name, or "parent"
   std::int64_t peak_rss_bytes = 0;
@@ -43,6 +44,7 @@ class supervisor {
   void add(const rusage& usage);
   void ask_to_end();
   void enter(phase next, std::uint64_t deadline_ns);
+  void on_stop(int signal);
   void on_deadline();
   void kill_leftovers();
   [[nodiscard]] bool over() const;

@@ -19,6 +19,7 @@ class Exit(IntEnum):
     MISSING_TOOL = 5
     OUR_BUG = 70
     INTERRUPTED = 130
+    READER_GONE = 141
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,12 @@ CATALOGUE: dict[str, Entry] = _entries(
     Entry("E004", "unknown run", Exit.BAD_USAGE,
           "The store holds no run with this id.",
           "heapwise report --list"),
+    Entry("E005", "settings or store of another user", Exit.BAD_USAGE,
+          "Whoever can change it could make Heapwise run other code with your rights.",
+          "use one of your own"),
+    Entry("E006", "run in use", Exit.BAD_USAGE,
+          "Two processes that measure one run would mix and disturb each other's samples.",
+          "wait until it has ended, or stop it"),
     Entry("E010", "program not found", Exit.BAD_USAGE,
           "There is no such file, or it is not executable. Nothing was measured.",
           "give the path of a program, after --"),
@@ -95,6 +102,9 @@ CATALOGUE: dict[str, Entry] = _entries(
     Entry("E031", "output differed", Exit.PROGRAM_FAILED,
           "Under at least one allocator the program did other work than under the baseline.",
           "make the output repeatable, or --ignore-output if the difference is harmless"),
+    Entry("E032", "program changed", Exit.PROGRAM_FAILED,
+          "Figures of two different programs, inputs or libraries cannot be one result.",
+          "begin a new run, or put the file back and heapwise resume"),
     Entry("E040", "not trustworthy", Exit.NOT_TRUSTWORTHY,
           "A check that guards the figures failed, so they are not shown as a result.",
           "heapwise explain with the id of the check; raw samples are kept"),
@@ -116,6 +126,9 @@ CATALOGUE: dict[str, Entry] = _entries(
     Entry("E055", "peer could not be built", Exit.MISSING_TOOL,
           "A step of its build failed. Nothing half made was left, and an older one was kept.",
           "read the log that is named"),
+    Entry("E056", "refused by the system", Exit.MISSING_TOOL,
+          "A file, a permission or room was missing. What was measured is kept.",
+          "mend what is named; --debug shows where it happened"),
     Entry("E060", "result of a newer version", Exit.BAD_USAGE,
           "The run was written with a schema that this version does not know.",
           "update heapwise"),

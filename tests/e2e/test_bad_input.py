@@ -23,6 +23,9 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--runs", "many", "--", "true"), 2, "E003", "integer"),
     (("compare", "--time", "soon", "--", "true"), 2, "E003", "soon is no duration"),
     (("compare", "--time", "-3", "--", "true"), 2, "E003", "duration"),
+    *((("compare", "--precision", word, "--", "true"), 2, "E003", "--precision")
+      for word in ("nan", "-1", "0", "inf", "101")),
+    (("compare", "--time", "9" * 20 + "h", "--", "true"), 2, "E003", "longer than a year"),
     (("compare", "--timeout", "0", "--", "true"), 2, "E003", "--timeout"),
     (("compare", "--cpus", "9-", "--", "true"), 2, "E003", "--cpus"),
     (("compare", "--cpus", "8191", "--", "true"), 2, "E003", "8191"),
@@ -31,7 +34,7 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--baseline", "zzz", "--", "true"), 2, "E002", "zzz"),
     (("compare", "--allocator", "x", "--", "true"), 2, "E003", "name=/path"),
     (("compare", "--allocator", "x=/no.so", "--", "true"), 5, "E053", "/no.so"),
-    (("compare", "--allocators", "glibc", "--", "true"), 5, "E053", "no allocator to compare"),
+    (("compare", "--allocators", "glibc", "--", "true"), 2, "E003", "at least one other"),
     (("compare", "--nonsense", "--", "true"), 2, "E003", "--nonsense"),
     (("compare", "--", "./empty"), 2, "E026", "no ELF"),
     (("compare", "--", "./loop"), 2, "E026", "interpreters"),

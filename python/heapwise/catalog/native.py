@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 from pathlib import Path
 
 from heapwise.errors import Problem
@@ -13,6 +15,17 @@ LAUNCHER, PROBE, COUNTER = "heapwise-launch", "libheapwise-probe.so", "libheapwi
 
 
 def native_folder() -> Path:
+    """Where the native parts are. Problem E052 when there are none, or none can be preloaded."""
+    folder = _find_folder()
+    if re.search(r"[\s:]", str(folder)):
+        raise Problem("E052", f"the native parts are in {folder}, a path with a space or a colon",
+                      why="LD_PRELOAD separates paths by them, so it cannot name a file there.",
+                      do=f"ln -s {shlex.quote(str(folder))} /tmp/native, then set "
+                      "HEAPWISE_NATIVE=/tmp/native")
+    return folder
+
+
+def _find_folder() -> Path:
     """``HEAPWISE_NATIVE``, else inside the installed package, else the newest build of a checkout.
 
     A release build of the checkout goes before others. Problem E052 when there is none.

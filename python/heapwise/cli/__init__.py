@@ -4,6 +4,22 @@ A verb's file has a function ``register(app)`` that adds it. It imports typer, t
 ``cli.frame`` at its top and everything heavy inside its functions, so that ``--help`` stays fast.
 """
 
-from heapwise.cli.frame.app import main
+from __future__ import annotations
+
+import sys
+from typing import NoReturn
 
 __all__ = ["main"]
+
+
+def main() -> NoReturn:
+    """The command. Loading all of it takes a while, in which Ctrl-C is no mistake of ours."""
+    try:
+        from heapwise.cli.frame.app import main as run
+
+        run()
+    except KeyboardInterrupt:
+        from heapwise.errors import Exit
+
+        print("stopped by you. Nothing was started.", file=sys.stderr)
+        sys.exit(int(Exit.INTERRUPTED))

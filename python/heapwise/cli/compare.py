@@ -89,7 +89,7 @@ def compare(
     request = CompareRequest(
         command=program, allocators=[w for w in (allocators or "").split(",") if w],
         adhoc=allocator or [], baseline=baseline or "", runs=runs,
-        time_s=parse_duration(time, "--time") if time else None, precision=precision / 100,
+        time_s=parse_duration(time, "--time") if time else None, precision=share(precision),
         warm_up=warmup, input_path=input,
         timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
         cpus=parse_cpus(cpus), force=force, keep_environment=keep_env, ignore_output=ignore_output,
@@ -115,6 +115,14 @@ def measure(prepared: Prepared, store: str | None, console: Console) -> int:
     check_writable(store_path)
     watcher = progress.choose(console.quiet)
     return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
+
+
+def share(percent: float) -> float:
+    """--precision as a share. Problem E003 for what no interval can be within."""
+    if not 0 < percent <= 100:
+        raise Problem("E003", f"--precision {percent:g}: it is a percentage above 0, up to 100",
+                      do="heapwise compare --precision 1 -- PROGRAM")
+    return percent / 100
 
 
 def parse_cpus(text: str | None) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import typer
@@ -102,12 +104,30 @@ def _trees() -> Iterator[Finding]:
 def _store(store: str | None) -> Iterator[Finding]:
     from heapwise.store import check_writable, find_store, run_ids
 
-    path = find_store(store)
     try:
+        path = find_store(store)
+        if found := _will_be_made(path):
+            yield found
+            return
         check_writable(path)
         yield "good", "store", f"{path}, {len(run_ids(path))} runs"
     except Problem as problem:
         yield "missing", "store", f"{problem.what}. do: {problem.do}"
+
+
+def _will_be_made(store: Path) -> Finding | None:
+    """A store that is not there is not made to look at it."""
+    try:
+        store.lstat()
+        return None
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return None
+    above = next(folder for folder in store.parents if os.path.lexists(folder))
+    if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
+        return "good", "store", f"{store}, made by the first run"
+    return "missing", "store", f"{store} cannot be made in {above}. do: --store DIR"
 
 
 def _machine(machine: Machine) -> Iterator[Finding]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
@@ -48,6 +49,7 @@ def resume(
     from heapwise.cli.frame.campaign import conduct, show
     from heapwise.runner import resume as go_on
     from heapwise.store import check_writable, find_store, read_run
+    from heapwise.store.location import RUNS
 
     store_path = find_store(store)
     stored = read_run(store_path, id)
@@ -62,9 +64,16 @@ def resume(
     if stored.run.state == "complete" and plan == stored.run.plan:
         console.say("It is complete: nothing is left to do. --time or --runs add to it.")
         return show(stored.path, console)
-    check_writable(stored.path.parent.parent)
+    if stored.run.plan.command:
+        console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
+    if stored.path.parent.name == RUNS:
+        check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
-    return conduct(go_on(stored, plan, watcher), watcher, console)
+    campaign = go_on(stored, plan, watcher)
+    if changed := campaign.run.plan.options.get("environment_changed"):
+        console.say(labelled("Environment  ", f"not as it was when the run began: "
+                             f"{', '.join(changed)}. The processes get the values of today."))
+    return conduct(campaign, watcher, console)
 
 
 def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:

@@ -85,3 +85,12 @@ def _within(row: Row) -> str:
 
 def _signed(ratio: float) -> str:
     return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that a spreadsheet computes."""
+
+
+def cell_text(value: object) -> object:
+    """Names come from files that others made: in a table of values they must stay text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

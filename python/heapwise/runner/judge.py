@@ -43,6 +43,8 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
         return "failed", f"it could not be started: {error}"
     if refusal := loader_refusal(outcome.stderr):
         return "wrong_allocator", refusal
+    if name := facts.get("stop_signal"):
+        return "failed", stopped_words(str(name))
     if facts.get("timed_out"):
         return "timed_out", f"no end after {facts.get('wall_s', 0):.1f} s"
     if facts.get("signal"):
@@ -50,6 +52,18 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
     if peer is not None and (wrong := wrong_library(outcome.identity, peer, reference.exempt)):
         return "wrong_allocator", wrong
     return _same_work(outcome, reference)
+
+
+STOPPED = {
+    "SIGTTIN": "it wants to read from the terminal; use --input FILE",
+    "SIGTTOU": "it wants to change the terminal, which it may not do in the background",
+}
+
+
+def stopped_words(signal_name: str) -> str:
+    """Why a process was ended that did not end by itself and did not go on."""
+    words = STOPPED.get(signal_name, "a program that is stopped cannot be measured")
+    return f"stopped ({signal_name}): {words}"
 
 
 def _same_work(outcome: Outcome, reference: Reference) -> tuple[Status, str]:

@@ -17,6 +17,7 @@ from heapwise.runner.campaign import Record, now
 from heapwise.runner.counting import counting_steps, totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.identity import loader_refusal, wrong_library
+from heapwise.runner.judge import stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
 from heapwise.runner.rows import RowRunner
@@ -149,6 +150,8 @@ class ExperimentExecutor:
             return "interrupted", "stopped by you"
         if refusal := loader_refusal(outcome.stderr):
             return "wrong_allocator", refusal
+        if name := facts.get("stop_signal"):
+            return "failed", stopped_words(str(name))
         if facts.get("timed_out"):
             return "timed_out", f"no end after {self._timeout_s():.0f} s"
         if facts.get("signal"):

@@ -1,8 +1,10 @@
 """Did every subject do the same work, to the end?
 
 A crash or an early exit looks fast. Exit code and a hash of the output are compared in every
-process; experiments count their own blocks.
-If it fails: make the output repeatable, or --ignore-output if the difference is harmless.
+process; experiments count their own blocks. What a program leaves running when it ends is killed,
+and its work was not timed.
+If it fails: make the output repeatable, or --ignore-output if the difference is harmless. If it
+warns of processes left running: use the program's option to stay in the foreground.
 """
 
 from __future__ import annotations
@@ -50,6 +52,13 @@ def _verdict(stored: StoredRun, processes: list[Process], broken: Counter[str],
         return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
     if different:
         return "warn", f"The output differs, and was to be ignored: {listed(different)}."
+    leaving = [p for p in processes if p.facts.get("lingering")]
+    if leaving:
+        left = max(int(p.facts["lingering"]) for p in leaving)
+        return "warn", (
+            f"{len(leaving)} of {counted(len(processes), 'process', 'processes')} left up to "
+            f"{counted(left, 'other')} running when they ended. These were killed, and their work "
+            "was not timed: use the program's option to stay in the foreground.")
     return "pass", (f"Exit code and output, or the experiment's own count, agree in all "
                     f"{counted(len(processes), 'process', 'processes')}.")
 

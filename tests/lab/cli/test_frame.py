@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from synthetic import compare_run
 
-from heapwise.cli.frame import console
+from heapwise.cli.frame import console, progress
 from heapwise.cli.frame.app import build_app
 from heapwise.cli.frame.duration import cost, parse_duration, show_duration, show_limit
 from heapwise.cli.frame.progress import describe
@@ -89,7 +91,8 @@ def test_no_durations(text: str) -> None:
 
 def test_shown_durations() -> None:
     assert [show_duration(s) for s in (0.4, 52, 725, 3600)] == ["0:00", "0:52", "12:05", "1:00:00"]
-    assert [show_limit(s) for s in (10, 150, 180)] == ["10 s", "2 min 30 s", "3 min"]
+    assert [show_limit(s) for s in (0.001, 0.5, 10, 150, 180)] == [
+        "1 ms", "500 ms", "10 s", "2 min 30 s", "3 min"]
     assert [cost(s) for s in (0.2, 60, 600, 7200)] == [
         "about 1 s", "about 60 s", "about 10 min", "about 2.0 h"]
 
@@ -99,6 +102,36 @@ def test_the_progress_line() -> None:
     step = Step(experiment, Subject("jemalloc", ""), {}, 14)
     text = describe(step, Progress(14, 31, 0.5, 52.0))
     assert text == "round 14 of 31  ##########----------  jemalloc   eta 0:52"
+
+
+def test_the_progress_line_says_how_long_the_process_takes() -> None:
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    step = Step(experiment, Subject("glibc", ""), {}, 0)
+    assert describe(step, Progress(1, 2, 0.5, 52.0), 12.0, 3600.0) == (
+        "round 1 of 2  ##########----------  glibc   12 s so far   eta 0:40")
+    assert describe(step, Progress(1, None, 0.0, None), 75.0, 3600.0) == (
+        "round 1  --------------------  glibc   1 min 15 s so far "
+        "(no --timeout; it is ended after 60 min)")
+
+
+def test_off_a_terminal_lines_come_while_the_first_process_runs(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    monkeypatch.setattr(progress, "EVERY_S", 0.02)
+    watcher = progress.Lines()
+    watcher.begin(compare_run().run)
+    try:
+        watcher.step(Step(experiment, Subject("glibc", ""), {}, 0), Progress(1, None, 0.0, None))
+        said = ""
+        for _ in range(1000):
+            said += capsys.readouterr().err
+            if said.count("round 1") >= 2:
+                break
+            time.sleep(0.01)
+    finally:
+        watcher.end()
+    assert said.count("round 1") >= 2
 
 
 def test_columns_are_aligned() -> None:

@@ -9,10 +9,12 @@ import json
 import re
 from dataclasses import replace
 
+import msgspec
 import pytest
 from synthetic import Script, compare_run, pool_run
 
 from heapwise.analysis import analyse
+from heapwise.model import Process, Run, Sample
 from heapwise.report import View, build_page, redact
 from heapwise.report.formats import find_formats
 from heapwise.report.page import section_modules
@@ -128,6 +130,24 @@ def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
     assert analyse(redact(stored)).advice == analyse(stored).advice
 
 
+def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -> None:
+    stored = compare_run(Script(edit=lambda p: replace(
+        p, status="crashed", reason="crashed (X)",
+        facts={**p.facts, "stderr_tail": "no login for hunter2"}) if p.subject == "scudo" else p))
+    command = ["server", "--password", "hunter2", "report"]
+    plan = replace(stored.run.plan, command=command, options={
+        **stored.run.plan.options, "as_typed": command,
+        "environment_marks": {"key": "k", "values": {"HOME": "4711c0de"}}})
+    run = replace(stored.run, plan=plan,
+                  command_line=["heapwise", "compare", "--time", "9m", "--", *command])
+    clean = redact(replace(stored, run=run))
+    assert clean.run.command_line == ["heapwise", "compare", "--time", "9m", "--", "server",
+                                      *["(redacted)"] * 3]
+    text = msgspec.json.encode([clean.run, clean.processes]).decode()
+    for secret in ("--password", "hunter2", "4711c0de"):
+        assert secret not in text + build_page([View(clean)])
+
+
 def test_sections_have_a_place_and_a_template() -> None:
     orders = [module.ORDER for module in section_modules()]
     assert orders == sorted(set(orders))
@@ -144,6 +164,19 @@ def test_there_are_the_formats_that_are_promised() -> None:
     assert set(find_formats()) == {
         "csv", "json", "markdown", "seed-csv", "seed-tsv", "seed-text", "hyperfine",
         "google-benchmark"}
+
+
+@pytest.mark.parametrize("name", ["csv", "seed-csv"])
+def test_names_in_csv_are_no_formulas(name: str) -> None:
+    evil = '=HYPERLINK("http:evil","x")'
+    stored = compare_run()
+    text = msgspec.json.encode([stored.run, stored.processes, stored.samples]).decode()
+    run, processes, samples = msgspec.json.decode(
+        text.replace('"scudo"', json.dumps(evil)), type=tuple[Run, list[Process], list[Sample]])
+    cells = {cell for line in csv.reader(io.StringIO(written(name, replace(
+        stored, run=run, processes=processes, samples=samples)))) for cell in line}
+    assert f"'{evil}" in cells
+    assert not any(cell.startswith("=") for cell in cells)
 
 
 def test_csv_has_every_sample() -> None:

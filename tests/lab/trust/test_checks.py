@@ -147,6 +147,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V8", "fail", lambda: compare_run(Script(edit=other_output))),
     ("V8", "warn", lambda: compare_run(Script(edit=crashing))),
     ("V8", "fail", lambda: compare_run(Script(edit=baseline_fails))),
+    ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"lingering": 2})),
     ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
         "checks": [{"id": "work", "ok": p.number != 3, "detail": "999 of 1000 blocks"}]})),
     ("V8", "warn", lambda: with_plan(compare_run(Script(edit=other_output)),
@@ -278,3 +279,11 @@ def test_the_worst_decides(verdicts: list[Any], expected: str) -> None:
 
 def test_an_essential_check_that_is_unavailable_limits() -> None:
     assert overall([Check("V5", "", "unavailable", "")], {"V5"}) == "limited"
+
+
+def test_identity_claims_no_more_than_the_processes_that_wrote_a_line() -> None:
+    check = verdict_of(compare_run(), "V1")
+    assert "first processes, and as expected" in check.detail
+    more = replace(compare_run(), processes=[
+        replace(p, identity=[*p.identity, *p.identity]) for p in compare_run().processes])
+    assert " processes that they started, and" in verdict_of(more, "V1").detail

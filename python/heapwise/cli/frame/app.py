@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import os
 import pkgutil
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 import typer
@@ -16,6 +17,7 @@ from typer.exceptions import TyperException
 import heapwise.cli
 from heapwise import __version__
 from heapwise.cli.frame import console, settings
+from heapwise.cli.frame.streams import finish_streams, prepare_streams
 from heapwise.errors import Exit, Problem
 
 
@@ -52,14 +54,23 @@ def _root(
     """
 
 
+class Stopped(BaseException):
+    """Ctrl-C where no campaign is under way. typer turns KeyboardInterrupt into a mute exit."""
+
+
+def _stop(number: int, frame: object) -> NoReturn:
+    raise Stopped
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Never returns, never shows a traceback without ``--debug``."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    try:
-        code = run(words)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        code = 128 + signal.SIGPIPE
+    prepare_streams()
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop)
+    code = run(words)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the code is decided; only cleaning up is left
+    finish_streams()
     sys.exit(code)
 
 
@@ -68,24 +79,29 @@ def run(words: Sequence[str]) -> int:
     debug = "--debug" in _own_words(words)
     try:
         return _invoke(list(words))
-    except Problem as problem:
-        if debug:
-            raise
-        console.print_problem(problem)
-        return int(problem.exit)
-    except TyperException as error:
-        console.print_problem(_usage(error))
-        return int(Exit.BAD_USAGE)
-    except (KeyboardInterrupt, typer.Abort):
+    except (Stopped, KeyboardInterrupt, typer.Abort):
         console.error_line("stopped by you. Nothing was lost.")
         return int(Exit.INTERRUPTED)
-    except BrokenPipeError:
-        raise
+    except (console.ReaderGone, BrokenPipeError):
+        return int(Exit.READER_GONE)
     except Exception as error:
-        if debug:
+        if debug and not isinstance(error, TyperException):
             raise
-        console.print_problem(Problem("E070", f"{type(error).__name__}: {error}"))
-        return int(Exit.OUR_BUG)
+        problem = _problem(error)
+        with suppress(console.ReaderGone, OSError):
+            console.print_problem(problem)
+        return int(problem.exit)
+
+
+def _problem(error: Exception) -> Problem:
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, TyperException):
+        return _usage(error)
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename else ""
+        return Problem("E056", f"{where}{error.strerror or error}")
+    return Problem("E070", f"{type(error).__name__}: {error}")
 
 
 def _own_words(words: Sequence[str]) -> Sequence[str]:
@@ -93,13 +109,27 @@ def _own_words(words: Sequence[str]) -> Sequence[str]:
 
 
 def _invoke(words: list[str]) -> int:
+    _demand_working_folder()
     app = build_app()
     command: Any = typer.main.get_command(app)
-    defaults = settings.defaults(command)
-    result = command.main(
-        args=words, prog_name="heapwise", standalone_mode=False, default_map=defaults
-    )
+    verb = next((word for word in words if word in command.commands), "")
+    defaults = settings.defaults(command, verb)
+    try:
+        result = command.main(
+            args=words, prog_name="heapwise", standalone_mode=False, default_map=defaults
+        )
+    except SystemExit as end:  # what typer makes of a reader that is gone
+        raise console.ReaderGone from end
     return result if isinstance(result, int) else 0
+
+
+def _demand_working_folder() -> None:
+    try:
+        Path.cwd()
+    except OSError as error:
+        raise Problem("E056", f"the working folder cannot be used: {error.strerror}",
+                      why="Settings and runs are looked for there.",
+                      do="cd to a folder that exists") from error
 
 
 def _usage(error: TyperException) -> Problem:

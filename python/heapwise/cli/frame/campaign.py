@@ -9,6 +9,7 @@ from typing import Any
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
+from heapwise.cli.frame.hints import complete
 from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
 from heapwise.runner import Campaign
@@ -48,9 +49,9 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code."""
     from heapwise.analysis import analyse, to_json
 
-    stored = read_run(folder.parent.parent, folder.name)
+    stored = read_run(folder.parent.parent, str(folder))
     if stored.damaged_lines:
-        console.warn("W002", f"{stored.damaged_lines} damaged sample lines were skipped.")
+        console.warn("W002", damaged_words(stored.damaged_lines))
     try:
         result = analyse(stored)
     except Exception:
@@ -58,10 +59,14 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
         raise
     _print_result(result, stored, console)
     if saved:
-        _print_saved(result, console)
+        console.result(complete(saved_line(result), folder))
     if console.as_json:
         console.json(to_json(result))
     return _exit_code(result, stored.processes)
+
+
+def damaged_words(lines: int) -> str:
+    return f"{lines} damaged sample line{' was' if lines == 1 else 's were'} skipped."
 
 
 def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
@@ -69,7 +74,7 @@ def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
 
     compare = result.run.plan.kind == "compare"
     console.say()
-    console.result(_tables(result, stored))
+    console.result(complete(_tables(result, stored), stored.path))
     console.result("")
     if not compare:
         _print_experiments(result, console)
@@ -77,11 +82,11 @@ def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
         console.result(f"         {headline}")
     for place, goal in enumerate(result.goals):
         console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
-    console.result(labelled("Advice   ", result.advice))
+    console.result(labelled("Advice   ", complete(result.advice, stored.path)))
     if compare and result.noise_floor is not None:
         floor = f"±{result.noise_floor * 100:.1f} %"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
-    console.result(labelled("Trust    ", trust_line(result)))
+    console.result(labelled("Trust    ", complete(trust_line(result), stored.path)))
 
 
 def _print_experiments(result: Result, console: Console) -> None:
@@ -147,14 +152,14 @@ def trust_line(result: Result) -> str:
     return f"{trust.verdict}: " + ", ".join(words)
 
 
-def _print_saved(result: Result, console: Console) -> None:
+def saved_line(result: Result) -> str:
     run = result.run
     parts = [f"run {run.id}", f"heapwise report {run.id}"]
     best = best_peer(result)
     if best:
         command = shlex.join(run.plan.options.get("as_typed") or run.plan.command)
         parts.append(f"use it: LD_PRELOAD=$(heapwise peers path {best}) {command}")
-    console.result("Saved    " + "  .  ".join(parts))
+    return "Saved    " + "  .  ".join(parts)
 
 
 def best_peer(result: Result) -> str:
@@ -195,10 +200,9 @@ def _stopped(campaign: Campaign, console: Console) -> int:
     of = f" of {run.plan.max_rounds}" if run.plan.max_rounds else ""
     kept = len(campaign.processes)
     done = max(measured) - warm + 1 if measured else 0
-    error_line(
-        f"stopped by you after {done}{of} rounds. {kept} runs kept (run {run.id}).   "
-        f"go on: heapwise resume {run.id}"
-    )
+    words = (f"stopped by you after {done}{of} rounds. {kept} runs kept (run {run.id}).   "
+             f"go on: heapwise resume {run.id}")
+    error_line(complete(words, campaign.writer.folder))
     if console.as_json:
         console.json({"run": run, "state": run.state, "kept": kept})
     return int(Exit.INTERRUPTED)

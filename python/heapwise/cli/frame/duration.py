@@ -6,6 +6,7 @@ import re
 
 from heapwise.errors import Problem
 
+LONGEST_S = 366 * 24 * 3600.0
 UNITS_S = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
@@ -19,6 +20,8 @@ def parse_duration(text: str, option: str) -> float:
         seconds = -1.0
     if not parts or whole != text.replace(" ", "") or seconds <= 0:
         raise Problem("E003", f"{option} {text} is no duration", do="write 90s, 3m or 1h30m")
+    if seconds > LONGEST_S:
+        raise Problem("E003", f"{option} {text} is longer than a year", do="write 90s, 3m or 1h30m")
     return seconds
 
 
@@ -32,6 +35,8 @@ def show_duration(seconds: float) -> str:
 
 def show_limit(seconds: float) -> str:
     """``10 s``, ``3 min`` or ``2 min 30 s``: what somebody asked for, nothing rounded away."""
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms"
     minutes, left = divmod(round(seconds), 60)
     parts = [f"{minutes} min"] if minutes else []
     return " ".join([*parts, f"{left} s"] if left or not minutes else parts)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, Thread
 from typing import Any
 
 from heapwise.cli.frame import console
-from heapwise.cli.frame.duration import show_duration
+from heapwise.cli.frame.duration import show_duration, show_limit
+from heapwise.errors import Problem
 from heapwise.model import Process, Run
-from heapwise.runner import Progress, Step
+from heapwise.runner import LONGEST_S, Progress, Step
 
 EVERY_S = 30.0
 BAR = 20
@@ -34,41 +38,75 @@ class Quiet:
         pass
 
 
+@dataclass(frozen=True)
+class Moment:
+    """The process that is under way, and since when."""
+
+    step: Step
+    progress: Progress
+    limit_s: float
+    began_s: float = field(default_factory=time.monotonic)
+
+    def line(self) -> str:
+        return console.visible(describe(
+            self.step, self.progress, time.monotonic() - self.began_s, self.limit_s))
+
+
 class Lines(Quiet):
-    """No terminal: no escape codes, and rarely."""
+    """No terminal: no escape codes, and a line every 30 s, however long one process takes."""
 
     def __init__(self) -> None:
-        self._last_s = time.monotonic()
+        self._now: Moment | None = None
+        self._limit_s = 0.0
+        self._ended = Event()
+
+    def begin(self, run: Run) -> None:
+        self._limit_s = first_limit_s(run)
+        Thread(target=self._tell, daemon=True).start()
 
     def step(self, step: Step, progress: Progress) -> None:
-        now_s = time.monotonic()
-        if now_s - self._last_s >= EVERY_S:
-            self._last_s = now_s
-            console.error_line(describe(step, progress))
+        self._now = Moment(step, progress, self._limit_s)
+
+    def end(self) -> None:
+        self._ended.set()
+
+    def _tell(self) -> None:
+        while not self._ended.wait(EVERY_S):
+            if self._now is not None:
+                with suppress(console.ReaderGone, Problem):
+                    console.error_line(self._now.line())
 
 
 class Live(Quiet):
-    """One line of a terminal, rewritten by rich four times a second at most."""
+    """One line of a terminal, rewritten by rich once a second: the time moves on."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.live import Live as RichLive
 
+        self._now: Moment | None = None
+        self._limit_s = 0.0
         self._live: Any = RichLive(
-            console=Console(stderr=True, highlight=False), refresh_per_second=4, transient=True
+            console=Console(stderr=True, highlight=False), refresh_per_second=1, transient=True,
+            get_renderable=self._line,
         )
 
     def begin(self, run: Run) -> None:
+        self._limit_s = first_limit_s(run)
         self._live.start()
 
     def step(self, step: Step, progress: Progress) -> None:
+        self._now = Moment(step, progress, self._limit_s)
+
+    def _line(self) -> Any:
         from rich.text import Text
 
-        self._live.update(Text(describe(step, progress), no_wrap=True, overflow="ellipsis"))
+        return Text(self._now.line() if self._now else "", no_wrap=True, overflow="ellipsis")
 
     def dropped(self, subject: str, reason: str) -> None:
         self._live.console.print(
-            f"{subject}: {reason}, three times; left out from now on", markup=False
+            console.visible(f"{subject}: {reason}, three times; left out from now on"),
+            markup=False,
         )
 
     def end(self) -> None:
@@ -81,12 +119,26 @@ def choose(quiet: bool) -> Quiet:
     return Live() if console.is_live(sys.stderr) else Lines()
 
 
-def describe(step: Step, progress: Progress) -> str:
-    """``round 14 of 31  ###########---------  jemalloc   eta 0:52``."""
+def first_limit_s(run: Run) -> float:
+    """After how long the first process of a comparison is ended if no --timeout was given; else 0.
+    """
+    return LONGEST_S if run.plan.kind == "compare" and not run.plan.timeout_s else 0.0
+
+
+def describe(
+    step: Step, progress: Progress, elapsed_s: float = 0.0, first_limit_s: float = 0.0
+) -> str:
+    """``round 14 of 31  ###########---------  jemalloc   eta 0:52``; a process that takes longer
+    than a second has its time so far, and the very first one the time after which it is ended."""
     of = f" of {progress.rounds}" if progress.rounds else ""
     full = round(progress.share * BAR)
     bar = "#" * full + "-" * (BAR - full)
-    eta = f"   eta {show_duration(progress.eta_s)}" if progress.eta_s is not None else ""
+    eta = ""
+    if progress.eta_s is not None:
+        eta = f"   eta {show_duration(max(0.0, progress.eta_s - elapsed_s))}"
     where = "" if step.experiment.id == "compare" else f"{step.experiment.id}  "
     warm = "   (warm-up)" if step.warm_up else ""
-    return f"round {progress.round}{of}  {bar}  {where}{step.subject.name}{eta}{warm}"
+    so_far = f"   {show_limit(elapsed_s)} so far" if elapsed_s >= 1 else ""
+    if so_far and first_limit_s and progress.eta_s is None:
+        so_far += f" (no --timeout; it is ended after {show_limit(first_limit_s)})"
+    return f"round {progress.round}{of}  {bar}  {where}{step.subject.name}{so_far}{eta}{warm}"

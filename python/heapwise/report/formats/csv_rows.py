@@ -6,6 +6,7 @@ import csv
 import io
 
 from heapwise.model import Result, Row
+from heapwise.report.words import cell_text
 from heapwise.store import StoredRun
 
 NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
@@ -29,6 +30,6 @@ def write(stored: StoredRun, result: Result) -> str:
 
 def _cells(row: Row, parameters: list[str]) -> list[object]:
     figures = ["" if (value := getattr(row, name)) is None else value for name in FIGURES]
-    return [row.experiment, row.subject, *(row.parameters.get(name, "") for name in parameters),
-            row.parameters["quantity"], row.unit, row.better, *figures,
-            " ".join(repr(value) for value in row.values)]
+    names = [row.experiment, row.subject, *(row.parameters.get(name, "") for name in parameters),
+             row.parameters["quantity"], row.unit, row.better, *figures]
+    return [*map(cell_text, names), " ".join(repr(value) for value in row.values)]

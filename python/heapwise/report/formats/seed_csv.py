@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heapwise.model import Process, Result, Sample
+from heapwise.report.words import cell_text
 from heapwise.store import StoredRun
 from heapwise.trust.kept import sieve
 
@@ -69,8 +70,9 @@ def write(stored: StoredRun, result: Result) -> str:
 def _place(process: Process, repeat: object) -> list[object]:
     others = " ".join(f"{name}={value}" for name, value in process.parameters.items()
                       if name != "threads")
-    return [process.experiment.rpartition("/")[2], process.subject.removeprefix("malloc@"),
-            process.parameters.get("threads", 1), others, process.round, repeat, process.number]
+    found = [process.experiment.rpartition("/")[2], process.subject.removeprefix("malloc@"),
+             process.parameters.get("threads", 1), others, process.round, repeat, process.number]
+    return [cell_text(value) for value in found]
 
 
 def _figures(sample: Sample, units: Mapping[tuple[str, str], str]) -> list[object]:

@@ -1,0 +1,33 @@
+"""Standard streams as they have to be before anything is printed or started."""
+
+from __future__ import annotations
+
+import os
+import sys
+from io import TextIOWrapper
+
+
+def prepare_streams() -> None:
+    """Opens what is closed, and lets no letter that the terminal's encoding lacks end a run.
+
+    A closed descriptor would be taken by the next file that is opened, such as the samples.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def finish_streams() -> None:
+    """What cannot be written now must not fail once more when the interpreter ends."""
+    for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
