@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from heapwise.analysis.quantile_name import split_quantile
-from heapwise.analysis.rows import Bench, place
+from heapwise.analysis.rows import place
 from heapwise.analysis.units import TIME_UNITS
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import REPEATS_NOTE, Cell, pair, ratio_of
 from heapwise.model import Quantity
 from heapwise.stats.combined import CombinedRatio, Pair, combined_ratio
 from heapwise.stats.paired import PairedRatio
-from heapwise.trust.series import REPEATS_NOTE, Cell, pair, ratio_of
 
 PEAK = "peak_resident"
 """The quantity that holds the most memory a process had at once."""
 
 
-def quantity_of(bench: Bench, cell: Cell) -> Quantity:
+def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:
     """As its experiment declares it. Raises KeyError for a quantity that none declares."""
-    return bench.quantities[(cell.experiment, cell.quantity)]
+    return evidence.quantities[(cell.experiment, cell.quantity)]
 
 
 def is_speed(quantity: Quantity) -> bool:
@@ -29,10 +30,12 @@ def is_quantile(quantity: Quantity) -> bool:
     return split_quantile(quantity.name) is not None
 
 
-def gain(bench: Bench, cell: Cell, subject: str, rival: str) -> tuple[PairedRatio | None, str]:
+def gain(
+    evidence: Evidence, cell: Cell, subject: str, rival: str
+) -> tuple[PairedRatio | None, str]:
     """How many times better the subject is than the rival, from their pairs, and a note."""
-    row = bench.table[cell]
-    if quantity_of(bench, cell).better == "higher":
+    row = evidence.table[cell]
+    if quantity_of(evidence, cell).better == "higher":
         return ratio_of(row[subject], row[rival])
     return ratio_of(row[rival], row[subject])
 
@@ -42,24 +45,24 @@ def is_main(quantity: Quantity) -> bool:
     return is_speed(quantity) and not is_quantile(quantity)
 
 
-def main_rows(bench: Bench, family: str) -> list[Cell]:
+def main_rows(evidence: Evidence, family: str) -> list[Cell]:
     """Every cell of every main quantity of the family's experiments, in reading order."""
     found: list[Cell] = []
-    for experiment in bench.stored.run.experiments:
+    for experiment in evidence.stored.run.experiments:
         if experiment.family == family:
-            cells = [c for c in bench.table
-                     if c.experiment == experiment.id and is_main(quantity_of(bench, c))]
+            cells = [c for c in evidence.table
+                     if c.experiment == experiment.id and is_main(quantity_of(evidence, c))]
             found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 
 
-def peak_row(bench: Bench, cell: Cell) -> Cell | None:
+def peak_row(evidence: Evidence, cell: Cell) -> Cell | None:
     """Where the peak memory of the same processes stands; None where nobody measured it."""
     found = Cell(cell.experiment, cell.parameters, PEAK)
-    return found if found in bench.table else None
+    return found if found in evidence.table else None
 
 
-def mean_gain(bench: Bench, cells: list[Cell], subject: str,
+def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
               rival: str) -> tuple[CombinedRatio | None, str]:
     """The geometric mean of ``gain`` over the cells, and a note.
 
@@ -68,10 +71,10 @@ def mean_gain(bench: Bench, cells: list[Cell], subject: str,
     rows: dict[str, Pair] = {}
     notes: dict[str, None] = {}
     for cell in cells:
-        row = bench.table[cell]
+        row = evidence.table[cell]
         if subject not in row or rival not in row:
             return None, f"not measured in {cell.experiment} {cell.parameters}"
-        first, second = (subject, rival) if quantity_of(bench, cell).better == "higher" else (
+        first, second = (subject, rival) if quantity_of(evidence, cell).better == "higher" else (
             rival, subject)
         pairs = pair(row[first], row[second])
         if not pairs.above or min(*pairs.above, *pairs.below) <= 0:

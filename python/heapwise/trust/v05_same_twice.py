@@ -7,11 +7,11 @@ If it warns or fails: the machine is not quiet, or there are too few rounds. --t
 
 from __future__ import annotations
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell
 from heapwise.model import Check, Verdict
 from heapwise.stats.holm import holm
-from heapwise.stats.noise import NoiseFloor, noise_floor
-from heapwise.store import StoredRun
-from heapwise.trust.series import Cell, Pairs, baseline_of, control_of, pair, tabulate
+from heapwise.stats.noise import NoiseFloor
 from heapwise.trust.words import counted, listed, percent
 
 ID, TITLE = "V5", "The baseline equals itself (A/A)"
@@ -23,9 +23,8 @@ MATTERS = 0.01
 """A certain difference of less than 1 % widens the noise floor, which covers it: a warning."""
 
 
-def check(stored: StoredRun) -> Check:
-    pairs = _pairs(stored)
-    floors = _floors(pairs)
+def check(evidence: Evidence) -> Check:
+    pairs, floors = evidence.control_pairs, evidence.noise
     if not floors:
         return Check(ID, TITLE, "unavailable", "No A/A pair was measured, so there is no noise "
                      "floor: small differences cannot be told from chance.")
@@ -56,30 +55,6 @@ def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
     outside = sum(f.biased for f in floors.values())
     return "pass", (f"{words[0].upper()}{words[1:]}. "
                     f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1.")
-
-
-def noise_floors(stored: StoredRun) -> dict[Cell, NoiseFloor]:
-    """For each cell and quantity where baseline and control were both measured (above zero)."""
-    return _floors(_pairs(stored))
-
-
-def _floors(pairs: dict[Cell, Pairs]) -> dict[Cell, NoiseFloor]:
-    found = {cell: noise_floor(one.above, one.below) for cell, one in pairs.items()}
-    return {cell: floor for cell, floor in found.items() if floor is not None}
-
-
-def _pairs(stored: StoredRun) -> dict[Cell, Pairs]:
-    found: dict[Cell, Pairs] = {}
-    baselines = {e.id: baseline_of(stored, e) for e in stored.run.experiments}
-    for cell, row in tabulate(stored).items():
-        baseline = baselines.get(cell.experiment, "")
-        control = control_of(stored, baseline)
-        if control is None or baseline not in row or control not in row:
-            continue
-        pairs = pair(row[baseline], row[control])
-        if pairs.above and min(*pairs.above, *pairs.below) > 0:
-            found[cell] = pairs
-    return found
 
 
 def _figure(cell: Cell, floor: NoiseFloor, adjusted: float) -> dict[str, object]:

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured
+from heapwise.evidence.series import Cell, Series, Table, baseline_of, pair
 from heapwise.model import Check
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
 from heapwise.store import StoredRun
-from heapwise.trust.kept import measured
-from heapwise.trust.series import Cell, Series, Table, baseline_of, pair, tabulate
 from heapwise.trust.words import counted, listed, percent
 
 ID, TITLE = "V9", "The order did not matter"
@@ -27,8 +28,9 @@ MATTERS = 0.01
 are wider than that."""
 
 
-def check(stored: StoredRun) -> Check:
-    table = tabulate(stored)
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
+    table = evidence.table
     ratios = _ratio_trends(stored, table)
     levels = _level_trends(stored, table)
     fixed = fixed_order(stored)

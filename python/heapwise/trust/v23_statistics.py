@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.claims import Claim
+from heapwise.evidence.series import ROUNDS_NEEDED
 from heapwise.model import Check
 from heapwise.stats.holm import rounds_needed
-from heapwise.store import StoredRun
-from heapwise.trust.claims import Claim, claims
-from heapwise.trust.series import ROUNDS_NEEDED
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V23", "Enough numbers for the claims"
@@ -21,8 +21,9 @@ ID, TITLE = "V23", "Enough numbers for the claims"
 CORRELATED = 0.5
 
 
-def check(stored: StoredRun) -> Check:
-    found = claims(stored)
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
+    found = list(evidence.claims.values())
     if not found:
         return Check(ID, TITLE, "unavailable", "There was nothing to compare.",
                      {"damaged_lines": stored.damaged_lines})

@@ -11,6 +11,7 @@ import pytest
 from synthetic import Script, compare_run, peer, pool_run
 from synthetic_shelf import Shelf, shelf_run
 
+from heapwise.evidence import Evidence
 from heapwise.model import Check, Process, Sample
 from heapwise.store import StoredRun
 from heapwise.trust import check_run
@@ -20,7 +21,7 @@ Plant = Callable[[], StoredRun]
 
 
 def verdict_of(stored: StoredRun, id: str) -> Check:
-    return next(check for check in check_run(stored).checks if check.id == id)
+    return next(check for check in check_run(Evidence(stored)).checks if check.id == id)
 
 
 def with_facts(stored: StoredRun, change: Callable[[Process], dict[str, Any]]) -> StoredRun:
@@ -221,14 +222,14 @@ def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
 
 
 def test_clean_comparison_is_good() -> None:
-    trust = check_run(compare())
+    trust = check_run(Evidence(compare()))
     assert trust.verdict == "good"
     assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14", "V26"}
 
 
 def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
     stored = counted(pool_run(rounds=8), 1_000_000)
-    verdicts = {c.id: c.verdict for c in check_run(stored).checks}
+    verdicts = {c.id: c.verdict for c in check_run(Evidence(stored)).checks}
     missing = {id for id, verdict in verdicts.items() if verdict != "pass"}
     assert missing == {"V2", "V3", "V5", "V14"}
     assert all(verdicts[id] == "unavailable" for id in missing)
@@ -255,7 +256,8 @@ def test_a_process_that_differs_is_no_bias_of_labels() -> None:
 
 
 def test_false_alarms_are_rare() -> None:
-    alarms = sum(check_run(compare_run(Script(seed=seed))).verdict != "good" for seed in range(40))
+    runs = (compare_run(Script(seed=seed)) for seed in range(40))
+    alarms = sum(check_run(Evidence(run)).verdict != "good" for run in runs)
     assert alarms <= 4
 
 

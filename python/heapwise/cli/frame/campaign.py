@@ -5,14 +5,17 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
 from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
 from heapwise.runner import Campaign
-from heapwise.store import StoredRun, read_run
+from heapwise.store import read_run
+
+if TYPE_CHECKING:
+    from heapwise.evidence import Evidence
 
 PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
 
@@ -47,16 +50,18 @@ def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> in
 def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code."""
     from heapwise.analysis import analyse, to_json
+    from heapwise.evidence import Evidence
 
     stored = read_run(folder.parent.parent, folder.name)
     if stored.damaged_lines:
         console.warn("W002", f"{stored.damaged_lines} damaged sample lines were skipped.")
+    evidence = Evidence(stored)
     try:
-        result = analyse(stored)
+        result = analyse(evidence)
     except Exception:
         error_line(f"Everything that was measured is kept: run {stored.run.id}.")
         raise
-    _print_result(result, stored, console)
+    _print_result(result, evidence, console)
     if saved:
         _print_saved(result, console)
     if console.as_json:
@@ -64,12 +69,12 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     return _exit_code(result, stored.processes)
 
 
-def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
+def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
     from heapwise.analysis import goal_line
 
     compare = result.run.plan.kind == "compare"
     console.say()
-    console.result(_tables(result, stored))
+    console.result(_tables(result, evidence))
     console.result("")
     if not compare:
         _print_experiments(result, console)
@@ -109,7 +114,7 @@ def told(result: Result) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
-def _tables(result: Result, stored: StoredRun) -> str:
+def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
     from heapwise.cli.frame.programs import program_tables
     from heapwise.cli.frame.standing import standing_tables
@@ -125,7 +130,7 @@ def _tables(result: Result, stored: StoredRun) -> str:
         parts.append(experiment_tables(replace(result, rows=others)))
     elif others:
         parts.append(
-            f"{standing_tables(stored)}\n\n{len(result.rows):,} rows with all their figures: "
+            f"{standing_tables(evidence)}\n\n{len(result.rows):,} rows with all their figures: "
             f"heapwise report {result.run.id}, or heapwise export {result.run.id}")
     return "\n\n".join(parts)
 

@@ -7,7 +7,7 @@ So a round gives one number per subject, the median of the repeats of its proces
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
@@ -18,7 +18,6 @@ from heapwise.model import Experiment, Sample
 from heapwise.stats.paired import PairedRatio, paired_ratio
 from heapwise.stats.signed_rank import pairs_needed
 from heapwise.store import StoredRun
-from heapwise.trust.kept import sieve
 
 ROUNDS_NEEDED = pairs_needed(0.95)
 REPEATS_NOTE = ("fewer than 6 rounds: the interval is over repeats, which share a process and are "
@@ -74,9 +73,9 @@ def parameters_key(parameters: Mapping[str, Any]) -> str:
     return json.dumps(parameters, sort_keys=True, separators=(",", ":"))
 
 
-def tabulate(stored: StoredRun) -> Table:
+def tabulate(samples: Iterable[Sample]) -> Table:
     table: Table = {}
-    for sample in sieve(stored).kept:
+    for sample in samples:
         key = parameters_key(sample.parameters)
         for quantity, value in sample.values.items():
             if value is None or not np.isfinite(value):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from heapwise.evidence.series import Cell, Table, pair, ratio_of
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import lag_one
-from heapwise.store import StoredRun
-from heapwise.trust.series import Cell, baseline_of, control_of, pair, ratio_of, tabulate
 
 LEVEL = 0.05
 
@@ -33,13 +33,15 @@ class Claim:
         return self.p_adjusted < LEVEL
 
 
-def claims(stored: StoredRun) -> list[Claim]:
-    """Every subject against its baseline, controls aside, adjusted within each cell."""
-    baselines = {e.id: baseline_of(stored, e) for e in stored.run.experiments}
+def claims(table: Table, baselines: Mapping[str, str], controls: Mapping[str, str]) -> list[Claim]:
+    """Every subject against its baseline, controls aside, adjusted within each cell.
+
+    baselines, controls: experiment -> subject.
+    """
     found: list[Claim] = []
-    for cell, row in tabulate(stored).items():
+    for cell, row in table.items():
         baseline = baselines.get(cell.experiment, "")
-        aside = {baseline, control_of(stored, baseline)}
+        aside = {baseline, controls.get(cell.experiment)}
         if baseline not in row:
             continue
         group = []

@@ -1,0 +1,142 @@
+"""One stored run with everything that is derived from its samples before anything is judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from heapwise.evidence.claims import Claim, claims
+from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
+from heapwise.evidence.series import (
+    Cell,
+    Pairs,
+    Table,
+    baseline_of,
+    control_of,
+    pair,
+    parameters_key,
+    tabulate,
+)
+from heapwise.model import Experiment, Process, Quantity, Subject
+from heapwise.stats.noise import NoiseFloor, noise_floor
+from heapwise.store import StoredRun
+
+YARDSTICK = "empty_loop"
+"""The subject that does everything but the work: what the others' figures hold of the loop."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Immutable. Each property is computed at its first use, and once."""
+
+    stored: StoredRun
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """Samples that may count, before the rules, in the order in which they were taken."""
+        return candidates(self.stored)
+
+    @cached_property
+    def sieve(self) -> Sieve:
+        """Which of the candidates the rules keep."""
+        return sieve(self.candidates)
+
+    @cached_property
+    def table(self) -> Table:
+        """Cell -> subject -> series of the kept samples."""
+        return tabulate(self.sieve.kept)
+
+    @cached_property
+    def baselines(self) -> dict[str, str]:
+        """Experiment -> the subject that ratios are taken against."""
+        return {e.id: baseline_of(self.stored, e) for e in self.stored.run.experiments}
+
+    @cached_property
+    def controls(self) -> dict[str, str]:
+        """Experiment -> the second label of its baseline (A/A), where there is one."""
+        found = {id: control_of(self.stored, name) for id, name in self.baselines.items()}
+        return {id: control for id, control in found.items() if control is not None}
+
+    @cached_property
+    def control_pairs(self) -> dict[Cell, Pairs]:
+        """The A/A pairs of each cell where baseline and control were both measured above zero."""
+        found: dict[Cell, Pairs] = {}
+        for cell, row in self.table.items():
+            baseline, control = (names.get(cell.experiment, "")
+                                 for names in (self.baselines, self.controls))
+            if baseline in row and control in row:
+                pairs = pair(row[baseline], row[control])
+                if pairs.above and min(*pairs.above, *pairs.below) > 0:
+                    found[cell] = pairs
+        return found
+
+    @cached_property
+    def noise(self) -> dict[Cell, NoiseFloor]:
+        """How far each cell's baseline strays from itself."""
+        found = {cell: noise_floor(one.above, one.below)
+                 for cell, one in self.control_pairs.items()}
+        return {cell: floor for cell, floor in found.items() if floor is not None}
+
+    @cached_property
+    def floors(self) -> dict[Cell, float]:
+        """Relative: 0.02 is 2 %."""
+        return {cell: found.floor for cell, found in self.noise.items()}
+
+    @cached_property
+    def claims(self) -> dict[tuple[Cell, str], Claim]:
+        """Every comparison of a subject with its baseline."""
+        return {(claim.cell, claim.subject): claim
+                for claim in claims(self.table, self.baselines, self.controls)}
+
+    @cached_property
+    def quantities(self) -> dict[tuple[str, str], Quantity]:
+        return {(e.id, q.name): q for e in self.stored.run.experiments for q in e.quantities}
+
+    @cached_property
+    def experiments(self) -> dict[str, Experiment]:
+        return {e.id: e for e in self.stored.run.experiments}
+
+    @cached_property
+    def tried(self) -> dict[tuple[str, str], dict[str, list[Process]]]:
+        """Experiment and settings -> subject -> its timed processes, however they ended."""
+        found: dict[tuple[str, str], dict[str, list[Process]]] = {}
+        for process in self.stored.processes:
+            if timed(process):
+                key = (process.experiment, parameters_key(process.parameters))
+                found.setdefault(key, {}).setdefault(process.subject, []).append(process)
+        return found
+
+    @cached_property
+    def subjects(self) -> dict[str, Subject]:
+        return {subject.name: subject for subject in self.stored.run.plan.subjects}
+
+    @cached_property
+    def control_names(self) -> set[str]:
+        """Of all experiments of the run."""
+        return {name for name, subject in self.subjects.items() if subject.control}
+
+    @cached_property
+    def never_ranked(self) -> set[str]:
+        """Shown, and in no ranking: controls, and the loop without the work."""
+        return self.control_names | {YARDSTICK}
+
+    @cached_property
+    def groups(self) -> dict[str, str]:
+        """Subject, as its experiment declares it -> its group, where there are groups."""
+        return {spec.name: spec.group for e in self.stored.run.experiments
+                for spec in e.subjects if spec.group}
+
+    @cached_property
+    def _group_by_label(self) -> dict[tuple[str, str], str]:
+        return {(e.id, name): spec.group for e in self.stored.run.experiments
+                for spec in e.subjects if spec.group
+                for name in (spec.name, f"{spec.name}-control")}
+
+    def group_of(self, experiment: str, subject: str) -> str:
+        """Only subjects of one group share a ranking; "" where the experiment has no groups."""
+        return self._group_by_label.get((experiment, subject), "")
+
+    def planted(self, cell: Cell, subject: str) -> float:
+        """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
+        tried = self.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+        return max(map(planted, tried), default=0.0)
