@@ -9,7 +9,7 @@ from heapwise.analysis.standing import are_many_questions, standings
 from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
 from heapwise.analysis.units import change, significant, times
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, parameters_key, ratio_of
+from heapwise.evidence.series import Cell, parameters_key
 from heapwise.model import Row, Trust
 
 NAMED = 3
@@ -104,12 +104,11 @@ def _winner(evidence: Evidence, rows: list[Row]) -> Row | None:
 def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
     """Other better ones that a direct comparison with the winner cannot tell from it."""
     cell = _cell(winner)
-    series = evidence.table.get(cell, {})
     found = []
     for row in rows:
         if row.verdict != "better" or row.subject == winner.subject:
             continue
-        ratio, _ = ratio_of(series[row.subject], series[winner.subject])
+        ratio, _ = evidence.ratio((cell, row.subject), (cell, winner.subject))
         if ratio is None or ratio.low is None or ratio.low <= 1 + evidence.floors.get(cell, 0.0):
             found.append(row.subject)
     return found

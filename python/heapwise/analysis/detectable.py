@@ -31,8 +31,7 @@ def detectable(evidence: Evidence) -> list[Detectable]:
 def _of(evidence: Evidence, experiment: Experiment) -> Detectable:
     for quantity in experiment.quantities:
         noise = {cell: found for cell, found in evidence.noise.items()
-                 if found.detectable is not None
-                 and (cell.experiment, cell.quantity) == (experiment.id, quantity.name)}
+                 if (cell.experiment, cell.quantity) == (experiment.id, quantity.name)}
         if noise:
             return _typical(evidence, experiment.id, quantity.name, noise)
     return Detectable(experiment.id, experiment.quantities[0].name, None, None, "", 0, 0,
@@ -42,7 +41,7 @@ def _of(evidence: Evidence, experiment: Experiment) -> Detectable:
 def _typical(evidence: Evidence, experiment: str, quantity: str,
              noise: dict[Cell, NoiseFloor]) -> Detectable:
     """Over the cells the variances are averaged, which steadies what few pairs say of each."""
-    logs = {cell: log1p(found.detectable or 0.0) for cell, found in noise.items()}
+    logs = {cell: log1p(found.detectable) for cell, found in noise.items()}
     typical = expm1(sqrt(sum(part * part for part in logs.values()) / len(logs)))
     worst = max(logs, key=lambda cell: logs[cell])
     return Detectable(experiment, quantity, typical, expm1(logs[worst]), label(evidence, worst),

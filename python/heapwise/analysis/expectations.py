@@ -9,18 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heapwise.analysis.rows import cell_place, median_interval_of, outcome
+from heapwise.analysis.rows import cell_place, outcome
 from heapwise.analysis.units import Scale, scale_for, significant
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import REPEATS_NOTE, Cell, Series, parameters_key, ratio_of
+from heapwise.evidence.series import Cell, Side, parameters_key
 from heapwise.model import Expectation, Expected, Experiment
+from heapwise.stats.location import location_interval
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
 WORST_FIRST: tuple[Word, ...] = ("not met", "cannot tell here", "met", "not measured")
 """A part that was not measured is counted in the note, and hides no other."""
 
-FEW_ROUNDS = "interval over repeats, for want of six rounds"
 SMOKE = "a smoke run is too short to tell"
 
 
@@ -121,9 +121,10 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation, 
     for cell, name in needed:
         if trouble := _trouble(evidence, experiment, cell, name, expectation.quantity):
             return replace(blank, verdict=trouble[0], note=trouble[1])
-    series = [evidence.table[Cell(experiment.id, parameters_key(cell), expectation.quantity)][name]
-              for cell, name in needed]
-    figure = _ratio(*series) if over else _value(series[0], expectation)
+    sides = [(Cell(experiment.id, parameters_key(cell), expectation.quantity), name)
+             for cell, name in needed]
+    figure = _ratio(evidence, sides[0], sides[1]) if over else _value(evidence, sides[0],
+                                                                      expectation)
     if isinstance(figure, str):
         return replace(blank, verdict="cannot tell here", note=figure)
     verdict, note = _word(expectation, figure), figure.note
@@ -147,21 +148,21 @@ def _trouble(evidence: Evidence, experiment: Experiment, parameters: dict[str, A
     return None if present else ("not measured", f"{subject} has no {quantity}")
 
 
-def _ratio(above: Series, below: Series) -> Figure | str:
-    ratio, note = ratio_of(above, below)
-    if ratio is None:
-        return note
-    return Figure(ratio.ratio, ratio.low, ratio.high, FEW_ROUNDS if REPEATS_NOTE in note else "")
+def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
+    ratio, note = evidence.ratio(above, below)
+    return note if ratio is None else Figure(ratio.ratio, ratio.low, ratio.high, note)
 
 
-def _value(series: Series, expectation: Expectation) -> Figure:
+def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:
     """Never means in no repeat at all, which a median would not notice."""
+    cell, subject = side
+    series = evidence.table[cell][subject]
     middle = float(np.median(series.values))
     if expectation.at_most == 0:
         return Figure(middle, float(min(series.values)), float(max(series.values)),
                       "of all repeats, not of their median")
-    found = median_interval_of(series)
-    return Figure(middle, found.low, found.high, FEW_ROUNDS if found.note == REPEATS_NOTE else "")
+    found = location_interval(list(series.rounds.values()))
+    return Figure(middle, found.low, found.high, found.note)
 
 
 def _word(expectation: Expectation, figure: Figure) -> Word:

@@ -9,20 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from heapwise.analysis.gain import is_speed, quantity_of
-from heapwise.analysis.rows import median_interval_of, outcome, place
+from heapwise.analysis.rows import outcome, place
 from heapwise.analysis.units import scale_for, significant, size
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import planted
-from heapwise.evidence.series import Cell, Series, baseline_of, ratio_of
+from heapwise.evidence.series import Cell, Series, Side, baseline_of
 from heapwise.model import Experiment, Finding, Quantity
+from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.words import percent
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
-
-Side = tuple[Cell, str]
-"""A cell and one of its subjects."""
 
 LARGE = 1024
 """Bytes that are read more easily in KiB and MiB."""
@@ -82,7 +80,7 @@ def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterato
             if not any(name in r for c, r in evidence.table.items() if c[:2] == cell[:2]):
                 yield _nothing(evidence, experiment, cell, name, base)
         elif base in row:
-            yield from _between(evidence, experiment, [(cell, name), (cell, base)], (name, base),
+            yield from _between(evidence, experiment, ((cell, name), (cell, base)), (name, base),
                                 _where(evidence, experiment, cell))
 
 
@@ -103,7 +101,7 @@ def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Itera
             continue
         above, below = (f"{subject} with {_words(experiment, {name: p[name]})}"
                         for p in (here, start))
-        yield from _between(evidence, experiment, [(cell, subject), (first, subject)],
+        yield from _between(evidence, experiment, ((cell, subject), (first, subject)),
                             (above, below), _quantity(experiment, cell), name)
 
 
@@ -120,7 +118,7 @@ def _is_end(evidence: Evidence, experiment: Experiment, cell: Cell, name: str) -
 
 
 def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
-          sides: list[Side]) -> Word:
+          sides: tuple[Side, Side]) -> Word:
     """As the verdict of a row, with the wider of the two floors."""
     for cell, name in sides:
         tried = evidence.tried[(cell.experiment, cell.parameters)].get(name, [])
@@ -129,7 +127,7 @@ def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
     return judge(ratio, quantity.better, _floor(evidence, sides))
 
 
-def _floor(evidence: Evidence, sides: list[Side]) -> float | None:
+def _floor(evidence: Evidence, sides: tuple[Side, Side]) -> float | None:
     return max((evidence.floors[c] for c, _ in sides if c in evidence.floors), default=None)
 
 
@@ -142,13 +140,13 @@ def _nothing(
                    "not measured", f"{where}{name} was not measured: {reason or 'no sample kept'}.")
 
 
-def _between(evidence: Evidence, experiment: Experiment, sides: list[Side], names: tuple[str, str],
-             where: str, parameter: str = "") -> Iterator[Finding]:
+def _between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side],
+             names: tuple[str, str], where: str, parameter: str = "") -> Iterator[Finding]:
     """Nothing where both are zero throughout."""
     (cell, _), above, below = sides[0], *names
     first, second = (evidence.table[c][name] for c, name in sides)
     quantity = quantity_of(evidence, cell)
-    ratio, note = ratio_of(first, second)
+    ratio, note = evidence.ratio(*sides)
     word = _word(evidence, ratio, quantity, sides)
     figures: tuple[float | None, float | None, float | None] = (None, None, None)
     if ratio is not None:
@@ -166,7 +164,8 @@ def _count(series: Series, quantity: Quantity) -> str:
     """``12.0 per million, 11.0..14.0``, ``never``: what has no ratio is said as it is."""
     if not any(series.values):
         return "never"
-    scale, interval = scale_for(series.values, quantity.unit), median_interval_of(series)
+    scale, interval = scale_for(series.values, quantity.unit), location_interval(
+        list(series.rounds.values()))
     ends = "" if interval.low is None or interval.high is None else (
         f", {scale.number(interval.low)}..{scale.number(interval.high)}")
     return f"{scale.text(float(np.median(series.values)))}{ends}"

@@ -6,9 +6,9 @@ from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.rows import place
 from heapwise.analysis.units import TIME_UNITS
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import REPEATS_NOTE, Cell, pair, ratio_of
+from heapwise.evidence.series import Cell, Side
 from heapwise.model import Quantity
-from heapwise.stats.combined import CombinedRatio, Pair, combined_ratio
+from heapwise.stats.combined import CombinedRatio, combined_ratio
 from heapwise.stats.paired import PairedRatio
 
 PEAK = "peak_resident"
@@ -34,10 +34,14 @@ def gain(
     evidence: Evidence, cell: Cell, subject: str, rival: str
 ) -> tuple[PairedRatio | None, str]:
     """How many times better the subject is than the rival, from their pairs, and a note."""
-    row = evidence.table[cell]
+    return evidence.ratio(*_sides(evidence, cell, subject, rival))
+
+
+def _sides(evidence: Evidence, cell: Cell, subject: str, rival: str) -> tuple[Side, Side]:
+    """In the order in which their ratio is above 1 if the subject is better."""
     if quantity_of(evidence, cell).better == "higher":
-        return ratio_of(row[subject], row[rival])
-    return ratio_of(row[rival], row[subject])
+        return (cell, subject), (cell, rival)
+    return (cell, rival), (cell, subject)
 
 
 def is_main(quantity: Quantity) -> bool:
@@ -68,21 +72,17 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
 
     None where one of them was not measured in some cell: over survivors it would be no mean.
     """
-    rows: dict[str, Pair] = {}
-    notes: dict[str, None] = {}
+    rows: dict[str, dict[int, float]] = {}
     for cell in cells:
         row = evidence.table[cell]
         if subject not in row or rival not in row:
             return None, f"not measured in {cell.experiment} {cell.parameters}"
-        first, second = (subject, rival) if quantity_of(evidence, cell).better == "higher" else (
-            rival, subject)
-        pairs = pair(row[first], row[second])
-        if not pairs.above or min(*pairs.above, *pairs.below) <= 0:
+        pairs = evidence.pairs(*_sides(evidence, cell, subject, rival))
+        if not pairs.has_ratio:
             return None, f"no ratio in {cell.experiment} {cell.parameters}"
-        rows["/".join(cell)] = pairs.above, pairs.below
-        if pairs.note:
-            notes[REPEATS_NOTE] = None
+        rows["/".join(cell)] = {number: above / below for number, above, below in zip(
+            pairs.rounds, pairs.above, pairs.below, strict=True)}
     if not rows:
         return None, "no row to take a mean of"
     found = combined_ratio(rows)
-    return found, "; ".join(note for note in (found.note, *notes) if note)
+    return found, found.note

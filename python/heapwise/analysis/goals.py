@@ -12,7 +12,7 @@ from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.units import significant
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import REPEATS_NOTE, Cell, Series, ratio_of
+from heapwise.evidence.series import Cell
 from heapwise.model import Goal, Trust
 from heapwise.stats.paired import PairedRatio
 
@@ -58,8 +58,6 @@ class Aim:
 LEVEL = 0.97
 """Within 3 % of the fastest is level: the neighbours in a list of five differ by more."""
 
-FEW_ROUNDS = "interval over repeats, for want of six rounds"
-
 REUSE = ("free", "alloc_reused")
 
 AIMS = (
@@ -90,13 +88,12 @@ def goals(evidence: Evidence, trust: Trust) -> list[Goal]:
 
 
 def _goal(evidence: Evidence, aim: Aim, cell: Cell, trust: Trust) -> Goal:
-    row = evidence.table[cell]
-    ratios = _ratios(evidence, aim, row)
+    ratios = _ratios(evidence, aim, cell)
     if not ratios:
         return Goal(label(evidence, cell), f"{aim.above} / {aim.below}", aim.sense, None, None,
                     None, "cannot tell here", f"no {aim.above} was measured")
-    worst = (max if aim.at_most else min)(ratios, key=lambda name: ratios[name][0].ratio)
-    words = [aim.judge(ratio) for ratio, _ in ratios.values()]
+    worst = (max if aim.at_most else min)(ratios, key=lambda name: ratios[name].ratio)
+    words = [aim.judge(ratio) for ratio in ratios.values()]
     verdict: Word = "cannot tell here"
     if reason := _obstacle(evidence, aim, trust):
         pass
@@ -104,20 +101,16 @@ def _goal(evidence: Evidence, aim: Aim, cell: Cell, trust: Trust) -> Goal:
         verdict = "not met"
     elif "cannot tell here" not in words:
         verdict = "met"
-    ratio, warning = ratios[worst]
+    ratio = ratios[worst]
     return Goal(label(evidence, cell), f"{spoken(aim.above, worst)} / {aim.below}", aim.sense,
-                ratio.ratio, ratio.low, ratio.high, verdict, reason or warning)
+                ratio.ratio, ratio.low, ratio.high, verdict, reason or ratio.note)
 
 
-def _ratios(evidence: Evidence, aim: Aim,
-            row: dict[str, Series]) -> dict[str, tuple[PairedRatio, str]]:
-    """Subject -> ratio, and a word of warning where its pairs are no processes."""
-    found = {}
-    for name in members(evidence, row, aim.above):
-        ratio, note = ratio_of(row[name], row[aim.below])
-        if ratio is not None:
-            found[name] = ratio, FEW_ROUNDS if REPEATS_NOTE in note else ""
-    return found
+def _ratios(evidence: Evidence, aim: Aim, cell: Cell) -> dict[str, PairedRatio]:
+    """Subject -> ratio, where there is one."""
+    names = members(evidence, evidence.table[cell], aim.above)
+    found = {name: evidence.ratio((cell, name), (cell, aim.below))[0] for name in names}
+    return {name: ratio for name, ratio in found.items() if ratio is not None}
 
 
 def _obstacle(evidence: Evidence, aim: Aim, trust: Trust) -> str:

@@ -14,7 +14,7 @@ from heapwise.analysis.seed_figures import seed_ratios
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.analysis.units import TIME_UNITS, significant, times
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, Series, baseline_of, ratio_of
+from heapwise.evidence.series import Cell, Series, baseline_of
 from heapwise.model import Experiment
 
 QUANTILE_WORDS = ("p50", "p9", "max")
@@ -54,7 +54,7 @@ def _of_cell(
         name = resolve(evidence, row, above)
         if name is None or under not in row or name == under:
             continue
-        ratio, _ = ratio_of(row[name], row[under])
+        ratio, _ = evidence.ratio((cell, name), (cell, under))
         if ratio is not None:
             lines.append(f"{label(evidence, cell)}: {spoken(above, name)} / {under} = "
                          f"{figures(ratio.ratio, ratio.low, ratio.high)}"

@@ -22,19 +22,19 @@ from heapwise.analysis.heap_aims import (
     ScaleAim,
 )
 from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
-from heapwise.analysis.rows import median_interval_of, place
+from heapwise.analysis.rows import place
 from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import REPEATS_NOTE, Cell, Series, ratio_of
+from heapwise.evidence.series import Cell, Series
 from heapwise.model import Goal, Trust
+from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
 WALL = "wall"
 
-FEW_ROUNDS = "interval over repeats, for want of six rounds"
 UNTRUSTED = "the figures are not trustworthy"
 ONE_PROCESSOR = "threads do not contend on one processor"
 
@@ -149,8 +149,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     for rival in _rivals(evidence, aim, cell) if aim.ours in row else []:
         ratio, note = gain(evidence, cell, aim.ours, rival) if rival != aim.ours else (None, "")
         if ratio is not None:
-            found[rival] = (Figure(ratio.ratio, ratio.low, ratio.high),
-                            FEW_ROUNDS if REPEATS_NOTE in note else "")
+            found[rival] = Figure(ratio.ratio, ratio.low, ratio.high), note
     if not found:
         lost = aim.ours if aim.ours not in row else aim.rivals
         return Goal(name, f"{aim.ours} / {aim.rivals}", sense, None, None, None, "not measured",
@@ -231,12 +230,12 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     if above is None or below is None:
         values = f"{aim.parameter} {aim.at} and {aim.over}"
         return replace(nothing, note=f"no rows of {values}") if cells else nothing
-    first, second = evidence.table[above].get(aim.ours), evidence.table[below].get(aim.ours)
-    if first is None or second is None:
+    sides = (above, aim.ours), (below, aim.ours)
+    if any(aim.ours not in evidence.table[cell] for cell, _ in sides):
         return nothing
     if quantity_of(evidence, above).better == "lower":
-        first, second = second, first
-    ratio, _ = ratio_of(first, second)
+        sides = sides[1], sides[0]
+    ratio, _ = evidence.ratio(*sides)
     if ratio is None:
         return nothing
     obstacle = _obstacle(evidence, above)
@@ -252,7 +251,7 @@ def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     parts = []
     for cell in cells:
         series = evidence.table[cell][aim.ours]
-        interval = median_interval_of(series)
+        interval = location_interval(list(series.rounds.values()))
         figure = Figure(summarise(series.values).median, interval.low, interval.high)
         verdict: Word = "cannot tell here"
         if figure.low is not None and figure.high is not None:
@@ -260,7 +259,7 @@ def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
                 "not met" if figure.low > aim.limit else verdict
         parts.append(Goal(f"{aim.says} ({label(evidence, cell)})", aim.ours, sense, figure.ratio,
                           figure.low, figure.high, verdict,
-                          FEW_ROUNDS if REPEATS_NOTE in interval.note else ""))
+                          interval.note))
     if not parts:
         return Goal(aim.says, aim.ours, sense, None, None, None, "not measured",
                     _unmeasured(evidence, aim.experiment, aim.ours))

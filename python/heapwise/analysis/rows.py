@@ -10,18 +10,9 @@ from typing import Any
 from heapwise.analysis.seed_figures import seed_value
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import (
-    REPEATS_NOTE,
-    ROUNDS_NEEDED,
-    Cell,
-    Series,
-    baseline_of,
-    parameters_key,
-    ratio_of,
-)
+from heapwise.evidence.series import Cell, baseline_of, parameters_key
 from heapwise.model import Experiment, Process, Quantity, Row
-from heapwise.stats.interval import Interval
-from heapwise.stats.quantiles import median_interval
+from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
@@ -97,7 +88,7 @@ def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: C
                    unit=quantity.unit, better=quantity.better, n=0, **NOTHING,
                    baseline=subject == base, status=status, note=trouble, seed_value=seed)
     summary = summarise(series.values)
-    interval = median_interval_of(series)
+    interval = location_interval(list(series.rounds.values()))
     facts = _comparison(evidence, quantity, cell, subject, base, status)
     notes = [trouble, facts.pop("note"), interval.note]
     return Row(subject, cell.experiment, parameters, quantity.unit, quantity.better,
@@ -114,7 +105,7 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         return nothing | {"baseline": True, "verdict": "baseline", "note": ""}
     if base not in row:
         return nothing | {"verdict": "cannot tell", "note": f"the baseline {base} was not measured"}
-    ratio, note = ratio_of(row[subject], row[base])
+    ratio, note = evidence.ratio((cell, subject), (cell, base))
     word: str = judge(ratio, quantity.better, evidence.floors.get(cell))
     claim = evidence.claims.get((cell, subject))
     notes = [note]
@@ -130,17 +121,6 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
     return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}
-
-
-def median_interval_of(series: Series) -> Interval:
-    """Over the processes' medians where there are six; else over repeats, which the note says."""
-    rounds = list(series.rounds.values())
-    if len(rounds) >= ROUNDS_NEEDED or len(series.values) <= len(rounds):
-        return median_interval(rounds)
-    found = median_interval(series.values)
-    if found.low is None:
-        return found
-    return Interval(found.low, found.high, found.confidence, found.coverage, REPEATS_NOTE)
 
 
 def outcome(processes: list[Process]) -> tuple[str, str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from heapwise.evidence.series import Cell, Table, pair, ratio_of
+from heapwise.evidence.series import Cell
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import lag_one
+
+if TYPE_CHECKING:
+    from heapwise.evidence.evidence import Evidence
 
 LEVEL = 0.05
 
@@ -23,7 +26,6 @@ class Claim:
     p_value: float
     p_adjusted: float
     n: int
-    unit: str
     differs: bool
     lag_one: float | None
     comparisons: int
@@ -33,27 +35,27 @@ class Claim:
         return self.p_adjusted < LEVEL
 
 
-def claims(table: Table, baselines: Mapping[str, str], controls: Mapping[str, str]) -> list[Claim]:
-    """Every subject against its baseline, controls aside, adjusted within each cell.
-
-    baselines, controls: experiment -> subject.
-    """
+def claims(evidence: Evidence) -> list[Claim]:
+    """Every subject against its baseline, controls aside, adjusted within each cell."""
     found: list[Claim] = []
-    for cell, row in table.items():
-        baseline = baselines.get(cell.experiment, "")
-        aside = {baseline, controls.get(cell.experiment)}
+    for cell, row in evidence.table.items():
+        baseline = evidence.baselines.get(cell.experiment, "")
+        aside = {baseline, evidence.controls.get(cell.experiment)}
         if baseline not in row:
             continue
         group = []
-        for subject, series in row.items():
-            ratio, _ = (None, "") if subject in aside else ratio_of(series, row[baseline])
+        for subject in row:
+            if subject in aside:
+                continue
+            ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
             if ratio is not None:
-                group.append((subject, ratio, pair(series, row[baseline])))
-        adjusted = holm([ratio.p_value for _, ratio, _ in group])
-        for (subject, ratio, pairs), p in zip(group, adjusted, strict=True):
+                group.append((subject, ratio))
+        adjusted = holm([ratio.p_value for _, ratio in group])
+        for (subject, ratio), p in zip(group, adjusted, strict=True):
             differs = ratio.low is not None and ratio.high is not None and (
                 ratio.low > 1 or ratio.high < 1)
+            pairs = evidence.pairs((cell, subject), (cell, baseline))
             logs = list(np.log(pairs.above) - np.log(pairs.below))
-            found.append(Claim(cell, subject, ratio.p_value, p, ratio.n, pairs.unit, differs,
-                               lag_one(logs), len(group)))
+            found.append(Claim(cell, subject, ratio.p_value, p, ratio.n, differs, lag_one(logs),
+                               len(group)))
     return found

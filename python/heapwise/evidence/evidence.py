@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 
 from heapwise.evidence.claims import Claim, claims
 from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
 from heapwise.evidence.series import (
     Cell,
     Pairs,
+    Side,
     Table,
     baseline_of,
     control_of,
@@ -19,6 +21,7 @@ from heapwise.evidence.series import (
 )
 from heapwise.model import Experiment, Process, Quantity, Subject
 from heapwise.stats.noise import NoiseFloor, noise_floor
+from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
 
 YARDSTICK = "empty_loop"
@@ -65,10 +68,35 @@ class Evidence:
             baseline, control = (names.get(cell.experiment, "")
                                  for names in (self.baselines, self.controls))
             if baseline in row and control in row:
-                pairs = pair(row[baseline], row[control])
-                if pairs.above and min(*pairs.above, *pairs.below) > 0:
+                pairs = pair(row[baseline].rounds, row[control].rounds)
+                if pairs.has_ratio:
                     found[cell] = pairs
         return found
+
+    def pairs(self, above: Side, below: Side) -> Pairs:
+        """The rounds that both were measured in."""
+        return pair(self._rounds(above, below), self._rounds(below, above))
+
+    def ratio(self, above: Side, below: Side) -> tuple[PairedRatio | None, str]:
+        """above / below with its interval, and a note; None where there is no ratio."""
+        if (above, below) not in self._ratios:
+            self._ratios[above, below] = self.pairs(above, below).ratio()
+        return self._ratios[above, below]
+
+    @cached_property
+    def _ratios(self) -> dict[tuple[Side, Side], tuple[PairedRatio | None, str]]:
+        return {}
+
+    def _rounds(self, side: Side, other: Side) -> dict[int, float]:
+        """Round -> value. Of the baseline the mean of its two labels: both are the same thing, so
+        the mean has half the variance. Against the control it stands for itself."""
+        cell, subject = side
+        control = self.controls.get(cell.experiment, "")
+        row = self.table[cell]
+        if subject != self.baselines.get(cell.experiment) or other == (cell, control) or (
+                control not in row):
+            return row[subject].rounds
+        return _means(row[subject].rounds, row[control].rounds)
 
     @cached_property
     def noise(self) -> dict[Cell, NoiseFloor]:
@@ -86,7 +114,7 @@ class Evidence:
     def claims(self) -> dict[tuple[Cell, str], Claim]:
         """Every comparison of a subject with its baseline."""
         return {(claim.cell, claim.subject): claim
-                for claim in claims(self.table, self.baselines, self.controls)}
+                for claim in claims(self)}
 
     @cached_property
     def quantities(self) -> dict[tuple[str, str], Quantity]:
@@ -140,3 +168,12 @@ class Evidence:
         """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
         tried = self.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
         return max(map(planted, tried), default=0.0)
+
+
+def _means(first: dict[int, float], second: dict[int, float]) -> dict[int, float]:
+    """The geometric mean of both, or the one that there is; the first alone where one is zero."""
+    if min(*first.values(), *second.values()) <= 0:
+        return first
+    return {number: sqrt(first.get(number, second.get(number, 0.0)) *
+                         second.get(number, first.get(number, 0.0)))
+            for number in sorted(first.keys() | second.keys())}

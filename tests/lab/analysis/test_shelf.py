@@ -137,17 +137,18 @@ def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:
 
 
 def test_many_questions_have_no_common_winner() -> None:
-    one = shelf_run()
+    runs = [shelf_run(Shelf(seed=seed)) for seed in range(4)]
+    one = runs[0]
     of_four = [replace(e, id=f"{e.id}_{number}", baseline=f"{e.baseline}_{number}",
                        subjects=[replace(s, name=f"{s.name}_{number}") for s in e.subjects])
                for e in one.run.experiments for number in range(4)]
-    again = [(number, record) for number in range(4) for record in one.processes]
+    again = [(number, record) for number, run in enumerate(runs) for record in run.processes]
     step = len(one.processes)
     many = replace(
         one, processes=[replace(p, number=p.number + step * n, experiment=f"{p.experiment}_{n}",
                                 subject=_named(p.subject, n)) for n, p in again],
         samples=[replace(s, process=s.process + step * n, experiment=f"{s.experiment}_{n}",
-                         subject=_named(s.subject, n)) for n in range(4) for s in one.samples],
+                         subject=_named(s.subject, n)) for n in range(4) for s in runs[n].samples],
         run=replace(one.run, experiments=of_four, plan=replace(one.run.plan, subjects=[
             replace(s, name=_named(s.name, n)) for n in range(4)
             for s in one.run.plan.subjects])))

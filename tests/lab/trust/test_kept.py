@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from synthetic import Script, compare_run, pool_run
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, pair
+from heapwise.evidence.series import Cell
 from heapwise.model import Process, Sample
 from heapwise.store import StoredRun
 from heapwise.trust.v12_frequency import check as frequency
@@ -114,14 +115,46 @@ def test_warm_up_failed_and_unfinished_processes_do_not_count() -> None:
     assert Evidence(failed).sieve.kept == []
 
 
-def test_pairs_are_made_by_round_from_six_rounds_on() -> None:
-    many, few = (Evidence(pool_run(rounds=n)).table for n in (6, 3))
-    cell = next(c for c in many if c.quantity == "free")
-    by_round = pair(many[cell]["mutex"], many[cell]["malloc@glibc"])
-    assert (by_round.unit, len(by_round.above), by_round.note) == ("round", 6, "")
-    by_repeat = pair(few[cell]["mutex"], few[cell]["malloc@glibc"])
-    assert (by_repeat.unit, len(by_repeat.above)) == ("repeat", 27)
-    assert "not independent" in by_repeat.note
+@pytest.mark.parametrize("rounds", [1, 2, 3, 5, 6, 9])
+def test_pairs_are_rounds_however_few_there_are(rounds: int) -> None:
+    evidence = Evidence(pool_run(rounds=rounds))
+    cell = next(c for c in evidence.table if c.quantity == "free")
+    pairs = evidence.pairs((cell, "mutex"), (cell, "malloc@glibc"))
+    assert pairs.rounds == list(range(rounds))
+    found, note = evidence.ratio((cell, "mutex"), (cell, "malloc@glibc"))
+    assert found is not None
+    assert found.n == rounds
+    assert (found.low is None) == bool(note) == (rounds < 3)
+
+
+def test_a_lost_round_is_a_pair_less_and_never_a_change_to_repeats() -> None:
+    whole = pool_run(rounds=6)
+    lost = replace(whole, samples=[s for s in whole.samples
+                                   if (s.subject, s.round) != ("mutex", 2)])
+    evidence = Evidence(lost)
+    cell = next(c for c in evidence.table if c.quantity == "free")
+    assert evidence.pairs((cell, "mutex"), (cell, "malloc@glibc")).rounds == [0, 1, 3, 4, 5]
+
+
+def test_the_baseline_is_the_mean_of_its_two_labels() -> None:
+    evidence = Evidence(compare_run())
+    cell = next(c for c in evidence.table if c.quantity == "wall_time")
+    row = evidence.table[cell]
+    pairs = evidence.pairs((cell, "jemalloc"), (cell, "glibc"))
+    first, second = (row[name].rounds[pairs.rounds[0]] for name in ("glibc", "glibc-control"))
+    assert pairs.below[0] == pytest.approx((first * second) ** 0.5)
+    alone = evidence.pairs((cell, "glibc-control"), (cell, "glibc"))
+    assert alone.below[0] == first
+
+
+def test_a_lost_round_of_the_baseline_costs_nobody_a_pair() -> None:
+    whole = compare_run()
+    lost = replace(whole, samples=[s for s in whole.samples
+                                   if (s.subject, s.round) != ("glibc", 2)])
+    evidence = Evidence(lost)
+    cell = next(c for c in evidence.table if c.quantity == "wall_time")
+    assert 2 in evidence.pairs((cell, "jemalloc"), (cell, "glibc")).rounds
+    assert 2 not in evidence.control_pairs[cell].rounds
 
 
 def test_the_figure_of_a_round_is_the_median_of_its_repeats() -> None:
