@@ -203,7 +203,7 @@ def test_the_stop_rule_waits_for_the_widest_interval() -> None:
     assert wide is not None
     assert wide > 0.02
     few = widest_half_width(
-        samples("glibc", base[:4]) + samples("a", close[:4]), "glibc", "wall_time")
+        samples("glibc", base[:2]) + samples("a", close[:2]), "glibc", "wall_time")
     assert few is None
 
 
