@@ -126,7 +126,7 @@ std::string_view describe(const measured& result, bool passed_on) {
 
 bool write_result(const char* path, std::string_view text) {
   const int file =
-      path == nullptr ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+      path == nullptr ? STDOUT_FILENO : open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const bool whole = write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size());
   return (path == nullptr || close(file) == 0) && whole;

@@ -1,9 +1,14 @@
 #include "launcher/options.hpp"
 
+#include <unistd.h>
+
+#include <climits>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+
+#include "launcher/environment.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -12,51 +17,10 @@ bool complain(const char* what, const char* about, const char* why) {
   std::fprintf(stderr,
                "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
                "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
-               "[--result FILE] [--env NAME=VALUE ...] [--clean-env]\n      -- PROGRAM ARGS...\n",
+               "[--result FILE] [--environment DESCRIPTOR]\n      -- PROGRAM ARGS...\n",
                what, about[0] == '\0' ? "" : " ", about, why);
   return false;
 }
-
-std::size_t count_of(char** strings) {
-  std::size_t count = 0;
-  while (strings[count] != nullptr) ++count;
-  return count;
-}
-
-/// The environment of the program: inherited or empty, with each setting added or replaced.
-class environment_builder {
- public:
-  environment_builder(char** inherited, int most_settings)
-      : entries_{static_cast<char**>(std::calloc(
-            count_of(inherited) + static_cast<std::size_t>(most_settings) + 1, sizeof(char*)))} {
-    for (; inherited[count_] != nullptr; ++count_) entries_[count_] = inherited[count_];
-  }
-
-  void clear() {
-    count_ = 0;
-    entries_[0] = nullptr;
-  }
-
-  bool set(char* setting) {
-    const char* equals = std::strchr(setting, '=');
-    if (equals == nullptr || equals == setting) return false;
-    const auto name = static_cast<std::size_t>(equals - setting) + 1;
-    for (std::size_t i = 0; i < count_; ++i) {
-      if (std::strncmp(entries_[i], setting, name) != 0) continue;
-      entries_[i] = setting;
-      return true;
-    }
-    entries_[count_++] = setting;
-    entries_[count_] = nullptr;
-    return true;
-  }
-
-  [[nodiscard]] char** entries() const { return entries_; }
-
- private:
-  char** entries_; // lives until the launcher ends
-  std::size_t count_ = 0;
-};
 
 bool read_seconds(const char* text, double& seconds) {
   char* end = nullptr;
@@ -64,8 +28,18 @@ bool read_seconds(const char* text, double& seconds) {
   return end != text && *end == '\0' && std::isfinite(seconds) && seconds > 0;
 }
 
-bool take_value(const char* name, char* value, launch_options& options,
-                environment_builder& environment) {
+bool take_environment(const char* value, launch_options& options) {
+  char* end = nullptr;
+  const long file = std::strtol(value, &end, 10);
+  const bool number = end != value && *end == '\0' && file > STDERR_FILENO && file <= INT_MAX;
+  options.environment = number ? read_environment(static_cast<int>(file)) : nullptr;
+  return options.environment != nullptr ||
+         complain("--environment cannot be", value,
+                  "It needs an open descriptor above 2 that holds NAME=VALUE entries, each ended "
+                  "by a NUL byte.");
+}
+
+bool take_value(const char* name, char* value, launch_options& options) {
   const auto is = [name](const char* option) { return std::strcmp(name, option) == 0; };
   if (is("--timeout")) {
     return read_seconds(value, options.timeout_s) ||
@@ -75,9 +49,7 @@ bool take_value(const char* name, char* value, launch_options& options,
     options.pinned = cpu_list::parse(value, options.cpus);
     return options.pinned || complain("--cpus cannot be", value, "It needs a list like 0,2-3.");
   }
-  if (is("--env")) {
-    return environment.set(value) || complain("--env cannot be", value, "It needs NAME=VALUE.");
-  }
+  if (is("--environment")) return take_environment(value, options);
   const char** path = is("--stdin")       ? &options.stdin_path
                       : is("--stdout")    ? &options.stdout_path
                       : is("--stderr")    ? &options.stderr_path
@@ -92,20 +64,15 @@ bool take_value(const char* name, char* value, launch_options& options,
 } // namespace
 
 bool read_launch_options(int argc, char** argv, char** inherited, launch_options& options) {
-  environment_builder environment{inherited, argc};
-  // First, so that the order of the options on the command line does not matter.
-  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
-    if (std::strcmp(argv[i], "--clean-env") == 0) environment.clear();
-  }
+  options.environment = inherited;
   int i = 1;
   for (; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
-    if (std::strcmp(argv[i], "--clean-env") == 0) continue;
     if (std::strcmp(argv[i], "--pass-stdout") == 0) {
       options.pass_stdout = true;
       continue;
     }
     if (i + 1 == argc) return complain("no value for", argv[i], "Every option has one.");
-    if (!take_value(argv[i], argv[i + 1], options, environment)) return false;
+    if (!take_value(argv[i], argv[i + 1], options)) return false;
     ++i;
   }
   if (i + 1 >= argc) return complain("no program", "", "There is nothing after --.");
@@ -114,7 +81,6 @@ bool read_launch_options(int argc, char** argv, char** inherited, launch_options
                     "It needs --result and excludes --stdout: that stream is PROGRAM's alone.");
   }
   options.program = argv + i + 1;
-  options.environment = environment.entries();
   return true;
 }
 

@@ -63,7 +63,7 @@ void output_stream::take(const char* data, std::size_t size) noexcept {
 }
 
 bool output_stream::save(const char* path) const noexcept {
-  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file < 0) return false;
   bool ok = write_all(file, head_, std::min<std::size_t>(bytes_, kept_bytes));
   const std::uint64_t after = bytes_ > kept_bytes ? bytes_ - kept_bytes : 0;

@@ -13,6 +13,10 @@ from typing import Any, Literal
 
 SCHEMA_VERSION = 1
 
+RUN_ID = r"[A-Za-z0-9_-]{1,64}"
+EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
+"""``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
+
 Better = Literal["lower", "higher"]
 Verdict = Literal["pass", "warn", "fail", "unavailable"]
 Status = Literal[

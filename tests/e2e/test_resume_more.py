@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -56,3 +59,28 @@ def test_a_moved_binary_is_found_again(heapwise: Any, fake_native: Path, tmp_pat
     gone = heapwise("resume", run_id, "--runs", "3", env={"HEAPWISE_NATIVE": str(moved)})
     assert gone.returncode == 5
     assert "no longer installed" in gone.stderr
+
+
+def test_a_run_that_is_being_measured_is_left_alone(
+    built_native: Path, heapwise: Any, environment: dict[str, str], tmp_path: Path
+) -> None:
+    words = ["compare", "--runs", "4", "--allocators", "jemalloc,glibc", "--quiet", "--", "sleep",
+             "0.5"]
+    with subprocess.Popen([sys.executable, "-m", "heapwise", *words], env=environment,
+                          cwd=tmp_path, stdout=subprocess.DEVNULL) as first:
+        wait_for_a_line(tmp_path / "store")
+        second = heapwise("resume")
+        assert second.returncode == 2, second.stderr
+        assert f"is being measured by process {first.pid}" in " ".join(second.stderr.split())
+        first.wait(timeout=60)
+    stored = read_run(tmp_path / "store", "last")
+    assert stored.damaged_lines == 0
+    assert sorted({p.round for p in stored.processes if p.round >= 0}) == [0, 1, 2, 3, 4]
+
+
+def wait_for_a_line(store: Path) -> None:
+    for _ in range(600):
+        if any(path.stat().st_size for path in store.glob("runs/*/samples.jsonl")):
+            return
+        time.sleep(0.05)
+    raise AssertionError("nothing was stored")

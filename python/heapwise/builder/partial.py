@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from heapwise.catalog import PARTIAL
+from heapwise.catalog import LOGS, PARTIAL, RECORD
 from heapwise.errors import Problem
-
-LOGS = "logs"
+from heapwise.store import make_private_folder
 
 
 @contextmanager
@@ -24,7 +23,7 @@ def partial(base: Path, name: str) -> Iterator[tuple[Path, Path]]:
     """
     try:
         logs = base / LOGS
-        logs.mkdir(parents=True, exist_ok=True)
+        make_private_folder(logs)
         home = base / name
         home.mkdir(exist_ok=True)
         _sweep(home)
@@ -57,11 +56,15 @@ def _sweep(home: Path) -> None:
 
 
 def publish(ready: Path, target: Path) -> None:
-    """Puts the new version where it is looked for and takes every older one away."""
+    """Puts the new version where it is looked for and takes every older one away.
+
+    Only a folder with a record of its making is an older version.
+    """
     old = target.parent / f"{PARTIAL}{os.getpid()}-old"
     if target.exists():
         target.rename(old)
     ready.rename(target)
     for path in target.parent.iterdir():
-        if path != target and (path == old or not path.name.startswith(PARTIAL)):
+        older = (path / RECORD).is_file() and not path.name.startswith(PARTIAL)
+        if path == old or (older and path != target):
             shutil.rmtree(path, ignore_errors=True)

@@ -12,7 +12,7 @@ from heapwise.catalog.added import (
 from heapwise.catalog.elf import ElfFacts, read_elf
 from heapwise.catalog.experiments import broken_experiments, choose_experiments, find_experiments
 from heapwise.catalog.native import COUNTER, LAUNCHER, PROBE, native_folder, native_part
-from heapwise.catalog.peer_file import Build, Declared, read_declarations
+from heapwise.catalog.peer_file import LOGS, Build, Declared, read_declarations
 from heapwise.catalog.peers import (
     SYSTEM,
     adhoc_peer,
@@ -39,7 +39,7 @@ from heapwise.catalog.tree_rows import (
 )
 
 __all__ = [
-    "ADD", "COUNTER", "LAUNCHER", "PARTIAL", "PROBE", "RECORD", "SYSTEM", "TREES", "Build",
+    "ADD", "COUNTER", "LAUNCHER", "LOGS", "PARTIAL", "PROBE", "RECORD", "SYSTEM", "TREES", "Build",
     "Declared", "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
     "broken_experiments", "choose_experiments", "choose_peers", "data_folder", "expected_output",
     "fill", "find_experiments", "find_peers", "fingerprint", "first_line", "forget", "forget_trees",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +17,7 @@ import msgspec
 from heapwise.catalog.native import native_folder
 from heapwise.catalog.program_experiments import read_program_experiment
 from heapwise.errors import Problem
-from heapwise.model import SCHEMA_VERSION, Experiment
+from heapwise.model import EXPERIMENT_ID, SCHEMA_VERSION, Experiment
 
 DESCRIBE_TIMEOUT_S = 20.0
 
@@ -106,6 +107,8 @@ def _describe(binary: Path) -> Experiment | Broken:
         return Broken(binary, f"--describe failed: {error}")
     if experiment.schema > SCHEMA_VERSION:
         return Broken(binary, f"it speaks schema {experiment.schema}, newer than this heapwise")
+    if not re.fullmatch(EXPERIMENT_ID, experiment.id):
+        return Broken(binary, f"its id '{experiment.id}' is not of the form family/name")
     return replace(experiment, binary=str(binary))
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Literal
 
 import msgspec
@@ -14,6 +15,10 @@ from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.errors import Problem
 
 PEER_FILE = "peer.toml"
+LOGS = "logs"
+"""The folder of the logs beside those of the peers, so not the name of a peer."""
+
+PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
 class Build(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -88,4 +93,27 @@ def _read(path: Path) -> Declared:
     except (OSError, ValueError) as error:
         raise Problem("E003", f"{path} is no peer: {error}", do="see docs/how-to/add-peer.md") \
             from error
+    if wrong := _misplaced(path.parent.name, declaration.build):
+        raise Problem("E003", f"{path} is no peer: {wrong}",
+                      why="What is built is put into folders of these names, which must not lead "
+                      "elsewhere.", do="see docs/how-to/add-peer.md")
     return Declared(path.parent.name, declaration, path)
+
+
+def _misplaced(name: str, build: Build | None) -> str:
+    """The first name that could lead out of the peer's own folders; "" if there is none."""
+    names = {"the folder's name": name} | ({} if build is None else {
+        "version": build.version, **{f"also: {word}": word for word in build.also}})
+    for what, word in names.items():
+        if not PLAIN_NAME.fullmatch(word) or word == LOGS:
+            return f"{what} '{word}' is not a plain name"
+    places = {} if build is None else {
+        "library": build.library, "source": build.source,
+        **{f"bring: {new}": new for new in build.bring},
+        **{f"bring: {old}": old for old in build.bring.values()}}
+    for what, word in places.items():
+        path = PurePosixPath(word)
+        if not word or path.is_absolute() or ".." in path.parts or (
+                what == "library" and not path.name):
+            return f"{what} '{word}' is not a path below the sources"
+    return ""

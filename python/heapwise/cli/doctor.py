@@ -102,8 +102,8 @@ def _trees() -> Iterator[Finding]:
 def _store(store: str | None) -> Iterator[Finding]:
     from heapwise.store import check_writable, find_store, run_ids
 
-    path = find_store(store)
     try:
+        path = find_store(store)
         check_writable(path)
         yield "good", "store", f"{path}, {len(run_ids(path))} runs"
     except Problem as problem:

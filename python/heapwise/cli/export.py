@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from heapwise.cli.frame.console import visible
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.errors import Problem
 
@@ -32,7 +34,9 @@ def export(
         Path | None, typer.Option("--output", "-o", metavar="PATH",
                                   help="Else stdout; the folder of pages.")
     ] = None,
-    redact: Annotated[bool, typer.Option("--redact", help="Without host, user and paths.")] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Without host, user, paths and arguments.")
+    ] = False,
     store: StoreOption = None,
     debug: DebugOption = False,
 ) -> int:
@@ -63,7 +67,7 @@ def export(
         stored = without_names(stored)
     text: str = formats[format].write(View(Evidence(stored)))
     if file is None:
-        typer.echo(text, nl=False)
+        typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
     else:
         with file:
             file.write(text)
@@ -84,6 +88,10 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
                       do="heapwise run")
     for name, text in files.items():
         path = folder / name
+        if not path.resolve().is_relative_to(folder.resolve()):
+            raise Problem("E050", f"{path} leads out of {folder}",
+                          why="Pages are written into their own folder only.",
+                          do="--output FOLDER that is new or empty")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")

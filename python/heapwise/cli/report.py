@@ -34,7 +34,9 @@ def report(
         str, typer.Option("--open", metavar="yes|no|auto",
                           help="Show it in a browser; auto does where there is a desktop.")
     ] = "auto",
-    redact: Annotated[bool, typer.Option("--redact", help="Without host, user and paths.")] = False,
+    redact: Annotated[
+        bool, typer.Option("--redact", help="Without host, user, paths and arguments.")
+    ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the runs of the store.")] = False,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -46,7 +48,7 @@ def report(
     \b
     heapwise report                          the last run
     heapwise report 7f3a 81c0 -o both.html   two runs in one file
-    heapwise report 7f3a --redact            to give away: without host, user and paths
+    heapwise report 7f3a --redact            to give away: without host, user, paths and arguments
     """
     from heapwise.store import find_store, read_run, run_ids
 
@@ -63,7 +65,7 @@ def report(
     if not wanted:
         raise Problem("E061", f"no run of {place} can be read")
     path = _prepare(output, place, wanted)
-    _write(path, _page(wanted, redact))
+    _write(path, _page(wanted, redact), _mode(output))
     if as_json:
         console.json({"report": str(path), "runs": [stored.run.id for stored in wanted]})
     _show(path, open_)
@@ -117,18 +119,25 @@ def _prepare(output: Path | None, store: Path, wanted: list[StoredRun]) -> Path:
         path = store / "report.html"
     path = path.absolute()
     try:
-        path.open("a", encoding="utf-8").close()
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, _mode(output)))
     except OSError as error:
         raise Problem("E050", f"{path} cannot be written: {error.strerror}",
                       do="--output PATH in a folder that you may write") from error
     return path
 
 
-def _write(path: Path, page: str) -> None:
+def _mode(output: Path | None) -> int:
+    """In the store a report is as private as the run; elsewhere it is as private as other files."""
+    return 0o600 if output is None else 0o666
+
+
+def _write(path: Path, page: str, mode: int) -> None:
     """Beside it first, then renamed: an older report stays whole if this fails."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        temporary.write_text(page, encoding="utf-8")
+        created = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        with os.fdopen(created, "w", encoding="utf-8") as file:
+            file.write(page)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
@@ -64,7 +64,11 @@ def resume(
         return show(stored.path, console)
     check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
-    return conduct(go_on(stored, plan, watcher), watcher, console)
+    campaign = go_on(stored, plan, watcher)
+    if changed := campaign.run.plan.options.get("environment_changed"):
+        console.say(labelled("Environment  ", f"not as it was when the run began: "
+                             f"{', '.join(changed)}. The processes get the values of today."))
+    return conduct(campaign, watcher, console)
 
 
 def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:

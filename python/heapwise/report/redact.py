@@ -1,4 +1,5 @@
-"""A run without what tells whose machine it was: host, user, paths, values of the environment."""
+"""A run without what tells whose machine it was: host, user, paths, the environment's values, and
+the arguments of the measured program with what it printed, which may hold anything."""
 
 from __future__ import annotations
 
@@ -17,27 +18,52 @@ PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
 
 HIDDEN = "(redacted)"
 
+MARKS = ("environment_marks", "files")
+"""Options of the plan that only the store of the run has a use for."""
+
 Record = TypeVar("Record", Run, Process, Sample)
 
 
 def redact(stored: StoredRun) -> StoredRun:
-    """Absolute paths keep their last part; names of variables stay, their values go."""
+    """Absolute paths keep their last part; names of variables and of the program stay."""
     machine = stored.run.machine
     words = {w for w in (machine.host, machine.user) if len(w) > 1}
     words |= {value for name, value in stored.run.plan.environment.items()
               if name in ("USER", "LOGNAME", "HOSTNAME") and len(value) > 1}
     secret = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words))) \
         if words else None
-    run = _clean(stored.run, Run, secret)
+    run = _clean(_without_arguments(stored.run), Run, secret)
+    options = {name: value for name, value in run.plan.options.items() if name not in MARKS}
     plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
-                   working_directory=HIDDEN if run.plan.working_directory else "")
+                   working_directory=HIDDEN if run.plan.working_directory else "", options=options)
     run = replace(run, plan=plan, machine=replace(run.machine, host=HIDDEN, user=HIDDEN))
     if run.machine_after:
         run = replace(run, machine_after=replace(run.machine_after, host=HIDDEN, user=HIDDEN))
     return replace(
         stored, run=run, path=Path(stored.path.name),
-        processes=[_clean(p, Process, secret) for p in stored.processes],
+        processes=[_clean(_without_output(p), Process, secret) for p in stored.processes],
         samples=[_clean(s, Sample, secret) for s in stored.samples])
+
+
+def _without_arguments(run: Run) -> Run:
+    """The command's first word stays, and each word after it becomes the same mark."""
+    arguments = set(run.plan.command[1:])
+    typed = run.plan.options.get("as_typed") or run.plan.command
+    hidden = [HIDDEN] * (len(run.plan.command) - 1)
+    before = len(run.command_line) - len(typed)
+    if run.command_line[before:] == typed:
+        line = [*run.command_line[:before], *typed[:1], *hidden]
+    else:
+        line = [HIDDEN if word in arguments else word for word in run.command_line]
+    options = run.plan.options | ({"as_typed": [*typed[:1], *hidden]} if typed else {})
+    plan = replace(run.plan, command=[*run.plan.command[:1], *hidden], options=options)
+    return replace(run, plan=plan, command_line=line)
+
+
+def _without_output(process: Process) -> Process:
+    if "stderr_tail" not in process.facts:
+        return process
+    return replace(process, facts=process.facts | {"stderr_tail": HIDDEN})
 
 
 def _clean(record: Record, kind: type[Record], secret: re.Pattern[str] | None) -> Record:

@@ -14,6 +14,7 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample
+from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.steps import Cell, Step, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
@@ -72,6 +73,7 @@ class Campaign:
     writer: RunWriter
     executor: Executor
     watcher: Watcher
+    files: Unchanged
     stored: StoredRun | None = None
     reason: str = ""
     processes: list[Process] = field(default_factory=list)
@@ -80,7 +82,7 @@ class Campaign:
     def go(self) -> Run:
         """Runs to the end of the plan or to the first Ctrl-C; ``state`` says which.
 
-        Problems that end it early (E030, E031, E051 ...) leave a run that can be resumed.
+        Problems that end it early (E030, E031, E032, E051 ...) leave a run that can be resumed.
         """
         self._take_stored()
         if self.run.plan.precision > 0:
@@ -131,7 +133,9 @@ class Campaign:
             if self._skip(step):
                 continue
             self.watcher.step(step, self._progress(position, len(open_steps)))
+            self.files.demand()
             process = self.executor.execute(step, self._next_number(), stop, self._record)
+            self.files.demand()
             self._record(process)
             self.watcher.done(process)
             if process.status != "interrupted":

@@ -69,7 +69,7 @@ def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> 
             or _given_by_path(peer)]
     subjects = _subjects(kept, request, found.own_allocator)
     left, removed = cleaned(environment, [*find_peers(), *kept], keep=request.keep_environment)
-    plan = _plan(request, found, subjects, left, removed)
+    plan = _plan(request, found, subjects, to_store(left, [*find_peers(), *kept]), removed)
     return Prepared(
         plan, [experiment_of(plan.command, subjects)], left, removed, missing,
         [peer for peer in present if peer not in kept], found,
@@ -129,7 +129,7 @@ def _plan(
         (DEFAULT_TIME_S if request.time_s is None else request.time_s),
         precision=0.0 if fixed else request.precision, warm_up_rounds=request.warm_up,
         timeout_s=request.timeout_s, input_path=_input(request.input_path),
-        environment=to_store(environment), working_directory=str(Path.cwd()),
+        environment=environment, working_directory=str(Path.cwd()),
         options={
             "cpus": _cpus(request.cpus), "ignore_output": request.ignore_output,
             "keep_environment": request.keep_environment, "force": request.force,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hmac
+import os
 import random
 import re
 from collections.abc import Iterable, Mapping
@@ -10,7 +12,19 @@ from heapwise.model import Peer
 
 LOADER = ("LD_",)
 OURS = ("HEAPWISE_",)
-SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|API_?KEY|AUTH", re.IGNORECASE)
+STORED = (
+    "COLUMNS", "GLIBC_TUNABLES", "LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE",
+    "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME", "PATH", "PYTHONHASHSEED",
+    "PYTHONMALLOC", "SHELL", "TERM", "TMPDIR", "TZ",
+)
+"""Variables that can change what a program does and hold no secrets: their values are stored."""
+
+STORED_PREFIXES = (*LOADER, "MALLOC_", "OMP_", "GOMP_")
+"""The same of whole families; those of the peers come beside them (V20 shows their values)."""
+
+SECRET = re.compile(r"TOKEN|SECRET|PASSW|CREDENTIAL|PRIVATE|_KEY|AUTH", re.IGNORECASE)
+"""Names that look like secrets are never stored, whatever family they are of."""
+
 HIDDEN = "(not stored)"
 PADDING_BYTES = 4096
 """Moves the child's stack by up to a page, so that no layout is always lucky (V10)."""
@@ -34,17 +48,34 @@ def cleaned(
     return left, sorted(out)
 
 
-def to_store(environment: Mapping[str, str]) -> dict[str, str]:
-    """Values that look like secrets do not belong into a file that people send to each other."""
+def to_store(environment: Mapping[str, str], peers: Iterable[Peer] = ()) -> dict[str, str]:
+    """Every name, and the values that are known to matter: docs/decisions/0038."""
+    prefixes = (*STORED_PREFIXES, *(p for peer in peers for p in peer.environment_prefixes))
     return {
-        name: HIDDEN if SECRET.search(name) else value for name, value in environment.items()
+        name: value if (name in STORED or name.startswith(prefixes)) and not SECRET.search(name)
+        else HIDDEN for name, value in environment.items()
     }
 
 
 def from_store(stored: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a run that goes on; hidden values are taken from today's."""
+    """The environment of a run that goes on. Values that were not stored are today's; a variable
+    that is gone today is left out."""
     return {
-        name: now.get(name, "") if value == HIDDEN else value for name, value in stored.items()
+        name: now[name] if value == HIDDEN else value for name, value in stored.items()
+        if value != HIDDEN or name in now
+    }
+
+
+def marks(
+    stored: Mapping[str, str], environment: Mapping[str, str], key: bytes
+) -> dict[str, str]:
+    """Of each variable whose value is not stored, a mark by which the same value is recognised.
+
+    It is an HMAC with the store's key: without the key not even a short value can be guessed.
+    """
+    return {
+        name: hmac.digest(key, os.fsencode(f"{name}={environment[name]}"), "sha256").hex()[:16]
+        for name, value in stored.items() if value == HIDDEN and name in environment
     }
 
 

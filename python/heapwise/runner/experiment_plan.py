@@ -60,7 +60,7 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         seed=secrets.randbits(31) if request.seed is None else request.seed,
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
         precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
-        environment=to_store(left), working_directory=str(Path.cwd()),
+        environment=to_store(left, peers), working_directory=str(Path.cwd()),
         options={
             "cpus": list(request.cpus), "repeats": request.repeats,
             "keep_environment": request.keep_environment, "removed_environment": removed,

@@ -23,7 +23,7 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
     records = []
     for line in text.split(b"\n"):
         try:
-            record = msgspec.json.decode(line) if line else None
+            record = msgspec.json.decode(line.decode(errors="replace")) if line else None
         except ValueError:
             continue
         if isinstance(record, dict):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
@@ -61,11 +62,18 @@ class Call:
 
     def start(self, *, pass_stdout: bool = False) -> subprocess.Popen[bytes]:
         """The launcher; with ``pass_stdout`` its stdout is a pipe that the program writes to."""
-        return subprocess.Popen(
-            self._arguments(["--pass-stdout"] if pass_stdout else []), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE if pass_stdout else subprocess.DEVNULL, stderr=subprocess.PIPE,
-            process_group=0, env={"PATH": "/usr/bin:/bin"},
-        )
+        environment = self.what.environment | {
+            "HEAPWISE_PROBE_OUT": str(self._files["probe"]),
+            "HEAPWISE_COUNT_OUT": str(self._files["count"]),
+        }
+        flags = ["--pass-stdout"] if pass_stdout else []
+        with in_memory(environment) as file:
+            return subprocess.Popen(
+                self._arguments([*flags, "--environment", str(file.fileno())]),
+                stdin=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                stdout=subprocess.PIPE if pass_stdout else subprocess.DEVNULL,
+                process_group=0, env={"PATH": "/usr/bin:/bin"}, pass_fds=[file.fileno()],
+            )
 
     def outcome(self, code: int, complaint: bytes) -> Outcome:
         """After its end. Problem E052 when it left no result."""
@@ -80,7 +88,7 @@ class Call:
         arguments = [
             str(native_part(LAUNCHER)), "--result", str(self._files["result"]),
             "--stderr", str(self._files["stderr"]), "--timeout", str(what.timeout_s),
-            "--clean-env", *flags,
+            *flags,
         ]
         if what.keeps_output:
             arguments += ["--stdout", str(self._files["stdout"])]
@@ -90,13 +98,17 @@ class Call:
             arguments += ["--directory", what.working_directory]
         if what.cpus:
             arguments += ["--cpus", ",".join(map(str, what.cpus))]
-        environment = what.environment | {
-            "HEAPWISE_PROBE_OUT": str(self._files["probe"]),
-            "HEAPWISE_COUNT_OUT": str(self._files["count"]),
-        }
-        for name, value in environment.items():
-            arguments += ["--env", f"{name}={value}"]
         return [*arguments, "--", *what.command]
+
+
+def in_memory(environment: Mapping[str, str]) -> BinaryIO:
+    """A file for the launcher to read. Every user can read the command lines of all processes, but
+    only the owner of a process can open its descriptors."""
+    file = os.fdopen(os.memfd_create("environment"), "w+b")
+    for name, value in environment.items():
+        file.write(os.fsencode(f"{name}={value}") + b"\0")
+    file.seek(0)
+    return file
 
 
 def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:

@@ -14,38 +14,109 @@ from heapwise.machine import read_machine
 from heapwise.model import SCHEMA_VERSION, Experiment, Plan, Run
 from heapwise.runner.campaign import Campaign, Executor, Watcher, now
 from heapwise.runner.compare_plan import Prepared
-from heapwise.runner.environment import from_store
+from heapwise.runner.environment import from_store, marks
+from heapwise.runner.files import FILES, Unchanged, files_of, from_plan, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
-from heapwise.store import RunWriter, StoredRun, new_run_id
+from heapwise.store import (
+    RunWriter,
+    StoredRun,
+    key_name,
+    make_private_folder,
+    new_run_id,
+    read_run,
+    store_key,
+)
+
+ODD_BYTES = "not_utf8"
+"""Option of a stored plan."""
+
+MARKS, CHANGED = "environment_marks", "environment_changed"
+"""Options of a stored plan: marks of values that are not stored, and names that changed since."""
 
 
 def start(
     prepared: Prepared, store_path: Path, command_line: list[str], watcher: Watcher
 ) -> Campaign:
     """A new run in the store. Problems E050, E051 before anything is measured."""
+    plan = _marked(prepared.plan, prepared.environment, _key(store_path))
+    files = Unchanged(read_states(files_of(plan, prepared.experiments)))
+    plan = replace(plan, options=plan.options | {FILES: files.states, ODD_BYTES: _has_odd(plan)})
     run = Run(
         schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
-        command_line=command_line, plan=prepared.plan, machine=read_machine(),
+        command_line=command_line, plan=plan, machine=read_machine(),
         experiments=prepared.experiments, state="running",
         preflight=prepared.preflight.checks if prepared.preflight else [],
         missing_peers=prepared.missing,
     )
     executor = _executor(prepared.plan, prepared.environment, prepared.experiments)
-    return Campaign(run, RunWriter.create(store_path, run), executor, watcher)
+    return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
 def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
-    """``plan`` is the stored one, or with more rounds or time. Problem E003 if it cannot go on."""
+    """``plan`` is the stored one, or with more rounds or time. Problems: E003 if it cannot go
+    on, E006 if another process measures it, E032 if a file of it is another than before."""
+    if plan.options.get(ODD_BYTES):
+        raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
+                      why="The store holds text, so those names cannot be had back from it.",
+                      do="begin a new run")
     environment = from_store(plan.environment, os.environ)
+    plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
-    run = replace(
-        stored.run, plan=plan, state="running", experiments=_relocate(stored.run.experiments)
-    )
+    experiments = _relocate(stored.run.experiments)
+    files = _as_they_were(plan, experiments)
+    plan = replace(plan, options=plan.options | {FILES: files.states})
+    run = replace(stored.run, plan=plan, state="running", experiments=experiments)
     executor = _executor(plan, environment, run.experiments)
+    writer = RunWriter.reopen(stored.path, run)
+    # Only now can nobody else add to it: another process may have, since it was read.
+    stored = read_run(stored.path.parent.parent, stored.path.name)
     executor.resume_from(stored.processes)
-    return Campaign(run, RunWriter.reopen(stored.path, run), executor, watcher, stored)
+    return Campaign(run, writer, executor, watcher, files, stored)
+
+
+def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
+    """Problem E032 if a file is another than when the run began. A run of an earlier version
+    holds nothing of its files: then they count as they are today."""
+    states = from_plan(plan)
+    if states is None:
+        return Unchanged(read_states(files_of(plan, experiments)))
+    files = Unchanged(states, {f"experiment {e.id}": e.binary for e in experiments if e.binary})
+    files.demand()
+    return files
+
+
+def _has_odd(plan: Plan) -> bool:
+    """Whether something of it that a later invocation needs is not UTF-8, as file names may be."""
+    words = [*plan.command, plan.input_path or "", plan.working_directory,
+             *plan.environment, *plan.environment.values()]
+    return any(0xD800 <= ord(letter) <= 0xDFFF for word in words for letter in word)
+
+
+def _key(store_path: Path) -> bytes:
+    try:
+        make_private_folder(store_path)
+        return store_key(store_path)
+    except OSError as error:
+        raise Problem("E050", f"{store_path} cannot be written: {error.strerror}") from error
+
+
+def _marked(plan: Plan, environment: Mapping[str, str], key: bytes) -> Plan:
+    """The plan with what a later invocation needs to see that the environment is another."""
+    found = {"key": key_name(key), "values": marks(plan.environment, environment, key)}
+    return replace(plan, options=plan.options | {MARKS: found})
+
+
+def _with_changes(plan: Plan, environment: Mapping[str, str], key: bytes) -> Plan:
+    """Names whose values were others before; a run of another store cannot be compared."""
+    before = plan.options.get(MARKS) or {}
+    if before.get("key") != key_name(key):
+        return plan
+    today = marks(plan.environment, environment, key)
+    changed = sorted(name for name, mark in before["values"].items() if today.get(name) != mark)
+    earlier = plan.options.get(CHANGED) or []
+    return replace(plan, options=plan.options | {CHANGED: sorted({*earlier, *changed})})
 
 
 def _executor(

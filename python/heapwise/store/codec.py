@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import stat
+from pathlib import Path
 from typing import Any, TypeVar, get_type_hints
 
 import msgspec
@@ -11,13 +14,41 @@ Record = TypeVar("Record")
 
 
 def encode(record: Any) -> bytes:
-    """One line of JSON without the line end."""
-    return msgspec.json.encode(record)
+    """One line of JSON without the line end. Bytes that are not UTF-8, as names of files can have
+    them, are written as text: ``\\udcff``."""
+    try:
+        return msgspec.json.encode(record)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_encodable(msgspec.to_builtins(record)))
+
+
+def _encodable(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {_encodable(key): _encodable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encodable(inner) for inner in value]
+    if isinstance(value, str):
+        return value.encode(errors="backslashreplace").decode()
+    return value
+
+
+def read_regular(path: Path) -> bytes:
+    """ValueError for what is no regular file: a device or a pipe may never end. OSError else."""
+    # Without waiting: opening a pipe that nobody writes to would not return.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ValueError("it is not a regular file")
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
 
 
 def decode_object(text: bytes) -> dict[str, Any]:
-    """ValueError when the text is no JSON object."""
-    document = msgspec.json.decode(text)
+    """ValueError when the text is no JSON object, or one nested without end."""
+    try:
+        document = msgspec.json.decode(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
     if not isinstance(document, dict):
         raise ValueError("not an object")
     return document

@@ -7,7 +7,8 @@ from pathlib import Path
 from statistics import mean
 
 from heapwise.store import codec
-from heapwise.store.reader import RUN_FILE, RUNS, SAMPLES_FILE, run_ids
+from heapwise.store.location import RUNS
+from heapwise.store.reader import RUN_FILE, SAMPLES_FILE, run_ids
 
 RUNS_READ = 6
 """The newest of the store: an estimate shall not cost more than it is worth."""
@@ -24,18 +25,18 @@ def costs(store_path: Path | str, smoke: bool) -> dict[str, float]:
     for run in reversed(run_ids(store_path)[-RUNS_READ:]):
         try:
             taken = _of_run(Path(store_path) / RUNS / run, smoke)
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
             continue
         found = taken | found
     return found
 
 
 def _of_run(folder: Path, smoke: bool) -> dict[str, float]:
-    document = codec.decode_object((folder / RUN_FILE).read_bytes())
+    document = codec.decode_object(codec.read_regular(folder / RUN_FILE))
     if document["plan"]["kind"] != "run" or bool(document["plan"].get("smoke")) != smoke:
         return {}
     taken: dict[str, list[float]] = defaultdict(list)
-    for line in (folder / SAMPLES_FILE).read_bytes().split(b"\n"):
+    for line in codec.read_regular(folder / SAMPLES_FILE).split(b"\n"):
         if PROCESS in line:
             process = codec.decode_object(line)
             wall_s = process["facts"].get("wall_s")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-STORE_NAME = ".heapwise"
+from heapwise.errors import Problem
+from heapwise.store.ownership import demand_own
+
+STORE_NAME, RUNS = ".heapwise", "runs"
+NAME_ONE = "--store DIR or HEAPWISE_STORE names another"
 
 
 def find_store(explicit: str | Path | None = None, start: Path | None = None) -> Path:
     """The store's folder, whether or not it exists yet.
 
     Order: ``explicit`` (``--store``), ``HEAPWISE_STORE``, ``.heapwise`` in ``start`` (default: the
-    working directory) or one of its parents, ``$XDG_DATA_HOME/heapwise``.
+    working directory) or one of its parents, ``$XDG_DATA_HOME/heapwise``. Problems: E005 for a
+    ``.heapwise`` of another user, E050 if there is no place for a store.
     """
     if explicit:
         return Path(explicit).expanduser().absolute()
@@ -20,8 +25,8 @@ def find_store(explicit: str | Path | None = None, start: Path | None = None) ->
         return Path(from_environment).expanduser().absolute()
     here = (start or Path.cwd()).absolute()
     for folder in (here, *here.parents):
-        if (folder / STORE_NAME).is_dir():
-            return folder / STORE_NAME
+        if os.path.isdir(folder / STORE_NAME):  # noqa: PTH112  False where we may not look
+            return _own(folder / STORE_NAME)
     return _data_home() / "heapwise"
 
 
@@ -29,4 +34,16 @@ def _data_home() -> Path:
     configured = os.environ.get("XDG_DATA_HOME", "")
     if configured.startswith("/"):
         return Path(configured)
-    return Path(os.environ.get("HOME") or "/tmp") / ".local" / "share"
+    if home := os.environ.get("HOME"):
+        return Path(home) / ".local" / "share"
+    raise Problem("E050", "there is no place for a store: HOME is not set",
+                  why="Runs are kept in the user's data folder unless another place is named.",
+                  do="--store DIR or HEAPWISE_STORE with a folder that you may write")
+
+
+def _own(store: Path) -> Path:
+    """A store that was found, not named; its runs may lead to another disk, but to no stranger."""
+    for path in (store, store / RUNS):
+        if os.path.lexists(path):
+            demand_own(path, f"{NAME_ONE}; or mkdir {STORE_NAME} here")
+    return store

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import difflib
+import re
 from pathlib import Path
 from typing import Any
 
 from heapwise.errors import Problem
-from heapwise.model import Process, Run, Sample
+from heapwise.model import EXPERIMENT_ID, RUN_ID, Process, Run, Sample
 from heapwise.store import codec
+from heapwise.store.facts import check_run, check_types
+from heapwise.store.location import RUNS
 from heapwise.store.migrate import migrate
 from heapwise.store.stored_run import StoredRun
 
-RUNS, RUN_FILE, SAMPLES_FILE = "runs", "run.json", "samples.jsonl"
+RUN_FILE, SAMPLES_FILE = "run.json", "samples.jsonl"
 
 
 def read_run(store_path: Path | str, run_id: str) -> StoredRun:
@@ -24,23 +27,36 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
     document = read_document(folder)
     try:
         run = codec.convert(document, Run)
+        check_run(run)
     except ValueError as error:
         raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
-    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE)
+    _check_ids(run, folder / RUN_FILE)
+    quantities = {e.id: {quantity.name for quantity in e.quantities} for e in run.experiments}
+    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE, quantities)
     return StoredRun(folder, run, processes, samples, damaged)
+
+
+def _check_ids(run: Run, path: Path) -> None:
+    """Runs are sent from one to another, and files are named like what they hold."""
+    forms = [(run.id, RUN_ID), *((experiment.id, EXPERIMENT_ID) for experiment in run.experiments)]
+    for id, form in forms:
+        if not re.fullmatch(form, id):
+            raise Problem("E061", f"{path} holds '{id}', not an id of a run or an experiment",
+                          why="An id that is a path could lead to other files.",
+                          do="ask for the run as it was measured")
 
 
 def read_document(folder: Path) -> dict[str, Any]:
     """``run.json`` as a dictionary of today's schema, unknown keys included."""
     path = folder / RUN_FILE
     try:
-        document = codec.decode_object(path.read_bytes())
+        document = codec.decode_object(codec.read_regular(path))
     except FileNotFoundError as error:
         raise Problem("E061", f"{path} is missing") from error
     except OSError as error:
         raise Problem("E050", f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:
-        raise Problem("E061", f"{path} is not JSON: {error}") from error
+        raise Problem("E061", f"{path} cannot be understood: {error}") from error
     return migrate(document, str(path))
 
 
@@ -80,38 +96,65 @@ def _no_such_run(store_path: Path, run_id: str, ids: list[str], matches: list[st
 
 def _created(folder: Path) -> tuple[str, str]:
     try:
-        document = codec.decode_object((folder / RUN_FILE).read_bytes())
+        document = codec.decode_object(codec.read_regular(folder / RUN_FILE))
         return str(document.get("created", "")), folder.name
     except (OSError, ValueError):
         return "", folder.name
 
 
-def _read_lines(path: Path) -> tuple[list[Process], list[Sample], int]:
+def _read_lines(
+    path: Path, quantities: dict[str, set[str]]
+) -> tuple[list[Process], list[Sample], int]:
     """Whole lines only: a last line without its end was torn by a crash and never counted."""
-    processes: list[Process] = []
-    samples: list[Sample] = []
+    records: list[Process | Sample] = []
     damaged = 0
     try:
-        text = path.read_bytes()
+        text = codec.read_regular(path)
     except FileNotFoundError:
-        return processes, samples, damaged
+        return [], [], damaged
+    except OSError as error:
+        raise Problem("E050", f"{path} cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise Problem("E061", f"{path} cannot be read: {error}") from error
     for line in text.split(b"\n")[:-1]:
         try:
-            record = _record(line)
+            records.append(_record(line, quantities))
         except ValueError:
             damaged += 1
-            continue
+    processes, samples = _consistent(records)
+    return processes, samples, damaged + len(records) - len(processes) - len(samples)
+
+
+def _consistent(records: list[Process | Sample]) -> tuple[list[Process], list[Sample]]:
+    """Without what contradicts an earlier line: a number is one process, a repeat one sample."""
+    processes: dict[int, Process] = {}
+    for record in records:
         if isinstance(record, Process):
-            processes.append(record)
-        else:
-            samples.append(record)
-    return processes, samples, damaged
+            processes.setdefault(record.number, record)
+    samples: dict[tuple[int, int], Sample] = {}
+    for record in records:
+        if isinstance(record, Sample) and _belongs(record, processes.get(record.process)):
+            samples.setdefault((record.process, record.repeat), record)
+    return list(processes.values()), list(samples.values())
 
 
-def _record(line: bytes) -> Process | Sample:
+def _belongs(sample: Sample, process: Process | None) -> bool:
+    """A process that was interrupted has no line yet."""
+    return process is None or (
+        (sample.experiment, sample.subject, sample.round, sample.parameters)
+        == (process.experiment, process.subject, process.round, process.parameters))
+
+
+def _record(line: bytes, quantities: dict[str, set[str]]) -> Process | Sample:
+    """``quantities``: of each experiment of the run. ValueError for what does not fit them."""
     document = codec.decode_object(line)
-    if document.get("kind") == "process":
-        return codec.convert(document, Process)
-    if document.get("kind") == "sample":
-        return codec.convert(document, Sample)
-    raise ValueError("neither a process nor a sample")
+    kind = {"process": Process, "sample": Sample}.get(str(document.get("kind")))
+    if kind is None:
+        raise ValueError("neither a process nor a sample")
+    record: Process | Sample = codec.convert(document, kind)
+    check_types(record)
+    if record.experiment not in quantities:
+        raise ValueError("of an experiment that the run does not have")
+    if isinstance(record, Sample) and not record.values.keys() <= quantities[record.experiment]:
+        raise ValueError("it has values of no quantity")
+    return record

@@ -15,8 +15,12 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.model import Process, Run, Sample
 from heapwise.store import codec
-from heapwise.store.reader import RUN_FILE, RUNS, SAMPLES_FILE, read_document
+from heapwise.store.location import RUNS
+from heapwise.store.lock import lock
+from heapwise.store.private import FILE, FOLDER, make_private_folder
+from heapwise.store.reader import RUN_FILE, SAMPLES_FILE, read_document
 
+CREATED = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -37,7 +41,10 @@ def _hex_with_a_letter(digits: int) -> str:
 
 
 class RunWriter:
-    """The open folder of one run. Every line is one write(2) at the end of the file."""
+    """The open folder of one run. Every line is one write(2) at the end of the file.
+
+    No other process can write the run until this one is closed or ends: Problem E006 for it.
+    """
 
     def __init__(self, folder: Path, run: Run, document: dict[str, Any]) -> None:
         self.folder = folder
@@ -45,17 +52,23 @@ class RunWriter:
         self._document = document
         try:
             self._samples = os.open(
-                folder / SAMPLES_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644
+                folder / SAMPLES_FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, FILE
             )
         except OSError as error:
             raise _problem(error, folder) from error
+        try:
+            lock(self._samples, folder)
+        except Problem:
+            os.close(self._samples)
+            raise
 
     @classmethod
     def create(cls, store_path: Path, run: Run) -> Self:
         """A new run folder. Problem E050 when the store cannot be written, E051 when full."""
         folder = store_path / RUNS / run.id
         try:
-            folder.mkdir(parents=True)
+            make_private_folder(folder.parent)
+            folder.mkdir(FOLDER)
             write_atomically(folder / RUN_FILE, _document_bytes(run, {}))
         except OSError as error:
             raise _problem(error, store_path) from error
@@ -128,7 +141,7 @@ def write_atomically(path: Path, content: bytes) -> None:
     """Temporary file, fsync, rename: a reader sees the old file or the new one, never half."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("wb") as file:
+        with os.fdopen(os.open(temporary, CREATED, FILE), "wb") as file:
             file.write(content)
             file.flush()
             _sync(file.fileno())
@@ -142,7 +155,7 @@ def check_writable(store_path: Path) -> None:
     """Problem E050 or E051 before anything is measured, rather than after."""
     trial = store_path / RUNS / f".trial.{os.getpid()}"
     try:
-        trial.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(trial.parent)
         trial.write_bytes(b"heapwise\n")
         trial.unlink()
     except OSError as error:
@@ -154,7 +167,7 @@ def check_writable(store_path: Path) -> None:
 
 def _document_bytes(run: Run, old: dict[str, Any]) -> bytes:
     document = codec.merge_unknown(old, run)
-    return msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+    return msgspec.json.format(codec.encode(document), indent=2) + b"\n"
 
 
 def _sync(descriptor: int) -> None:

@@ -9,6 +9,7 @@ import json
 import re
 from dataclasses import replace
 
+import msgspec
 import pytest
 from synthetic import Script, compare_run, pool_run
 
@@ -127,6 +128,24 @@ def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
         assert secret not in page
     assert "…/server" in page
     assert analyse(Evidence(redact(stored))).advice == analyse(Evidence(stored)).advice
+
+
+def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -> None:
+    stored = compare_run(Script(edit=lambda p: replace(
+        p, status="crashed", reason="crashed (X)",
+        facts={**p.facts, "stderr_tail": "no login for hunter2"}) if p.subject == "scudo" else p))
+    command = ["server", "--password", "hunter2", "report"]
+    plan = replace(stored.run.plan, command=command, options={
+        **stored.run.plan.options, "as_typed": command,
+        "environment_marks": {"key": "k", "values": {"HOME": "4711c0de"}}})
+    run = replace(stored.run, plan=plan,
+                  command_line=["heapwise", "compare", "--time", "9m", "--", *command])
+    clean = redact(replace(stored, run=run))
+    assert clean.run.command_line == ["heapwise", "compare", "--time", "9m", "--", "server",
+                                      *["(redacted)"] * 3]
+    text = msgspec.json.encode([clean.run, clean.processes]).decode()
+    for secret in ("--password", "hunter2", "4711c0de"):
+        assert secret not in text + build_page([View(clean)])
 
 
 def test_sections_have_a_place_and_a_template() -> None:

@@ -118,3 +118,43 @@ def test_a_store_that_cannot_be_written_still_gives_a_report_elsewhere(
 def test_an_empty_store_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["report", "--all", "--store", str(tmp_path)]) == 2
     assert "is empty" in capsys.readouterr().err
+
+
+def renamed(store: Path, run: str, old: str, new: str) -> None:
+    """Everywhere in the run, as somebody would who sends it."""
+    for name in ("run.json", "samples.jsonl"):
+        file = store / "runs" / run / name
+        file.write_text(file.read_text(encoding="utf-8").replace(json.dumps(old), json.dumps(new)),
+                        encoding="utf-8")
+
+
+@pytest.mark.parametrize("id", [
+    "../../x/evil", "{tmp}/evil", "pool/../../evil", "pool//bulk", "..", "pool/a/b", "", "a b",
+])
+def test_an_experiment_with_a_hostile_id_is_damage_and_nothing_is_written(
+    store: Path, tmp_path: Path, id: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    renamed(store, "749d", "pool/latency", id.format(tmp=tmp_path))
+    before = sorted(tmp_path.rglob("*"))
+    assert run(["export", "749d", "--format", "pages", "-o", str(tmp_path / "a" / "b")]) == 2
+    assert "error E061" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_run_with_a_hostile_id_is_damage(
+    store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    renamed(store, "749d", "749d", "../749d")
+    assert run(["report", "749d", "--open", "no"]) == 2
+    assert "error E061" in capsys.readouterr().err
+
+
+def test_pages_do_not_follow_a_link_out_of_their_folder(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "pool").symlink_to(tmp_path / "elsewhere")
+    assert run(["export", "749d", "--format", "pages", "-o", str(tmp_path / "pages")]) == 5
+    assert "error E050" in capsys.readouterr().err
+    assert list((tmp_path / "elsewhere").iterdir()) == []

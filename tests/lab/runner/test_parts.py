@@ -121,6 +121,30 @@ def test_secrets_are_not_stored_and_come_back() -> None:
     assert environment.from_store(stored, {"GITHUB_TOKEN": "new"})["GITHUB_TOKEN"] == "new"
 
 
+@pytest.mark.parametrize("name", [
+    "DATABASE_URL", "ORDERS_DSN", "AWS_ACCESS_KEY_ID", "MYSQL_PWD", "STRIPE_KEY", "GITHUB_PAT",
+    "HTTP_COOKIE", "LC_TELEPHONE", "MIMALLOC_TOKEN", "EDITOR", "PATHOLOGY"])
+def test_only_values_that_matter_are_stored(name: str) -> None:
+    users = {name: "x", "LANG": "C", "LD_LIBRARY_PATH": "/x", "MIMALLOC_VERBOSE": "1"}
+    stored = environment.to_store(users, [MIMALLOC])
+    assert stored == users | {name: environment.HIDDEN}
+
+
+def test_a_variable_that_is_gone_is_not_made_up() -> None:
+    stored = environment.to_store({"EDITOR": "vi", "LANG": "C"})
+    assert environment.from_store(stored, {}) == {"LANG": "C"}
+
+
+def test_marks_recognise_a_value_and_depend_on_the_key() -> None:
+    users = {"PIN": "1234", "LANG": "C"}
+    stored = environment.to_store(users)
+    first = environment.marks(stored, users, b"key one")
+    assert set(first) == {"PIN"}
+    assert environment.marks(stored, users, b"key one") == first
+    assert environment.marks(stored, users | {"PIN": "1235"}, b"key one") != first
+    assert environment.marks(stored, users, b"key two") != first
+
+
 def test_padding_differs_by_process_and_repeats_by_seed() -> None:
     lengths = [len(environment.padding(1, number)) for number in range(200)]
     assert lengths == [len(environment.padding(1, number)) for number in range(200)]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,15 +14,17 @@ import pytest
 
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
-from heapwise.model import Plan, Process, Run, Sample
+from heapwise.model import Experiment, Plan, Process, Quantity, Run, Sample, SubjectSpec
 from heapwise.store import (
     RunWriter,
+    StoredRun,
     check_writable,
     find_store,
     new_run_id,
     read_run,
     resolve_run,
     run_ids,
+    store_key,
 )
 from heapwise.store.migrate import STEPS, migrate
 from heapwise.store.writer import write_atomically
@@ -27,11 +32,13 @@ from heapwise.store.writer import write_atomically
 
 def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
     plan = Plan("run", [], [], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
-    return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [], "running")
+    experiment = Experiment(1, "e", "e", "?", "", "", [], [Quantity("pair", "s", "lower")],
+                            [SubjectSpec("s", "inline", "s")], "s", 1, 0, None)
+    return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [experiment], "running")
 
 
 def a_process(number: int, status: str = "ok") -> Process:
-    return Process(number, "e", "s", {}, 0, status)  # type: ignore[arg-type]
+    return Process(number, "e", "s", {"size": 8}, 0, status)  # type: ignore[arg-type]
 
 
 def a_sample(process: int, repeat: int = 0) -> Sample:
@@ -190,3 +197,123 @@ def test_where_the_store_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     (tmp_path / ".heapwise").rmdir()
     monkeypatch.setenv("HOME", str(tmp_path))
     assert find_store(start=deep) == tmp_path / ".local/share/heapwise"
+
+
+def test_what_is_made_is_private_and_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "shared").mkdir(mode=0o755)
+    before = os.umask(0o000)
+    try:
+        RunWriter.create(tmp_path / "shared" / "new" / "store", a_run()).close()
+        store_key(tmp_path / "shared" / "new" / "store")
+    finally:
+        os.umask(before)
+    for path in (tmp_path / "shared").rglob("*"):
+        assert path.stat().st_mode & 0o077 == 0, path
+    assert (tmp_path / "shared").stat().st_mode & 0o777 == 0o755
+
+
+def test_a_store_has_one_key_for_good(tmp_path: Path) -> None:
+    key = store_key(tmp_path)
+    assert len(key) == 32
+    assert store_key(tmp_path) == key
+    assert [path.name for path in tmp_path.iterdir()] == ["key"]
+
+
+LOCKER = """
+import sys, time
+from heapwise.store.writer import RunWriter
+from heapwise.store import read_run
+stored = read_run(sys.argv[1], "7f3a")
+writer = RunWriter.reopen(stored.path, stored.run)
+print("locked", flush=True)
+time.sleep(60)
+"""
+
+
+def test_only_one_process_writes_a_run_and_the_lock_dies_with_it(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    folder = tmp_path / "runs/7f3a"
+    before = (folder / "run.json").read_bytes()
+    with subprocess.Popen([sys.executable, "-c", LOCKER, str(tmp_path)], stdout=subprocess.PIPE,
+                          text=True) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "locked\n"
+        with pytest.raises(Problem, match=f"7f3a is being measured by process {other.pid}") as no:
+            RunWriter.reopen(folder, replace(a_run(), state="complete"))
+        assert (no.value.id, int(no.value.exit)) == ("E006", 2)
+        assert (folder / "run.json").read_bytes() == before
+        other.kill()
+    with RunWriter.reopen(folder, a_run()) as writer:
+        writer.append(a_sample(0))
+
+
+def test_process_numbers_that_occur_twice_are_damage(tmp_path: Path) -> None:
+    """As two processes leave them that measured one run at once."""
+    records = [a_sample(0), a_process(0), a_sample(1), a_sample(1), a_process(1), a_process(1),
+               replace(a_sample(2), subject="another"), a_process(2), a_sample(3)]
+    with RunWriter.create(tmp_path, a_run()) as writer:
+        for record in records:
+            writer.append(record)
+    stored = read_run(tmp_path, "7f3a")
+    assert stored.processes == [a_process(0), a_process(1), a_process(2)]
+    assert stored.samples == [a_sample(0), a_sample(1), a_sample(3)]
+    assert stored.damaged_lines == 3
+
+
+def stored_with(tmp_path: Path, *lines: str) -> StoredRun:
+    RunWriter.create(tmp_path, a_run()).close()
+    with (tmp_path / "runs/7f3a/samples.jsonl").open("a") as file:
+        file.writelines(f"{line}\n" for line in lines)
+    return read_run(tmp_path, "7f3a")
+
+
+PROCESS = ('{"kind":"process","number":0,"experiment":"e","subject":"s","parameters":{"size":8},'
+           '"round":0,"status":"ok","facts":%s,"identity":%s}')
+SAMPLE = ('{"kind":"sample","process":0,"experiment":"%s","subject":"s","parameters":{"size":8},'
+          '"round":0,"repeat":0,"warm_up":false,"values":%s,"facts":%s}')
+
+
+@pytest.mark.parametrize("line", [
+    *(PROCESS % (facts, "[]") for facts in (
+        '{"peak_rss_bytes":[]}', '{"affinity":[[]]}', '{"sizes":[{}]}', '{"steal_ticks":{}}',
+        '{"exit_code":[]}', '{"minor_faults":1e308}', '{"wall_s":"long"}', '{"calls":[1]}',
+        '{"start":{"clock":[]}}', '{"checks":[1]}', '{"end":{"expected_calls":"x"}}')),
+    *(PROCESS % ("{}", identity) for identity in (
+        '[{"malloc":[]}]', '[{"exe":1}]', '[{"affinity":["x"]}]')),
+    SAMPLE % ("e", '{"pair":1e308}', "{}"), SAMPLE % ("e", '{"other":1.0}', "{}"),
+    SAMPLE % ("other", '{"pair":1.0}', "{}"), SAMPLE % ("e", '{"pair":1.0}', '{"cpus":[{}]}'),
+])
+def test_a_line_with_a_fact_of_another_type_is_skipped(tmp_path: Path, line: str) -> None:
+    stored = stored_with(tmp_path, line)
+    assert (stored.processes, stored.samples, stored.damaged_lines) == ([], [], 1)
+
+
+def test_facts_that_nobody_knows_may_be_anything(tmp_path: Path) -> None:
+    stored = stored_with(tmp_path, PROCESS % ('{"novelty":[{}],"wall_s":1,"signal":null}', "[{}]"),
+                         SAMPLE % ("e", '{"pair":1}', '{"novelty":{}}'))
+    assert (len(stored.processes), len(stored.samples), stored.damaged_lines) == (1, 1, 0)
+
+
+def make_device(path: Path) -> None:
+    path.symlink_to("/dev/zero")
+
+
+@pytest.mark.parametrize("make", [Path.mkdir, os.mkfifo, make_device])
+@pytest.mark.parametrize("name", ["run.json", "samples.jsonl"])
+def test_only_regular_files_are_read(
+    tmp_path: Path, name: str, make: Callable[[Path], None]
+) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    (tmp_path / "runs/7f3a" / name).unlink()
+    make(tmp_path / "runs/7f3a" / name)
+    with pytest.raises(Problem) as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"
+
+
+def test_a_run_nested_without_end_is_damage(tmp_path: Path) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    (tmp_path / "runs/7f3a/run.json").write_text('{"a":' * 100_000 + "1" + "}" * 100_000)
+    with pytest.raises(Problem) as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"

@@ -16,6 +16,7 @@ from typer.exceptions import TyperException
 import heapwise.cli
 from heapwise import __version__
 from heapwise.cli.frame import console, settings
+from heapwise.cli.frame.streams import prepare_streams
 from heapwise.errors import Exit, Problem
 
 
@@ -55,6 +56,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Never returns, never shows a traceback without ``--debug``."""
     words = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    prepare_streams()
     try:
         code = run(words)
     except BrokenPipeError:
@@ -95,7 +97,8 @@ def _own_words(words: Sequence[str]) -> Sequence[str]:
 def _invoke(words: list[str]) -> int:
     app = build_app()
     command: Any = typer.main.get_command(app)
-    defaults = settings.defaults(command)
+    verb = next((word for word in words if word in command.commands), "")
+    defaults = settings.defaults(command, verb)
     result = command.main(
         args=words, prog_name="heapwise", standalone_mode=False, default_map=defaults
     )

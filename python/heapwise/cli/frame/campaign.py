@@ -54,7 +54,7 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
 
     stored = read_run(folder.parent.parent, folder.name)
     if stored.damaged_lines:
-        console.warn("W002", f"{stored.damaged_lines} damaged sample lines were skipped.")
+        console.warn("W002", damaged_words(stored.damaged_lines))
     evidence = Evidence(stored)
     try:
         result = analyse(evidence)
@@ -67,6 +67,10 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     if console.as_json:
         console.json(to_json(result))
     return _exit_code(result, stored.processes)
+
+
+def damaged_words(lines: int) -> str:
+    return f"{lines} damaged sample line{' was' if lines == 1 else 's were'} skipped."
 
 
 def _print_result(result: Result, evidence: Evidence, console: Console) -> None:

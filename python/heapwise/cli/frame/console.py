@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import sys
 import textwrap
@@ -11,7 +13,10 @@ from typing import Any, TextIO
 
 from heapwise.errors import CATALOGUE, Exit, Problem
 
-WIDTH = 100
+LEAST_WIDTH, WIDTH = 40, 100
+
+ODD = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that move the cursor, set titles, turn the order of words or cannot be encoded."""
 
 
 @dataclass(frozen=True)
@@ -24,50 +29,59 @@ class Console:
     def say(self, text: str = "") -> None:
         """What a user may like to know on the way."""
         if not self.quiet:
-            _write(sys.stderr if self.as_json else sys.stdout, text)
+            _write(sys.stderr if self.as_json else sys.stdout, visible(text))
 
     def result(self, text: str) -> None:
         """What the user asked for; on stderr when stdout belongs to JSON."""
         if not (self.as_json and self.quiet):
-            _write(sys.stderr if self.as_json else sys.stdout, text)
+            _write(sys.stderr if self.as_json else sys.stdout, visible(text))
 
     def json(self, document: Any) -> None:
         """The machine's output; dataclasses as objects, units as in the model."""
         import msgspec
 
-        text = msgspec.json.format(msgspec.json.encode(document, enc_hook=str), indent=2)
-        _write(sys.stdout, text.decode())
+        from heapwise.store.codec import encode
+
+        builtins = msgspec.to_builtins(document, enc_hook=str)
+        text = msgspec.json.format(encode(builtins), indent=2).decode()
+        _write(sys.stdout, ODD.sub(lambda found: json.dumps(found.group())[1:-1], text))
 
     def warn(self, id: str, what: str) -> None:
         """A note of the catalogue, in one line of stderr."""
         entry = CATALOGUE[id]
         word = "note" if entry.exit == Exit.DONE else "warning"
-        error_line(f"{style(word, 'yellow')} {id}: {what} {entry.why}")
+        _write(sys.stderr, f"{style(word, 'yellow')} {id}: {visible(what)} {entry.why}")
 
 
 def labelled(label: str, text: str) -> str:
     """On a terminal long text goes on under its beginning; elsewhere it stays one line."""
     if not is_live(sys.stdout):
         return label + text
+    columns = shutil.get_terminal_size().columns
     return textwrap.fill(
-        label + text, min(WIDTH, shutil.get_terminal_size().columns - 1),
+        label + text, max(LEAST_WIDTH, min(WIDTH, columns - 1)),
         subsequent_indent=" " * len(label), break_long_words=False, break_on_hyphens=False,
     )
 
 
 def print_problem(problem: Problem) -> None:
     """What, why, what next, and the id under which ``explain`` says more."""
-    head = f"error {problem.id}: {problem.what}"
+    head = f"error {problem.id}: {visible(problem.what)}"
     body = textwrap.fill(
         f"{_sentence(head)} {problem.why}", WIDTH, subsequent_indent=" " * 6,
         break_long_words=False, break_on_hyphens=False,
     )
-    error_line(style(body[:5], "red") + body[5:])
+    _write(sys.stderr, style(body[:5], "red") + body[5:])
     error_line(f"  do: {problem.do}    more: heapwise explain {problem.id}")
 
 
 def error_line(text: str) -> None:
-    _write(sys.stderr, text)
+    _write(sys.stderr, visible(text))
+
+
+def visible(text: str) -> str:
+    """Names and output of measured programs, as text: a terminal would obey an escape sequence."""
+    return ODD.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
 
 
 def style(text: str, colour: str) -> str:

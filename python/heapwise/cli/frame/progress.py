@@ -64,11 +64,13 @@ class Live(Quiet):
     def step(self, step: Step, progress: Progress) -> None:
         from rich.text import Text
 
-        self._live.update(Text(describe(step, progress), no_wrap=True, overflow="ellipsis"))
+        line = console.visible(describe(step, progress))
+        self._live.update(Text(line, no_wrap=True, overflow="ellipsis"))
 
     def dropped(self, subject: str, reason: str) -> None:
         self._live.console.print(
-            f"{subject}: {reason}, three times; left out from now on", markup=False
+            console.visible(f"{subject}: {reason}, three times; left out from now on"),
+            markup=False,
         )
 
     def end(self) -> None:

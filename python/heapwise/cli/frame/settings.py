@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from heapwise.cli.frame import console
 from heapwise.errors import Problem
 
 FILE_NAME = "heapwise.toml"
@@ -21,30 +22,41 @@ OTHER_VARIABLES = {"HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPW
 Defaults = dict[str, dict[str, Any]]
 
 
-def defaults(command: Any) -> Defaults:
-    """What click takes as ``default_map``. Problem E003 for a key that no verb has."""
+def defaults(command: Any, verb: str = "") -> Defaults:
+    """What click takes as ``default_map``; says which options of ``verb`` come from a file.
+
+    Problems: E003 for a key that no verb has, E005 for a file that another user can change.
+    """
     known = {
         name: {parameter.name for parameter in verb.params} - NOT_SETTINGS
         for name, verb in command.commands.items()
     }
     result: Defaults = {verb: {} for verb in known}
-    _apply_file(result, known)
+    path = find_file()
+    if path is not None:
+        _apply_file(path, result, known)
+        if options := sorted(result.get(verb, {})):
+            where = os.path.relpath(path)
+            console.error_line(f"Settings     from {where}: {', '.join(options)}")
     _apply_environment(result, known)
     return result
 
 
 def find_file(start: Path | None = None) -> Path | None:
+    """The nearest here or above. Problem E005 if it is another user's."""
     here = start or Path.cwd()
     for folder in (here, *here.parents):
-        if (folder / FILE_NAME).is_file():
-            return folder / FILE_NAME
+        path = folder / FILE_NAME
+        if os.path.isfile(path):  # noqa: PTH113  False where we may not look
+            from heapwise.store.ownership import demand_own
+
+            demand_own(path, f"put a {FILE_NAME} of your own, which may be empty, into {here}: "
+                       "the search ends there")
+            return path
     return None
 
 
-def _apply_file(result: Defaults, known: dict[str, set[str]]) -> None:
-    path = find_file()
-    if path is None:
-        return
+def _apply_file(path: Path, result: Defaults, known: dict[str, set[str]]) -> None:
     try:
         document = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:

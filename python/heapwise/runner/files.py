@@ -1,0 +1,119 @@
+"""The files that decide what is measured: figures of two different programs are not one result."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from heapwise.errors import Problem
+from heapwise.model import Experiment, Plan
+from heapwise.runner.script import interpreter_chain
+
+FILES = "files"
+"""The option of a stored plan that holds the states."""
+
+WHOLE_BYTES = 256 << 20
+"""Of a larger file only size, beginning and end are compared: inputs can be of any size."""
+
+PART_BYTES = 1 << 20
+
+
+
+@dataclass(frozen=True)
+class FileState:
+    """What a file is known by. ``sha256`` is "" for one that may be executed but not read."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
+    """What each file is in the plan -> its path."""
+    found: dict[str, str] = {}
+    if plan.kind == "compare":
+        for place, path in enumerate(interpreter_chain(Path(plan.command[0]))):
+            found[f"interpreter {place}" if place else "program"] = str(path)
+    if plan.input_path:
+        found["input"] = plan.input_path
+    for subject in plan.subjects:
+        if subject.peer and subject.peer.path:
+            found[f"allocator {subject.peer.name}"] = subject.peer.path
+    for experiment in experiments:
+        if experiment.binary:
+            found[f"experiment {experiment.id}"] = experiment.binary
+        for spec in experiment.subjects:
+            if spec.command and (program := shutil.which(spec.command[0])):
+                found[f"program of {spec.name}"] = program
+    return found
+
+
+def read_states(paths: dict[str, str]) -> dict[str, FileState]:
+    """Problem E032 if one is gone."""
+    return {what: _state(path) for what, path in paths.items()}
+
+
+def from_plan(plan: Plan) -> dict[str, FileState] | None:
+    """None for a run of an earlier version, which holds no states. Problem E061 for damage."""
+    if FILES not in plan.options:
+        return None
+    try:
+        return msgspec.convert(plan.options[FILES], dict[str, FileState])
+    except ValueError as error:
+        raise Problem("E061", f"the files of the run cannot be understood: {error}") \
+            from error
+
+
+@dataclass
+class Unchanged:
+    """The files of one run, as they were when it began. ``moved``: where some of them are now."""
+
+    states: dict[str, FileState]
+    moved: dict[str, str] = field(default_factory=dict)
+
+    def demand(self) -> None:
+        """Problem E032 if one of them has other contents. Cheap while nobody writes them."""
+        for what, known in self.states.items():
+            path = self.moved.get(what, known.path)
+            if _stamp(path) == (path, known.size, known.mtime_ns):
+                continue
+            now = _state(path)
+            if (now.size, now.sha256) != (known.size, known.sha256):
+                raise Problem(
+                    "E032", f"{path} is not the file that was measured before: it has "
+                    f"{now.size} bytes of other contents, and had {known.size}")
+            self.states = self.states | {what: now}
+
+
+def _stamp(path: str) -> tuple[str, int, int]:
+    try:
+        status = Path(path).stat()
+    except OSError as error:
+        raise Problem("E032", f"{path} is gone: {error.strerror}") from error
+    return path, status.st_size, status.st_mtime_ns
+
+
+def _state(path: str) -> FileState:
+    _, size, mtime_ns = _stamp(path)
+    return FileState(path, size, mtime_ns, _digest(path, size))
+
+
+def _digest(path: str, size: int) -> str:
+    try:
+        with Path(path).open("rb") as file:
+            if size <= WHOLE_BYTES:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+            ends = file.read(PART_BYTES)
+            file.seek(-PART_BYTES, os.SEEK_END)
+            return hashlib.sha256(ends + file.read(PART_BYTES)).hexdigest()
+    except PermissionError:
+        return ""
+    except OSError as error:
+        raise Problem("E032", f"{path} cannot be read: {error.strerror}") from error
