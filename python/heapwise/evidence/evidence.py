@@ -50,6 +50,24 @@ class Evidence:
         return tabulate(self.sieve.kept)
 
     @cached_property
+    def kept_rounds(self) -> dict[tuple[str, str], dict[str, set[int]]]:
+        """Experiment and settings -> subject -> the rounds that a kept sample is of."""
+        found: dict[tuple[str, str], dict[str, set[int]]] = {}
+        for sample in self.sieve.kept:
+            key = sample.experiment, parameters_key(sample.parameters)
+            found.setdefault(key, {}).setdefault(sample.subject, set()).add(sample.round)
+        return found
+
+    def paired_rounds(self, experiment: str, parameters: str, subject: str) -> set[int]:
+        """Rounds of the subject that can be compared; of the baseline, with its control."""
+        row = self.kept_rounds.get((experiment, parameters), {})
+        labels = [row.get(name, set()) for name in (
+            self.baselines.get(experiment, ""), self.controls.get(experiment, ""))]
+        if subject in (self.baselines.get(experiment), self.controls.get(experiment)):
+            return labels[0] & labels[1] if all(labels) else labels[0] | labels[1]
+        return row.get(subject, set()) & (labels[0] | labels[1])
+
+    @cached_property
     def baselines(self) -> dict[str, str]:
         """Experiment -> the subject that ratios are taken against."""
         return {e.id: baseline_of(self.stored, e) for e in self.stored.run.experiments}
