@@ -84,5 +84,6 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
             pairs.rounds, pairs.above, pairs.below, strict=True)}
     if not rows:
         return None, "no row to take a mean of"
-    found = combined_ratio(rows)
+    factor = max(evidence.dependence[cell.experiment].factor for cell in cells)
+    found = combined_ratio(rows, factor)
     return found, found.note

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from heapwise.evidence.series import Cell
 from heapwise.stats.holm import holm
-from heapwise.stats.trend import lag_one
 
 if TYPE_CHECKING:
     from heapwise.evidence.evidence import Evidence
@@ -27,7 +24,6 @@ class Claim:
     p_adjusted: float
     n: int
     differs: bool
-    lag_one: float | None
     comparisons: int
 
     @property
@@ -54,8 +50,5 @@ def claims(evidence: Evidence) -> list[Claim]:
         for (subject, ratio), p in zip(group, adjusted, strict=True):
             differs = ratio.low is not None and ratio.high is not None and (
                 ratio.low > 1 or ratio.high < 1)
-            pairs = evidence.pairs((cell, subject), (cell, baseline))
-            logs = list(np.log(pairs.above) - np.log(pairs.below))
-            found.append(Claim(cell, subject, ratio.p_value, p, ratio.n, differs, lag_one(logs),
-                               len(group)))
+            found.append(Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group)))
     return found

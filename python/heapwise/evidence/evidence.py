@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+
+import numpy as np
 
 from heapwise.evidence.claims import Claim, claims
 from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
@@ -20,6 +23,7 @@ from heapwise.evidence.series import (
     tabulate,
 )
 from heapwise.model import Experiment, Process, Quantity, Subject
+from heapwise.stats.dependence import INDEPENDENT, Dependence, dependence
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
@@ -98,7 +102,9 @@ class Evidence:
     def ratio(self, above: Side, below: Side) -> tuple[PairedRatio | None, str]:
         """above / below with its interval, and a note; None where there is no ratio."""
         if (above, below) not in self._ratios:
-            self._ratios[above, below] = self.pairs(above, below).ratio()
+            found, note = self.pairs(above, below).ratio()
+            factor = self.dependence[above[0].experiment].factor
+            self._ratios[above, below] = found and found.widened(factor), note
         return self._ratios[above, below]
 
     @cached_property
@@ -117,9 +123,23 @@ class Evidence:
         return _means(row[subject].rounds, row[control].rounds)
 
     @cached_property
+    def dependence(self) -> dict[str, Dependence]:
+        """Experiment -> how its rounds depend on each other, by its first quantity."""
+        series: dict[str, list[Pairs]] = {id: [] for id in self.experiments}
+        for cell, row in self.table.items():
+            experiment = self.experiments.get(cell.experiment)
+            if experiment is None or cell.quantity != experiment.quantities[0].name:
+                continue
+            baseline = self.baselines[cell.experiment]
+            found = (self.pairs((cell, name), (cell, baseline)) for name in row
+                     if name != baseline and baseline in row)
+            series[cell.experiment] += [pairs for pairs in found if pairs.has_ratio]
+        return {id: _dependence(found) for id, found in series.items()}
+
+    @cached_property
     def noise(self) -> dict[Cell, NoiseFloor]:
         """How far each cell's baseline strays from itself."""
-        found = {cell: noise_floor(one.above, one.below)
+        found = {cell: noise_floor(one.above, one.below, self.dependence[cell.experiment].factor)
                  for cell, one in self.control_pairs.items()}
         return {cell: floor for cell, floor in found.items() if floor is not None}
 
@@ -186,6 +206,16 @@ class Evidence:
         """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
         tried = self.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
         return max(map(planted, tried), default=0.0)
+
+
+def _dependence(found: list[Pairs]) -> Dependence:
+    """Of the series over the rounds that most of them have."""
+    rounds = Counter(tuple(pairs.rounds) for pairs in found)
+    if not rounds:
+        return INDEPENDENT
+    usual = list(rounds.most_common(1)[0][0])
+    return dependence([np.log(np.divide(pairs.above, pairs.below)).tolist()
+                       for pairs in found if pairs.rounds == usual])
 
 
 def _means(first: dict[int, float], second: dict[int, float]) -> dict[int, float]:

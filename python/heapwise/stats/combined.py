@@ -24,15 +24,16 @@ class CombinedRatio:
 
 
 def combined_ratio(
-    rows: Mapping[str, Mapping[int, float]], confidence: float = CONFIDENCE
+    rows: Mapping[str, Mapping[int, float]], factor: float = 1.0, confidence: float = CONFIDENCE
 ) -> CombinedRatio:
     """Geometric mean of the ratios of all rows.
 
     rows: name -> round -> ratio, positive, no unit. The log ratios of a round are averaged over the
     rows first; the estimate and its interval are those of ``paired_ratio`` over these averages. So
     the rows may depend on each other, as two quantities of one process do; only the rounds have to
-    be independent. The interval answers for the noise of these rows, not for rows that nobody
-    measured. With fewer than 3 rounds in which every row was measured there is no interval.
+    be independent. factor: how much wider the interval is if they are not. The interval answers for
+    the noise of these rows, not for rows that nobody measured. With fewer than 3 rounds in which
+    every row was measured there is no interval.
     Raises ValueError for no row, a row without a round, or a ratio that is not positive.
     """
     if not rows or not all(rows.values()):
@@ -46,5 +47,5 @@ def combined_ratio(
         note = f"every row was measured in {len(shared)} rounds; an interval needs {LEAST}"
         return CombinedRatio(centre, None, None, len(rows), note)
     logs = np.log(np.array([[row[number] for number in shared] for row in rows.values()]))
-    found = ratio_of_logs(logs.mean(axis=0), confidence)
+    found = ratio_of_logs(logs.mean(axis=0), confidence).widened(factor)
     return CombinedRatio(found.ratio, found.low, found.high, len(rows))

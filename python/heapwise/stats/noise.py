@@ -30,21 +30,25 @@ class NoiseFloor:
     p_value: float
 
 
-def noise_floor(first: Sequence[float], second: Sequence[float]) -> NoiseFloor | None:
+def noise_floor(
+    first: Sequence[float], second: Sequence[float], factor: float = 1.0
+) -> NoiseFloor | None:
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
-    None below 3 pairs, where there is no interval.
+    factor: how much wider the interval is than that of independent rounds. None below 3 pairs,
+    where there is no interval.
     """
     if len(first) < LEAST:
         return None
-    found = paired_ratio(first, second)
+    found = paired_ratio(first, second).widened(factor)
     logs = np.log(np.asarray(first, dtype=np.float64) / np.asarray(second, dtype=np.float64))
-    tested = mean_interval(logs.tolist())
+    tested = mean_interval(logs.tolist(), factor=factor)
     if found.low is None or found.high is None or tested is None:
         return None
     floor = max(found.high, 1 / found.low) - 1
     biased = not found.low <= 1 <= found.high
-    return NoiseFloor(floor, detectable(logs.tolist()), biased, len(first), found, tested.p_value)
+    return NoiseFloor(floor, detectable((factor * logs).tolist()), biased, len(first), found,
+                      tested.p_value)
 
 
 def detectable(logs: Sequence[float]) -> float:

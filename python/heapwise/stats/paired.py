@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,13 @@ class PairedRatio:
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / (2 * self.ratio)
+
+    def widened(self, factor: float) -> PairedRatio:
+        """The same with an interval ``factor`` times as wide, on the log scale."""
+        if self.low is None or self.high is None or factor == 1:
+            return self
+        return replace(self, low=self.ratio * (self.low / self.ratio) ** factor,
+                       high=self.ratio * (self.high / self.ratio) ** factor)
 
 
 def walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -21,8 +21,12 @@ class MeanInterval:
     p_value: float
 
 
-def mean_interval(values: Sequence[float], confidence: float = 0.95) -> MeanInterval | None:
+def mean_interval(
+    values: Sequence[float], confidence: float = 0.95, factor: float = 1.0
+) -> MeanInterval | None:
     """values: shape (n,), independent; None below 3. Exact for normal values.
+
+    factor: how much larger the standard error is than that of independent values.
 
     On the log scale of ratios of like things the values lie symmetrically. For symmetric heavy
     tails the interval is too wide, not too narrow.
@@ -34,7 +38,8 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> MeanInte
     n = len(numbers)
     if n < LEAST:
         return None
-    mean, error = float(numbers.mean()), float(numbers.std(ddof=1)) / float(np.sqrt(n))
+    mean = float(numbers.mean())
+    error = factor * float(numbers.std(ddof=1)) / float(np.sqrt(n))
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * error
     if error == 0:
         return MeanInterval(mean, mean, mean, 1.0 if mean == 0 else 0.0)

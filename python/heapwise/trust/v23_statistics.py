@@ -12,13 +12,15 @@ from typing import Any
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import Claim
 from heapwise.model import Check
+from heapwise.stats.dependence import Dependence
 from heapwise.stats.holm import rounds_needed
 from heapwise.stats.student import LEAST
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V23", "Enough numbers for the claims"
 
-CORRELATED = 0.5
+SURE = 0.01
+"""From this p-value on the check says that rounds depend on each other."""
 
 
 def check(evidence: Evidence) -> Check:
@@ -29,13 +31,13 @@ def check(evidence: Evidence) -> Check:
                      {"damaged_lines": stored.damaged_lines})
     few = [c for c in found if c.n < LEAST]
     fallen = [c for c in found if c.differs and not c.survives]
-    tied = [c for c in found if abs(c.lag_one or 0) > CORRELATED]
+    tied = {id: d for id, d in evidence.dependence.items() if d.p_value < SURE and d.factor > 1}
     figures: dict[str, Any] = {
         "comparisons": len(found), "too_few": len(few),
         "fall_to_holm": [_name(c) for c in fallen], "damaged_lines": stored.damaged_lines,
-        "correlated": [_name(c) for c in tied],
+        "correlated": {id: d.lag_one for id, d in tied.items()},
     }
-    troubles = _troubles(few, fallen, stored.damaged_lines)
+    troubles = _troubles(few, fallen, tied, stored.damaged_lines)
     if troubles:
         return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
     return Check(ID, TITLE, "pass", f"{counted(len(found), 'comparison')} from at least "
@@ -48,7 +50,8 @@ def _kept(evidence: Evidence) -> str:
     return "every sample kept" if kept == of else f"{kept} of {of} samples kept"
 
 
-def _troubles(few: list[Claim], fallen: list[Claim], damaged: int) -> list[str]:
+def _troubles(few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence],
+              damaged: int) -> list[str]:
     found = []
     if few:
         found.append(f"{counted(len(few), 'comparison')} with fewer than {LEAST} rounds "
@@ -58,6 +61,10 @@ def _troubles(few: list[Claim], fallen: list[Claim], damaged: int) -> list[str]:
         found.append(f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "
                      f"would not survive {counted(most, 'comparison')} at once; "
                      f"{rounds_needed(most)} rounds could tell")
+    if tied:
+        widest = max(d.factor for d in tied.values())
+        found.append(f"rounds depend on the rounds before them ({listed(tied)}), so intervals are "
+                     f"up to {widest:.1f} times as wide as they would otherwise be")
     if damaged:
         found.append(f"{counted(damaged, 'line')} of the samples could not be read")
     return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]

@@ -145,7 +145,7 @@ def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -
                                       *["(redacted)"] * 3]
     text = msgspec.json.encode([clean.run, clean.processes]).decode()
     for secret in ("--password", "hunter2", "4711c0de"):
-        assert secret not in text + build_page([View(clean)])
+        assert secret not in text + build_page([View(Evidence(clean))])
 
 
 def test_sections_have_a_place_and_a_template() -> None:
