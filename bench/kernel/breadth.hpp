@@ -53,7 +53,7 @@ class quiet_core {
   }
 
  private:
-  /// 3 % above the least; the analysis has the same bound (trust/kept.py).
+  /// 3 % above the least; the analysis has the same bound (evidence/kept.py).
   [[nodiscard]] bool crowded(std::uint64_t took) const noexcept {
     return took > least_ns_ + least_ns_ * 3 / 100;
   }

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from heapwise.evidence import Evidence
 from heapwise.store import read_run, run_ids
 from heapwise.trust.judge import check_run
 
@@ -25,7 +26,7 @@ def assert_went_well(tmp_path: Path) -> Callable[[subprocess.CompletedProcess[st
             assert done.returncode == 0, done.stderr
             return
         store = tmp_path / "store"
-        checks = check_run(read_run(store, run_ids(store)[-1])).checks
+        checks = check_run(Evidence(read_run(store, run_ids(store)[-1]))).checks
         failed = {check.id for check in checks if check.verdict == "fail"}
         assert failed, "exit code 4, and no check failed"
         assert failed <= WEATHER, done.stdout

@@ -15,6 +15,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "data")]
 from chromium import Chromium, find_chromium  # noqa: E402
 from synthetic_heap import MIX, SPEED, Heap, experiment_of, heap_run  # noqa: E402
 
+from heapwise.evidence import Evidence  # noqa: E402
 from heapwise.model import Quantity  # noqa: E402
 from heapwise.report import View, build_page  # noqa: E402
 
@@ -69,7 +70,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
                                                      Quantity("large_growth", "ns/op", "lower")],
                              names)])
     path = tmp_path_factory.mktemp("heap") / "report.html"
-    path.write_text(build_page([View(heap_run(script))]), encoding="utf-8")
+    path.write_text(build_page([View(Evidence(heap_run(script)))]), encoding="utf-8")
     return path
 
 

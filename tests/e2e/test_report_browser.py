@@ -19,6 +19,7 @@ sys.path[:0] = [str(HERE)]
 from chromium import Chromium, find_chromium  # noqa: E402
 
 from heapwise.analysis import analyse  # noqa: E402
+from heapwise.evidence import Evidence  # noqa: E402
 from heapwise.report import View, build_page  # noqa: E402
 from heapwise.store import read_run, run_ids  # noqa: E402
 
@@ -38,7 +39,7 @@ HEADER = "document.querySelectorAll('table.sortable thead tr:last-child button')
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The frozen runs in one file, in a folder whose name needs quoting."""
     path = tmp_path_factory.mktemp("a folder") / "report #1.html"
-    views = [View(read_run(DATA, run)) for run in run_ids(DATA)]
+    views = [View(Evidence(read_run(DATA, run))) for run in run_ids(DATA)]
     path.write_text(build_page(views), encoding="utf-8")
     return path
 
@@ -163,7 +164,7 @@ def test_buttons_write_the_data_out(page: Chromium, tmp_path: Path) -> None:
         while not (target.exists() and target.stat().st_size) and time.monotonic() < deadline:
             page.evaluate("new Promise(done => setTimeout(done, 50))")
         assert target.stat().st_size > 0
-    result = analyse(read_run(DATA, run))
+    result = analyse(Evidence(read_run(DATA, run)))
     document = json.loads((tmp_path / f"heapwise-{run}.json").read_text(encoding="utf-8"))
     assert document["advice"] == result.advice
     lines = csv.DictReader(io.StringIO((tmp_path / f"heapwise-{run}.csv").read_text()))

@@ -1,4 +1,4 @@
-"""A stored run in, a ``Result`` out: rows, trust, headlines, one sentence of advice."""
+"""``Evidence`` in, a ``Result`` out: rows, trust, headlines, one sentence of advice."""
 
 from heapwise.analysis.analyse import analyse
 from heapwise.analysis.as_json import to_json

@@ -4,68 +4,69 @@ from __future__ import annotations
 
 from collections import Counter
 
-from heapwise.analysis.rows import Bench, ranked
+from heapwise.analysis.rows import ranked
 from heapwise.analysis.standing import are_many_questions, standings
 from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
 from heapwise.analysis.units import change, significant, times
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, parameters_key
 from heapwise.model import Row, Trust
-from heapwise.trust.series import Cell, parameters_key, ratio_of
 
 NAMED = 3
 """Subjects that the sentence names; a list of ten is no advice."""
 
 
-def advise(bench: Bench, rows: list[Row], trust: Trust) -> str:
+def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     if trust.verdict == "not trustworthy":
         failed = next(check for check in trust.checks if check.verdict == "fail")
         return f"No advice: the figures are not trustworthy. {failed.id}: {failed.detail}"
-    usable = list(ranked(bench, rows))
+    usable = list(ranked(evidence, rows))
     if not usable:
         return "No advice: nothing was measured to the end."
-    if bench.stored.run.plan.kind == "compare":
-        return _compare(bench, rows, usable)
-    return _run(bench, usable)
+    if evidence.stored.run.plan.kind == "compare":
+        return _compare(evidence, rows, usable)
+    return _run(evidence, usable)
 
 
-def _more_time(bench: Bench) -> str:
+def _more_time(evidence: Evidence) -> str:
     """Every stored comparison can be gone on with."""
-    return f"heapwise resume {bench.stored.run.id} --time 10m"
+    return f"heapwise resume {evidence.stored.run.id} --time 10m"
 
 
-def _compare(bench: Bench, rows: list[Row], usable: list[Row]) -> str:
+def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     quick = _of(usable, "wall_time")
     small = _of(usable, "peak_memory")
     base = next((r.subject for r in usable if r.baseline), "the baseline")
     if len({r.subject for r in usable}) < 2:
         return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
-    fastest, smallest = _winner(bench, quick), _winner(bench, small)
-    parts = [_fastest(bench, quick, small, fastest, base),
-             _smallest(bench, quick, small, smallest, fastest, base)]
+    fastest, smallest = _winner(evidence, quick), _winner(evidence, small)
+    parts = [_fastest(evidence, quick, small, fastest, base),
+             _smallest(evidence, quick, small, smallest, fastest, base)]
     lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     return " ".join(part for part in parts if part)
 
 
-def _fastest(bench: Bench, quick: list[Row], small: list[Row], winner: Row | None,
+def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Row | None,
              base: str) -> str:
     if winner is None:
-        return _no_winner(bench, quick, base, "faster")
+        return _no_winner(evidence, quick, base, "faster")
     gain = change(winner.ratio or 1, "more", "less")
     words = f"Fastest: {winner.subject}, {gain} time than {base}"
-    level = _level_with(bench, quick, winner)
+    level = _level_with(evidence, quick, winner)
     if level:
         words += f" (level with {' and '.join(level)})"
     cost = next((r for r in small if r.subject == winner.subject), None)
     return f"{words}{_price(cost, 'memory')}."
 
 
-def _smallest(bench: Bench, quick: list[Row], small: list[Row], winner: Row | None,
+def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Row | None,
               fastest: Row | None, base: str) -> str:
     if not small:
         return ""
     if winner is None:
-        return _no_winner(bench, small, base, "smaller")
+        return _no_winner(evidence, small, base, "smaller")
     if fastest and fastest.subject == winner.subject:
         return "It is also the smallest."
     cost = next((r for r in quick if r.subject == winner.subject), None)
@@ -85,42 +86,41 @@ def _price(row: Row | None, what: str) -> str:
     return f"; its {what} cannot be told yet"
 
 
-def _no_winner(bench: Bench, rows: list[Row], base: str, word: str) -> str:
+def _no_winner(evidence: Evidence, rows: list[Row], base: str, word: str) -> str:
     unsure = [r.subject for r in rows if r.verdict == "cannot tell"]
     if unsure:
         who = f"{' or '.join(unsure)} is" if len(unsure) < 3 else "any of them is"
-        return f"Cannot tell yet whether {who} {word} than {base}; go on: {_more_time(bench)}."
+        return f"Cannot tell yet whether {who} {word} than {base}; go on: {_more_time(evidence)}."
     if any(r.verdict == "worse" for r in rows):
         return f"None is {word} than {base}."
     return f"No difference from {base} that is {word}."
 
 
-def _winner(bench: Bench, rows: list[Row]) -> Row | None:
+def _winner(evidence: Evidence, rows: list[Row]) -> Row | None:
     better = [r for r in rows if r.verdict == "better" and r.ratio is not None]
     return min(better, key=lambda r: r.ratio or 1, default=None)
 
 
-def _level_with(bench: Bench, rows: list[Row], winner: Row) -> list[str]:
+def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
     """Other better ones that a direct comparison with the winner cannot tell from it."""
     cell = _cell(winner)
-    series = bench.table.get(cell, {})
     found = []
     for row in rows:
         if row.verdict != "better" or row.subject == winner.subject:
             continue
-        ratio, _ = ratio_of(series[row.subject], series[winner.subject])
-        if ratio is None or ratio.low is None or ratio.low <= 1 + bench.floors.get(cell, 0.0):
+        ratio, _ = evidence.ratio((cell, row.subject), (cell, winner.subject))
+        if ratio is None or ratio.low is None or ratio.low <= 1 + evidence.floors.get(cell, 0.0):
             found.append(row.subject)
     return found
 
 
-def _run(bench: Bench, usable: list[Row]) -> str:
+def _run(evidence: Evidence, usable: list[Row]) -> str:
     """How often each was fastest, over the first quantity of each experiment's cells."""
-    if bench.stored.run.plan.smoke:
+    if evidence.stored.run.plan.smoke:
         return "A smoke run: it shows that everything works, and is too short to rank anything."
-    firsts = {e.id: e.quantities[0].name for e in bench.stored.run.experiments}
-    kinds = _by_kind(bench, firsts)
-    usable = [row for row in usable if not bench.group_of(row.experiment, row.subject)]
+    firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
+    kinds = _by_kind(evidence, firsts)
+    usable = [row for row in usable if not evidence.group_of(row.experiment, row.subject)]
     if kinds and not usable:
         return kinds
     groups: dict[Cell, list[Row]] = {}
@@ -130,7 +130,7 @@ def _run(bench: Bench, usable: list[Row]) -> str:
     contested = [rows for rows in groups.values() if len(rows) > 1]
     if not contested:
         return "Nothing to compare: only one subject was measured."
-    if are_many_questions(bench):
+    if are_many_questions(evidence):
         return f"{len(firsts)} questions, each with an answer of its own."
     best = [_first(rows) for rows in contested]
     wins = Counter(row.subject for row in best if row is not None)
@@ -152,11 +152,11 @@ def _run(bench: Bench, usable: list[Row]) -> str:
     return f"{words} {kinds}".rstrip()
 
 
-def _by_kind(bench: Bench, firsts: dict[str, str]) -> str:
+def _by_kind(evidence: Evidence, firsts: dict[str, str]) -> str:
     """Where rows are of several kinds each kind has a first of its own, and there is no other."""
-    found = [s for s in standings(bench)
+    found = [s for s in standings(evidence)
              if s.group and s.quantity.name == firsts[s.cell.experiment]
-             and not has_curves(bench.experiments[s.cell.experiment])]
+             and not has_curves(evidence.experiments[s.cell.experiment])]
     first = sorted((s for s in found if s.cell == found[0].cell),
                    key=lambda s: list(GROUPS).index(s.group))
     if not first:

@@ -8,27 +8,26 @@ from heapwise.analysis.expectations import expectations
 from heapwise.analysis.findings import findings
 from heapwise.analysis.goals import goals
 from heapwise.analysis.headlines import headlines
-from heapwise.analysis.rows import Bench, make_rows
+from heapwise.analysis.rows import make_rows
+from heapwise.evidence import Evidence
 from heapwise.model import Result
-from heapwise.store import StoredRun
 from heapwise.trust import check_run
 
 
-def analyse(stored: StoredRun) -> Result:
+def analyse(evidence: Evidence) -> Result:
     """Works for complete and interrupted runs alike; what is missing is said, never made up."""
-    bench = Bench(stored)
-    rows = make_rows(bench)
-    trust = check_run(stored)
+    rows = make_rows(evidence)
+    trust = check_run(evidence)
     return Result(
-        run=stored.run, rows=rows, trust=trust, advice=advise(bench, rows, trust),
-        noise_floor=_main_floor(bench), headlines=headlines(bench),
-        goals=goals(bench, trust), expectations=expectations(bench), findings=findings(bench),
-        detectable=detectable(bench),
+        run=evidence.stored.run, rows=rows, trust=trust, advice=advise(evidence, rows, trust),
+        noise_floor=_main_floor(evidence), headlines=headlines(evidence),
+        goals=goals(evidence, trust), expectations=expectations(evidence),
+        findings=findings(evidence), detectable=detectable(evidence),
     )
 
 
-def _main_floor(bench: Bench) -> float | None:
+def _main_floor(evidence: Evidence) -> float | None:
     """The widest floor of the experiments' first quantities; 0.008 is 0.8 %."""
-    firsts = {e.id: e.quantities[0].name for e in bench.stored.run.experiments}
-    return max((floor for cell, floor in bench.floors.items()
+    firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
+    return max((floor for cell, floor in evidence.floors.items()
                 if cell.quantity == firsts.get(cell.experiment)), default=None)

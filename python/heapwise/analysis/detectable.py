@@ -7,58 +7,58 @@ from math import expm1, log, log1p, sqrt
 from statistics import mean, stdev
 
 from heapwise.analysis.headlines import label
-from heapwise.analysis.rows import Bench
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, baseline_of, control_of
 from heapwise.model import Detectable, Experiment
 from heapwise.stats.noise import NoiseFloor
-from heapwise.trust.series import Cell, baseline_of, control_of
 from heapwise.trust.words import percent
 
 AIM = 0.03
 """What an experiment should be able to show at its default size on a quiet machine."""
 
 
-def detectable(bench: Bench) -> list[Detectable]:
+def detectable(evidence: Evidence) -> list[Detectable]:
     """One for each experiment of a run, of its first quantity that has A/A pairs.
 
     None for comparisons and smoke runs.
     """
-    plan = bench.stored.run.plan
+    plan = evidence.stored.run.plan
     if plan.kind != "run" or plan.smoke:
         return []
-    return [_of(bench, experiment) for experiment in bench.stored.run.experiments]
+    return [_of(evidence, experiment) for experiment in evidence.stored.run.experiments]
 
 
-def _of(bench: Bench, experiment: Experiment) -> Detectable:
+def _of(evidence: Evidence, experiment: Experiment) -> Detectable:
     for quantity in experiment.quantities:
-        noise = {cell: found for cell, found in bench.noise.items() if found.detectable is not None
-                 and (cell.experiment, cell.quantity) == (experiment.id, quantity.name)}
+        noise = {cell: found for cell, found in evidence.noise.items()
+                 if (cell.experiment, cell.quantity) == (experiment.id, quantity.name)}
         if noise:
-            return _typical(bench, experiment.id, quantity.name, noise)
+            return _typical(evidence, experiment.id, quantity.name, noise)
     return Detectable(experiment.id, experiment.quantities[0].name, None, None, "", 0, 0,
                       "fewer than 3 A/A pairs above zero")
 
 
-def _typical(bench: Bench, experiment: str, quantity: str,
+def _typical(evidence: Evidence, experiment: str, quantity: str,
              noise: dict[Cell, NoiseFloor]) -> Detectable:
     """Over the cells the variances are averaged, which steadies what few pairs say of each."""
-    logs = {cell: log1p(found.detectable or 0.0) for cell, found in noise.items()}
+    logs = {cell: log1p(found.detectable) for cell, found in noise.items()}
     typical = expm1(sqrt(sum(part * part for part in logs.values()) / len(logs)))
     worst = max(logs, key=lambda cell: logs[cell])
-    return Detectable(experiment, quantity, typical, expm1(logs[worst]), label(bench, worst),
+    return Detectable(experiment, quantity, typical, expm1(logs[worst]), label(evidence, worst),
                       min(found.pairs for found in noise.values()), len(noise),
-                      _spreads(bench, list(noise)) if typical >= AIM else "")
+                      _spreads(evidence, list(noise)) if typical >= AIM else "")
 
 
-def _spreads(bench: Bench, cells: list[Cell]) -> str:
+def _spreads(evidence: Evidence, cells: list[Cell]) -> str:
     """``processes differ by 12 %, repeats within one by 2.0 %``: standard deviations of logarithms,
     over the baseline and its second label. More rounds help against the first, more work in
     each repeat against the second.
     """
     within, between = [], []
     for cell in cells:
-        base = baseline_of(bench.stored, bench.experiments[cell.experiment])
-        for name in (base, control_of(bench.stored, base) or ""):
-            series = bench.table[cell].get(name)
+        base = baseline_of(evidence.stored, evidence.experiments[cell.experiment])
+        for name in (base, control_of(evidence.stored, base) or ""):
+            series = evidence.table[cell].get(name)
             if series is None or min(series.values) <= 0:
                 continue
             processes: dict[int, list[float]] = {}

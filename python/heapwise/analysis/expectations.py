@@ -9,17 +9,18 @@ from typing import Any, Literal
 
 import numpy as np
 
-from heapwise.analysis.rows import Bench, cell_place, median_interval_of, outcome
+from heapwise.analysis.rows import cell_place, outcome
 from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, Side, parameters_key
 from heapwise.model import Expectation, Expected, Experiment
-from heapwise.trust.series import REPEATS_NOTE, Cell, Series, parameters_key, ratio_of
+from heapwise.stats.location import location_interval
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
 WORST_FIRST: tuple[Word, ...] = ("not met", "cannot tell here", "met", "not measured")
 """A part that was not measured is counted in the note, and hides no other."""
 
-FEW_ROUNDS = "interval over repeats, for want of six rounds"
 SMOKE = "a smoke run is too short to tell"
 
 
@@ -33,19 +34,19 @@ class Figure:
     note: str = ""
 
 
-def expectations(bench: Bench) -> list[Expected]:
+def expectations(evidence: Evidence) -> list[Expected]:
     """One for each expectation of each experiment of a run; none for comparisons."""
-    if bench.stored.run.plan.kind != "run":
+    if evidence.stored.run.plan.kind != "run":
         return []
-    return [_judged(bench, experiment, expectation)
-            for experiment in bench.stored.run.experiments
+    return [_judged(evidence, experiment, expectation)
+            for experiment in evidence.stored.run.experiments
             for expectation in experiment.expectations]
 
 
-def _judged(bench: Bench, experiment: Experiment, expectation: Expectation) -> Expected:
-    parts = [_part(bench, experiment, expectation, parameters, subject)
-             for parameters in _cells(bench, experiment, expectation)
-             for subject in _named(bench, experiment, expectation.subject)]
+def _judged(evidence: Evidence, experiment: Experiment, expectation: Expectation) -> Expected:
+    parts = [_part(evidence, experiment, expectation, parameters, subject)
+             for parameters in _cells(evidence, experiment, expectation)
+             for subject in _named(evidence, experiment, expectation.subject)]
     if not parts:
         wanted = ", ".join(f"{k} {v}" for k, v in expectation.parameters.items())
         reason = f"no cell with {wanted} in this run" if wanted else (
@@ -79,9 +80,9 @@ def _margin(expectation: Expectation, part: Expected) -> float:
     return float(min(below, above))
 
 
-def _cells(bench: Bench, experiment: Experiment, expectation: Expectation) -> list[str]:
+def _cells(evidence: Evidence, experiment: Experiment, expectation: Expectation) -> list[str]:
     """Those tried whose parameters are as the expectation names them."""
-    found = [key for name, key in bench.tried if name == experiment.id
+    found = [key for name, key in evidence.tried if name == experiment.id
              and _fits(json.loads(key), expectation.parameters)]
     return sorted(found, key=lambda key: cell_place(experiment, key))
 
@@ -90,15 +91,15 @@ def _fits(cell: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
     return all(name in cell and cell[name] == value for name, value in wanted.items())
 
 
-def _named(bench: Bench, experiment: Experiment, name: str) -> list[str]:
+def _named(evidence: Evidence, experiment: Experiment, name: str) -> list[str]:
     """The subject itself, or each peer that a subject of the kind malloc became."""
-    known = [spec.name for spec in experiment.subjects if spec.name in bench.subjects()]
+    known = [spec.name for spec in experiment.subjects if spec.name in evidence.subjects]
     return [n for n in known if n == name or n.startswith(f"{name}@")]
 
 
-def _partner(bench: Bench, experiment: Experiment, over: str, subject: str) -> str:
+def _partner(evidence: Evidence, experiment: Experiment, over: str, subject: str) -> str:
     """``over`` of the same peer where both are of the kind malloc, else of the baseline."""
-    names = _named(bench, experiment, over)
+    names = _named(evidence, experiment, over)
     same = f"{over}@{subject.rpartition('@')[2]}"
     if not names or over in names:
         return over
@@ -106,61 +107,62 @@ def _partner(bench: Bench, experiment: Experiment, over: str, subject: str) -> s
                                            names[0])
 
 
-def _part(bench: Bench, experiment: Experiment, expectation: Expectation, key: str,
+def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation, key: str,
           subject: str) -> Expected:
     parameters = json.loads(key)
-    over = _partner(bench, experiment, expectation.over, subject) if expectation.over else ""
+    over = _partner(evidence, experiment, expectation.over, subject) if expectation.over else ""
     unit = _unit(experiment, expectation)
     blank = Expected(experiment.id, expectation.says,
-                     _of(expectation, subject, over, _shown(bench, experiment, parameters)),
+                     _of(expectation, subject, over, _shown(evidence, experiment, parameters)),
                      _aim(expectation, unit), unit, None, None, None, "not measured")
     needed = [(parameters, subject)]
     if over:
         needed.append(({**parameters, **expectation.over_parameters}, over))
     for cell, name in needed:
-        if trouble := _trouble(bench, experiment, cell, name, expectation.quantity):
+        if trouble := _trouble(evidence, experiment, cell, name, expectation.quantity):
             return replace(blank, verdict=trouble[0], note=trouble[1])
-    series = [bench.table[Cell(experiment.id, parameters_key(cell), expectation.quantity)][name]
-              for cell, name in needed]
-    figure = _ratio(*series) if over else _value(series[0], expectation)
+    sides = [(Cell(experiment.id, parameters_key(cell), expectation.quantity), name)
+             for cell, name in needed]
+    figure = _ratio(evidence, sides[0], sides[1]) if over else _value(evidence, sides[0],
+                                                                      expectation)
     if isinstance(figure, str):
         return replace(blank, verdict="cannot tell here", note=figure)
     verdict, note = _word(expectation, figure), figure.note
-    if bench.stored.run.plan.smoke:
+    if evidence.stored.run.plan.smoke:
         verdict, note = "cannot tell here", SMOKE
     return replace(blank, value=figure.value, low=figure.low, high=figure.high, verdict=verdict,
                    note=note)
 
 
-def _trouble(bench: Bench, experiment: Experiment, parameters: dict[str, Any], subject: str,
+def _trouble(evidence: Evidence, experiment: Experiment, parameters: dict[str, Any], subject: str,
              quantity: str) -> tuple[Word, str] | None:
     """Why there is nothing to judge, or nothing that may be judged."""
     key = parameters_key(parameters)
-    tried = bench.tried.get((experiment.id, key), {}).get(subject, [])
+    tried = evidence.tried.get((experiment.id, key), {}).get(subject, [])
     if not tried:
         return "not measured", f"{subject} was not measured there"
     status, reason = outcome(tried)
-    present = subject in bench.table.get(Cell(experiment.id, key, quantity), {})
+    present = subject in evidence.table.get(Cell(experiment.id, key, quantity), {})
     if status != "ok":
         return ("cannot tell here" if present else "not measured"), f"{subject}: {reason}"
     return None if present else ("not measured", f"{subject} has no {quantity}")
 
 
-def _ratio(above: Series, below: Series) -> Figure | str:
-    ratio, note = ratio_of(above, below)
-    if ratio is None:
-        return note
-    return Figure(ratio.ratio, ratio.low, ratio.high, FEW_ROUNDS if REPEATS_NOTE in note else "")
+def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
+    ratio, note = evidence.ratio(above, below)
+    return note if ratio is None else Figure(ratio.ratio, ratio.low, ratio.high, note)
 
 
-def _value(series: Series, expectation: Expectation) -> Figure:
+def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:
     """Never means in no repeat at all, which a median would not notice."""
+    cell, subject = side
+    series = evidence.table[cell][subject]
     middle = float(np.median(series.values))
     if expectation.at_most == 0:
         return Figure(middle, float(min(series.values)), float(max(series.values)),
                       "of all repeats, not of their median")
-    found = median_interval_of(series)
-    return Figure(middle, found.low, found.high, FEW_ROUNDS if found.note == REPEATS_NOTE else "")
+    found = location_interval(list(series.rounds.values()))
+    return Figure(middle, found.low, found.high, found.note)
 
 
 def _word(expectation: Expectation, figure: Figure) -> Word:
@@ -180,9 +182,11 @@ def _unit(experiment: Experiment, expectation: Expectation) -> str:
     return next((q.unit for q in experiment.quantities if q.name == expectation.quantity), "")
 
 
-def _shown(bench: Bench, experiment: Experiment, parameters: dict[str, Any]) -> dict[str, Any]:
+def _shown(
+    evidence: Evidence, experiment: Experiment, parameters: dict[str, Any]
+) -> dict[str, Any]:
     """Those of which this run has several values."""
-    cells = [json.loads(key) for name, key in bench.tried if name == experiment.id]
+    cells = [json.loads(key) for name, key in evidence.tried if name == experiment.id]
     return {name: value for name, value in parameters.items()
             if len({str(cell.get(name)) for cell in cells}) > 1}
 

@@ -9,19 +9,18 @@ from typing import Any, Literal
 import numpy as np
 
 from heapwise.analysis.gain import is_speed, quantity_of
-from heapwise.analysis.rows import Bench, median_interval_of, outcome, place
+from heapwise.analysis.rows import outcome, place
 from heapwise.analysis.units import scale_for, significant, size
 from heapwise.analysis.verdict import judge
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import planted
+from heapwise.evidence.series import Cell, Series, Side, baseline_of
 from heapwise.model import Experiment, Finding, Quantity
+from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
-from heapwise.trust.kept import planted
-from heapwise.trust.series import Cell, Series, baseline_of, ratio_of
 from heapwise.trust.words import percent
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
-
-Side = tuple[Cell, str]
-"""A cell and one of its subjects."""
 
 LARGE = 1024
 """Bytes that are read more easily in KiB and MiB."""
@@ -30,17 +29,17 @@ SMALL = 1.05
 """Up to 5 % a factor has no figures left to show: then it is said in percent."""
 
 
-def findings(bench: Bench) -> list[Finding]:
+def findings(evidence: Evidence) -> list[Finding]:
     """Every subject against its baseline, and every parameter's far end against its first value.
 
     In the order of the rows; none for smoke runs and comparisons.
     """
-    plan = bench.stored.run.plan
+    plan = evidence.stored.run.plan
     if plan.smoke or plan.kind != "run":
         return []
-    found = [finding for experiment in bench.stored.run.experiments
-             for cell in _cells(bench, experiment) for finding in (
-                 *_subjects(bench, experiment, cell), *_parameters(bench, experiment, cell))]
+    found = [finding for experiment in evidence.stored.run.experiments
+             for cell in _cells(evidence, experiment) for finding in (
+                 *_subjects(evidence, experiment, cell), *_parameters(evidence, experiment, cell))]
     return list({(f.experiment, f.sentence): f for f in reversed(found)}.values())[::-1]
 
 
@@ -58,99 +57,101 @@ def headline(found: list[Finding], quantity: str) -> Finding | None:
     return next(iter([f for f in told if f.verdict == "no difference"] or told or mine), None)
 
 
-def _cells(bench: Bench, experiment: Experiment) -> list[Cell]:
+def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
     """Those tried, with each quantity that some subject yielded there (or the first, if none)."""
     found = []
-    for name, key in bench.tried:
+    for name, key in evidence.tried:
         if name == experiment.id:
             cells = [Cell(name, key, quantity.name) for quantity in experiment.quantities]
-            found += [c for c in cells if c in bench.table] or cells[:1]
+            found += [c for c in cells if c in evidence.table] or cells[:1]
     return sorted(found, key=lambda cell: place(experiment, cell))
 
 
-def _subjects(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
-    base = baseline_of(bench.stored, experiment)
-    row = bench.table.get(cell, {})
-    tried = bench.tried[(cell.experiment, cell.parameters)]
-    for name in bench.subjects():
-        if name == base or name in bench.aside() or name not in tried:
+def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
+    base = baseline_of(evidence.stored, experiment)
+    row = evidence.table.get(cell, {})
+    tried = evidence.tried[(cell.experiment, cell.parameters)]
+    for name in evidence.subjects:
+        if name == base or name in evidence.never_ranked or name not in tried:
             continue
-        if bench.group_of(cell.experiment, name) != bench.group_of(cell.experiment, base):
+        if evidence.group_of(cell.experiment, name) != evidence.group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
         if name not in row:
-            if not any(name in r for c, r in bench.table.items() if c[:2] == cell[:2]):
-                yield _nothing(bench, experiment, cell, name, base)
+            if not any(name in r for c, r in evidence.table.items() if c[:2] == cell[:2]):
+                yield _nothing(evidence, experiment, cell, name, base)
         elif base in row:
-            yield from _between(bench, experiment, [(cell, name), (cell, base)], (name, base),
-                                _where(bench, experiment, cell))
+            yield from _between(evidence, experiment, ((cell, name), (cell, base)), (name, base),
+                                _where(evidence, experiment, cell))
 
 
-def _parameters(bench: Bench, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
+def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     """From the first cell of the experiment: one parameter at a time goes to its other values."""
-    first = min((c for c in bench.table if c.experiment == experiment.id
+    first = min((c for c in evidence.table if c.experiment == experiment.id
                  and c.quantity == cell.quantity), key=lambda c: place(experiment, c), default=None)
     if first is None or cell == first:
         return
     here, start = json.loads(cell.parameters), json.loads(first.parameters)
     moved = [name for name in here if here[name] != start.get(name)]
-    if len(moved) != 1 or not _is_end(bench, experiment, cell, moved[0]):
+    if len(moved) != 1 or not _is_end(evidence, experiment, cell, moved[0]):
         return
     name = moved[0]
-    for subject in bench.subjects():
-        if subject in bench.aside() or subject not in bench.table[cell] or (
-                subject not in bench.table[first]):
+    for subject in evidence.subjects:
+        if subject in evidence.never_ranked or subject not in evidence.table[cell] or (
+                subject not in evidence.table[first]):
             continue
         above, below = (f"{subject} with {_words(experiment, {name: p[name]})}"
                         for p in (here, start))
-        yield from _between(bench, experiment, [(cell, subject), (first, subject)], (above, below),
-                            _quantity(experiment, cell), name)
+        yield from _between(evidence, experiment, ((cell, subject), (first, subject)),
+                            (above, below), _quantity(experiment, cell), name)
 
 
-def _is_end(bench: Bench, experiment: Experiment, cell: Cell, name: str) -> bool:
+def _is_end(evidence: Evidence, experiment: Experiment, cell: Cell, name: str) -> bool:
     """The largest of numbers; of words each, since they have no order."""
-    if cell not in bench.table:
+    if cell not in evidence.table:
         return False
     value = json.loads(cell.parameters)[name]
     if not isinstance(value, int | float):
         return True
-    every = [json.loads(c.parameters)[name] for c in bench.table
+    every = [json.loads(c.parameters)[name] for c in evidence.table
              if c.experiment == experiment.id and c.quantity == cell.quantity]
     return bool(value == max(every))
 
 
-def _word(bench: Bench, ratio: PairedRatio | None, quantity: Quantity,
-          sides: list[Side]) -> Word:
+def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
+          sides: tuple[Side, Side]) -> Word:
     """As the verdict of a row, with the wider of the two floors."""
     for cell, name in sides:
-        tried = bench.tried[(cell.experiment, cell.parameters)].get(name, [])
+        tried = evidence.tried[(cell.experiment, cell.parameters)].get(name, [])
         if outcome(tried)[0] != "ok" or any(planted(process) for process in tried):
             return "cannot tell"
-    return judge(ratio, quantity.better, _floor(bench, sides))
+    return judge(ratio, quantity.better, _floor(evidence, sides))
 
 
-def _floor(bench: Bench, sides: list[Side]) -> float | None:
-    return max((bench.floors[c] for c, _ in sides if c in bench.floors), default=None)
+def _floor(evidence: Evidence, sides: tuple[Side, Side]) -> float | None:
+    return max((evidence.floors[c] for c, _ in sides if c in evidence.floors), default=None)
 
 
-def _nothing(bench: Bench, experiment: Experiment, cell: Cell, name: str, base: str) -> Finding:
-    _, reason = outcome(bench.tried[(cell.experiment, cell.parameters)][name])
-    where = _where(bench, experiment, cell, named=False)
+def _nothing(
+    evidence: Evidence, experiment: Experiment, cell: Cell, name: str, base: str
+) -> Finding:
+    _, reason = outcome(evidence.tried[(cell.experiment, cell.parameters)][name])
+    where = _where(evidence, experiment, cell, named=False)
     return Finding(experiment.id, _parameters_of(cell), name, base, None, None, None,
                    "not measured", f"{where}{name} was not measured: {reason or 'no sample kept'}.")
 
 
-def _between(bench: Bench, experiment: Experiment, sides: list[Side], names: tuple[str, str],
-             where: str, parameter: str = "") -> Iterator[Finding]:
+def _between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side],
+             names: tuple[str, str], where: str, parameter: str = "") -> Iterator[Finding]:
     """Nothing where both are zero throughout."""
     (cell, _), above, below = sides[0], *names
-    first, second = (bench.table[c][name] for c, name in sides)
-    quantity = quantity_of(bench, cell)
-    ratio, note = ratio_of(first, second)
-    word = _word(bench, ratio, quantity, sides)
+    first, second = (evidence.table[c][name] for c, name in sides)
+    quantity = quantity_of(evidence, cell)
+    ratio, note = evidence.ratio(*sides)
+    word = _word(evidence, ratio, quantity, sides)
     figures: tuple[float | None, float | None, float | None] = (None, None, None)
     if ratio is not None:
         figures = ratio.ratio, ratio.low, ratio.high
-        said = _said(quantity, above, below, ratio, word, note, _floor(bench, sides))
+        said = _said(quantity, above, below, ratio, word, note, _floor(evidence, sides))
     elif not any(first.values) and not any(second.values):
         return
     else:
@@ -163,7 +164,8 @@ def _count(series: Series, quantity: Quantity) -> str:
     """``12.0 per million, 11.0..14.0``, ``never``: what has no ratio is said as it is."""
     if not any(series.values):
         return "never"
-    scale, interval = scale_for(series.values, quantity.unit), median_interval_of(series)
+    scale, interval = scale_for(series.values, quantity.unit), location_interval(
+        list(series.rounds.values()))
     ends = "" if interval.low is None or interval.high is None else (
         f", {scale.number(interval.low)}..{scale.number(interval.high)}")
     return f"{scale.text(float(np.median(series.values)))}{ends}"
@@ -207,10 +209,10 @@ def _signed(ratio: float) -> str:
     return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
 
 
-def _where(bench: Bench, experiment: Experiment, cell: Cell, *, named: bool = True) -> str:
+def _where(evidence: Evidence, experiment: Experiment, cell: Cell, *, named: bool = True) -> str:
     """``threads 2, latency: ``, of what the experiment has several of."""
     mine = json.loads(cell.parameters)
-    every = [json.loads(key) for name, key in bench.tried if name == experiment.id]
+    every = [json.loads(key) for name, key in evidence.tried if name == experiment.id]
     varying = {k: v for k, v in mine.items() if len({str(p.get(k)) for p in every}) > 1}
     words = [_words(experiment, varying)] if varying else []
     if named and len(experiment.quantities) > 1:

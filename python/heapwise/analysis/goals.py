@@ -9,11 +9,12 @@ from typing import Literal
 from heapwise.analysis.headlines import figures, label
 from heapwise.analysis.heap_goals import heap_goals, tree_goals
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
-from heapwise.analysis.rows import Bench, place
+from heapwise.analysis.rows import place
 from heapwise.analysis.units import significant
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell
 from heapwise.model import Goal, Trust
 from heapwise.stats.paired import PairedRatio
-from heapwise.trust.series import REPEATS_NOTE, Cell, Series, ratio_of
 
 Word = Literal["met", "not met", "cannot tell here"]
 
@@ -57,8 +58,6 @@ class Aim:
 LEVEL = 0.97
 """Within 3 % of the fastest is level: the neighbours in a list of five differ by more."""
 
-FEW_ROUNDS = "interval over repeats, for want of six rounds"
-
 REUSE = ("free", "alloc_reused")
 
 AIMS = (
@@ -74,56 +73,51 @@ AIMS = (
 )
 
 
-def goals(bench: Bench, trust: Trust) -> list[Goal]:
+def goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """For every aim and every cell that it covers; none for smoke runs and comparisons."""
-    if bench.stored.run.plan.smoke:
+    if evidence.stored.run.plan.smoke:
         return []
-    experiments = {e.id: e for e in bench.stored.run.experiments}
+    experiments = {e.id: e for e in evidence.stored.run.experiments}
     found = []
     for aim in AIMS:
         if aim.experiment in experiments:
-            cells = [c for c in bench.table if aim.covers(c) and aim.below in bench.table[c]]
+            cells = [c for c in evidence.table if aim.covers(c) and aim.below in evidence.table[c]]
             for cell in sorted(cells, key=lambda c: place(experiments[c.experiment], c)):
-                found.append(_goal(bench, aim, cell, trust))
-    return found + heap_goals(bench, trust) + tree_goals(bench, trust)
+                found.append(_goal(evidence, aim, cell, trust))
+    return found + heap_goals(evidence, trust) + tree_goals(evidence, trust)
 
 
-def _goal(bench: Bench, aim: Aim, cell: Cell, trust: Trust) -> Goal:
-    row = bench.table[cell]
-    ratios = _ratios(bench, aim, row)
+def _goal(evidence: Evidence, aim: Aim, cell: Cell, trust: Trust) -> Goal:
+    ratios = _ratios(evidence, aim, cell)
     if not ratios:
-        return Goal(label(bench, cell), f"{aim.above} / {aim.below}", aim.sense, None, None, None,
-                    "cannot tell here", f"no {aim.above} was measured")
-    worst = (max if aim.at_most else min)(ratios, key=lambda name: ratios[name][0].ratio)
-    words = [aim.judge(ratio) for ratio, _ in ratios.values()]
+        return Goal(label(evidence, cell), f"{aim.above} / {aim.below}", aim.sense, None, None,
+                    None, "cannot tell here", f"no {aim.above} was measured")
+    worst = (max if aim.at_most else min)(ratios, key=lambda name: ratios[name].ratio)
+    words = [aim.judge(ratio) for ratio in ratios.values()]
     verdict: Word = "cannot tell here"
-    if reason := _obstacle(bench, aim, trust):
+    if reason := _obstacle(evidence, aim, trust):
         pass
     elif "not met" in words:
         verdict = "not met"
     elif "cannot tell here" not in words:
         verdict = "met"
-    ratio, warning = ratios[worst]
-    return Goal(label(bench, cell), f"{spoken(aim.above, worst)} / {aim.below}", aim.sense,
-                ratio.ratio, ratio.low, ratio.high, verdict, reason or warning)
+    ratio = ratios[worst]
+    return Goal(label(evidence, cell), f"{spoken(aim.above, worst)} / {aim.below}", aim.sense,
+                ratio.ratio, ratio.low, ratio.high, verdict, reason or ratio.note)
 
 
-def _ratios(bench: Bench, aim: Aim,
-            row: dict[str, Series]) -> dict[str, tuple[PairedRatio, str]]:
-    """Subject -> ratio, and a word of warning where its pairs are no processes."""
-    found = {}
-    for name in members(bench, row, aim.above):
-        ratio, note = ratio_of(row[name], row[aim.below])
-        if ratio is not None:
-            found[name] = ratio, FEW_ROUNDS if REPEATS_NOTE in note else ""
-    return found
+def _ratios(evidence: Evidence, aim: Aim, cell: Cell) -> dict[str, PairedRatio]:
+    """Subject -> ratio, where there is one."""
+    names = members(evidence, evidence.table[cell], aim.above)
+    found = {name: evidence.ratio((cell, name), (cell, aim.below))[0] for name in names}
+    return {name: ratio for name, ratio in found.items() if ratio is not None}
 
 
-def _obstacle(bench: Bench, aim: Aim, trust: Trust) -> str:
+def _obstacle(evidence: Evidence, aim: Aim, trust: Trust) -> str:
     """Why this run cannot tell, whatever its figures are."""
     if trust.verdict == "not trustworthy":
         return "the figures are not trustworthy"
-    if aim.threads and bench.stored.run.machine.cores < 2:
+    if aim.threads and evidence.stored.run.machine.cores < 2:
         return "threads do not contend on one processor"
     return ""
 

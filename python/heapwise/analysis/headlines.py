@@ -9,32 +9,33 @@ import json
 
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
-from heapwise.analysis.rows import Bench, place
+from heapwise.analysis.rows import place
 from heapwise.analysis.seed_figures import seed_ratios
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.analysis.units import TIME_UNITS, significant, times
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, Series, baseline_of
 from heapwise.model import Experiment
-from heapwise.trust.series import Cell, Series, baseline_of, ratio_of
 
 QUANTILE_WORDS = ("p50", "p9", "max")
 
 
-def headlines(bench: Bench) -> list[str]:
+def headlines(evidence: Evidence) -> list[str]:
     """For each cell of a pool experiment that times operations, for the heaps, and for the trees.
 
     None for smoke runs and comparisons.
     """
     found: list[str] = []
-    if bench.stored.run.plan.smoke:
+    if evidence.stored.run.plan.smoke:
         return found
-    for experiment in bench.stored.run.experiments:
+    for experiment in evidence.stored.run.experiments:
         if experiment.family != "pool":
             continue
-        for cell, row in sorted(bench.table.items(), key=lambda c: place(experiment, c[0])):
+        for cell, row in sorted(evidence.table.items(), key=lambda c: place(experiment, c[0])):
             if cell.experiment == experiment.id and _timing(experiment, cell):
-                found += _of_cell(bench, experiment, cell, row)
-    found += heap_headlines(bench, lambda standing: label(bench, standing.cell))
-    found += tree_headlines(bench, lambda standing: label(bench, standing.cell))
+                found += _of_cell(evidence, experiment, cell, row)
+    found += heap_headlines(evidence, lambda standing: label(evidence, standing.cell))
+    found += tree_headlines(evidence, lambda standing: label(evidence, standing.cell))
     return list(dict.fromkeys(found))
 
 
@@ -45,27 +46,29 @@ def _timing(experiment: Experiment, cell: Cell) -> bool:
     return unit in TIME_UNITS and not quantile
 
 
-def _of_cell(bench: Bench, experiment: Experiment, cell: Cell, row: dict[str, Series]) -> list[str]:
+def _of_cell(
+    evidence: Evidence, experiment: Experiment, cell: Cell, row: dict[str, Series]
+) -> list[str]:
     lines = []
-    for above, under in _wanted(bench, experiment, row):
-        name = resolve(bench, row, above)
+    for above, under in _wanted(evidence, experiment, row):
+        name = resolve(evidence, row, above)
         if name is None or under not in row or name == under:
             continue
-        ratio, _ = ratio_of(row[name], row[under])
+        ratio, _ = evidence.ratio((cell, name), (cell, under))
         if ratio is not None:
-            lines.append(f"{label(bench, cell)}: {spoken(above, name)} / {under} = "
+            lines.append(f"{label(evidence, cell)}: {spoken(above, name)} / {under} = "
                          f"{figures(ratio.ratio, ratio.low, ratio.high)}"
                          f"{_seeds(experiment, cell, name, under)}")
     return lines
 
 
-def _wanted(bench: Bench, experiment: Experiment,
+def _wanted(evidence: Evidence, experiment: Experiment,
             row: dict[str, Series]) -> list[tuple[str, str]]:
     """Against the policy that a user would take here; each against the baseline without one."""
     ours = next((n for n in ("unsynchronized", "thread_cached") if n in row), None)
     if ours is None:
-        base = baseline_of(bench.stored, experiment)
-        controls = {n for n, s in bench.subjects().items() if s.control}
+        base = baseline_of(evidence.stored, experiment)
+        controls = {n for n, s in evidence.subjects.items() if s.control}
         return [(name, base) for name in sorted(row)
                 if name not in controls and not {name, base} & set(POLICIES)]
     wanted = [(above, ours) for above in ("malloc@glibc", BEST_MALLOC, OTHER_POOL)]
@@ -73,10 +76,10 @@ def _wanted(bench: Bench, experiment: Experiment,
     return [*wanted, (OTHER_POOL, freer[ours])]
 
 
-def label(bench: Bench, cell: Cell) -> str:
+def label(evidence: Evidence, cell: Cell) -> str:
     """``bulk alloc_fresh``, with the parameters that differ between cells of the experiment."""
     mine = json.loads(cell.parameters)
-    every = [json.loads(c.parameters) for c in bench.table if c.experiment == cell.experiment]
+    every = [json.loads(c.parameters) for c in evidence.table if c.experiment == cell.experiment]
     varying = [k for k in mine if len({str(p.get(k)) for p in every}) > 1]
     words = [cell.experiment.rpartition("/")[2], cell.quantity]
     return " ".join([*words, *(f"{k}={mine[k]}" for k in varying)])

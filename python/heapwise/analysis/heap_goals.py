@@ -22,18 +22,19 @@ from heapwise.analysis.heap_aims import (
     ScaleAim,
 )
 from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
-from heapwise.analysis.rows import Bench, median_interval_of, place
+from heapwise.analysis.rows import place
 from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, Series
 from heapwise.model import Goal, Trust
+from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
-from heapwise.trust.series import REPEATS_NOTE, Cell, Series, ratio_of
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
 WALL = "wall"
 
-FEW_ROUNDS = "interval over repeats, for want of six rounds"
 UNTRUSTED = "the figures are not trustworthy"
 ONE_PROCESSOR = "threads do not contend on one processor"
 
@@ -56,19 +57,19 @@ class Figure:
             "cannot tell here"
 
 
-def heap_goals(bench: Bench, trust: Trust) -> list[Goal]:
+def heap_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """One goal for each aim; none in a run without the family or without our heap."""
-    ours = {OURS, INLINED} & bench.subjects().keys()
-    if not ours or not any(e.family == "heap" for e in bench.stored.run.experiments):
+    ours = {OURS, INLINED} & evidence.subjects.keys()
+    if not ours or not any(e.family == "heap" for e in evidence.stored.run.experiments):
         return []
-    return _trusted([_goal(bench, aim) for aim in HEAP_AIMS], trust)
+    return _trusted([_goal(evidence, aim) for aim in HEAP_AIMS], trust)
 
 
-def tree_goals(bench: Bench, trust: Trust) -> list[Goal]:
+def tree_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """One goal for each aim of the binary trees; none in a run without them."""
-    if TREES not in bench.experiments:
+    if TREES not in evidence.experiments:
         return []
-    return _trusted([_rows(bench, aim) for aim in TREE_AIMS], trust)
+    return _trusted([_rows(evidence, aim) for aim in TREE_AIMS], trust)
 
 
 def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
@@ -78,29 +79,29 @@ def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
             for g in found]
 
 
-def _goal(bench: Bench, aim: Aim) -> Goal:
+def _goal(evidence: Evidence, aim: Aim) -> Goal:
     if isinstance(aim, RowAim):
-        return _rows(bench, aim)
+        return _rows(evidence, aim)
     if isinstance(aim, MeanAim):
-        return _mean(bench, aim)
-    return _scale(bench, aim) if isinstance(aim, ScaleAim) else _limit(bench, aim)
+        return _mean(evidence, aim)
+    return _scale(evidence, aim) if isinstance(aim, ScaleAim) else _limit(evidence, aim)
 
 
-def _rows(bench: Bench, aim: RowAim) -> Goal:
+def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     at_most = aim.rows == "peak"
     of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
-    parts = [_row(bench, aim, cell) for cell in _covered(bench, aim)]
+    parts = [_row(evidence, aim, cell) for cell in _covered(evidence, aim)]
     if not any(part.ratio is not None for part in parts):
         where = " and ".join(f"{name} {value}" for name, value in aim.where)
-        here = any(c.experiment == aim.experiments for c in bench.table)
+        here = any(c.experiment == aim.experiments for c in evidence.table)
         note = f"no row of {where}" if where and here and not parts \
-            else _unmeasured(bench, aim.experiments, aim.ours)
+            else _unmeasured(evidence, aim.experiments, aim.ours)
         return Goal(aim.says, of, sense, None, None, None, "not measured", note)
     if len(parts) == 1:
         return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
     measured = [part for part in parts if part.ratio is not None]
     worst = (max if at_most else min)(measured, key=lambda part: part.ratio or 0.0)
-    missing = absent((n for c in _covered(bench, aim) for n in bench.table[c]), aim.rivals)
+    missing = absent((n for c in _covered(evidence, aim) for n in evidence.table[c]), aim.rivals)
     verdict = _together([part.verdict for part in parts], bool(missing))
     counts = Counter(part.verdict for part in parts)
     words = [f"{n} {word.removesuffix(' here')}" for word, n in counts.most_common()]
@@ -117,89 +118,89 @@ def _together(words: list[Word], incomplete: bool) -> Word:
     return "met" if set(words) == {"met"} and not incomplete else "cannot tell here"
 
 
-def _covered(bench: Bench, aim: RowAim) -> list[Cell]:
+def _covered(evidence: Evidence, aim: RowAim) -> list[Cell]:
     """Cells of experiments that have ``ours`` among their subjects, measured there or not."""
     found: list[Cell] = []
-    for experiment in bench.stored.run.experiments:
+    for experiment in evidence.stored.run.experiments:
         if not fnmatchcase(experiment.id, aim.experiments) or aim.ours not in {
                 spec.name for spec in experiment.subjects}:
             continue
-        cells = [c for c in bench.table if c.experiment == experiment.id and _fits(bench, aim, c)]
+        cells = [c for c in evidence.table
+                 if c.experiment == experiment.id and _fits(evidence, aim, c)]
         found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 
 
-def _fits(bench: Bench, aim: RowAim, cell: Cell) -> bool:
+def _fits(evidence: Evidence, aim: RowAim, cell: Cell) -> bool:
     parameters = json.loads(cell.parameters)
     if any(parameters.get(name) != value for name, value in aim.where):
         return False
     if aim.rows in ("peak", "wall"):
         return cell.quantity == (PEAK if aim.rows == "peak" else WALL)
-    quantity = quantity_of(bench, cell)
+    quantity = quantity_of(evidence, cell)
     return is_speed(quantity) if aim.rows == "speed" else is_main(quantity)
 
 
-def _row(bench: Bench, aim: RowAim, cell: Cell) -> Goal:
+def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     """Ours against each rival of the cell; shown is the one that it does worst against."""
-    row, at_most = _counting(bench, cell), aim.rows == "peak"
-    name, sense = label(bench, cell), _sense(aim.factor, aim.rows == "peak")
+    row, at_most = _counting(evidence, cell), aim.rows == "peak"
+    name, sense = label(evidence, cell), _sense(aim.factor, aim.rows == "peak")
     found: dict[str, tuple[Figure, str]] = {}
-    for rival in _rivals(bench, aim, cell) if aim.ours in row else []:
-        ratio, note = gain(bench, cell, aim.ours, rival) if rival != aim.ours else (None, "")
+    for rival in _rivals(evidence, aim, cell) if aim.ours in row else []:
+        ratio, note = gain(evidence, cell, aim.ours, rival) if rival != aim.ours else (None, "")
         if ratio is not None:
-            found[rival] = (Figure(ratio.ratio, ratio.low, ratio.high),
-                            FEW_ROUNDS if REPEATS_NOTE in note else "")
+            found[rival] = Figure(ratio.ratio, ratio.low, ratio.high), note
     if not found:
         lost = aim.ours if aim.ours not in row else aim.rivals
         return Goal(name, f"{aim.ours} / {aim.rivals}", sense, None, None, None, "not measured",
                     f"no {lost} was measured")
     worst = min(found, key=lambda rival: found[rival][0].ratio)
-    margin = _margin(bench, aim, cell)
+    margin = _margin(evidence, aim, cell)
     words = [figure.at_least(aim.factor / (1 + margin)) for figure, _ in found.values()]
     figure, note = found[worst]
     if margin:
         note = "; ".join(n for n in (f"level within {margin:.1%} counts", note) if n)
-    obstacle = _obstacle(bench, cell)
+    obstacle = _obstacle(evidence, cell)
     shown = figure.inverse() if at_most else figure
     return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.ratio, shown.low,
                 shown.high, "cannot tell here" if obstacle else _together(words, False),
                 obstacle or note)
 
 
-def _counting(bench: Bench, cell: Cell) -> dict[str, Series]:
+def _counting(evidence: Evidence, cell: Cell) -> dict[str, Series]:
     """Of programs only those without a failure: one wrong sum, and no round of it counts."""
-    row = bench.table[cell]
-    if not bench.experiments[cell.experiment].is_of_programs:
+    row = evidence.table[cell]
+    if not evidence.experiments[cell.experiment].is_of_programs:
         return row
-    return {name: series for name, series in row.items() if is_whole(bench, cell, name)}
+    return {name: series for name, series in row.items() if is_whole(evidence, cell, name)}
 
 
-def _rivals(bench: Bench, aim: RowAim, cell: Cell) -> list[str]:
-    found = members(bench, _counting(bench, cell), aim.rivals)
-    times = bench.table.get(cell._replace(quantity=WALL), {})
+def _rivals(evidence: Evidence, aim: RowAim, cell: Cell) -> list[str]:
+    found = members(evidence, _counting(evidence, cell), aim.rivals)
+    times = evidence.table.get(cell._replace(quantity=WALL), {})
     if not aim.fastest or not times:
         return found
     return sorted((n for n in found if n in times), key=lambda n: median(times[n].values))[:1]
 
 
-def _margin(bench: Bench, aim: RowAim, cell: Cell) -> float:
+def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
     allowed = dict(aim.allow).get(cell.experiment, "")
-    floor = bench.floors.get(cell, 0.0)
+    floor = evidence.floors.get(cell, 0.0)
     if allowed == "level":
         floor = max(EQUIVALENT, floor)
     return min(AT_MOST, floor) if allowed else 0.0
 
 
-def _mean(bench: Bench, aim: MeanAim) -> Goal:
-    have = {e.id for e in bench.stored.run.experiments
+def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
+    have = {e.id for e in evidence.stored.run.experiments
             if aim.ours in {spec.name for spec in e.subjects}}
-    cells = [c for c in main_rows(bench, aim.family) if c.experiment in have]
+    cells = [c for c in main_rows(evidence, aim.family) if c.experiment in have]
     of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor)
     rivals = list(dict.fromkeys(
-        name for c in cells for name in members(bench, bench.table[c], aim.rivals)))
+        name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)))
     found, left_out = {}, []
     for rival in rivals:
-        mean, _ = mean_gain(bench, cells, aim.ours, rival)
+        mean, _ = mean_gain(evidence, cells, aim.ours, rival)
         if mean is None:
             left_out.append(rival)
         else:
@@ -218,71 +219,72 @@ def _mean(bench: Bench, aim: MeanAim) -> Goal:
                 _together([f.at_least(aim.factor) for f in found.values()], False), note)
 
 
-def _scale(bench: Bench, aim: ScaleAim) -> Goal:
-    cells = [c for c in _of_experiment(bench, aim.experiment) if is_speed(quantity_of(bench, c))]
+def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
+    cells = [c for c in _of_experiment(evidence, aim.experiment)
+             if is_speed(quantity_of(evidence, c))]
     of = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
     by_value = {json.loads(c.parameters).get(aim.parameter): c for c in reversed(cells)}
     above, below = by_value.get(aim.at), by_value.get(aim.over)
     nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
-                   _unmeasured(bench, aim.experiment, aim.ours))
+                   _unmeasured(evidence, aim.experiment, aim.ours))
     if above is None or below is None:
         values = f"{aim.parameter} {aim.at} and {aim.over}"
         return replace(nothing, note=f"no rows of {values}") if cells else nothing
-    first, second = bench.table[above].get(aim.ours), bench.table[below].get(aim.ours)
-    if first is None or second is None:
+    sides = (above, aim.ours), (below, aim.ours)
+    if any(aim.ours not in evidence.table[cell] for cell, _ in sides):
         return nothing
-    if quantity_of(bench, above).better == "lower":
-        first, second = second, first
-    ratio, _ = ratio_of(first, second)
+    if quantity_of(evidence, above).better == "lower":
+        sides = sides[1], sides[0]
+    ratio, _ = evidence.ratio(*sides)
     if ratio is None:
         return nothing
-    obstacle = _obstacle(bench, above)
+    obstacle = _obstacle(evidence, above)
     figure = Figure(ratio.ratio, ratio.low, ratio.high)
     return replace(nothing, ratio=ratio.ratio, low=ratio.low, high=ratio.high, note=obstacle,
                    verdict="cannot tell here" if obstacle else figure.at_least(aim.factor))
 
 
-def _limit(bench: Bench, aim: LimitAim) -> Goal:
+def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     sense = f"at most {aim.limit:g}"
-    cells = [c for c in _of_experiment(bench, aim.experiment)
-             if c.quantity == aim.quantity and aim.ours in bench.table[c]]
+    cells = [c for c in _of_experiment(evidence, aim.experiment)
+             if c.quantity == aim.quantity and aim.ours in evidence.table[c]]
     parts = []
     for cell in cells:
-        series = bench.table[cell][aim.ours]
-        interval = median_interval_of(series)
+        series = evidence.table[cell][aim.ours]
+        interval = location_interval(list(series.rounds.values()))
         figure = Figure(summarise(series.values).median, interval.low, interval.high)
         verdict: Word = "cannot tell here"
         if figure.low is not None and figure.high is not None:
             verdict = "met" if figure.high <= aim.limit else \
                 "not met" if figure.low > aim.limit else verdict
-        parts.append(Goal(f"{aim.says} ({label(bench, cell)})", aim.ours, sense, figure.ratio,
+        parts.append(Goal(f"{aim.says} ({label(evidence, cell)})", aim.ours, sense, figure.ratio,
                           figure.low, figure.high, verdict,
-                          FEW_ROUNDS if REPEATS_NOTE in interval.note else ""))
+                          interval.note))
     if not parts:
         return Goal(aim.says, aim.ours, sense, None, None, None, "not measured",
-                    _unmeasured(bench, aim.experiment, aim.ours))
+                    _unmeasured(evidence, aim.experiment, aim.ours))
     worst = max(parts, key=lambda part: part.ratio or 0.0)
     return replace(worst, verdict=_together([part.verdict for part in parts], False),
                    parts=parts if len(parts) > 1 else [])
 
 
-def _of_experiment(bench: Bench, id: str) -> list[Cell]:
+def _of_experiment(evidence: Evidence, id: str) -> list[Cell]:
     """In the order of the quantities, so that the first of several that fit comes first."""
-    experiment = next((e for e in bench.stored.run.experiments if e.id == id), None)
+    experiment = next((e for e in evidence.stored.run.experiments if e.id == id), None)
     if experiment is None:
         return []
-    return sorted((c for c in bench.table if c.experiment == id),
+    return sorted((c for c in evidence.table if c.experiment == id),
                   key=lambda c: place(experiment, c)[::-1])
 
 
-def _obstacle(bench: Bench, cell: Cell) -> str:
+def _obstacle(evidence: Evidence, cell: Cell) -> str:
     threads = json.loads(cell.parameters).get("threads", 1)
-    alone = bench.stored.run.machine.cores < 2
+    alone = evidence.stored.run.machine.cores < 2
     return ONE_PROCESSOR if alone and isinstance(threads, int) and threads > 1 else ""
 
 
-def _unmeasured(bench: Bench, experiments: str, ours: str) -> str:
-    fitting = [e for e in bench.stored.run.experiments if fnmatchcase(e.id, experiments)]
+def _unmeasured(evidence: Evidence, experiments: str, ours: str) -> str:
+    fitting = [e for e in evidence.stored.run.experiments if fnmatchcase(e.id, experiments)]
     if not fitting:
         return f"{experiments} is not in this run"
     if not any(ours in {spec.name for spec in e.subjects} for e in fitting):

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from heapwise.analysis.gain import PEAK, gain
 from heapwise.analysis.roles import INLINED, OURS
-from heapwise.analysis.rows import Bench
 from heapwise.analysis.standing import Place, Standing, standings
 from heapwise.analysis.units import significant
+from heapwise.evidence import Evidence
 
 NAMED = 8
 """Things that a line names before it counts the rest."""
@@ -27,20 +27,21 @@ QUESTIONS: tuple[tuple[str, Asked], ...] = (
 )
 
 
-def heap_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
+def heap_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list[str]:
     """A line for each question, and one for each of ours. label: names a row."""
-    found = standings(bench, "heap")
+    found = standings(evidence, "heap")
     lines = []
     for question, asked in QUESTIONS:
         rows = [s for s in found if asked(s)]
         if rows:
-            lines.append(f"{question} of {len(rows)} rows: {_firsts(bench, rows)}")
-    return lines + [line for ours in (OURS, INLINED) for line in _losses(bench, ours, found, label)]
+            lines.append(f"{question} of {len(rows)} rows: {_firsts(evidence, rows)}")
+    return lines + [line for ours in (OURS, INLINED)
+                    for line in _losses(evidence, ours, found, label)]
 
 
-def _firsts(bench: Bench, rows: list[Standing]) -> str:
+def _firsts(evidence: Evidence, rows: list[Standing]) -> str:
     """Who is alone at the head and where; then the rows whose head several share."""
-    alone = {name: [s for s in rows if s.level() == [name]] for name in bench.subjects()}
+    alone = {name: [s for s in rows if s.level() == [name]] for name in evidence.subjects}
     ranks = sorted((name for name in alone if alone[name]), key=lambda name: -len(alone[name]))
     words = [f"{name} alone in {len(alone[name])} ({_experiments(alone[name])})" for name in ranks]
     undecided = [s for s in rows if len(s.level()) > 1]
@@ -62,7 +63,7 @@ def _cut(words: list[str]) -> str:
     return ", ".join(words[:NAMED]) + rest
 
 
-def _losses(bench: Bench, ours: str, found: list[Standing],
+def _losses(evidence: Evidence, ours: str, found: list[Standing],
             label: Callable[[Standing], str]) -> list[str]:
     """Every row where the pairs show a rival ahead, the worst first; ours are no rivals."""
     mine = 0
@@ -72,8 +73,8 @@ def _losses(bench: Bench, ours: str, found: list[Standing],
         if ours not in standing.places or rival is None:
             continue
         mine += 1
-        ratio, _ = gain(bench, standing.cell, rival.subject, ours)
-        floor = bench.floors.get(standing.cell, 0.0)
+        ratio, _ = gain(evidence, standing.cell, rival.subject, ours)
+        floor = evidence.floors.get(standing.cell, 0.0)
         if ratio and ratio.low is not None and ratio.low > 1 and ratio.ratio > 1 + floor:
             lost.append((ratio.ratio, f"{label(standing)} ({significant(ratio.ratio)}x behind "
                          f"{rival.subject})"))

@@ -7,8 +7,8 @@ from fnmatch import fnmatchcase
 
 import numpy as np
 
-from heapwise.analysis.rows import Bench
-from heapwise.trust.series import Series
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Series
 
 POLICIES = ("unsynchronized", "unsynchronized_trusting", "mutex", "lock_free", "thread_cached",
             "thread_cached_handle")
@@ -30,9 +30,9 @@ LEAN = ("jemalloc", "mimalloc", "snmalloc", "tcmalloc", "rpmalloc")
 """Those that the goal of peak memory names; a version may follow, or a maker precede the name."""
 
 
-def members(bench: Bench, row: dict[str, Series], role: str) -> list[str]:
+def members(evidence: Evidence, row: dict[str, Series], role: str) -> list[str]:
     """Subjects of the cell that may play the role; one that is a name or a pattern names them."""
-    controls = bench.controls()
+    controls = evidence.control_names
     names = [n for n in row if n not in controls]
     if role == BEST_MALLOC:
         return [n for n in names if n.startswith("malloc@")]
@@ -44,7 +44,7 @@ def members(bench: Bench, row: dict[str, Series], role: str) -> list[str]:
         mallocs = [n for n in names if any(fnmatchcase(n, pattern) for pattern in MALLOCS)]
         return [n for n in mallocs if role == ANY_MALLOC or n != OURS]
     if role == COLLECTORS:
-        return [n for n in names if bench.groups.get(n) == "collector"]
+        return [n for n in names if evidence.groups.get(n) == "collector"]
     if "*" in role:
         return [n for n in names if fnmatchcase(n, role)]
     if role == OTHER_POOL:
@@ -64,9 +64,9 @@ def absent(subjects: Iterable[str], role: str) -> list[str]:
             and not any(is_like(name, peer) for name in names)]
 
 
-def resolve(bench: Bench, row: dict[str, Series], role: str) -> str | None:
+def resolve(evidence: Evidence, row: dict[str, Series], role: str) -> str | None:
     """The one with the least median; None when the cell has none."""
-    return min(members(bench, row, role), key=lambda n: float(np.median(row[n].values)),
+    return min(members(evidence, row, role), key=lambda n: float(np.median(row[n].values)),
                default=None)
 
 

@@ -8,9 +8,10 @@ from typing import Literal
 import numpy as np
 
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
-from heapwise.analysis.rows import Bench, place
+from heapwise.analysis.rows import place
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, Series
 from heapwise.model import Quantity
-from heapwise.trust.series import Cell, Series
 
 Aspect = Literal["speed", "latency", "memory", "other"]
 
@@ -54,15 +55,15 @@ class Standing:
         return [name for name, place in self.places.items() if place.level]
 
 
-def standings(bench: Bench, family: str | None = None) -> list[Standing]:
+def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
     """Every cell that at least two subjects were measured in, in reading order."""
     found: list[Standing] = []
-    for experiment in bench.stored.run.experiments:
+    for experiment in evidence.stored.run.experiments:
         if family in (None, experiment.family):
-            cells = [c for c in bench.table if c.experiment == experiment.id]
+            cells = [c for c in evidence.table if c.experiment == experiment.id]
             for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
-                found += filter(None, (_standing(bench, cell, group)
-                                       for group in _groups(bench, cell)))
+                found += filter(None, (_standing(evidence, cell, group)
+                                       for group in _groups(evidence, cell)))
     return found
 
 
@@ -84,9 +85,9 @@ def families(found: list[Standing]) -> list[list[Standing]]:
     return [family for _, family in together]
 
 
-def are_many_questions(bench: Bench) -> bool:
+def are_many_questions(evidence: Evidence) -> bool:
     """Whether experiments have so little in common that nothing can be said of all of them."""
-    return len(families(standings(bench))) > FAMILIES
+    return len(families(standings(evidence))) > FAMILIES
 
 
 def aspect_of(quantity: Quantity) -> Aspect:
@@ -98,38 +99,38 @@ def aspect_of(quantity: Quantity) -> Aspect:
     return "memory" if memory else "other"
 
 
-def _groups(bench: Bench, cell: Cell) -> list[str]:
-    return sorted({bench.group_of(cell.experiment, name) for name in bench.table[cell]})
+def _groups(evidence: Evidence, cell: Cell) -> list[str]:
+    return sorted({evidence.group_of(cell.experiment, name) for name in evidence.table[cell]})
 
 
-def _standing(bench: Bench, cell: Cell, group: str) -> Standing | None:
-    quantity = quantity_of(bench, cell)
-    aside = bench.aside()
-    row = {name: series for name, series in bench.table[cell].items()
-           if name not in aside and bench.group_of(cell.experiment, name) == group
-           and is_whole(bench, cell, name)}
+def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
+    quantity = quantity_of(evidence, cell)
+    aside = evidence.never_ranked
+    row = {name: series for name, series in evidence.table[cell].items()
+           if name not in aside and evidence.group_of(cell.experiment, name) == group
+           and is_whole(evidence, cell, name)}
     if len(row) < 2 or quantity.name in NOT_RANKED:
         return None
     medians = {name: float(np.median(series.values)) for name, series in row.items()}
     best = (max if quantity.better == "higher" else min)(medians, key=lambda name: medians[name])
     return Standing(cell, quantity, aspect_of(quantity), best,
-                    {name: _place(bench, cell, row, medians, name, best) for name in row}, group)
+                    {name: _place(evidence, cell, row, medians, name, best) for name in row}, group)
 
 
-def is_whole(bench: Bench, cell: Cell, subject: str) -> bool:
+def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
-    tried = bench.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+    tried = evidence.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
     return all(p.status in ("ok", "interrupted", "discarded") for p in tried) and (
-        not bench.planted(cell, subject))
+        not evidence.planted(cell, subject))
 
 
-def _place(bench: Bench, cell: Cell, row: dict[str, Series], medians: dict[str, float],
+def _place(evidence: Evidence, cell: Cell, row: dict[str, Series], medians: dict[str, float],
            name: str, best: str) -> Place:
     if name == best:
         return Place(name, medians[name], 1.0, 1.0, 1.0, level=True)
-    ratio, _ = gain(bench, cell, best, name)
+    ratio, _ = gain(evidence, cell, best, name)
     if ratio is None:
         return Place(name, medians[name], None, None, None, medians[name] == medians[best])
-    floor = bench.floors.get(cell, 0.0)
+    floor = evidence.floors.get(cell, 0.0)
     level = ratio.low is None or ratio.low <= 1 or ratio.ratio <= 1 + floor
     return Place(name, medians[name], ratio.ratio, ratio.low, ratio.high, level)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from heapwise.analysis.gain import PEAK
-from heapwise.analysis.rows import Bench
 from heapwise.analysis.standing import Standing, standings
 from heapwise.analysis.units import show
+from heapwise.evidence import Evidence
 from heapwise.model import Experiment
 
 FIRST = {"wall": "fastest", PEAK: "least peak memory"}
@@ -19,12 +19,12 @@ GROUPS = {"explicit": "explicit", "counting": "reference counting", "collector":
 NAMED = 3
 
 
-def tree_headlines(bench: Bench, label: Callable[[Standing], str]) -> list[str]:
+def tree_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list[str]:
     """A line for each kind and cell of the experiments whose rows are of several kinds."""
     lines: dict[tuple[str, str], list[str]] = {}
-    for standing in sorted(standings(bench), key=lambda s: list(GROUPS).index(s.group)):
+    for standing in sorted(standings(evidence), key=lambda s: list(GROUPS).index(s.group)):
         if (standing.group and standing.quantity.name in FIRST
-                and not has_curves(bench.experiments[standing.cell.experiment])):
+                and not has_curves(evidence.experiments[standing.cell.experiment])):
             best = standing.places[standing.best]
             words = (f"{FIRST[standing.quantity.name]} {leaders(standing)} "
                      f"({show(best.median, standing.quantity.unit)})")

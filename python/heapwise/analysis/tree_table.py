@@ -10,8 +10,8 @@ from statistics import median_high
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.tree_headlines import GROUPS
 from heapwise.analysis.units import Scale, scale_for
+from heapwise.evidence.series import parameters_key
 from heapwise.model import Experiment, Row, SubjectSpec
-from heapwise.trust.series import parameters_key
 
 WALL = "wall"
 

@@ -49,7 +49,8 @@ def export(
     heapwise export 7f3a --format hyperfine            what hyperfine --export-json writes
     heapwise export 7f3a --format pages -o pages       a page and a picture for each experiment
     """
-    from heapwise.analysis import analyse
+    from heapwise.evidence import Evidence
+    from heapwise.report import View
     from heapwise.report import redact as without_names
     from heapwise.report.formats import find_formats
     from heapwise.store import find_store, read_run
@@ -64,7 +65,7 @@ def export(
     file = _open(output) if output else None
     if redact:
         stored = without_names(stored)
-    text: str = formats[format].write(stored, analyse(stored))
+    text: str = formats[format].write(View(Evidence(stored)))
     if file is None:
         typer.echo(visible(text) if sys.stdout.isatty() else text, nl=False)
     else:
@@ -75,12 +76,13 @@ def export(
 
 
 def _pages(stored: StoredRun, folder: Path | None) -> int:
+    from heapwise.evidence import Evidence
     from heapwise.report import View, pages
 
     if folder is None:
         raise Problem("E003", "pages are many files: --output says in which folder",
                       do="heapwise export RUN --format pages --output FOLDER")
-    files = pages(View(stored))
+    files = pages(View(Evidence(stored)))
     if not files:
         raise Problem("E003", f"run {stored.run.id} has no experiments: pages are theirs",
                       do="heapwise run")

@@ -87,9 +87,10 @@ def _readable(console: Console, store: Path, ids: list[str]) -> list[StoredRun]:
 
 
 def _page(wanted: list[StoredRun], hide: bool) -> str:
+    from heapwise.evidence import Evidence
     from heapwise.report import View, build_page, redact
 
-    return build_page([View(redact(stored) if hide else stored) for stored in wanted])
+    return build_page([View(Evidence(redact(stored) if hide else stored)) for stored in wanted])
 
 
 def _list(console: Console, found: list[StoredRun]) -> int:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any
 
 from heapwise.analysis import analyse
-from heapwise.analysis.rows import Bench
-from heapwise.analysis.units import TIME_UNITS
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell, parameters_key
 from heapwise.model import Experiment, Result, Row
 from heapwise.store import StoredRun
-from heapwise.trust.series import parameters_key
 
 
 @dataclass(frozen=True)
@@ -39,27 +37,21 @@ class Group:
 
 @dataclass(frozen=True)
 class View:
-    """One run with its result; ``result`` is derived from ``stored`` when it is not given."""
+    """One run: its evidence, and the result that follows from it."""
 
-    stored: StoredRun
-    result: Result = field(default=None)  # type: ignore[assignment]
+    evidence: Evidence
 
-    def __post_init__(self) -> None:
-        if self.result is None:
-            object.__setattr__(self, "result", analyse(self.stored))
+    @property
+    def stored(self) -> StoredRun:
+        return self.evidence.stored
+
+    @cached_property
+    def result(self) -> Result:
+        return analyse(self.evidence)
 
     @property
     def is_compare(self) -> bool:
         return self.stored.run.plan.kind == "compare"
-
-    @cached_property
-    def bench(self) -> Bench:
-        """The kept samples, arranged: for sections that compare others than with the baseline."""
-        return Bench(self.stored)
-
-    @cached_property
-    def controls(self) -> set[str]:
-        return {s.name for s in self.stored.run.plan.subjects if s.control}
 
     @cached_property
     def groups(self) -> list[Group]:
@@ -79,15 +71,7 @@ class View:
         names = dict.fromkeys(name for group in groups for name in group.cell)
         return [n for n in names if len({str(g.cell.get(n)) for g in groups}) > 1]
 
-    def time_groups(self) -> Iterator[Group]:
-        return (group for group in self.groups if group.unit in TIME_UNITS)
-
     def floor(self, group: Group) -> float | None:
-        """The A/A noise floor of these rows, from check V5; None without one."""
-        check = next((c for c in self.result.trust.checks if c.id == "V5"), None)
+        """The A/A noise floor of these rows; None without one."""
         key = parameters_key(group.cell)
-        for entry in (check.figures.get("floors", []) if check else []):
-            if (entry["experiment"], entry["parameters"], entry["quantity"]) == (
-                    group.experiment.id, key, group.quantity):
-                return float(entry["floor"])
-        return None
+        return self.evidence.floors.get(Cell(group.experiment.id, key, group.quantity))

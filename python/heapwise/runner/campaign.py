@@ -12,11 +12,12 @@ from typing import Protocol
 import msgspec
 
 from heapwise.errors import Problem
+from heapwise.evidence import Evidence, parameters_key
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
-from heapwise.runner.steps import Cell, Step, key_of, steps_of_round
+from heapwise.runner.steps import Cell, Step, control_name, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 
@@ -125,7 +126,7 @@ class Campaign:
             self._rounds_begun += 1
 
     def _round(self, stop: StopSwitch) -> None:
-        steps = steps_of_round(self.run.plan, self.run.experiments, self._rounds_begun)
+        steps = self._steps(self._rounds_begun)
         open_steps = [step for step in steps if not self._skip(step)]
         for position, step in enumerate(open_steps):
             if stop.requested:
@@ -142,10 +143,38 @@ class Campaign:
                 self.executor.after(process)
 
     def _is_whole(self, round: int) -> bool:
-        return all(map(self._skip, steps_of_round(self.run.plan, self.run.experiments, round)))
+        return all(map(self._skip, self._steps(round)))
+
+    def _steps(self, round: int) -> list[Step]:
+        """Of a round beyond the planned ones: what lost a sample, with the baseline beside it."""
+        plan = self.run.plan
+        steps = steps_of_round(plan, self.run.experiments, round)
+        if not plan.max_rounds or round < plan.max_rounds + plan.warm_up_rounds:
+            return steps
+        lost = self._lost_rows()
+        cells = {(experiment, key) for experiment, key, _ in lost}
+        return [step for step in steps if (step.experiment.id, parameters_key(step.parameters))
+                in cells and (_row(step) in lost or _is_reference(step))]
+
+    def _lost_rows(self) -> set[Row]:
+        """Experiment, settings and subject of what has fewer comparable rounds than planned."""
+        plan = self.run.plan
+        if plan.smoke:
+            return set()
+        evidence, planned = self._evidence(), plan.max_rounds or plan.min_rounds
+        rows = {_row(step) for step in steps_of_round(plan, self.run.experiments, 0)
+                if not self._skip_row(step)}
+        return {row for row in rows if 0 < len(evidence.paired_rounds(*row)) < planned}
+
+    def _evidence(self) -> Evidence:
+        """Of what this run has measured so far."""
+        return Evidence(StoredRun(self.writer.folder, self.run, self.processes, self.samples))
 
     def _skip(self, step: Step) -> bool:
-        return step.key in self._done or any(
+        return step.key in self._done or self._skip_row(step)
+
+    def _skip_row(self, step: Step) -> bool:
+        return any(
             map(self._is_dropped, rows_of(step.experiment.id, step.subject.name, step.parameters)))
 
     def _is_dropped(self, row: Row) -> bool:
@@ -190,17 +219,18 @@ class Campaign:
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()
             self._look_at = done * LOOK_AGAIN
-        self.reason = reason_to_stop(plan, done, self.elapsed_s, width)
+        self.reason = reason_to_stop(plan, done, self.elapsed_s, width, lost=self._lost(width))
         return bool(self.reason)
 
+    def _lost(self, width: float | None) -> bool:
+        """Whether rounds have to be made up. Asked only when the run could end otherwise."""
+        plan, done = self.run.plan, self.rounds_done
+        could_end = done >= plan.max_rounds if plan.max_rounds else width is not None
+        return could_end and bool(self._lost_rows())
+
     def _half_width(self) -> float | None:
-        """Of wall time; only ``compare`` stops early, it has one experiment with one cell."""
-        if self.run.plan.kind != "compare":
-            return None
-        experiment = self.run.experiments[0]
-        well = {p.number for p in self.processes if p.status == "ok"}
-        counting = [s for s in self.samples if not s.warm_up and s.process in well]
-        return widest_half_width(counting, experiment.baseline, experiment.quantities[0].name)
+        """Only ``compare`` stops early; it has one experiment with one cell."""
+        return widest_half_width(self._evidence()) if self.run.plan.kind == "compare" else None
 
     @property
     def rounds_done(self) -> int:
@@ -238,6 +268,15 @@ class Campaign:
             if not quietly:
                 raise
         self.run = ended
+
+
+def _row(step: Step) -> tuple[str, str, str]:
+    return step.experiment.id, parameters_key(step.parameters), step.subject.name
+
+
+def _is_reference(step: Step) -> bool:
+    baseline = step.experiment.baseline
+    return step.subject.name in (baseline, control_name(baseline))
 
 
 def rows_of(experiment: str, subject: str, parameters: Cell) -> tuple[Row, Row]:

@@ -1,57 +1,73 @@
-"""When is enough measured? When every interval is narrow, or the time is up."""
+"""When is enough measured? When every interval is narrow, or time is up, and nothing is lost."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-
-from heapwise.model import Plan, Sample
-from heapwise.runner.steps import control_name
+from heapwise.evidence import Cell, Evidence
+from heapwise.model import Plan
 
 MOST_ROUNDS = 500
 """Of a run without a number of rounds: more pairs narrow no interval that drift does not widen."""
 
 LOOK_AGAIN = 1.1
-"""Intervals are computed again when there are so many times the rounds of the last look."""
+"""Intervals are computed again when there are this many times the rounds of the last look."""
+
+MAKE_UP = 2
+"""Rounds of which samples were lost are made up until there are this many times the planned ones:
+a machine that takes away every other sample will take away those, too."""
 
 
-def widest_half_width(samples: list[Sample], baseline: str, quantity: str) -> float | None:
-    """Of the 95 % intervals of all paired ratios, the widest half, relative to its ratio.
+def widest_half_width(evidence: Evidence) -> float | None:
+    """Of the 95 % intervals of a comparison's first quantity, the widest half, relative.
 
-    None when there is an interval that cannot be given yet. ``samples`` are those that count.
+    It is computed from the samples that count, as the table is. None if an interval cannot be given
+    yet.
     """
-    from heapwise.stats.paired import paired_ratio
+    experiment = evidence.stored.run.experiments[0]
+    widths = [_widest(evidence, cell) for cell in evidence.table
+              if cell.quantity == experiment.quantities[0].name]
+    known = [width for width in widths if width is not None]
+    return max(known) if known and len(known) == len(widths) else None
 
-    by_subject: dict[str, dict[int, float]] = defaultdict(dict)
-    for sample in samples:
-        if quantity in sample.values:
-            by_subject[sample.subject][sample.round] = sample.values[quantity]
-    base = by_subject.pop(baseline, {})
-    widest = 0.0
-    for subject, values in by_subject.items():
-        rounds = sorted(values.keys() & base.keys())
-        if subject != control_name(baseline) and len(rounds) < len(base) / 2:
-            continue  # it was dropped: no interval of it will ever narrow
-        if not rounds:
+
+def _widest(evidence: Evidence, cell: Cell) -> float | None:
+    row, baseline = evidence.table[cell], evidence.baselines[cell.experiment]
+    if baseline not in row:
+        return None
+    widths = []
+    for subject, series in row.items():
+        if subject == baseline or _was_dropped(evidence, cell, subject):
+            continue  # no interval of a dropped subject will ever narrow
+        ratio, _ = evidence.ratio((cell, subject), (cell, baseline))
+        if ratio is None or ratio.half_width is None or not series.rounds:
             return None
-        found = paired_ratio([values[r] for r in rounds], [base[r] for r in rounds])
-        if found.low is None or found.high is None:
-            return None
-        widest = max(widest, (found.high - found.low) / 2 / found.ratio)
-    return widest if base else None
+        widths.append(ratio.half_width)
+    return max(widths, default=None)
+
+
+def _was_dropped(evidence: Evidence, cell: Cell, subject: str) -> bool:
+    row = evidence.table[cell]
+    if subject in evidence.control_names:
+        return False
+    return len(row[subject].rounds) < len(row[evidence.baselines[cell.experiment]].rounds) / 2
 
 
 def reason_to_stop(
-    plan: Plan, rounds_done: int, elapsed_s: float, half_width: float | None
+    plan: Plan, rounds_done: int, elapsed_s: float, half_width: float | None, *, lost: bool = False
 ) -> str:
-    """Why no further round is begun; "" to go on. ``rounds_done`` without warm-up."""
-    if plan.max_rounds and rounds_done >= plan.max_rounds:
-        return "all rounds are done"
-    if not plan.max_rounds and rounds_done >= MOST_ROUNDS:
-        return f"{MOST_ROUNDS} rounds are done"
+    """Why no further round is begun; "" to go on. ``rounds_done`` without warm-up.
+
+    lost: some subject has fewer rounds that count than were planned.
+    """
+    planned = plan.max_rounds or plan.min_rounds
+    made_up = not lost or rounds_done >= MAKE_UP * planned
     time_is_up = bool(plan.time_s) and elapsed_s >= plan.time_s
+    if plan.max_rounds and rounds_done >= plan.max_rounds and made_up:
+        return "all rounds are done"
     if time_is_up and (rounds_done >= plan.min_rounds or plan.options.get("time_given")):
         return "the time is up" if rounds_done else ""
-    if rounds_done < plan.min_rounds or plan.precision <= 0:
+    if not plan.max_rounds and rounds_done >= MOST_ROUNDS:
+        return f"{MOST_ROUNDS} rounds are done"
+    if rounds_done < plan.min_rounds or plan.precision <= 0 or not made_up:
         return ""
     if half_width is not None and half_width <= plan.precision:
         return f"every interval is within ±{plan.precision:.1%}"

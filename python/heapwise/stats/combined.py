@@ -1,16 +1,15 @@
-"""One ratio over many rows, with an interval that the rows' own scatter gives."""
+"""One ratio over many rows, with an interval that follows from the rounds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from heapwise.stats.geometric import geometric_mean
-from heapwise.stats.paired import CONFIDENCE, paired_ratio
-
-Pair = tuple[Sequence[float], Sequence[float]]
+from heapwise.stats.paired import CONFIDENCE, ratio_of_logs
+from heapwise.stats.student import LEAST
 
 
 @dataclass(frozen=True)
@@ -24,31 +23,29 @@ class CombinedRatio:
     note: str = ""
 
 
-def combined_ratio(rows: Mapping[str, Pair], confidence: float = CONFIDENCE) -> CombinedRatio:
-    """Geometric mean of the Hodges-Lehmann ratios of the rows, each from its own pairs.
+def combined_ratio(
+    rows: Mapping[str, Mapping[int, float]], factor: float = 1.0, confidence: float = CONFIDENCE
+) -> CombinedRatio:
+    """Geometric mean of the ratios of all rows.
 
-    rows: name -> (above, below), shape (n,) each, positive, one unit within a row. The interval is
-    that of a mean of independent means on the log scale: the variances of the rows' mean log ratios
-    add up, with Satterthwaite's degrees of freedom. It answers for the noise of these rows, and not
-    for rows that nobody measured. A row of a single pair leaves no interval.
-    Raises ValueError for no row, unequal lengths, no pair, or numbers that are not positive.
-    Source: F. E. Satterthwaite, "An approximate distribution of estimates of variance components",
-    Biometrics Bulletin 2 (1946) 110-114; B. L. Welch, Biometrika 34 (1947) 28-35.
+    rows: name -> round -> ratio, positive, no unit. The log ratios of a round are averaged over the
+    rows first; the estimate and its interval are those of ``paired_ratio`` over these averages. So
+    the rows may depend on each other, as two quantities of one process do; only the rounds have to
+    be independent. factor: how much wider the interval is if they are not. The interval answers for
+    the noise of these rows, not for rows that nobody measured. With fewer than 3 rounds in which
+    every row was measured there is no interval.
+    Raises ValueError for no row, a row without a round, or a ratio that is not positive.
     """
-    from scipy.special import stdtrit
-
-    centre = geometric_mean({name: paired_ratio(*pair).ratio for name, pair in rows.items()})
-    logs = [np.log(np.asarray(a, dtype=np.float64) / np.asarray(b, dtype=np.float64))
-            for a, b in rows.values()]
-    least = min(len(row) for row in logs)
-    if least < 2:
-        return CombinedRatio(centre, None, None, len(rows), "a row has one pair: no interval")
-    parts = np.array([float(np.var(row, ddof=1)) / len(row) for row in logs])
-    freedom = np.array([len(row) - 1 for row in logs])
-    total = float(parts.sum())
-    if total == 0:
-        return CombinedRatio(centre, centre, centre, len(rows))
-    degrees = total**2 / float((parts**2 / freedom).sum())
-    half = float(stdtrit(degrees, (1 + confidence) / 2)) * float(np.sqrt(total)) / len(rows)
-    return CombinedRatio(centre, centre * float(np.exp(-half)), centre * float(np.exp(half)),
-                         len(rows))
+    if not rows or not all(rows.values()):
+        raise ValueError("a mean over rows needs a row, and each row a round")
+    if any(not ratio > 0 for row in rows.values() for ratio in row.values()):
+        raise ValueError("a geometric mean needs ratios above zero")
+    shared = sorted(set.intersection(*(set(row) for row in rows.values())))
+    if len(shared) < LEAST:
+        centre = geometric_mean({name: float(np.exp(np.mean(np.log(list(row.values())))))
+                                 for name, row in rows.items()})
+        note = f"every row was measured in {len(shared)} rounds; an interval needs {LEAST}"
+        return CombinedRatio(centre, None, None, len(rows), note)
+    logs = np.log(np.array([[row[number] for number in shared] for row in rows.values()]))
+    found = ratio_of_logs(logs.mean(axis=0), confidence).widened(factor)
+    return CombinedRatio(found.ratio, found.low, found.high, len(rows))

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from heapwise.stats.detectable_table import FACTORS
 from heapwise.stats.paired import PairedRatio, paired_ratio
+from heapwise.stats.student import LEAST, mean_interval
 
 
 @dataclass(frozen=True)
@@ -15,46 +17,53 @@ class NoiseFloor:
     """From A/A pairs: one thing under two labels. Relative figures, 0.008 means 0.8 %.
 
     floor: how far from 1 the ratio of a thing to itself may still lie (the farther end of the
-    95 % interval). detectable: the true difference that so many pairs would find 4 times in 5;
-    None with fewer than 3 pairs. biased: 1 is outside the interval, so order or labels matter.
+    95 % interval). detectable: the true difference that as many rounds would find 4 times in 5.
+    biased: 1 is outside the interval. p_value: two-sided, of "both labels are the same", by
+    Student's t test, which unlike a rank test can be certain from few rounds.
     """
 
     floor: float
-    detectable: float | None
+    detectable: float
     biased: bool
     pairs: int
     ratio: PairedRatio
-    note: str = ""
+    p_value: float
 
 
-def noise_floor(first: Sequence[float], second: Sequence[float]) -> NoiseFloor | None:
+def noise_floor(
+    first: Sequence[float], second: Sequence[float], factor: float = 1.0
+) -> NoiseFloor | None:
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
-    Below 6 pairs there is no 95 % interval: the extremes stand in, and the note says so.
-    None below 2 pairs.
+    factor: how much wider the interval is than that of independent rounds. None below 3 pairs,
+    where there is no interval.
     """
-    if len(first) < 2:
+    if len(first) < LEAST:
         return None
-    found = paired_ratio(first, second)
+    found = paired_ratio(first, second).widened(factor)
     logs = np.log(np.asarray(first, dtype=np.float64) / np.asarray(second, dtype=np.float64))
-    if found.low is None or found.high is None:
-        floor = float(np.expm1(np.max(np.abs(logs))))
-        note = f"{len(first)} A/A pairs: the largest deviation stands in for a 95 % interval"
-        return NoiseFloor(floor, _detectable(logs), False, len(first), found, note)
+    tested = mean_interval(logs.tolist(), factor=factor)
+    if found.low is None or found.high is None or tested is None:
+        return None
     floor = max(found.high, 1 / found.low) - 1
     biased = not found.low <= 1 <= found.high
-    return NoiseFloor(floor, _detectable(logs), biased, len(first), found)
+    return NoiseFloor(floor, detectable((factor * logs).tolist()), biased, len(first), found,
+                      tested.p_value)
 
 
-def _detectable(logs: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float | None:
-    """Smallest detectable difference, two-sided 5 %, power 80 %: (t.975 + t.8) s / sqrt(n).
+def detectable(logs: Sequence[float]) -> float:
+    """The true difference that a campaign of as many rounds would claim 4 times in 5; 0.01: 1 %.
 
-    Source: J. M. Bland, "An Introduction to Medical Statistics", ch. 18, on the log scale.
+    logs: shape (n,), n >= 3, the A/A log ratios. A claim takes an interval that excludes 1 and more
+    than the noise floor. The factors are simulated (tools/simulate_detectable.py).
     """
-    from scipy.special import stdtrit
+    spread = float(np.std(np.asarray(logs, dtype=np.float64), ddof=1))
+    return float(np.expm1(_factor(len(logs)) * spread))
 
-    n = len(logs)
-    if n < 3:
-        return None
-    spread = float(np.std(logs, ddof=1)) / np.sqrt(n)
-    return float(np.expm1((stdtrit(n - 1, 0.975) + stdtrit(n - 1, 0.8)) * spread))
+
+def _factor(rounds: int) -> float:
+    """Interpolated between the simulated numbers of rounds; beyond the last by the root of n."""
+    known = list(FACTORS)
+    if rounds > known[-1]:
+        return FACTORS[known[-1]] * float(np.sqrt(known[-1] / rounds))
+    return float(np.exp(np.interp(np.log(rounds), np.log(known), np.log(list(FACTORS.values())))))

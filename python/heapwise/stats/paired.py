@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from heapwise.stats.signed_rank import interval_rank, p_value, pairs_needed
+from heapwise.stats.signed_rank import interval_rank, p_value
+from heapwise.stats.student import LEAST, mean_interval
 
 CONFIDENCE = 0.95
 
@@ -17,8 +18,7 @@ CONFIDENCE = 0.95
 class PairedRatio:
     """subject / baseline. ``low`` and ``high`` are None when there are too few pairs (see note).
 
-    ratio: Hodges-Lehmann estimate, no unit. n: pairs. p_value: two-sided, of "ratio is 1".
-    needed: pairs that an interval of this confidence takes at least.
+    ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval.
     """
 
     ratio: float
@@ -27,7 +27,6 @@ class PairedRatio:
     n: int
     p_value: float
     confidence: float = CONFIDENCE
-    needed: int = 6
     note: str = ""
 
     @property
@@ -36,6 +35,13 @@ class PairedRatio:
         if self.low is None or self.high is None:
             return None
         return (self.high - self.low) / (2 * self.ratio)
+
+    def widened(self, factor: float) -> PairedRatio:
+        """The same with an interval ``factor`` times as wide, on the log scale."""
+        if self.low is None or self.high is None or factor == 1:
+            return self
+        return replace(self, low=self.ratio * (self.low / self.ratio) ** factor,
+                       high=self.ratio * (self.high / self.ratio) ** factor)
 
 
 def walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -59,29 +65,39 @@ def _log_ratios(subject: Sequence[float], baseline: Sequence[float]) -> NDArray[
 def paired_ratio(
     subject: Sequence[float], baseline: Sequence[float], confidence: float = CONFIDENCE
 ) -> PairedRatio:
-    """Hodges-Lehmann estimate of subject/baseline with the exact signed-rank interval.
+    """The ratio subject/baseline with an interval, from the log ratios of the pairs.
 
     subject, baseline: shape (n,), the same positive unit; element i of both comes from round i.
-    The estimate is exp of the median of the Walsh averages of the log ratios; the interval takes
-    the Walsh averages whose ranks the signed-rank distribution gives, so it agrees with the test:
-    1 is outside exactly when p < 1 - confidence (without ties).
-    Assumes independent pairs whose log ratios lie symmetrically round their centre; nothing else.
+    From 6 pairs on: the Hodges-Lehmann estimate (exp of the median of the Walsh averages) with the
+    exact signed-rank interval (the Walsh averages whose ranks the signed-rank distribution gives).
+    It assumes independent pairs whose log ratios lie symmetrically round their centre.
+    3 to 5 pairs: the geometric mean with Student's t interval (``mean_interval``), because no rank
+    interval of 95 % exists. Fewer: no interval.
+    1 is outside the interval exactly when p < 1 - confidence (without ties).
     Raises ValueError for unequal lengths, no pair, or a number that is not finite and positive.
     Source: J. L. Hodges and E. L. Lehmann, "Estimates of location based on rank tests",
     Ann. Math. Statist. 34 (1963) 598-611; Hollander and Wolfe, sections 3.2 and 3.3.
     """
-    averages = walsh_averages(_log_ratios(subject, baseline))
-    pairs = len(subject)
-    statistic = float(np.sum(averages > 0) + np.sum(averages == 0) / 2)
-    needed = pairs_needed(confidence)
-    rank = interval_rank(pairs, confidence)
-    low = high = None
-    note = ""
+    return ratio_of_logs(_log_ratios(subject, baseline), confidence)
+
+
+def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> PairedRatio:
+    """As ``paired_ratio``, from log ratios, shape (n,), one for each round."""
+    rank = interval_rank(len(logs), confidence)
     if rank is None:
-        note = f"{pairs} pairs: a {confidence:.0%} interval needs at least {needed}"
-    else:
-        low, high = float(np.exp(averages[rank - 1])), float(np.exp(averages[-rank]))
+        return _by_student(logs, confidence)
+    averages = walsh_averages(logs)
+    statistic = float(np.sum(averages > 0) + np.sum(averages == 0) / 2)
     return PairedRatio(
-        ratio=float(np.exp(np.median(averages))), low=low, high=high, n=pairs,
-        p_value=p_value(statistic, pairs), confidence=confidence, needed=needed, note=note,
-    )
+        ratio=float(np.exp(np.median(averages))), low=float(np.exp(averages[rank - 1])),
+        high=float(np.exp(averages[-rank])), n=len(logs), p_value=p_value(statistic, len(logs)),
+        confidence=confidence)
+
+
+def _by_student(logs: NDArray[np.float64], confidence: float) -> PairedRatio:
+    found = mean_interval(logs.tolist(), confidence)
+    if found is None:
+        note = f"{len(logs)} of the {LEAST} rounds that an interval needs"
+        return PairedRatio(float(np.exp(logs.mean())), None, None, len(logs), 1.0, confidence, note)
+    return PairedRatio(float(np.exp(found.mean)), float(np.exp(found.low)),
+                       float(np.exp(found.high)), len(logs), found.p_value, confidence)

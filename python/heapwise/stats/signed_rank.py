@@ -72,11 +72,3 @@ def interval_rank(pairs: int, confidence: float) -> int | None:
 
     mean, deviation = _moments(pairs)
     return max(1, floor(mean + float(ndtri(tail)) * deviation))
-
-
-def pairs_needed(confidence: float) -> int:
-    """The smallest number of pairs that can give an interval: 2^(1-n) <= 1 - confidence."""
-    pairs = 1
-    while 2.0 ** (1 - pairs) > (1 - confidence) * (1 + 1e-12):
-        pairs += 1
-    return pairs

@@ -63,16 +63,3 @@ def halves(values: Sequence[float]) -> Halves | None:
     first, second = numbers[:half], numbers[-half:]
     p = float(mannwhitneyu(first, second, alternative="two-sided").pvalue)
     return Halves(p, float(np.median(second) - np.median(first)), len(numbers))
-
-
-def lag_one(values: Sequence[float]) -> float | None:
-    """Correlation of each value with the one before it, -1 ... 1; None below 6 values.
-
-    Near 0 when rounds are independent, which the intervals assume.
-    """
-    numbers = np.asarray(values, dtype=np.float64)
-    if len(numbers) < 6:
-        return None
-    centred = numbers - numbers.mean()
-    power = float(np.dot(centred, centred))
-    return float(np.dot(centred[1:], centred[:-1]) / power) if power > 0 else 0.0

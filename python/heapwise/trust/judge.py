@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import Literal
 
 import heapwise.trust
+from heapwise.evidence import Evidence
 from heapwise.model import Check, Trust
-from heapwise.store import StoredRun
 
 Overall = Literal["good", "limited", "not trustworthy"]
 
@@ -25,9 +25,9 @@ def check_modules() -> list[ModuleType]:
     return [importlib.import_module(f"heapwise.trust.{name}") for name in sorted(names)]
 
 
-def check_run(stored: StoredRun) -> Trust:
-    checks: list[Check] = [module.check(stored) for module in check_modules()]
-    libraries = any(subject.peer for subject in stored.run.plan.subjects)
+def check_run(evidence: Evidence) -> Trust:
+    checks: list[Check] = [module.check(evidence) for module in check_modules()]
+    libraries = any(subject.peer for subject in evidence.subjects.values())
     return Trust(overall(checks, ESSENTIAL | {"V1"} if libraries else ESSENTIAL), checks)
 
 

@@ -12,15 +12,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import timed
 from heapwise.model import Check, Peer, Process
-from heapwise.store import StoredRun
-from heapwise.trust.kept import timed
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V1", "The right allocator was inside"
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     peers = {s.name: s.peer for s in stored.run.plan.subjects if s.peer is not None}
     watched = [p for p in stored.processes if p.subject in peers and timed(p)]
     proven = [p for p in watched if p.identity]

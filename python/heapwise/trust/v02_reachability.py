@@ -7,13 +7,14 @@ If it warns: --force was given, and only part of the program is measured.
 
 from __future__ import annotations
 
+from heapwise.evidence import Evidence
 from heapwise.model import Check
-from heapwise.store import StoredRun
 
 ID, TITLE = "V2", "The program's malloc can be replaced"
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     found = [c for c in stored.run.preflight if c.id == ID]
     if not found:
         return Check(ID, TITLE, "unavailable", "No pre-flight was recorded for this run.")

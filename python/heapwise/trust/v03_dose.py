@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from heapwise.evidence import Evidence
 from heapwise.model import Check, Process
-from heapwise.store import StoredRun
 from heapwise.trust.words import percent
 
 ID, TITLE = "V3", "The program uses malloc enough to tell"
@@ -22,7 +22,8 @@ SHARE_NEEDED = 0.01
 """Below an estimated 1 % of the time, even an allocator that costs nothing is lost in the noise."""
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     if stored.run.plan.kind == "run":
         return Check(ID, TITLE, "unavailable",
                      "Does not apply: the experiments do nothing but allocate and free.")

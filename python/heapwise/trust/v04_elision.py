@@ -7,15 +7,16 @@ If it fails: the experiment is at fault. Report it.
 
 from __future__ import annotations
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import recorded
 from heapwise.model import Check
-from heapwise.store import StoredRun
-from heapwise.trust.kept import recorded
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V4", "No call was optimised away"
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     if stored.run.plan.kind == "compare":
         return Check(ID, TITLE, "unavailable",
                      "Does not apply: the program is measured as its owner built it.")

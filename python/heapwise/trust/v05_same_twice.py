@@ -1,89 +1,88 @@
 """The A/A test. One thing under two labels: how different does it look from itself?
 
 The baseline runs under two names in every round. How far its ratio to itself strays from 1 is the
-noise floor; smaller differences are not claimed.
+noise floor; smaller differences are not claimed. One interval in twenty excludes 1 by chance; more
+than chance explains, or one that is certain by itself, means that order or labels matter.
 If it warns or fails: the machine is not quiet, or there are too few rounds. --time 10m.
 """
 
 from __future__ import annotations
 
+from heapwise.evidence import Cell, Evidence
 from heapwise.model import Check, Verdict
 from heapwise.stats.holm import holm
-from heapwise.stats.noise import NoiseFloor, noise_floor
-from heapwise.store import StoredRun
-from heapwise.trust.series import Cell, Pairs, baseline_of, control_of, pair, tabulate
+from heapwise.stats.noise import NoiseFloor
 from heapwise.trust.words import counted, listed, percent
 
 ID, TITLE = "V5", "The baseline equals itself (A/A)"
 
 SURE = 0.01
-"""After Holm's adjustment over all quantities: one clean campaign in a hundred is accused."""
+"""Of each of the two tests: one clean campaign in a hundred is called biased."""
 
 MATTERS = 0.01
 """A certain difference of less than 1 % widens the noise floor, which covers it: a warning."""
 
+LEVEL = 0.05
+"""The share of A/A intervals that exclude 1 by chance, since they are 95 % intervals."""
 
-def check(stored: StoredRun) -> Check:
-    pairs = _pairs(stored)
-    floors = _floors(pairs)
+TOO_NOISY = 0.05
+"""With a wider floor differences that matter to most programs cannot be seen."""
+
+
+def check(evidence: Evidence) -> Check:
+    floors = evidence.noise
     if not floors:
-        return Check(ID, TITLE, "unavailable", "No A/A pair was measured, so there is no noise "
-                     "floor: small differences cannot be told from chance.")
-    cells = list(floors)
-    # Repeats share a process with its layout of memory: two processes that differ prove no bias.
-    tested = [floors[c].ratio.p_value if pairs[c].unit == "round" else 1.0 for c in cells]
-    adjusted = dict(zip(cells, holm(tested), strict=True))
-    figures = {"floors": [_figure(c, floors[c], adjusted[c]) for c in cells]}
-    certain = [c for c in cells if adjusted[c] < SURE]
+        return Check(ID, TITLE, "unavailable", "No A/A pair was measured in at least 3 rounds, so "
+                     "there is no noise floor: small differences cannot be told from chance.")
+    adjusted = dict(zip(floors, holm([f.p_value for f in floors.values()]), strict=True))
+    main = _main(evidence)
+    outside, chance = _outside(main)
+    figures = {"floors": [_figure(c, floors[c], adjusted[c]) for c in floors],
+               "outside": outside, "intervals": len(main), "p_outside": chance}
+    certain = {c: abs(floors[c].ratio.ratio - 1) for c in floors if adjusted[c] < SURE}
+    unequal = ("The same thing under two labels does not come out the same: "
+               + listed(f"{c.quantity} differs by {percent(gap)}" for c, gap in certain.items()))
+    if any(gap > MATTERS for gap in certain.values()):
+        return Check(ID, TITLE, "fail", f"{unequal}.", figures)
+    if chance < SURE:
+        return Check(ID, TITLE, "fail", f"{outside} of {len(main)} A/A intervals exclude 1, where "
+                     f"chance explains {LEVEL * len(main):.1f} (p {chance:.1g}): order or labels "
+                     "matter, or rounds depend on each other.", figures)
     if certain:
-        gaps = {c: abs(floors[c].ratio.ratio - 1) for c in certain}
-        words = [f"{c.quantity} differs by {percent(gap)}" for c, gap in gaps.items()]
-        return Check(ID, TITLE, "fail" if max(gaps.values()) > MATTERS else "warn",
-                     "The same thing under two labels does not come out the same: "
-                     f"{listed(words)}.", figures)
-    return Check(ID, TITLE, *_verdict(floors), figures)
+        return Check(ID, TITLE, "warn", f"{unequal}. The noise floor covers it.", figures)
+    return Check(ID, TITLE, *_verdict(main or floors, outside), figures)
 
 
-def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
-    first = next(iter(floors.values()))
-    words = (f"noise floor ±{percent(first.floor)} for {next(iter(floors)).quantity} from "
-             f"{counted(first.pairs, 'A/A pair')}")
-    if first.detectable is not None:
-        words += f"; a difference of {percent(first.detectable)} would be found 4 times in 5"
-    few = [f for f in floors.values() if f.note]
-    if few:
-        return "warn", f"{words[0].upper()}{words[1:]}. {few[0].note}."
-    outside = sum(f.biased for f in floors.values())
-    return "pass", (f"{words[0].upper()}{words[1:]}. "
-                    f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1.")
+def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:
+    """Of each cell the experiment's first quantity: others of the same processes depend on it."""
+    firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
+    return {cell: floor for cell, floor in evidence.noise.items()
+            if cell.quantity == firsts.get(cell.experiment)}
 
 
-def noise_floors(stored: StoredRun) -> dict[Cell, NoiseFloor]:
-    """For each cell and quantity where baseline and control were both measured (above zero)."""
-    return _floors(_pairs(stored))
+def _outside(main: dict[Cell, NoiseFloor]) -> tuple[int, float]:
+    """How many intervals exclude 1, and P(at least as many) if each does so with ``LEVEL``."""
+    from scipy.special import bdtrc
+
+    outside = sum(floor.biased for floor in main.values())
+    return outside, float(bdtrc(outside - 1, len(main), LEVEL)) if outside else 1.0
 
 
-def _floors(pairs: dict[Cell, Pairs]) -> dict[Cell, NoiseFloor]:
-    found = {cell: noise_floor(one.above, one.below) for cell, one in pairs.items()}
-    return {cell: floor for cell, floor in found.items() if floor is not None}
-
-
-def _pairs(stored: StoredRun) -> dict[Cell, Pairs]:
-    found: dict[Cell, Pairs] = {}
-    baselines = {e.id: baseline_of(stored, e) for e in stored.run.experiments}
-    for cell, row in tabulate(stored).items():
-        baseline = baselines.get(cell.experiment, "")
-        control = control_of(stored, baseline)
-        if control is None or baseline not in row or control not in row:
-            continue
-        pairs = pair(row[baseline], row[control])
-        if pairs.above and min(*pairs.above, *pairs.below) > 0:
-            found[cell] = pairs
-    return found
+def _verdict(floors: dict[Cell, NoiseFloor], outside: int) -> tuple[Verdict, str]:
+    worst = max(floors, key=lambda cell: floors[cell].floor)
+    floor = floors[worst]
+    said = "the widest noise floor is" if len(floors) > 1 else "the noise floor is"
+    words = (f"{len(floors) - outside} of {len(floors)} A/A intervals contain 1; {said} "
+             f"±{percent(floor.floor)}, for {worst.quantity} from "
+             f"{counted(floor.pairs, 'A/A pair')}; a difference of {percent(floor.detectable)} "
+             "would be found there 4 times in 5")
+    if floor.floor > TOO_NOISY:
+        return "warn", f"{words}. That is too noisy for differences under {percent(TOO_NOISY)}."
+    return "pass", f"{words}."
 
 
 def _figure(cell: Cell, floor: NoiseFloor, adjusted: float) -> dict[str, object]:
     return {"experiment": cell.experiment, "parameters": cell.parameters,
             "quantity": cell.quantity, "floor": floor.floor, "detectable": floor.detectable,
             "pairs": floor.pairs, "ratio": floor.ratio.ratio, "low": floor.ratio.low,
-            "high": floor.ratio.high, "p_adjusted": adjusted}
+            "high": floor.ratio.high, "p_value": floor.p_value, "p_adjusted": adjusted}

@@ -7,9 +7,9 @@ If it fails: do not believe the memory column.
 
 from __future__ import annotations
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured
 from heapwise.model import Check
-from heapwise.store import StoredRun
-from heapwise.trust.kept import measured
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V7", "Peak memory is the program's own"
@@ -21,7 +21,8 @@ LEAST_BYTES = 64 * 2**10
 """No Linux process with a libc has less than this resident."""
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     taken = [(p, p.facts["peak_rss_bytes"], p.facts.get("launcher_rss_bytes"))
              for p in measured(stored) if p.facts.get("peak_rss_bytes") is not None]
     if not taken:

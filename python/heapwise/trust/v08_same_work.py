@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import timed
+from heapwise.evidence.series import baseline_of, parameters_key
 from heapwise.model import Check, Process, Verdict
 from heapwise.store import StoredRun
-from heapwise.trust.kept import timed
-from heapwise.trust.series import baseline_of, parameters_key
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V8", "Every subject did the same work"
@@ -23,7 +24,8 @@ ID, TITLE = "V8", "Every subject did the same work"
 BAD = {"crashed", "failed", "timed_out", "output_differs", "wrong_allocator"}
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     processes = [p for p in stored.processes if timed(p)]
     proven = [p for p in processes if p.facts.get("output_hash") or _checks(p)]
     broken = Counter(f"{p.subject} {p.status.replace('_', ' ')}" for p in processes

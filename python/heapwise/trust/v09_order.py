@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured
+from heapwise.evidence.series import Cell, Series, Table
 from heapwise.model import Check
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
 from heapwise.store import StoredRun
-from heapwise.trust.kept import measured
-from heapwise.trust.series import Cell, Series, Table, baseline_of, pair, tabulate
 from heapwise.trust.words import counted, listed, percent
 
 ID, TITLE = "V9", "The order did not matter"
@@ -27,10 +28,10 @@ MATTERS = 0.01
 are wider than that."""
 
 
-def check(stored: StoredRun) -> Check:
-    table = tabulate(stored)
-    ratios = _ratio_trends(stored, table)
-    levels = _level_trends(stored, table)
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
+    ratios = _ratio_trends(evidence)
+    levels = _level_trends(stored, evidence.table)
     fixed = fixed_order(stored)
     figures = {"ratio_trends": ratios, "level_trends": levels, "order_was_fixed": fixed,
                "seed": stored.run.plan.seed}
@@ -53,19 +54,19 @@ def check(stored: StoredRun) -> Check:
                  f"trend in {counted(len(ratios) + len(levels), 'series', 'series')}.", figures)
 
 
-def _ratio_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
+def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:
     """log(subject/baseline) against the round, for the first quantity of each experiment."""
     found = []
-    for experiment in stored.run.experiments:
-        baseline = baseline_of(stored, experiment)
-        for cell, row in table.items():
+    for experiment in evidence.stored.run.experiments:
+        baseline = evidence.baselines[experiment.id]
+        for cell, row in evidence.table.items():
             if (cell.experiment, cell.quantity) != (experiment.id, experiment.quantities[0].name):
                 continue
-            for subject, series in row.items():
+            for subject in row:
                 if subject == baseline or baseline not in row:
                     continue
-                pairs = pair(series, row[baseline])
-                if pairs.unit == "round" and pairs.above and min(*pairs.above, *pairs.below) > 0:
+                pairs = evidence.pairs((cell, subject), (cell, baseline))
+                if pairs.has_ratio:
                     logs = list(np.log(pairs.above) - np.log(pairs.below))
                     found += _test(cell, f"{subject} / {baseline}", logs)
     return _adjusted(found)

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured, recorded
 from heapwise.model import Check, Process
 from heapwise.store import StoredRun
-from heapwise.trust.kept import measured, recorded
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V11", "The processors were the ones asked for"
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     seen = [(p, found) for p in measured(stored) if (found := _affinities(p))]
     if not seen:
         return Check(ID, TITLE, "unavailable", "No process read its affinity back.")

@@ -9,19 +9,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import SPIN_CHANGE, TOO_MANY
 from heapwise.model import Check
-from heapwise.store import StoredRun
-from heapwise.trust.kept import SPIN_CHANGE, TOO_MANY, candidates, sieve
 from heapwise.trust.words import counted, percent
 
 ID, TITLE = "V12", "The processor kept its speed"
 
 
-def check(stored: StoredRun) -> Check:
-    changes = [c for candidate in candidates(stored) if (c := candidate.spin_change()) is not None]
+def check(evidence: Evidence) -> Check:
+    changes = [c for candidate in evidence.candidates if (c := candidate.spin_change()) is not None]
     if not changes:
         return Check(ID, TITLE, "unavailable", "No spin was timed before and after the samples.")
-    result = sieve(stored)
+    result = evidence.sieve
     struck, removed = result.struck[ID], result.removed[ID]
     figures = {"samples": len(changes), "struck": struck, "discarded": removed,
                "median_change": float(np.median(changes)), "largest_change": max(changes)}

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import STEAL_SHARE, TOO_MANY, measured, steal_share
 from heapwise.model import Check, Process, Verdict
-from heapwise.store import StoredRun
-from heapwise.trust.kept import STEAL_SHARE, TOO_MANY, measured, sieve, steal_share
 from heapwise.trust.words import counted, percent
 
 ID, TITLE = "V13", "No neighbour disturbed"
@@ -25,14 +25,15 @@ SWITCHES_PER_S = 200
 """Involuntary switches per second of the median process: more than a time slice of 5 ms each."""
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     processes = measured(stored)
     steals = [s for p in processes if (s := steal_share(p)) is not None]
     waits = [w for p in processes if (w := _pressure(p)) is not None]
     switches = [s for p in processes if (s := _switches(p)) is not None]
     if not steals and not waits and not switches:
         return Check(ID, TITLE, "unavailable", "Neither stolen time nor pressure was recorded.")
-    result = sieve(stored)
+    result = evidence.sieve
     struck, removed = result.struck[ID], result.removed[ID]
     figures: dict[str, Any] = {
         "processes": len(processes), "struck": struck, "discarded": removed,

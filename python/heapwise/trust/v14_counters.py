@@ -7,9 +7,9 @@ If it fails: ask for fewer counters at once.
 
 from __future__ import annotations
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured
 from heapwise.model import Check
-from heapwise.store import StoredRun
-from heapwise.trust.kept import measured
 from heapwise.trust.words import percent
 
 ID, TITLE = "V14", "Hardware counters"
@@ -17,7 +17,8 @@ ID, TITLE = "V14", "Hardware counters"
 WHOLE = 0.999
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     shares = [float(p.facts["counters_running_share"]) for p in measured(stored)
               if p.facts.get("counters_running_share") is not None]
     if shares and min(shares) >= WHOLE:

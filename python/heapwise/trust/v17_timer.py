@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured, recorded
 from heapwise.model import Check, Process, Sample
 from heapwise.store import StoredRun
-from heapwise.trust.kept import measured, recorded, sieve
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V17", "Long enough for the clock"
@@ -24,10 +25,11 @@ PROGRAM_LEAST_S = 0.005
 """Below 5 ms, starting a process is what is measured."""
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     if stored.run.plan.kind == "compare":
         return _programs(stored)
-    return _regions(stored)
+    return _regions(evidence)
 
 
 def _programs(stored: StoredRun) -> Check:
@@ -44,9 +46,10 @@ def _programs(stored: StoredRun) -> Check:
                  "in nanoseconds by the launcher.", figures)
 
 
-def _regions(stored: StoredRun) -> Check:
+def _regions(evidence: Evidence) -> Check:
+    stored = evidence.stored
     clocks = {p.number: c for p in measured(stored) if (c := _clock(p))}
-    timed = [(s, float(s.facts["elapsed_ns"])) for s in sieve(stored).kept
+    timed = [(s, float(s.facts["elapsed_ns"])) for s in evidence.sieve.kept
              if s.facts.get("elapsed_ns") is not None and s.process in clocks]
     if not timed:
         return Check(ID, TITLE, "unavailable", "The clock's resolution and cost were not recorded.")

@@ -10,15 +10,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import measured, recorded
 from heapwise.model import Check
-from heapwise.store import StoredRun
-from heapwise.trust.kept import measured, recorded
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V18", "Release builds, known by version"
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     peers = [s.peer for s in stored.run.plan.subjects if s.peer is not None]
     builds = {(p.experiment, str(recorded(p, "compiler")), str(recorded(p, "flags")),
                recorded(p, "ndebug")) for p in measured(stored) if recorded(p, "compiler")}

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from heapwise.evidence import Evidence
 from heapwise.model import Check, Machine
-from heapwise.store import StoredRun
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V19", "The kernel's settings stayed"
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     after = stored.run.machine_after
     if after is None:
         return Check(ID, TITLE, "unavailable", "The machine was not looked at again at the end.")

@@ -7,8 +7,8 @@ If it warns: leave out --keep-env to compare defaults with defaults.
 
 from __future__ import annotations
 
+from heapwise.evidence import Evidence
 from heapwise.model import Check
-from heapwise.store import StoredRun
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V20", "No tuning leaked in"
@@ -19,7 +19,8 @@ PREFIXES = (
 )
 
 
-def check(stored: StoredRun) -> Check:
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
     environment = stored.run.plan.environment
     if not environment:
         return Check(ID, TITLE, "unavailable", "The environment of the processes is not on record.")

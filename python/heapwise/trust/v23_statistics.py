@@ -9,55 +9,62 @@ from __future__ import annotations
 
 from typing import Any
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.claims import Claim
 from heapwise.model import Check
+from heapwise.stats.dependence import Dependence
 from heapwise.stats.holm import rounds_needed
-from heapwise.store import StoredRun
-from heapwise.trust.claims import Claim, claims
-from heapwise.trust.series import ROUNDS_NEEDED
+from heapwise.stats.student import LEAST
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V23", "Enough numbers for the claims"
 
-CORRELATED = 0.5
+SURE = 0.01
+"""From this p-value on the check says that rounds depend on each other."""
 
 
-def check(stored: StoredRun) -> Check:
-    found = claims(stored)
+def check(evidence: Evidence) -> Check:
+    stored = evidence.stored
+    found = list(evidence.claims.values())
     if not found:
         return Check(ID, TITLE, "unavailable", "There was nothing to compare.",
                      {"damaged_lines": stored.damaged_lines})
-    few = [c for c in found if c.n < ROUNDS_NEEDED]
-    inside = [c for c in found if c.unit == "repeat"]
+    few = [c for c in found if c.n < LEAST]
     fallen = [c for c in found if c.differs and not c.survives]
-    tied = [c for c in found if c.unit == "round" and abs(c.lag_one or 0) > CORRELATED]
+    tied = {id: d for id, d in evidence.dependence.items() if d.p_value < SURE and d.factor > 1}
     figures: dict[str, Any] = {
-        "comparisons": len(found), "too_few": len(few), "over_repeats": len(inside),
+        "comparisons": len(found), "too_few": len(few),
         "fall_to_holm": [_name(c) for c in fallen], "damaged_lines": stored.damaged_lines,
-        "correlated": [_name(c) for c in tied],
+        "correlated": {id: d.lag_one for id, d in tied.items()},
     }
-    troubles = _troubles(few, inside, fallen, stored.damaged_lines)
+    troubles = _troubles(few, fallen, tied, stored.damaged_lines)
     if troubles:
         return Check(ID, TITLE, "warn", f"{'; '.join(troubles)}.", figures)
     return Check(ID, TITLE, "pass", f"{counted(len(found), 'comparison')} from at least "
-                 f"{min(c.n for c in found)} paired rounds each; medians and rank intervals, every "
-                 "sample kept; what is claimed also survives Holm's adjustment.", figures)
+                 f"{min(c.n for c in found)} paired rounds each; {_kept(evidence)}; what "
+                 "is claimed also survives Holm's adjustment.", figures)
 
 
-def _troubles(
-    few: list[Claim], inside: list[Claim], fallen: list[Claim], damaged: int
-) -> list[str]:
+def _kept(evidence: Evidence) -> str:
+    kept, of = len(evidence.sieve.kept), evidence.sieve.of
+    return "every sample kept" if kept == of else f"{kept} of {of} samples kept"
+
+
+def _troubles(few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence],
+              damaged: int) -> list[str]:
     found = []
     if few:
-        found.append(f"{counted(len(few), 'comparison')} with fewer than {ROUNDS_NEEDED} pairs "
-                     f"({listed(_name(c) for c in few)}): no interval")
-    if inside:
-        found.append(f"{counted(len(inside), 'interval')} over repeats, which share a process and "
-                     f"are not independent; {ROUNDS_NEEDED} rounds would mend it")
+        found.append(f"{counted(len(few), 'comparison')} with fewer than {LEAST} rounds "
+                     f"({listed(_name(c) for c in few)}): no interval, so no verdict")
     if fallen:
         most = max(c.comparisons for c in fallen)
         found.append(f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "
                      f"would not survive {counted(most, 'comparison')} at once; "
                      f"{rounds_needed(most)} rounds could tell")
+    if tied:
+        widest = max(d.factor for d in tied.values())
+        found.append(f"rounds depend on the rounds before them ({listed(tied)}), so intervals are "
+                     f"up to {widest:.1f} times as wide as they would otherwise be")
     if damaged:
         found.append(f"{counted(damaged, 'line')} of the samples could not be read")
     return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]

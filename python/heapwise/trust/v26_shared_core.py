@@ -10,19 +10,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.kept import CROWD
 from heapwise.model import Check, Verdict
-from heapwise.store import StoredRun
-from heapwise.trust.kept import CROWD, candidates, sieve
 from heapwise.trust.words import counted, percent
 
 ID, TITLE = "V26", "Each core was ours alone"
 
 
-def check(stored: StoredRun) -> Check:
-    crowds = [c for candidate in candidates(stored) if (c := candidate.crowd()) is not None]
+def check(evidence: Evidence) -> Check:
+    crowds = [c for candidate in evidence.candidates if (c := candidate.crowd()) is not None]
     if not crowds:
         return Check(ID, TITLE, "unavailable", "No chains were timed around the samples.")
-    result = sieve(stored)
+    result = evidence.sieve
     struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     figures = {"samples": len(crowds), "struck": struck, "discarded": removed,
                "cells_as_they_are": spared, "median": float(np.median(crowds)),

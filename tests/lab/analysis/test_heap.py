@@ -11,9 +11,9 @@ from synthetic_heap import BASE, MIX, SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse, goal_line
 from heapwise.analysis.goals import goals
-from heapwise.analysis.rows import Bench
 from heapwise.analysis.speed_memory import speed_memory
 from heapwise.analysis.standing import Standing, aspect_of, standings
+from heapwise.evidence import Evidence
 from heapwise.model import Goal, Quantity, Subject, Trust
 from heapwise.store import StoredRun
 
@@ -39,11 +39,11 @@ def standing(found: list[Standing], experiment: str, quantity: str, threads: int
 
 
 def goal(stored: StoredRun, says: str) -> Goal:
-    return next(g for g in goals(Bench(stored), GOOD) if g.cell.startswith(says))
+    return next(g for g in goals(Evidence(stored), GOOD) if g.cell.startswith(says))
 
 
 def test_behind_is_a_factor_whatever_the_direction() -> None:
-    found = standings(Bench(PLAIN))
+    found = standings(Evidence(PLAIN))
     for quantity in ("throughput", "alloc_p99"):
         row = standing(found, "heap/rl_small", quantity)
         assert row.best == OURS
@@ -55,7 +55,7 @@ def test_behind_is_a_factor_whatever_the_direction() -> None:
 
 
 def test_equals_are_level_and_the_workloads_own_figure_is_not_ranked() -> None:
-    found = standings(Bench(PLAIN))
+    found = standings(Evidence(PLAIN))
     assert BASE in standing(found, "heap/rl_small", "overhead_ratio").level()
     assert not [s for s in found if s.cell.quantity == "peak_live"]
     assert not [s for s in found if f"{BASE}-control" in s.places]
@@ -64,7 +64,7 @@ def test_equals_are_level_and_the_workloads_own_figure_is_not_ranked() -> None:
 def test_who_crashed_even_once_has_no_place() -> None:
     processes = [replace(p, status="crashed") if p.subject == OURS and p.round == 3 else p
                  for p in PLAIN.processes]
-    found = standings(Bench(replace(PLAIN, processes=processes)))
+    found = standings(Evidence(replace(PLAIN, processes=processes)))
     assert all(OURS not in s.places for s in found)
 
 
@@ -80,7 +80,7 @@ def test_aspects(quantity: Quantity, aspect: str) -> None:
 
 
 def test_the_map_has_the_planted_means_with_the_baseline_at_one() -> None:
-    found = speed_memory(Bench(PLAIN), "heap")
+    found = speed_memory(Evidence(PLAIN), "heap")
     assert found is not None
     assert len(found.rows) == 12
     spots = {s.subject: s for s in found.spots}
@@ -95,15 +95,15 @@ def test_the_map_has_the_planted_means_with_the_baseline_at_one() -> None:
 
 def test_a_mean_over_survivors_is_refused_and_said() -> None:
     lost = heap_run(Heap(lost=lambda e, s, p: s == "malloc@tcmalloc" and p.get("threads") == 16))
-    found = speed_memory(Bench(lost), "heap")
+    found = speed_memory(Evidence(lost), "heap")
     assert found is not None
     assert "malloc@tcmalloc" not in {s.subject for s in found.spots}
     assert found.left_out == {"malloc@tcmalloc": "measured in 8 of 12 rows"}
 
 
 def test_there_is_no_map_without_the_family() -> None:
-    assert speed_memory(Bench(pool_run(6)), "heap") is None
-    assert speed_memory(Bench(compare_run()), "heap") is None
+    assert speed_memory(Evidence(pool_run(6)), "heap") is None
+    assert speed_memory(Evidence(compare_run()), "heap") is None
 
 
 def test_goals_over_rows_are_met_with_every_row_in_them() -> None:
@@ -127,7 +127,7 @@ def test_one_row_behind_breaks_the_goal_and_is_named() -> None:
     assert [p.cell for p in found.parts if p.verdict == "not met"] == [
         "rl_medium throughput threads=2"]
     assert goal(stored, "no row far behind").verdict == "met"
-    headline = next(h for h in analyse(stored).headlines if h.startswith(f"{OURS} loses"))
+    headline = next(h for h in analyse(Evidence(stored)).headlines if h.startswith(f"{OURS} loses"))
     assert "in 1 of" in headline
     assert "rl_medium throughput threads=2 (1.04x behind malloc@mimalloc)" in headline
 
@@ -220,7 +220,7 @@ def test_missing_parts_are_not_measured_and_never_met() -> None:
 
 
 def test_few_rounds_and_one_processor_cannot_tell() -> None:
-    few = goal(heap_run(Heap(rounds=3)), "every throughput and latency row")
+    few = goal(heap_run(Heap(rounds=2)), "every throughput and latency row")
     assert few.verdict == "cannot tell here"
     alone = replace(PLAIN, run=replace(PLAIN.run, machine=replace(PLAIN.run.machine, cores=1)))
     found = goal(alone, "16 threads")
@@ -231,12 +231,13 @@ def test_few_rounds_and_one_processor_cannot_tell() -> None:
 def test_untrustworthy_figures_meet_no_goal() -> None:
     wrong = [{"malloc": {"path": "/lib/other.so", "build_id": "x"}}]
     stored = replace(PLAIN, processes=[replace(p, identity=wrong) for p in PLAIN.processes])
-    assert {g.verdict for g in analyse(stored).goals} == {"cannot tell here", "not measured"}
+    assert {g.verdict for g in analyse(Evidence(stored)).goals} == {
+        "cannot tell here", "not measured"}
 
 
 def test_without_our_heap_there_is_neither_goal_nor_loss() -> None:
     stored = heap_run(Heap(speed={k: v for k, v in SPEED.items() if k != OURS}))
-    result = analyse(stored)
+    result = analyse(Evidence(stored))
     assert result.goals == []
     assert not [h for h in result.headlines if "loses" in h]
     assert any(h.startswith("fastest of 12 rows: malloc@mimalloc alone in 12") for h in
@@ -244,12 +245,12 @@ def test_without_our_heap_there_is_neither_goal_nor_loss() -> None:
 
 
 def test_headlines_say_who_leads_where() -> None:
-    lines = analyse(PLAIN).headlines
+    lines = analyse(Evidence(PLAIN)).headlines
     assert ("fastest of 12 rows: malloc@heapwise alone in 12 (rl_small 3, rl_medium 3, "
             "fragmentation_mix 3, alignment64 3)") in lines
     assert any(h.startswith("least peak memory of 12 rows: malloc@heapwise") for h in lines)
     smoke = replace(PLAIN, run=replace(PLAIN.run, plan=replace(PLAIN.run.plan, smoke=True)))
-    assert (analyse(smoke).headlines, analyse(smoke).goals) == ([], [])
+    assert (analyse(Evidence(smoke)).headlines, analyse(Evidence(smoke)).goals) == ([], [])
 
 
 def renamed(stored: StoredRun, old: str, new: str) -> StoredRun:
@@ -268,13 +269,13 @@ def renamed(stored: StoredRun, old: str, new: str) -> StoredRun:
 def test_no_favour_another_name_changes_nothing_but_the_name() -> None:
     """Rows, advice, standings and the first lines are the same for ours under any name."""
     other = renamed(PLAIN, OURS, "malloc@zzz")
-    mine, theirs = analyse(PLAIN), analyse(other)
+    mine, theirs = analyse(Evidence(PLAIN)), analyse(Evidence(other))
     assert [replace(r, subject="") for r in mine.rows] == [
         replace(r, subject="") for r in theirs.rows]
     assert mine.advice == theirs.advice.replace("zzz", "heapwise")
     assert [h for h in mine.headlines if "loses" not in h] == [
         h.replace("zzz", "heapwise") for h in theirs.headlines]
-    for a, b in zip(standings(Bench(PLAIN)), standings(Bench(other)), strict=True):
+    for a, b in zip(standings(Evidence(PLAIN)), standings(Evidence(other)), strict=True):
         assert list(a.places) == [n.replace("zzz", "heapwise") for n in b.places]
         assert a.best == b.best.replace("zzz", "heapwise")
 

@@ -10,14 +10,14 @@ from synthetic import compare_run
 from synthetic_shelf import Shelf, shelf_run
 
 from heapwise.analysis import analyse, detectable_line, expected_line, headline
-from heapwise.analysis.rows import Bench
 from heapwise.analysis.standing import standings
+from heapwise.evidence import Evidence
 from heapwise.model import Result
 
 
 @pytest.fixture(scope="module")
 def result() -> Result:
-    return analyse(shelf_run())
+    return analyse(Evidence(shelf_run()))
 
 
 def verdicts(found: Result) -> dict[str, str]:
@@ -67,15 +67,16 @@ def test_never_means_in_no_repeat_at_all() -> None:
     def once(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
         return 1.0 if name == "stray" and 36 <= next(calls) < 60 else value
 
-    found = verdicts(analyse(shelf_run(Shelf(bend=once))))
+    found = verdicts(analyse(Evidence(shelf_run(Shelf(bend=once)))))
     assert found["no load goes astray"] == "not met"
 
 
 @pytest.mark.parametrize("script", [Shelf(smoke=True, rounds=1), Shelf(rounds=1, noise=0.5)])
 def test_too_little_is_never_met(script: Shelf) -> None:
-    assert verdicts(analyse(shelf_run(script)))["all fields are level"] == "cannot tell here"
+    found = verdicts(analyse(Evidence(shelf_run(script))))
+    assert found["all fields are level"] == "cannot tell here"
     if script.smoke:
-        assert set(verdicts(analyse(shelf_run(script))).values()) <= {
+        assert set(found.values()) <= {
             "cannot tell here", "not measured"}
 
 
@@ -95,7 +96,7 @@ def test_direction_and_size_are_said(factor: float, words: str) -> None:
     def bend(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
         return 500.0 * factor if subject == "soa" and cell["fields"] == "two" else value
 
-    found = analyse(shelf_run(Shelf(noise=0.0001, bend=bend))).findings
+    found = analyse(Evidence(shelf_run(Shelf(noise=0.0001, bend=bend)))).findings
     sentence = next(f.sentence for f in found if f.sentence.startswith("fields two: soa"))
     assert words in sentence
 
@@ -111,7 +112,7 @@ def test_the_headline_is_the_largest_certain_difference(result: Result) -> None:
 @pytest.mark.parametrize("noise", [0.002, 0.05])
 def test_the_least_difference_grows_with_the_noise(noise: float) -> None:
     """Of one cell: 3.48 standard errors of the log ratio of 8 medians of 5."""
-    found = analyse(shelf_run(Shelf(noise=noise))).detectable
+    found = analyse(Evidence(shelf_run(Shelf(noise=noise)))).detectable
     assert [d.experiment for d in found] == ["layout/aos_vs_soa", "cache/levels"]
     one = found[0]
     expected = 3.26 * noise * 0.536 * 2**0.5 / 8**0.5
@@ -130,28 +131,29 @@ def test_it_says_whether_processes_differ_or_the_repeats_within_one() -> None:
         replace(s, values={name: value * (1.2 if s.process % 7 < 3 else 1.0)
                            for name, value in s.values.items()}) for s in steady.samples])
     for stored, processes_more in ((of_processes, True), (shelf_run(Shelf(noise=0.05)), False)):
-        words = analyse(stored).detectable[0].note.replace(",", "").split()
+        words = analyse(Evidence(stored)).detectable[0].note.replace(",", "").split()
         assert (words[0], words[5]) == ("processes", "repeats")
         assert (float(words[3]) > float(words[9])) == processes_more
 
 
 def test_many_questions_have_no_common_winner() -> None:
-    one = shelf_run()
+    runs = [shelf_run(Shelf(seed=seed)) for seed in range(4)]
+    one = runs[0]
     of_four = [replace(e, id=f"{e.id}_{number}", baseline=f"{e.baseline}_{number}",
                        subjects=[replace(s, name=f"{s.name}_{number}") for s in e.subjects])
                for e in one.run.experiments for number in range(4)]
-    again = [(number, record) for number in range(4) for record in one.processes]
+    again = [(number, record) for number, run in enumerate(runs) for record in run.processes]
     step = len(one.processes)
     many = replace(
         one, processes=[replace(p, number=p.number + step * n, experiment=f"{p.experiment}_{n}",
                                 subject=_named(p.subject, n)) for n, p in again],
         samples=[replace(s, process=s.process + step * n, experiment=f"{s.experiment}_{n}",
-                         subject=_named(s.subject, n)) for n in range(4) for s in one.samples],
+                         subject=_named(s.subject, n)) for n in range(4) for s in runs[n].samples],
         run=replace(one.run, experiments=of_four, plan=replace(one.run.plan, subjects=[
             replace(s, name=_named(s.name, n)) for n in range(4)
             for s in one.run.plan.subjects])))
-    assert "8 questions" in analyse(many).advice
-    assert "questions" not in analyse(one).advice
+    assert "8 questions" in analyse(Evidence(many)).advice
+    assert "questions" not in analyse(Evidence(one)).advice
 
 
 def _named(subject: str, number: int) -> str:
@@ -161,18 +163,18 @@ def _named(subject: str, number: int) -> str:
 
 def test_comparisons_and_smoke_runs_have_none_of_it() -> None:
     for stored in (compare_run(), shelf_run(Shelf(smoke=True, rounds=1))):
-        found = analyse(stored)
+        found = analyse(Evidence(stored))
         assert not found.findings
         assert not found.detectable
-    assert not analyse(compare_run()).expectations
+    assert not analyse(Evidence(compare_run())).expectations
 
 
 def test_what_was_slowed_down_on_purpose_is_never_ranked() -> None:
     def slow(experiment: str, subject: str, cell: dict[str, Any], name: str, value: float) -> float:
         return value * 2 if subject == "soa" else value
 
-    honest = analyse(shelf_run(Shelf(bend=slow)))
-    planted = analyse(shelf_run(Shelf(bend=slow, plant={"soa": 3.0})))
+    honest = analyse(Evidence(shelf_run(Shelf(bend=slow))))
+    planted = analyse(Evidence(shelf_run(Shelf(bend=slow, plant={"soa": 3.0}))))
     assert {r.verdict for r in honest.rows if r.subject == "soa"} == {"better"}
     assert {r.verdict for r in planted.rows if r.subject == "soa"} == {"cannot tell"}
     assert all("slowed down on purpose" in r.note for r in planted.rows if r.subject == "soa")
@@ -188,8 +190,8 @@ def test_the_loop_alone_is_a_yardstick_and_no_rival() -> None:
         return 9000.0 if subject == "empty_loop" else value
 
     stored = shelf_run(Shelf(bend=quick, refused=(), rename={"aosoa": "empty_loop"}))
-    found = analyse(stored)
+    found = analyse(Evidence(stored))
     assert {r.verdict for r in found.rows if r.subject == "empty_loop"} == {"better"}
     assert "empty_loop" not in found.advice
     assert not any("empty_loop" in finding.sentence for finding in found.findings)
-    assert all("empty_loop" not in standing.places for standing in standings(Bench(stored)))
+    assert all("empty_loop" not in standing.places for standing in standings(Evidence(stored)))

@@ -6,9 +6,9 @@ import pytest
 from synthetic_trees import BASE, KINDS, PEAKS, TIMES, Trees, trees_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.rows import Bench
 from heapwise.analysis.standing import standings
 from heapwise.analysis.tree_table import tree_tables
+from heapwise.evidence import Evidence
 from heapwise.model import Goal, Result
 from heapwise.store import StoredRun
 
@@ -20,7 +20,7 @@ def stored() -> StoredRun:
 
 @pytest.fixture(scope="module")
 def result(stored: StoredRun) -> Result:
-    return analyse(stored)
+    return analyse(Evidence(stored))
 
 
 def goal(result: Result, name: str) -> Goal:
@@ -28,7 +28,7 @@ def goal(result: Result, name: str) -> Goal:
 
 
 def test_kinds_never_share_a_ranking(stored: StoredRun) -> None:
-    for standing in standings(Bench(stored)):
+    for standing in standings(Evidence(stored)):
         kinds = {KINDS[name.partition("/")[0]] for name in standing.places}
         assert kinds == {standing.group}
 
@@ -50,7 +50,7 @@ def test_goals_are_those_of_the_seed_s_depth(result: Result) -> None:
     best = goal(result, "trees by malloc")
     assert best.of == "malloc@heapwise / any other malloc (malloc@mimalloc)"
     assert best.ratio == pytest.approx(2.5 / 2.0, rel=0.02)
-    other = analyse(trees_run(Trees(depth=18)))
+    other = analyse(Evidence(trees_run(Trees(depth=18))))
     assert {g.verdict for g in other.goals} == {"not measured"}
     assert {g.note for g in other.goals} == {"no row of depth 21"}
 
@@ -70,19 +70,19 @@ def test_goals_are_those_of_the_seed_s_depth(result: Result) -> None:
 def test_a_goal_that_is_missed_is_said(
     name: str, times: dict[str, float], peaks: dict[str, float]
 ) -> None:
-    found = analyse(trees_run(Trees(times=TIMES | times, peaks=PEAKS | peaks)))
+    found = analyse(Evidence(trees_run(Trees(times=TIMES | times, peaks=PEAKS | peaks))))
     assert goal(found, name).verdict == "not met"
 
 
 def test_no_more_memory_is_asked_of_the_fastest_other_only() -> None:
-    found = analyse(trees_run(Trees(peaks=PEAKS | {"malloc@jemalloc": 10.0})))
+    found = analyse(Evidence(trees_run(Trees(peaks=PEAKS | {"malloc@jemalloc": 10.0}))))
     assert goal(found, "at no more memory").verdict == "met"
 
 
 def test_one_wrong_sum_takes_a_row_out_of_everything() -> None:
     stored = trees_run(Trees(lost={"ocaml": ("output_differs", "line 3 is wrong"),
                                    "malloc@mimalloc": ("crashed", "crashed (SIGSEGV)")}))
-    found = analyse(stored)
+    found = analyse(Evidence(stored))
     lines = {line.subject: line
              for line in tree_tables(stored.run.experiments[0], found.rows)[0].lines}
     assert lines["ocaml"].trouble == "output differs 8 of 8: line 3 is wrong"
@@ -112,9 +112,9 @@ def test_a_rival_that_was_wrong_once_decides_no_goal() -> None:
     from dataclasses import replace
 
     stored = trees_run(Trees(times=TIMES | {"dlmalloc": 1.0}))
-    assert goal(analyse(stored), "trees by malloc").verdict == "not met"
+    assert goal(analyse(Evidence(stored)), "trees by malloc").verdict == "not met"
     wrong = next(p for p in stored.processes if p.subject == "dlmalloc")
     stored.processes[stored.processes.index(wrong)] = replace(wrong, status="output_differs")
-    found = goal(analyse(stored), "trees by malloc")
+    found = goal(analyse(Evidence(stored)), "trees by malloc")
     assert found.verdict == "met"
     assert "malloc@mimalloc" in found.of

@@ -10,12 +10,13 @@ from synthetic_heap import Heap, heap_run
 from heapwise.analysis import analyse
 from heapwise.cli.frame.campaign import MANY_ROWS, _tables
 from heapwise.cli.frame.standing import standing_tables
+from heapwise.evidence import Evidence
 from heapwise.model import Experiment, Process
 from heapwise.store import StoredRun
 
 
 def test_a_line_for_each_row_with_the_best_and_who_is_how_far_behind() -> None:
-    text = standing_tables(heap_run(Heap(threads=(1, 2))))
+    text = standing_tables(Evidence(heap_run(Heap(threads=(1, 2)))))
     lines = {line.split("  ")[0]: line.split() for line in text.splitlines() if line}
     assert [t for t in lines if t.endswith("behind the best (?: cannot tell)")] == [
         f"{t}: times behind the best (?: cannot tell)" for t in ("Speed", "Latency", "Memory")]
@@ -29,13 +30,13 @@ def test_experiments_without_subjects_in_common_have_a_table_each() -> None:
     both = heap_run(Heap(threads=(1, 2)))
     other = replace(both, processes=[_of_another(p) for p in both.processes],
                     samples=[_of_another(s) for s in both.samples])
-    text = standing_tables(replace(
+    text = standing_tables(Evidence(replace(
         both, processes=both.processes + other.processes, samples=both.samples + other.samples,
         run=replace(both.run,
                     experiments=[*both.run.experiments, *_experiments_of_another(both)],
                     plan=replace(both.run.plan, subjects=[
                         *both.run.plan.subjects,
-                        *(replace(s, name=f"their_{s.name}") for s in both.run.plan.subjects)]))))
+                        *(replace(s, name=f"their_{s.name}") for s in both.run.plan.subjects)])))))
     heads = [line for line in text.splitlines() if "behind the best" in line]
     assert heads == ["Times behind the best (?: cannot tell)"]
     heads = [line.split(": speed")[1].split() for line in text.splitlines() if ": speed" in line]
@@ -59,7 +60,7 @@ def _experiments_of_another(stored: StoredRun) -> list[Experiment]:
 
 def test_many_rows_end_in_it_and_few_in_all_their_figures() -> None:
     long, short = heap_run(Heap(rounds=6)), heap_run(Heap(threads=(1,), rounds=6))
-    assert len(analyse(long).rows) > MANY_ROWS >= len(analyse(short).rows)
-    assert "heapwise report 4ea9" in _tables(analyse(long), long)
-    assert "stddev" not in _tables(analyse(long), long)
-    assert "stddev" in _tables(analyse(short), short)
+    assert len(analyse(Evidence(long)).rows) > MANY_ROWS >= len(analyse(Evidence(short)).rows)
+    assert "heapwise report 4ea9" in _tables(analyse(Evidence(long)), Evidence(long))
+    assert "stddev" not in _tables(analyse(Evidence(long)), Evidence(long))
+    assert "stddev" in _tables(analyse(Evidence(short)), Evidence(short))

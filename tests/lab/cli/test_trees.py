@@ -14,8 +14,10 @@ from synthetic_trees import Trees, trees_run
 from heapwise.analysis import analyse
 from heapwise.cli.frame.announce import estimate_s, missing_rows
 from heapwise.cli.frame.programs import program_tables
+from heapwise.evidence import Evidence
 from heapwise.model import SubjectSpec
 from heapwise.report.formats import find_formats
+from heapwise.report.view import View
 from heapwise.runner import Prepared
 
 
@@ -41,7 +43,7 @@ def test_missing_rows_are_told_by_the_way_to_get_them() -> None:
 
 def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> None:
     stored = trees_run(Trees(lost={"ocaml": ("crashed", "crashed (SIGSEGV)")}))
-    text = program_tables(stored.run.experiments[0], analyse(stored))
+    text = program_tables(stored.run.experiments[0], analyse(Evidence(stored)))
     lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ")}
     assert lines["malloc@heapwise"].split()[1:5:3] == ["2.00", "130"]
     assert "crashed (SIGSEGV) 8 of 8" in lines["ocaml"]
@@ -50,7 +52,7 @@ def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> 
 
 def test_the_seed_s_own_form() -> None:
     stored = trees_run(Trees(missing=("dart",), lost={"boehm_1": ("timed_out", "no end")}))
-    text = find_formats()["seed-text"].write(stored, analyse(stored))
+    text = find_formats()["seed-text"].write(View(Evidence(stored)))
     block = text[text.index("(ocaml)"):].splitlines()
     assert block[1] == "tree 21"
     assert block[2].split()[1::2] == ["real", "user", "sys", "MiB"]

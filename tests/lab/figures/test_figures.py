@@ -12,6 +12,7 @@ from synthetic import compare_run, pool_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.units import show
+from heapwise.evidence import Evidence
 from heapwise.figures import curves, forest, latency, order, scaling, sizes, strip, tradeoff
 from heapwise.figures.axis import even_ticks, linear, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.labels import Rectangle, place_labels, spread
@@ -33,7 +34,8 @@ def parse(text: str) -> ElementTree.Element:
 
 
 def rows(quantity: str) -> list[Row]:
-    return [r for r in analyse(compare_run()).rows if r.parameters["quantity"] == quantity]
+    return [r for r in analyse(Evidence(compare_run())).rows
+            if r.parameters["quantity"] == quantity]
 
 
 def texts(root: ElementTree.Element) -> list[str]:
@@ -78,7 +80,7 @@ def test_forest_has_a_line_per_row_even_without_figures() -> None:
 
 
 def test_scaling_has_every_raw_point() -> None:
-    found = [r for r in analyse(pool_run(6, threads=[1, 4])).rows
+    found = [r for r in analyse(Evidence(pool_run(6, threads=[1, 4]))).rows
              if r.experiment == "pool/concurrent"]
     root = parse(scaling.draw(found, "threads", "threads", lambda v: show(v, "ns/op")))
     assert len(list(root.iter(f"{SVG}circle"))) == sum(r.n + 1 for r in found)

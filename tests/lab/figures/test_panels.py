@@ -11,13 +11,14 @@ from synthetic_heap import Heap, heap_run
 
 from heapwise.analysis import analyse
 from heapwise.analysis.units import scale_for
+from heapwise.evidence import Evidence
 from heapwise.figures import curves, panels, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.figures.svg import text_width
 from heapwise.model import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
-ROWS = [r for r in analyse(heap_run(Heap(threads=(1,)))).rows
+ROWS = [r for r in analyse(Evidence(heap_run(Heap(threads=(1,))))).rows
         if r.parameters["quantity"] == "throughput" and not r.subject.endswith("-control")]
 NAMES = ["malloc@glibc", "malloc@jemalloc", "malloc@mimalloc", "malloc@tcmalloc",
          "malloc@heapwise", "a_name_that_is_longer_than_any_column_should_be"]

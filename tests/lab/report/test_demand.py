@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from synthetic import compare_run, pool_run
 
+from heapwise.evidence import Evidence
 from heapwise.report import View, build_page
 from heapwise.report.sections import demand
 from heapwise.store import StoredRun
@@ -18,7 +19,8 @@ def counted(**facts: object) -> StoredRun:
 
 
 def test_calls_a_second_are_over_the_time_of_a_process_that_is_not_counted() -> None:
-    found = demand.build(View(counted(plain_wall_s=2.0, sizes=[0, 0, 0, 0, 0, 0, 0, 20_000_000])))
+    stored = counted(plain_wall_s=2.0, sizes=[0, 0, 0, 0, 0, 0, 0, 20_000_000])
+    found = demand.build(View(Evidence(stored)))
     assert found is not None
     facts = dict(found["facts"])
     assert facts["Requests"] == "20,000,000"
@@ -28,15 +30,15 @@ def test_calls_a_second_are_over_the_time_of_a_process_that_is_not_counted() -> 
 
 
 def test_without_sizes_the_numbers_stay_and_the_figure_is_left_out() -> None:
-    page = build_page([View(compare_run())])
+    page = build_page([View(Evidence(compare_run()))])
     assert "What the program asks of malloc" in page
     assert "figure sizes" not in page
 
 
 def test_nothing_counted_is_no_section() -> None:
-    assert demand.build(View(pool_run())) is None
+    assert demand.build(View(Evidence(pool_run()))) is None
     run = pool_run()
     facts = {**run.processes[0].facts, **counted().processes[0].facts}
     first = replace(run.processes[0], facts=facts)
-    assert demand.build(View(replace(run, processes=[first, *run.processes[1:]]))) is None
-    assert demand.build(View(counted(calls={"malloc": 0, "free": 0}))) is None
+    assert demand.build(View(Evidence(replace(run, processes=[first, *run.processes[1:]])))) is None
+    assert demand.build(View(Evidence(counted(calls={"malloc": 0, "free": 0})))) is None

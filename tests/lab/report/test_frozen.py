@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.analysis import analyse
+from heapwise.evidence import Evidence
 from heapwise.report import View, build_page
 from heapwise.report.formats import find_formats
 from heapwise.store import read_run, run_ids
@@ -23,7 +24,7 @@ def test_there_is_one_of_each_kind() -> None:
 def test_every_number_of_a_row_comes_from_the_samples(run: str) -> None:
     stored = read_run(DATA, run)
     assert stored.damaged_lines == 0
-    result = analyse(stored)
+    result = analyse(Evidence(stored))
     assert result.rows
     for row in result.rows:
         if row.median is None:
@@ -38,27 +39,27 @@ def test_every_number_of_a_row_comes_from_the_samples(run: str) -> None:
 
 def test_a_busy_machine_is_not_called_good() -> None:
     for run in RUNS:
-        trust = analyse(read_run(DATA, run)).trust
+        trust = analyse(Evidence(read_run(DATA, run))).trust
         assert trust.verdict == "limited"
         assert next(c for c in trust.checks if c.id == "V13").verdict == "warn"
 
 
 def test_every_allocator_was_proven_inside() -> None:
     for run in RUNS:
-        checks = analyse(read_run(DATA, run)).trust.checks
+        checks = analyse(Evidence(read_run(DATA, run))).trust.checks
         assert next(c for c in checks if c.id == "V1").verdict == "pass"
 
 
 def test_advice_does_not_name_a_winner_that_is_not_there() -> None:
     compared = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "compare")
-    advice = analyse(read_run(DATA, compared)).advice
+    advice = analyse(Evidence(read_run(DATA, compared))).advice
     assert "Cannot tell yet" in advice
     assert "None is smaller than glibc" in advice
 
 
 def test_the_sizes_that_a_program_asks_for_are_shown() -> None:
     compared = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "compare")
-    page = build_page([View(read_run(DATA, compared))])
+    page = build_page([View(Evidence(read_run(DATA, compared)))])
     assert "What the program asks of malloc" in page
     assert "9 to 16 B: 30,185 requests, 49.1 %" in page
     assert "malloc 61,448, realloc 27, free 61,434" in page
@@ -66,7 +67,7 @@ def test_the_sizes_that_a_program_asks_for_are_shown() -> None:
 
 def test_a_pool_run_has_its_sections() -> None:
     pools = next(run for run in RUNS if read_run(DATA, run).run.plan.kind == "run")
-    page = build_page([View(read_run(DATA, pools))])
+    page = build_page([View(Evidence(read_run(DATA, pools)))])
     assert "Goals of the project" in page
     assert "Latency" in page
     assert "figure scaling" in page
@@ -76,4 +77,4 @@ def test_a_pool_run_has_its_sections() -> None:
 @pytest.mark.parametrize("name", find_formats())
 def test_every_format_can_be_written(run: str, name: str) -> None:
     stored = read_run(DATA, run)
-    assert find_formats()[name].write(stored, analyse(stored)).endswith("\n")
+    assert find_formats()[name].write(View(Evidence(stored))).endswith("\n")

@@ -12,7 +12,7 @@ import pytest
 from synthetic import compare_run, pool_run
 from synthetic_heap import MIX, SPEED, Heap, experiment_of, heap_run
 
-from heapwise.analysis import analyse
+from heapwise.evidence import Evidence
 from heapwise.model import Quantity
 from heapwise.report import View, build_page
 from heapwise.report.formats import find_formats
@@ -52,7 +52,7 @@ class Text(HTMLParser):
 
 def matrix(stored: StoredRun) -> list[list[str]]:
     parser = Text()
-    parser.feed(build_page([View(stored)]))
+    parser.feed(build_page([View(Evidence(stored))]))
     return parser.rows
 
 
@@ -76,7 +76,7 @@ def test_who_ran_out_of_time_is_no_empty_cell_and_has_no_mean() -> None:
 
 
 def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> None:
-    found = standing.build(View(LOST))
+    found = standing.build(View(Evidence(LOST)))
     assert found is not None
     tables = {table["title"]: table for table in found["tables"]}
     assert list(tables)[:2] == ["Speed", "Memory"]
@@ -88,23 +88,23 @@ def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> Non
 
 
 def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
-    page = build_page([View(LOST)])
+    page = build_page([View(Evidence(LOST))])
     tables = page[page.index('class="matrix'):page.index("Goals of the project")]
     classes = set(re.findall(r'<t[dh][^>]*class="([^"]+)"', tables))
     assert not [c for c in classes if "ours" in c or "heapwise" in c]
 
 
 def test_a_comparison_a_smoke_run_and_a_single_row_have_no_such_table() -> None:
-    assert standing.build(View(compare_run())) is None
+    assert standing.build(View(Evidence(compare_run()))) is None
     smoke = replace(LOST, run=replace(LOST.run, plan=replace(LOST.run.plan, smoke=True)))
-    assert standing.build(View(smoke)) is None
-    assert heaps.build(View(smoke)) is None
-    assert heaps.build(View(pool_run(6))) is None
-    assert standing.build(View(pool_run(6, threads=[1, 2]))) is not None
+    assert standing.build(View(Evidence(smoke))) is None
+    assert heaps.build(View(Evidence(smoke))) is None
+    assert heaps.build(View(Evidence(pool_run(6)))) is None
+    assert standing.build(View(Evidence(pool_run(6, threads=[1, 2])))) is not None
 
 
 def test_the_seeds_three_pictures_and_the_maps() -> None:
-    found = heaps.build(View(LOST))
+    found = heaps.build(View(Evidence(LOST)))
     assert found is not None
     captions = [caption for caption, _ in found["figures"]]
     assert [c.partition(":")[0] for c in captions] == [
@@ -116,28 +116,28 @@ def test_the_seeds_three_pictures_and_the_maps() -> None:
 
 
 def test_the_first_picture_is_the_map_over_all_rows() -> None:
-    page = build_page([View(heap_run(Heap(threads=(1, 2))))])
+    page = build_page([View(Evidence(heap_run(Heap(threads=(1, 2)))))])
     hero = page[page.index('<figure class="hero">'):page.index('aria-label="Reasons')]
     assert "geometric means over 8 rows of 4 experiments" in hero
     assert "speed · faster" in hero
 
 
 def test_many_tables_fold_and_the_first_quantity_keeps_its_dots() -> None:
-    found = experiments.build(View(heap_run()))
+    found = experiments.build(View(Evidence(heap_run())))
     assert found is not None
     part = found["parts"][0]
     assert [t["drawn"] for t in part["tables"]] == [True] * 3
     assert len(part["more"]) == 3 * (len(MIX) - 1)
     assert not any(t["drawn"] or t["forest"] for t in part["more"])
-    few = experiments.build(View(pool_run(6, threads=[1, 2])))
+    few = experiments.build(View(Evidence(pool_run(6, threads=[1, 2]))))
     assert few is not None
     assert all(not p["more"] and all(t["drawn"] for t in p["tables"]) for p in few["parts"])
 
 
 def test_goals_over_rows_open_with_the_worst_first() -> None:
-    found = seeds.build(View(heap_run(Heap(
+    found = seeds.build(View(Evidence(heap_run(Heap(
         bend=lambda e, s, p, q, v: v * 0.7 if (e, s, q) == (
-            "heap/alignment64", "malloc@heapwise", "throughput") else v))))
+            "heap/alignment64", "malloc@heapwise", "throughput") else v)))))
     assert found is not None
     name, parts = found["open_goals"][0]
     assert name == "every throughput and latency row"
@@ -147,14 +147,14 @@ def test_goals_over_rows_open_with_the_worst_first() -> None:
 
 
 def test_an_allocator_of_our_name_is_no_command() -> None:
-    page = build_page([View(heap_run(Heap(threads=(1, 2))))])
+    page = build_page([View(Evidence(heap_run(Heap(threads=(1, 2)))))])
     title = page[page.index('<h1 class="answer">'):page.index("</h1>")]
     assert "malloc@heapwise in" in title
     assert "<code>" not in title
 
 
 def raw(stored: StoredRun) -> list[dict[str, str]]:
-    text = find_formats()["seed-csv"].write(stored, analyse(stored))
+    text = find_formats()["seed-csv"].write(View(Evidence(stored)))
     return list(csv.DictReader(io.StringIO(text)))
 
 

@@ -13,6 +13,7 @@ from synthetic import compare_run
 from synthetic_shelf import LAYOUT, Shelf, shelf_run
 
 from heapwise.cli.frame.app import run as heapwise
+from heapwise.evidence import Evidence
 from heapwise.report import View, pages
 from heapwise.store import StoredRun, read_run
 
@@ -23,12 +24,12 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 @pytest.fixture(scope="module")
 def made() -> dict[str, str]:
-    return pages(View(shelf_run()))
+    return pages(View(Evidence(shelf_run())))
 
 
 def test_frozen_pages_are_those_of_the_frozen_run() -> None:
     """Made anew: heapwise export 749d --store tests/data --format pages -o tests/data/pages."""
-    files = pages(View(read_run(DATA, "749d")))
+    files = pages(View(Evidence(read_run(DATA, "749d"))))
     frozen = {str(p.relative_to(GOLDEN)): p.read_text(encoding="utf-8")
               for p in GOLDEN.rglob("*") if p.is_file()}
     assert files.keys() == frozen.keys()
@@ -62,7 +63,7 @@ PROSE = ("4 times in 5", "95 %")
 
 def test_every_number_comes_from_the_samples_or_from_what_is_declared() -> None:
     one, other = shelf_run(), shelf_run(Shelf(bend=drift, noise=0.013, seed=9))
-    first, second = pages(View(one)), pages(View(other))
+    first, second = pages(View(Evidence(one))), pages(View(Evidence(other)))
     allowed = told_beforehand(one)
     kept_counts = re.compile(r"the worst of \d+ cells: [^|]*|\d+ (?:not )?(?:met|measured)|"
                              r"\d+ cannot tell here|refused \d+ of \d+|"
@@ -99,7 +100,7 @@ def test_pictures_stand_alone(made: dict[str, str]) -> None:
 
 
 def test_a_comparison_has_no_pages() -> None:
-    assert pages(View(compare_run())) == {}
+    assert pages(View(Evidence(compare_run()))) == {}
 
 
 def test_the_verb_writes_a_folder_and_says_what_is_missing(

@@ -6,6 +6,7 @@ import re
 
 from synthetic_trees import Trees, trees_run
 
+from heapwise.evidence import Evidence
 from heapwise.report import View, build_page
 from heapwise.report.sections import seeds, trees
 
@@ -20,7 +21,7 @@ def row_of(html: str, subject: str) -> str:
 
 
 def section(shape: Trees | None = None) -> str:
-    page = build_page([View(trees_run(shape))])
+    page = build_page([View(Evidence(trees_run(shape)))])
     return page[page.index('<section id="trees-'):].partition("</section>")[0]
 
 
@@ -48,7 +49,7 @@ def test_a_row_that_failed_has_its_words_and_no_figures() -> None:
     ocaml = text(row_of(html, "ocaml"))
     assert "timed out 8 of 8: no end after 900 s" in ocaml
     assert "2.6" not in ocaml
-    view = View(trees_run(Trees(lost={"ocaml": ("timed_out", "no end after 900 s")})))
+    view = View(Evidence(trees_run(Trees(lost={"ocaml": ("timed_out", "no end after 900 s")}))))
     assert view.result.rows
     found = trees.picture(view)
     assert found is not None
@@ -68,7 +69,7 @@ def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> 
 
 
 def test_the_general_table_of_seeds_leaves_them_to_their_own() -> None:
-    found = seeds.build(View(trees_run()))
+    found = seeds.build(View(Evidence(trees_run())))
     assert found is not None
     assert found["lines"] == []
     assert found["goals"]

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from synthetic import Script, compare_run
 
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Parameter, Peer, Plan, Quantity, Sample, Subject, SubjectSpec
+from heapwise.evidence import Evidence
+from heapwise.model import Experiment, Parameter, Peer, Plan, Quantity, Subject, SubjectSpec
 from heapwise.runner import environment
 from heapwise.runner.experiment_plan import parse_settings, resolve
 from heapwise.runner.identity import loader_refusal, own_allocators, read_lines, wrong_library
@@ -209,9 +211,15 @@ def test_the_wrong_allocator_is_never_ok_and_ignored_output_is() -> None:
     assert judge(Outcome(FINE, [line("", "aa")]), MIMALLOC, reference)[0] == "wrong_allocator"
 
 
-def samples(subject: str, values: list[float]) -> list[Sample]:
-    return [Sample(0, "compare", subject, {}, round, 0, False, {"wall_time": value})
-            for round, value in enumerate(values)]
+def measured(**values: list[float]) -> Evidence:
+    """A comparison in which a subject took these times, one a round; ``glibc`` is the baseline."""
+    level = dict.fromkeys(["glibc-control", *values], 1.0)
+    whole = compare_run(Script(rounds=12, time=level, memory=level))
+    known = {(name, round): value for name, numbers in values.items()
+             for round, value in enumerate(numbers)}
+    return Evidence(replace(whole, samples=[
+        replace(s, values={"wall_time": known[s.subject.removesuffix("-control"), s.round]})
+        for s in whole.samples if (s.subject.removesuffix("-control"), s.round) in known]))
 
 
 def test_the_stop_rule_waits_for_the_widest_interval() -> None:
@@ -219,22 +227,19 @@ def test_the_stop_rule_waits_for_the_widest_interval() -> None:
     base = [1 + chance.random() / 1000 for _ in range(12)]
     close = [2 * value * (1 + chance.random() / 1000) for value in base]
     loose = [value * (1 + chance.random() / 2) for value in base]
-    narrow = widest_half_width(samples("glibc", base) + samples("a", close), "glibc", "wall_time")
+    narrow = widest_half_width(measured(glibc=base, a=close))
     assert narrow is not None
     assert narrow < 0.002
-    wide = widest_half_width(
-        samples("glibc", base) + samples("a", close) + samples("b", loose), "glibc", "wall_time")
+    wide = widest_half_width(measured(glibc=base, a=close, b=loose))
     assert wide is not None
     assert wide > 0.02
-    few = widest_half_width(
-        samples("glibc", base[:4]) + samples("a", close[:4]), "glibc", "wall_time")
+    few = widest_half_width(measured(glibc=base[:2], a=close[:2]))
     assert few is None
 
 
 def test_a_dropped_subject_does_not_keep_the_run_going() -> None:
     base = [1 + n / 10_000 for n in range(12)]
-    found = samples("glibc", base) + samples("a", base[::-1]) + samples("lost", [1.0, 2.0])
-    assert widest_half_width(found, "glibc", "wall_time") is not None
+    assert widest_half_width(measured(glibc=base, a=base[::-1], lost=[1.0, 2.0])) is not None
 
 
 @pytest.mark.parametrize(("changes", "rounds", "elapsed", "width", "stops"), [
@@ -254,6 +259,20 @@ def test_reason_to_stop(
     changes: dict[str, Any], rounds: int, elapsed: float, width: float | None, stops: bool
 ) -> None:
     assert bool(reason_to_stop(plan_of(**changes), rounds, elapsed, width)) is stops
+
+
+@pytest.mark.parametrize(("changes", "rounds", "elapsed", "stops"), [
+    ({}, 6, 1.0, False),
+    ({}, 12, 1.0, True),
+    ({}, 6, 11.0, True),
+    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, False),
+    ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 8, 1.0, True),
+])
+def test_lost_rounds_are_made_up_within_limits(
+    changes: dict[str, Any], rounds: int, elapsed: float, stops: bool
+) -> None:
+    reason = reason_to_stop(plan_of(**changes), rounds, elapsed, 0.001, lost=True)
+    assert bool(reason) is stops
 
 
 def test_counts_of_a_tree_are_added() -> None:

@@ -20,6 +20,7 @@ sys.path.insert(0, str(ROOT / "tests" / "data"))
 from synthetic import compare_run, pool_run  # noqa: E402
 
 from heapwise.analysis import analyse, to_json  # noqa: E402
+from heapwise.evidence import Evidence  # noqa: E402
 from heapwise.store import StoredRun  # noqa: E402
 
 FROZEN = sorted((ROOT / "tests" / "data" / "runs").glob("*/run.json"))
@@ -61,7 +62,7 @@ def test_what_is_written_satisfies_them(stored: StoredRun) -> None:
     assert all(accepts("experiment", e) for e in run["experiments"])
     assert all(accepts("sample", msgspec.to_builtins(r))
                for r in [*stored.processes[:5], *stored.samples[:5]])
-    assert accepts("result", to_json(analyse(stored)))
+    assert accepts("result", to_json(analyse(Evidence(stored))))
 
 
 def test_frozen_runs_are_there() -> None:

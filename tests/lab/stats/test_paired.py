@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import wilcoxon
+from numpy.typing import NDArray
+from scipy.stats import ttest_1samp, wilcoxon
 
-from heapwise.stats.paired import paired_ratio, walsh_averages
-from heapwise.stats.signed_rank import interval_rank, lower_tail, pairs_needed
+from heapwise.stats.paired import paired_ratio, ratio_of_logs, walsh_averages
+from heapwise.stats.signed_rank import interval_rank, lower_tail
 
 
 def brute_force_tail(statistic: int, pairs: int) -> float:
@@ -47,12 +49,46 @@ def test_estimate_by_hand() -> None:
     assert list(walsh_averages(np.array([0.0, 1.0, 2.0]))) == [0, 0.5, 1, 1, 1.5, 2]
 
 
-def test_too_few_pairs_say_how_many_are_needed() -> None:
-    result = paired_ratio([2.0] * 5, [1.0] * 5)
-    assert (result.low, result.high) == (None, None)
-    assert result.needed == 6
-    assert "at least 6" in result.note
-    assert pairs_needed(0.99) == 8
+def test_two_pairs_have_no_interval() -> None:
+    result = paired_ratio([2.0] * 2, [1.0] * 2)
+    assert (result.low, result.high, result.p_value) == (None, None, 1.0)
+    assert result.note == "2 of the 3 rounds that an interval needs"
+
+
+@pytest.mark.parametrize("pairs", [3, 4, 5])
+def test_three_to_five_pairs_have_the_t_interval_of_their_logarithms(pairs: int) -> None:
+    logs = np.random.default_rng(pairs).normal(0.1, 0.2, pairs)
+    result = paired_ratio(list(np.exp(logs)), [1.0] * pairs)
+    theirs = ttest_1samp(logs, 0.0)
+    ends = theirs.confidence_interval(0.95)
+    assert result.low == pytest.approx(np.exp(ends.low))
+    assert result.high == pytest.approx(np.exp(ends.high))
+    assert result.p_value == pytest.approx(float(theirs.pvalue))
+
+
+def of_each_side(random: np.random.Generator, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """A run is quick or slow: two sides, each with two modes five deviations apart."""
+    first, second = (random.choice([0.0, 5.0], shape) + random.normal(size=shape)
+                     for _ in range(2))
+    return first - second
+
+
+NOISES: dict[str, Callable[[np.random.Generator, tuple[int, int]], NDArray[np.float64]]] = {
+    "normal": lambda random, shape: random.normal(size=shape),
+    "skewed": lambda random, shape: random.gamma(1.0, size=shape) - random.gamma(1.0, size=shape),
+    "bimodal": of_each_side,
+    "heavy": lambda random, shape: random.standard_t(2, size=shape),
+}
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("rounds", [3, 4, 5, 6, 14, 31])
+def test_the_interval_covers_as_it_promises(noise: str, rounds: int) -> None:
+    campaigns = 1000
+    logs = 0.01 * NOISES[noise](np.random.default_rng(rounds), (campaigns, rounds))
+    results = [ratio_of_logs(row) for row in logs]
+    covered = sum((r.low or 9) <= 1 <= (r.high or 0) for r in results) / campaigns
+    assert 0.93 <= covered <= 0.995
 
 
 def test_six_pairs_give_the_extremes() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from heapwise.stats.trend import halves, lag_one, trend
+from heapwise.stats.trend import halves, trend
 
 
 def test_a_straight_line_has_tau_one_and_its_own_drift() -> None:
@@ -52,13 +52,3 @@ def test_halves_see_a_step_and_not_a_level_line() -> None:
 def test_too_few_values_give_no_verdict() -> None:
     assert trend([1.0, 2.0, 3.0, 4.0, 5.0]) is None
     assert halves([1.0] * 9) is None
-    assert lag_one([1.0] * 5) is None
-
-
-def test_lag_one_of_alternating_and_of_random_values() -> None:
-    alternating = lag_one([1.0, -1.0] * 20)
-    independent = lag_one(list(np.random.default_rng(1).normal(0, 1, 2000)))
-    assert alternating is not None
-    assert alternating < -0.9
-    assert independent is not None
-    assert abs(independent) < 0.07

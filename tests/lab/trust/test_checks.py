@@ -11,6 +11,7 @@ import pytest
 from synthetic import Script, compare_run, peer, pool_run
 from synthetic_shelf import Shelf, shelf_run
 
+from heapwise.evidence import Evidence
 from heapwise.model import Check, Process, Sample
 from heapwise.store import StoredRun
 from heapwise.trust import check_run
@@ -20,7 +21,7 @@ Plant = Callable[[], StoredRun]
 
 
 def verdict_of(stored: StoredRun, id: str) -> Check:
-    return next(check for check in check_run(stored).checks if check.id == id)
+    return next(check for check in check_run(Evidence(stored)).checks if check.id == id)
 
 
 def with_facts(stored: StoredRun, change: Callable[[Process], dict[str, Any]]) -> StoredRun:
@@ -81,6 +82,13 @@ def label_matters(subject: str, round_: int, value: float) -> float:
     return value * 1.05 if subject == "glibc-control" else value
 
 
+def slightly_biased(stored: StoredRun) -> StoredRun:
+    """Too little for any one interval to be certain, and in every cell."""
+    return replace(stored, samples=[
+        replace(s, values={name: value * 1.007 for name, value in s.values.items()})
+        if s.subject.endswith("-control") else s for s in stored.samples])
+
+
 def ratio_drifts(subject: str, round_: int, value: float) -> float:
     return value * (1 + 0.01 * round_) if subject == "mimalloc" else value
 
@@ -139,7 +147,9 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V3", "warn", lambda: few_calls(compare())),
     ("V4", "fail", lambda: counted(pool_run(), 12)),
     ("V5", "fail", lambda: compare_run(Script(bend=label_matters))),
-    ("V5", "warn", lambda: compare_run(Script(rounds=4))),
+    ("V5", "fail", lambda: compare_run(Script(bend=label_matters, rounds=6))),
+    ("V5", "fail", lambda: slightly_biased(shelf_run(Shelf(rounds=6)))),
+    ("V5", "warn", lambda: compare_run(Script(noise=0.2, rounds=8))),
     ("V7", "fail", lambda: with_facts(compare(), lambda p: {"launcher_rss_bytes": 100 * 2**20})),
     ("V7", "fail", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 4096})),
     ("V7", "fail", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 2**50})),
@@ -174,7 +184,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V20", "warn", lambda: with_plan(compare(), environment={"MALLOC_ARENA_MAX": "1"})),
     ("V20", "warn", lambda: with_plan(compare(), environment={"LD_BIND_NOT": "1"})),
     ("V23", "warn", lambda: pool_run(rounds=1)),
-    ("V23", "warn", lambda: compare_run(Script(rounds=5))),
+    ("V23", "warn", lambda: compare_run(Script(rounds=2))),
     ("V23", "warn", lambda: compare_run(Script(rounds=6))),
     ("V23", "warn", lambda: replace(compare(), damaged_lines=2)),
     ("V26", "warn", lambda: with_samples(pool_run(), lambda s: {
@@ -188,6 +198,7 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V3", lambda: replace(compare(), processes=compare().processes[1:])),
     ("V4", pool_run),
     ("V5", lambda: no_control(compare())),
+    ("V5", lambda: compare_run(Script(rounds=2))),
     ("V7", lambda: without_facts(compare(), "peak_rss_bytes")),
     ("V7", lambda: without_facts(compare(), "launcher_rss_bytes")),
     ("V8", lambda: without_facts(compare(), "output_hash")),
@@ -222,14 +233,14 @@ def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
 
 
 def test_clean_comparison_is_good() -> None:
-    trust = check_run(compare())
+    trust = check_run(Evidence(compare()))
     assert trust.verdict == "good"
     assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14", "V26"}
 
 
 def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
     stored = counted(pool_run(rounds=8), 1_000_000)
-    verdicts = {c.id: c.verdict for c in check_run(stored).checks}
+    verdicts = {c.id: c.verdict for c in check_run(Evidence(stored)).checks}
     missing = {id for id, verdict in verdicts.items() if verdict != "pass"}
     assert missing == {"V2", "V3", "V5", "V14"}
     assert all(verdicts[id] == "unavailable" for id in missing)
@@ -240,9 +251,8 @@ def test_every_check_fires_and_is_missed_somewhere() -> None:
     assert ids == {id for id, _, _ in FAULTS} == {id for id, _ in ABSENT}
 
 
-def test_a_process_that_differs_is_no_bias_of_labels() -> None:
-    """With fewer than six rounds there are pairs of repeats only, which share what their process
-    has: however many there are, they accuse nobody."""
+def test_two_rounds_say_nothing_of_labels_however_many_repeats_they_have() -> None:
+    """Repeats of a process share what it has; only rounds are independent."""
     def another(sample: Sample) -> Sample:
         factor = 1.5 + sample.round / 2 if sample.subject == "aos-control" else 1.0
         return replace(sample, values={
@@ -250,13 +260,12 @@ def test_a_process_that_differs_is_no_bias_of_labels() -> None:
 
     few = shelf_run(Shelf(rounds=2))
     found = verdict_of(replace(few, samples=[another(s) for s in few.samples]), "V5")
-    assert min(f["pairs"] for f in found.figures["floors"]) > 6
-    assert min(f["high"] for f in found.figures["floors"]) < 0.7
-    assert found.verdict == "pass"
+    assert found.verdict == "unavailable"
 
 
 def test_false_alarms_are_rare() -> None:
-    alarms = sum(check_run(compare_run(Script(seed=seed))).verdict != "good" for seed in range(40))
+    runs = (compare_run(Script(seed=seed)) for seed in range(40))
+    alarms = sum(check_run(Evidence(run)).verdict != "good" for run in runs)
     assert alarms <= 4
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+import pytest
 from synthetic import Script, compare_run, pool_run
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Cell
 from heapwise.model import Process, Sample
 from heapwise.store import StoredRun
-from heapwise.trust.kept import sieve
-from heapwise.trust.series import Cell, pair, tabulate
 from heapwise.trust.v12_frequency import check as frequency
 from heapwise.trust.v13_neighbour import check as neighbour
 from heapwise.trust.v26_shared_core import check as shared_core
@@ -27,10 +28,10 @@ def every_tenth(name: str, value: int) -> Script:
 
 def test_a_moved_clock_costs_the_sample_and_is_counted() -> None:
     stored = compare_run(every_tenth("spin_after_ns", 1_100_000))
-    sifted = sieve(stored)
+    sifted = Evidence(stored).sieve
     assert 0 < sifted.removed["V12"] == sifted.struck["V12"] < 0.25 * sifted.of
     assert len(sifted.kept) == sifted.of - sifted.removed["V12"]
-    found = frequency(stored)
+    found = frequency(Evidence(stored))
     assert found.verdict == "pass"
     assert f"{sifted.removed['V12']} samples" in found.detail
     assert "discarded" in found.detail
@@ -38,8 +39,8 @@ def test_a_moved_clock_costs_the_sample_and_is_counted() -> None:
 
 def test_stolen_time_costs_the_sample_and_is_counted() -> None:
     stored = compare_run(every_tenth("steal_ticks", 30))
-    assert sieve(stored).removed["V13"] > 0
-    assert "discarded" in neighbour(stored).detail
+    assert Evidence(stored).sieve.removed["V13"] > 0
+    assert "discarded" in neighbour(Evidence(stored)).detail
 
 
 def test_what_was_discarded_is_said_beside_another_trouble() -> None:
@@ -48,7 +49,7 @@ def test_what_was_discarded_is_said_beside_another_trouble() -> None:
         return replace(process, facts={
             **process.facts, "steal_ticks": stolen, "psi_cpu_us": 2_000_000})
 
-    found = neighbour(compare_run(Script(edit=edit)))
+    found = neighbour(Evidence(compare_run(Script(edit=edit))))
     assert found.verdict == "warn"
     assert "waited for a processor" in found.detail
     assert "discarded" in found.detail
@@ -57,9 +58,9 @@ def test_what_was_discarded_is_said_beside_another_trouble() -> None:
 def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     stored = compare_run(Script(edit=lambda p: replace(
         p, facts={**p.facts, "spin_after_ns": 1_100_000})))
-    sifted = sieve(stored)
+    sifted = Evidence(stored).sieve
     assert sifted.struck["V12"] == sifted.of == len(sifted.kept)
-    assert "none was discarded" in frequency(stored).detail
+    assert "none was discarded" in frequency(Evidence(stored)).detail
 
 
 def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
@@ -71,20 +72,20 @@ def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredR
 
 def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.repeat % 3 > 0)
-    sifted = sieve(stored)
+    sifted = Evidence(stored).sieve
     assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.of
     assert not any(s.facts["breadth_after_ns"] > 50_000 for s in sifted.kept)
-    found = shared_core(stored)
+    found = shared_core(Evidence(stored))
     assert found.verdict == "pass"
     assert f"{sifted.removed['V26']} of them discarded" in found.detail
 
 
 def test_a_cell_stays_as_it_is_where_one_subject_would_have_too_little_left() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.subject == "mutex" and s.round < 4)
-    sifted = sieve(stored)
+    sifted = Evidence(stored).sieve
     assert sifted.struck["V26"] > 0 == sifted.removed["V26"]
     assert sifted.spared["V26"] == len({str(s.parameters) for s in stored.samples})
-    found = shared_core(stored)
+    found = shared_core(Evidence(stored))
     assert found.verdict == "warn"
     assert "their intervals carry it" in found.detail
 
@@ -92,13 +93,13 @@ def test_a_cell_stays_as_it_is_where_one_subject_would_have_too_little_left() ->
 def test_without_chains_nothing_is_called_crowded() -> None:
     bare = replace(pool_run(), samples=[
         replace(s, facts={"elapsed_ns": 7_000_000}) for s in pool_run().samples])
-    assert sieve(bare).struck["V26"] == 0
-    assert shared_core(bare).verdict == "unavailable"
+    assert Evidence(bare).sieve.struck["V26"] == 0
+    assert shared_core(Evidence(bare)).verdict == "unavailable"
 
 
 def test_an_outlier_is_kept() -> None:
     stored = compare_run(Script(bend=lambda s, r, v: v * 50 if (s, r) == ("glibc", 3) else v))
-    values = tabulate(stored)[Cell("compare", "{}", "wall_time")]["glibc"].values
+    values = Evidence(stored).table[Cell("compare", "{}", "wall_time")]["glibc"].values
     assert max(values) > 50
     assert len(values) == 14
 
@@ -107,26 +108,58 @@ def test_warm_up_failed_and_unfinished_processes_do_not_count() -> None:
     stored = compare_run()
     orphan = replace(stored.samples[-1], process=9999)
     stored = replace(stored, samples=[*stored.samples, orphan])
-    kept = sieve(stored).kept
+    kept = Evidence(stored).sieve.kept
     assert orphan not in kept
     assert not any(s.warm_up for s in kept)
     failed = replace(stored, processes=[replace(p, status="crashed") for p in stored.processes])
-    assert sieve(failed).kept == []
+    assert Evidence(failed).sieve.kept == []
 
 
-def test_pairs_are_made_by_round_from_six_rounds_on() -> None:
-    many, few = tabulate(pool_run(rounds=6)), tabulate(pool_run(rounds=3))
-    cell = next(c for c in many if c.quantity == "free")
-    by_round = pair(many[cell]["mutex"], many[cell]["malloc@glibc"])
-    assert (by_round.unit, len(by_round.above), by_round.note) == ("round", 6, "")
-    by_repeat = pair(few[cell]["mutex"], few[cell]["malloc@glibc"])
-    assert (by_repeat.unit, len(by_repeat.above)) == ("repeat", 27)
-    assert "not independent" in by_repeat.note
+@pytest.mark.parametrize("rounds", [1, 2, 3, 5, 6, 9])
+def test_pairs_are_rounds_however_few_there_are(rounds: int) -> None:
+    evidence = Evidence(pool_run(rounds=rounds))
+    cell = next(c for c in evidence.table if c.quantity == "free")
+    pairs = evidence.pairs((cell, "mutex"), (cell, "malloc@glibc"))
+    assert pairs.rounds == list(range(rounds))
+    found, note = evidence.ratio((cell, "mutex"), (cell, "malloc@glibc"))
+    assert found is not None
+    assert found.n == rounds
+    assert (found.low is None) == bool(note) == (rounds < 3)
+
+
+def test_a_lost_round_is_a_pair_less_and_never_a_change_to_repeats() -> None:
+    whole = pool_run(rounds=6)
+    lost = replace(whole, samples=[s for s in whole.samples
+                                   if (s.subject, s.round) != ("mutex", 2)])
+    evidence = Evidence(lost)
+    cell = next(c for c in evidence.table if c.quantity == "free")
+    assert evidence.pairs((cell, "mutex"), (cell, "malloc@glibc")).rounds == [0, 1, 3, 4, 5]
+
+
+def test_the_baseline_is_the_mean_of_its_two_labels() -> None:
+    evidence = Evidence(compare_run())
+    cell = next(c for c in evidence.table if c.quantity == "wall_time")
+    row = evidence.table[cell]
+    pairs = evidence.pairs((cell, "jemalloc"), (cell, "glibc"))
+    first, second = (row[name].rounds[pairs.rounds[0]] for name in ("glibc", "glibc-control"))
+    assert pairs.below[0] == pytest.approx((first * second) ** 0.5)
+    alone = evidence.pairs((cell, "glibc-control"), (cell, "glibc"))
+    assert alone.below[0] == first
+
+
+def test_a_lost_round_of_the_baseline_costs_nobody_a_pair() -> None:
+    whole = compare_run()
+    lost = replace(whole, samples=[s for s in whole.samples
+                                   if (s.subject, s.round) != ("glibc", 2)])
+    evidence = Evidence(lost)
+    cell = next(c for c in evidence.table if c.quantity == "wall_time")
+    assert 2 in evidence.pairs((cell, "jemalloc"), (cell, "glibc")).rounds
+    assert 2 not in evidence.control_pairs[cell].rounds
 
 
 def test_the_figure_of_a_round_is_the_median_of_its_repeats() -> None:
     stored = pool_run(rounds=1)
     cell = Cell("pool/bulk", '{"block_size":64}', "free")
-    series = tabulate(stored)[cell]["mutex"]
+    series = Evidence(stored).table[cell]["mutex"]
     assert len(series.values) == 9
     assert series.rounds == {0: sorted(series.values)[4]}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
@@ -13,7 +13,10 @@ from heapwise.cli.frame.hints import complete
 from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
 from heapwise.runner import Campaign
-from heapwise.store import StoredRun, read_run
+from heapwise.store import read_run
+
+if TYPE_CHECKING:
+    from heapwise.evidence import Evidence
 
 PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
 
@@ -48,16 +51,18 @@ def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> in
 def show(folder: Path, console: Console, *, saved: bool = True) -> int:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code."""
     from heapwise.analysis import analyse, to_json
+    from heapwise.evidence import Evidence
 
     stored = read_run(folder.parent.parent, str(folder))
     if stored.damaged_lines:
         console.warn("W002", damaged_words(stored.damaged_lines))
+    evidence = Evidence(stored)
     try:
-        result = analyse(stored)
+        result = analyse(evidence)
     except Exception:
         error_line(f"Everything that was measured is kept: run {stored.run.id}.")
         raise
-    _print_result(result, stored, console)
+    _print_result(result, evidence, console)
     if saved:
         console.result(complete(saved_line(result), folder))
     if console.as_json:
@@ -69,12 +74,12 @@ def damaged_words(lines: int) -> str:
     return f"{lines} damaged sample line{' was' if lines == 1 else 's were'} skipped."
 
 
-def _print_result(result: Result, stored: StoredRun, console: Console) -> None:
+def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
     from heapwise.analysis import goal_line
 
     compare = result.run.plan.kind == "compare"
     console.say()
-    console.result(complete(_tables(result, stored), stored.path))
+    console.result(complete(_tables(result, evidence), evidence.stored.path))
     console.result("")
     if not compare:
         _print_experiments(result, console)
@@ -114,7 +119,7 @@ def told(result: Result) -> list[Finding]:
     return [finding for finding in found if finding is not None]
 
 
-def _tables(result: Result, stored: StoredRun) -> str:
+def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
     from heapwise.cli.frame.programs import program_tables
     from heapwise.cli.frame.standing import standing_tables
@@ -130,7 +135,7 @@ def _tables(result: Result, stored: StoredRun) -> str:
         parts.append(experiment_tables(replace(result, rows=others)))
     elif others:
         parts.append(
-            f"{standing_tables(stored)}\n\n{len(result.rows):,} rows with all their figures: "
+            f"{standing_tables(evidence)}\n\n{len(result.rows):,} rows with all their figures: "
             f"heapwise report {result.run.id}, or heapwise export {result.run.id}")
     return "\n\n".join(parts)
 

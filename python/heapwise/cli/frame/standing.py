@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from heapwise.analysis.headlines import label
-from heapwise.analysis.rows import Bench
 from heapwise.analysis.standing import Standing, families, standings
 from heapwise.analysis.units import significant
 from heapwise.cli.frame.table import align
-from heapwise.store import StoredRun
+from heapwise.evidence import Evidence
 from heapwise.trust.words import listed
 
 TITLES = {"speed": "Speed", "latency": "Latency", "memory": "Memory", "other": "Other measures"}
@@ -20,22 +19,21 @@ UNSURE = "?"
 HEAD = f"times behind the best ({UNSURE}: cannot tell)"
 
 
-def standing_tables(stored: StoredRun) -> str:
+def standing_tables(evidence: Evidence) -> str:
     """A table for each aspect; a row for each cell and quantity, a column for each subject.
 
     Experiments that have few subjects in common are not put into one: most of it would be empty.
     """
-    bench = Bench(stored)
-    all_families = families(standings(bench))
+    all_families = families(standings(evidence))
     parts = [] if len(all_families) == 1 else [HEAD[0].upper() + HEAD[1:]]
     for family in all_families:
         ids = _ids(family)
         for aspect, title in TITLES.items():
             rows = [s for s in family if s.aspect == aspect]
             if rows and len(all_families) == 1:
-                parts.append(_table(bench, f"{title}: {HEAD}", rows))
+                parts.append(_table(evidence, f"{title}: {HEAD}", rows))
             elif rows:
-                parts.append(_table(bench, f"{ids}: {title.lower()}", rows))
+                parts.append(_table(evidence, f"{ids}: {title.lower()}", rows))
     return "\n\n".join(parts)
 
 
@@ -44,10 +42,10 @@ def _ids(family: list[Standing]) -> str:
     return ids[0] if len(ids) == 1 else listed(each.rpartition("/")[2] for each in ids)
 
 
-def _table(bench: Bench, title: str, rows: list[Standing]) -> str:
-    names = [name for name in bench.subjects() if any(name in s.places for s in rows)]
+def _table(evidence: Evidence, title: str, rows: list[Standing]) -> str:
+    names = [name for name in evidence.subjects if any(name in s.places for s in rows)]
     return align([[title, *_short(names)],
-                  *([label(bench, s.cell), *(_cell(s, name) for name in names)] for s in rows)])
+                  *([label(evidence, s.cell), *(_cell(s, name) for name in names)] for s in rows)])
 
 
 def _short(names: Iterable[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""One file per export format: NAME, SUFFIX, MIME, ABOUT and ``write(stored, result)``, text out."""
+"""One file per export format: NAME, SUFFIX, MIME, ABOUT and ``write(view)``, text out."""
 
 from heapwise.report.formats.found import find_formats
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 import io
 
-from heapwise.model import Result, Row
+from heapwise.model import Row
+from heapwise.report.view import View
 from heapwise.report.words import cell_text
-from heapwise.store import StoredRun
 
 NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
 ABOUT = "one line per subject, cell and quantity; samples in the last column"
@@ -16,7 +16,8 @@ FIGURES = ("n", "min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "
            "ratio_low", "ratio_high", "baseline", "verdict", "status", "note", "seed_value")
 
 
-def write(stored: StoredRun, result: Result) -> str:
+def write(view: View) -> str:
+    stored, result = view.stored, view.result
     parameters = list(dict.fromkeys(
         name for row in result.rows for name in row.parameters if name != "quantity"))
     text = io.StringIO()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from heapwise.model import Result, Row
+from heapwise.model import Row
 from heapwise.report.formats.hyperfine import SECONDS
 from heapwise.report.view import View
 from heapwise.store import StoredRun
@@ -17,8 +17,8 @@ ABOUT = "the context and benchmarks schema of Google Benchmark"
 AGGREGATES = ("mean", "median", "stddev")
 
 
-def write(stored: StoredRun, result: Result) -> str:
-    view = View(stored, result)
+def write(view: View) -> str:
+    stored, result = view.stored, view.result
     rows = [r for r in result.rows if r.unit in SECONDS and r.median is not None]
     if view.is_compare:
         rows = [r for r in rows if r.parameters["quantity"] == "wall_time"]

@@ -6,10 +6,8 @@ import json
 import shlex
 from typing import Any
 
-from heapwise.model import Process, Result, Row
+from heapwise.model import Process, Row
 from heapwise.report.view import Group, View
-from heapwise.store import StoredRun
-from heapwise.trust.kept import sieve
 
 NAME, SUFFIX, MIME = "hyperfine", "json", "application/json"
 ABOUT = "the results schema of hyperfine --export-json"
@@ -17,8 +15,7 @@ ABOUT = "the results schema of hyperfine --export-json"
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "ns/op": 1e-9}
 
 
-def write(stored: StoredRun, result: Result) -> str:
-    view = View(stored, result)
+def write(view: View) -> str:
     groups = [g for g in view.groups if g.unit in SECONDS]
     if view.is_compare:
         groups = [g for g in groups if g.quantity == "wall_time"]
@@ -55,7 +52,7 @@ def _command(view: View, row: Row) -> str:
 
 
 def _processes(view: View, row: Row) -> list[Process]:
-    numbers = {s.process for s in sieve(view.stored).kept}
+    numbers = {s.process for s in view.evidence.sieve.kept}
     cell = {k: v for k, v in row.parameters.items() if k != "quantity"}
     return [p for p in view.stored.processes if p.number in numbers and p.subject == row.subject
             and p.experiment == row.experiment and p.parameters == cell]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 
 from heapwise.analysis import to_json
-from heapwise.model import Result
-from heapwise.store import StoredRun
+from heapwise.report.view import View
 
 NAME, SUFFIX, MIME = "json", "json", "application/json"
 ABOUT = "run, rows, trust and advice, as run --json and compare --json print them"
 
 
-def write(stored: StoredRun, result: Result) -> str:
+def write(view: View) -> str:
+    result = view.result
     return msgspec.json.format(msgspec.json.encode(to_json(result)), indent=1).decode() + "\n"

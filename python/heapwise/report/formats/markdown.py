@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from heapwise.analysis.units import scale_for
-from heapwise.model import Result
 from heapwise.report.cells import Cell, cells
 from heapwise.report.view import Group, View
 from heapwise.report.words import quantity_name
-from heapwise.store import StoredRun
 from heapwise.trust.words import counted
 
 NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
 ABOUT = "tables for a ticket or a README"
 
 
-def write(stored: StoredRun, result: Result) -> str:
-    view = View(stored, result)
+def write(view: View) -> str:
+    stored, result = view.stored, view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
     lines = [f"# Heapwise run {stored.run.id}", "", result.advice, "",
              f"Trust: **{result.trust.verdict}** ({counted(len(warned), 'objection')})."]

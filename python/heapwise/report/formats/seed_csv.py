@@ -21,10 +21,9 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from heapwise.model import Process, Result, Sample
+from heapwise.model import Process, Sample
+from heapwise.report.view import View
 from heapwise.report.words import cell_text
-from heapwise.store import StoredRun
-from heapwise.trust.kept import sieve
 
 NAME, SUFFIX, MIME = "seed-csv", "csv", "text/csv"
 ABOUT = "the raw timing data of seed 004: a line for each repeat, of runs of the heap family"
@@ -42,9 +41,10 @@ FATE = ("warm_up", "kept", "status")
 PER_SECOND = {"Gops/s": 1e9, "Mops/s": 1e6, "kops/s": 1e3, "ops/s": 1.0}
 
 
-def write(stored: StoredRun, result: Result) -> str:
+def write(view: View) -> str:
+    stored = view.stored
     units = {(e.id, q.name): q.unit for e in stored.run.experiments for q in e.quantities}
-    kept = {(s.process, s.repeat) for s in sieve(stored).kept}
+    kept = {(s.process, s.repeat) for s in view.evidence.sieve.kept}
     by_process: dict[int, list[Sample]] = {}
     for sample in stored.samples:
         by_process.setdefault(sample.process, []).append(sample)

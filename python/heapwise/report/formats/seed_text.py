@@ -9,8 +9,7 @@ from __future__ import annotations
 import shlex
 
 from heapwise.analysis.tree_table import Line, Table, tree_tables
-from heapwise.model import Result
-from heapwise.store import StoredRun
+from heapwise.report.view import View
 
 NAME, SUFFIX, MIME = "seed-text", "txt", "text/plain"
 ABOUT = "the blocks of seed 003: title, command, times, for runs of the trees"
@@ -19,7 +18,8 @@ TIMES = {"wall": "real", "user": "user", "system": "sys"}
 MIB = 2.0**20
 
 
-def write(stored: StoredRun, result: Result) -> str:
+def write(view: View) -> str:
+    stored, result = view.stored, view.result
     blocks = [block for experiment in stored.run.experiments if experiment.is_of_programs
               for table in tree_tables(experiment, result.rows)
               for title, lines in table.groups.items()

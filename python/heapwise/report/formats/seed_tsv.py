@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from heapwise.model import Result, Row
+from heapwise.evidence.kept import measured, recorded
+from heapwise.model import Row
 from heapwise.report.view import View
 from heapwise.store import StoredRun
-from heapwise.trust.kept import measured, recorded
 
 NAME, SUFFIX, MIME = "seed-tsv", "tsv", "text/tab-separated-values"
 ABOUT = "the tab-separated table of seed 001, with its comment and headline lines"
@@ -13,8 +13,8 @@ ABOUT = "the tab-separated table of seed 001, with its comment and headline line
 FIGURES = ("min", "median", "mean", "max", "stddev")
 
 
-def write(stored: StoredRun, result: Result) -> str:
-    view = View(stored, result)
+def write(view: View) -> str:
+    stored, result = view.stored, view.result
     units = list(dict.fromkeys(row.unit for row in result.rows))
     lines = _head(stored)
     for unit in units:

@@ -65,7 +65,8 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
 
 def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
     """One quantity of many cells: a line for each cell, a column for each subject."""
-    rows = [row for group in groups for row in group.rows if row.subject not in view.controls]
+    controls = view.evidence.control_names
+    rows = [row for group in groups for row in group.rows if row.subject not in controls]
     subjects = list(dict.fromkeys(row.subject for row in rows))
     scale = scale_for([row.median for row in rows], groups[0].unit)
     varying, lines, seeded = view.varying(experiment), [], False

@@ -8,8 +8,8 @@ from functools import partial
 from math import isfinite
 
 from heapwise.analysis.findings import readable, spelt
-from heapwise.analysis.rows import YARDSTICK
 from heapwise.analysis.units import scale_for, show
+from heapwise.evidence import YARDSTICK
 from heapwise.figures import ladder, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.view import Group, View
@@ -56,7 +56,7 @@ def _shown(view: View, row: Row) -> bool:
 
 def _drawn(view: View, row: Row) -> bool:
     """The loop alone is far from all others: it would leave them no room."""
-    return row.subject not in view.controls | {YARDSTICK}
+    return row.subject not in view.evidence.control_names | {YARDSTICK}
 
 
 def _bare(row: Row) -> Row:

@@ -45,18 +45,18 @@ def _advice(sentence: str) -> Markup:
 def _picture(view: View) -> tuple[str, str]:
     quick, small = view.group("wall_time"), view.group("peak_memory")
     if quick and small:
-        points = tradeoff.points_of(quick.rows, small.rows, view.controls)
+        points = tradeoff.points_of(quick.rows, small.rows, view.evidence.control_names)
         if len(points) > 1:
             return (tradeoff.draw(points, view.floor(quick), view.floor(small)),
                     "Each cross is an allocator with its 95 % intervals; the ring is the baseline. "
                     "Down and left is better. Inside the shade nothing can be told from noise; the "
                     "grey cross is the baseline measured a second time.")
-    over_all = None if view.is_compare else speed_memory(view.bench, heaps.FAMILY)
+    over_all = None if view.is_compare else speed_memory(view.evidence, heaps.FAMILY)
     if over_all and len(over_all.spots) > 1 and not view.stored.run.plan.smoke:
         return heaps.picture(over_all), heaps.caption(over_all)
     if found := trees.picture(view):
         return found
-    for group in [] if are_many_questions(view.bench) else view.groups:
+    for group in [] if are_many_questions(view.evidence) else view.groups:
         if any(row.ratio for row in group.rows):
             name = f"{group.experiment.id} {quantity_name(group.quantity)}"
             return (forest.draw(group.rows, name, view.floor(group)),

@@ -19,7 +19,7 @@ def build(view: View) -> dict[str, Any] | None:
     formats = find_formats()
     return {"files": [
         {"name": f"heapwise-{view.stored.run.id}.{formats[name].SUFFIX}", "label": label,
-         "type": formats[name].MIME, "text": embed(formats[name].write(view.stored, view.result))}
+         "type": formats[name].MIME, "text": embed(formats[name].write(view))}
         for name, label in zip(OFFERED, ("CSV", "JSON", "Markdown"), strict=True)]}
 
 

@@ -7,8 +7,8 @@ import shlex
 from typing import Any
 
 from heapwise.analysis.units import size
+from heapwise.evidence.kept import measured, recorded
 from heapwise.report.view import View
-from heapwise.trust.kept import measured, recorded
 
 TITLE, ORDER = "What was run", 25
 

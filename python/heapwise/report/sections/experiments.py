@@ -81,7 +81,7 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
         return []
     for quantity in dict.fromkeys(g.quantity for g in groups):
         rows = [row for g in groups if g.quantity == quantity for row in g.rows
-                if row.median and row.subject not in view.controls]
+                if row.median and row.subject not in view.evidence.control_names]
         if rows and split_quantile(quantity) is None:
             name = f"{quantity_name(quantity)} over {varying[0]}"
             drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit),

@@ -73,7 +73,7 @@ def _panels(view: View, groups: list[Group], title: str,
     drawn = [Panel(_title(g, several), _rows(view, g.rows),
                    scale_for([r.min for r in g.rows], g.unit)) for g in groups]
     present = {row.subject for panel in drawn for row in panel.rows}
-    subjects = [name for name in map(short_name, view.bench.subjects()) if name in present]
+    subjects = [name for name in map(short_name, view.evidence.subjects) if name in present]
     figure = panels.draw(drawn, subjects, title, left=ends[0], right=ends[1])
     return (f"{title}{_threads(groups)}: medians with 95 % intervals, every sample as a faint "
             "dot. Each panel has an axis of its own.", Markup(figure))
@@ -87,7 +87,7 @@ def _title(group: Group, with_quantity: bool) -> str:
 def _rows(view: View, rows: list[Row]) -> list[Row]:
     """Without controls, under their short names."""
     return [replace(row, subject=short_name(row.subject)) for row in rows
-            if row.subject not in view.controls]
+            if row.subject not in view.evidence.control_names]
 
 
 def _threads(groups: list[Group]) -> str:
@@ -108,9 +108,9 @@ def _scaling(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
 def _maps(view: View) -> list[tuple[str, Markup]]:
     """Speed against memory in each row where both were measured."""
     found = []
-    for cell in main_rows(view.bench, FAMILY):
+    for cell in main_rows(view.evidence, FAMILY):
         experiment = next(e for e in view.stored.run.experiments if e.id == cell.experiment)
-        one = row_map(view.bench, cell, experiment.baseline)
+        one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
             parameters = json.loads(cell.parameters)
             words = [f"{k.replace('_', ' ')} {parameters[k]}" for k in view.varying(experiment)]

@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.units import show
+from heapwise.evidence.series import parameters_key
 from heapwise.figures import latency
 from heapwise.model import Row
 from heapwise.report.view import View
 from heapwise.report.words import cell_words
-from heapwise.trust.series import parameters_key
 
 TITLE, ORDER = "Latency", 50
 
@@ -27,7 +27,8 @@ def build(view: View) -> dict[str, Any] | None:
                 key = f"{split[0]}|{parameters_key(group.cell)}"
                 families.setdefault(key, []).extend(group.rows)
         for key, rows in families.items():
-            measured = [row for row in rows if row.median and row.subject not in view.controls]
+            measured = [row for row in rows
+                        if row.median and row.subject not in view.evidence.control_names]
             if len({row.parameters["quantity"] for row in measured}) > 1:
                 title = _title(experiment.id, key, rows[0])
                 unit = measured[0].unit

@@ -7,20 +7,19 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from heapwise.evidence.series import Series
 from heapwise.figures import order
 from heapwise.figures.order import Moment
 from heapwise.report.view import View
-from heapwise.trust.series import Series, tabulate
 
 TITLE, ORDER = "Run order", 60
 
 
 def build(view: View) -> dict[str, Any] | None:
-    table = tabulate(view.stored)
     figures = []
     for experiment in view.stored.run.experiments:
         first = experiment.quantities[0].name
-        moments = [moment for cell, row in table.items()
+        moments = [moment for cell, row in view.evidence.table.items()
                    if (cell.experiment, cell.quantity) == (experiment.id, first)
                    for series in row.values() for moment in _moments(series)]
         if len(moments) > 3:

@@ -19,7 +19,7 @@ VERDICTS = ("not met", "cannot tell here", "not measured", "met")
 
 def build(view: View) -> dict[str, Any] | None:
     # With many questions each has them in its own tables.
-    groups = [] if are_many_questions(view.bench) else view.groups
+    groups = [] if are_many_questions(view.evidence) else view.groups
     lines = [_line(group, row, figure) for group in groups
              if not group.experiment.is_of_programs for row in group.rows
              for figure in seed_figures(group.experiment, row.subject, row.parameters)]

@@ -31,8 +31,8 @@ LEAST_ROWS = 2
 def build(view: View) -> dict[str, Any] | None:
     if view.is_compare or view.stored.run.plan.smoke:
         return None
-    found = standings(view.bench)
-    if len(found) < LEAST_ROWS or are_many_questions(view.bench):
+    found = standings(view.evidence)
+    if len(found) < LEAST_ROWS or are_many_questions(view.evidence):
         return None
     names = _order(view, found)
     tables = [_table(view, [s for s in found if _part(view, s) == part], names, title, part in OPEN)
@@ -53,7 +53,7 @@ def _part(view: View, standing: Standing) -> str:
 def _order(view: View, found: list[Standing]) -> list[str]:
     """The plan's subjects, those first that are least behind over the rows of speed they are in."""
     speed = [s for s in found if s.aspect == "speed"] or found
-    behind = {name: _mean(s.places.get(name) for s in speed) for name in view.bench.subjects()}
+    behind = {name: _mean(s.places.get(name) for s in speed) for name in view.evidence.subjects}
     present = {name for s in found for name in s.places}
     return sorted((name for name in behind if name in present),
                   key=lambda name: behind[name] or float("inf"))
@@ -90,7 +90,7 @@ def _row(view: View, standing: Standing, names: list[str]) -> dict[str, Any]:
 def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
     """Why there is no figure: it failed here, or was never meant to run here."""
     key = standing.cell.experiment, standing.cell.parameters
-    tried = view.bench.tried.get(key, {}).get(name)
+    tried = view.evidence.tried.get(key, {}).get(name)
     status, reason = outcome(tried) if tried else ("ok", "")
     if status == "ok":
         return {"words": "", "class": "absent", "hint": f"{name}: not measured here", "value": ""}

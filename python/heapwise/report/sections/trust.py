@@ -6,7 +6,6 @@ import json
 from typing import Any
 
 from heapwise.report.view import View
-from heapwise.trust.kept import sieve
 
 TITLE, ORDER = "Trust", 70
 
@@ -14,7 +13,7 @@ WORDS = {"pass": "passed", "warn": "warning", "fail": "failed", "unavailable": "
 
 
 def build(view: View) -> dict[str, Any] | None:
-    sifted = sieve(view.stored)
+    sifted = view.evidence.sieve
     return {
         "checks": [(check, WORDS[check.verdict], json.dumps(check.figures, indent=1, default=str))
                    for check in view.result.trust.checks],

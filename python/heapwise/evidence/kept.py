@@ -158,8 +158,8 @@ class Sieve:
     spared: dict[str, int]
 
 
-def sieve(stored: StoredRun) -> Sieve:
-    found = candidates(stored)
+def sieve(found: list[Candidate]) -> Sieve:
+    """What the rules leave of all samples that may count."""
     struck = {name: [rule.strikes(c) for c in found] for name, rule in RULES.items()}
     out = {name: rule.limit(found, struck[name]) for name, rule in RULES.items()}
     kept, removed = [], dict.fromkeys(RULES, 0)

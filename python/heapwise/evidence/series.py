@@ -7,8 +7,9 @@ So a round gives one number per subject, the median of the repeats of its proces
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from statistics import median
 from typing import Any, NamedTuple
 
@@ -16,13 +17,7 @@ import numpy as np
 
 from heapwise.model import Experiment, Sample
 from heapwise.stats.paired import PairedRatio, paired_ratio
-from heapwise.stats.signed_rank import pairs_needed
 from heapwise.store import StoredRun
-from heapwise.trust.kept import sieve
-
-ROUNDS_NEEDED = pairs_needed(0.95)
-REPEATS_NOTE = ("fewer than 6 rounds: the interval is over repeats, which share a process and are "
-                "not independent; another process may lie outside it")
 
 
 class Cell(NamedTuple):
@@ -33,9 +28,16 @@ class Cell(NamedTuple):
     quantity: str
 
 
+Side = tuple[Cell, str]
+"""A cell and one of its subjects."""
+
+
 @dataclass
 class Series:
-    """Numbers in the quantity's unit. ``order`` has the process number of each of ``values``."""
+    """Numbers in the quantity's unit. ``order`` has the process number of each of ``values``.
+
+    Filled by ``tabulate``, and not changed afterwards.
+    """
 
     subject: str
     values: list[float] = field(default_factory=list)
@@ -47,9 +49,9 @@ class Series:
         self.order.append(sample.process)
         self.repeats[(sample.round, sample.repeat)] = value
 
-    @property
+    @cached_property
     def rounds(self) -> dict[int, float]:
-        """Round -> median of its repeats."""
+        """Round -> median of its repeats: the numbers that are independent of each other."""
         groups: dict[int, list[float]] = {}
         for (round_, _), value in self.repeats.items():
             groups.setdefault(round_, []).append(value)
@@ -61,22 +63,34 @@ Table = dict[Cell, dict[str, Series]]
 
 @dataclass(frozen=True)
 class Pairs:
-    """Two aligned lists, and whether their unit is a ``round`` or a ``repeat``."""
+    """Two aligned lists, one number of each for every round that both were measured in."""
 
     above: list[float]
     below: list[float]
-    keys: list[Any]
-    unit: str
-    note: str = ""
+    rounds: list[int]
+
+    @property
+    def has_ratio(self) -> bool:
+        """Whether there is a pair, and every number is above zero."""
+        return bool(self.above) and min(*self.above, *self.below) > 0
+
+    def ratio(self) -> tuple[PairedRatio | None, str]:
+        """above / below with its interval, and a note; None without a pair or with a zero."""
+        if not self.above:
+            return None, "no round in which both were measured"
+        if not self.has_ratio:
+            return None, "no ratio: a value is zero"
+        found = paired_ratio(self.above, self.below)
+        return found, found.note
 
 
 def parameters_key(parameters: Mapping[str, Any]) -> str:
     return json.dumps(parameters, sort_keys=True, separators=(",", ":"))
 
 
-def tabulate(stored: StoredRun) -> Table:
+def tabulate(samples: Iterable[Sample]) -> Table:
     table: Table = {}
-    for sample in sieve(stored).kept:
+    for sample in samples:
         key = parameters_key(sample.parameters)
         for quantity, value in sample.values.items():
             if value is None or not np.isfinite(value):
@@ -86,26 +100,10 @@ def tabulate(stored: StoredRun) -> Table:
     return table
 
 
-def pair(above: Series, below: Series) -> Pairs:
-    """By round where at least six rounds are shared; else by repeat, which the note confesses."""
-    first, second = above.rounds, below.rounds
-    shared = sorted(first.keys() & second.keys())
-    repeats = sorted(above.repeats.keys() & below.repeats.keys())
-    if len(shared) >= ROUNDS_NEEDED or len(repeats) <= len(shared):
-        return Pairs([first[k] for k in shared], [second[k] for k in shared], list(shared), "round")
-    return Pairs([above.repeats[k] for k in repeats], [below.repeats[k] for k in repeats],
-                 list(repeats), "repeat", REPEATS_NOTE)
-
-
-def ratio_of(above: Series, below: Series) -> tuple[PairedRatio | None, str]:
-    """above / below from their pairs, and a note; None when there is no pair or a zero."""
-    pairs = pair(above, below)
-    if not pairs.above:
-        return None, "no round in which both were measured"
-    if min(*pairs.above, *pairs.below) <= 0:
-        return None, "no ratio: a value is zero"
-    found = paired_ratio(pairs.above, pairs.below)
-    return found, "; ".join(note for note in (found.note, pairs.note) if note)
+def pair(above: Mapping[int, float], below: Mapping[int, float]) -> Pairs:
+    """By round. Repeats are never paired: they share a process with its layout of memory."""
+    shared = sorted(above.keys() & below.keys())
+    return Pairs([above[k] for k in shared], [below[k] for k in shared], shared)
 
 
 def baseline_of(stored: StoredRun, experiment: Experiment) -> str:

@@ -1,0 +1,227 @@
+"""One stored run with everything that is derived from its samples before anything is judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+
+import numpy as np
+
+from heapwise.evidence.claims import Claim, claims
+from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
+from heapwise.evidence.series import (
+    Cell,
+    Pairs,
+    Side,
+    Table,
+    baseline_of,
+    control_of,
+    pair,
+    parameters_key,
+    tabulate,
+)
+from heapwise.model import Experiment, Process, Quantity, Subject
+from heapwise.stats.dependence import INDEPENDENT, Dependence, dependence
+from heapwise.stats.noise import NoiseFloor, noise_floor
+from heapwise.stats.paired import PairedRatio
+from heapwise.store import StoredRun
+
+YARDSTICK = "empty_loop"
+"""The subject that does everything but the work: what the others' figures hold of the loop."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Immutable. Each property is computed at its first use, and once."""
+
+    stored: StoredRun
+
+    @cached_property
+    def candidates(self) -> list[Candidate]:
+        """Samples that may count, before the rules, in the order in which they were taken."""
+        return candidates(self.stored)
+
+    @cached_property
+    def sieve(self) -> Sieve:
+        """Which of the candidates the rules keep."""
+        return sieve(self.candidates)
+
+    @cached_property
+    def table(self) -> Table:
+        """Cell -> subject -> series of the kept samples."""
+        return tabulate(self.sieve.kept)
+
+    @cached_property
+    def kept_rounds(self) -> dict[tuple[str, str], dict[str, set[int]]]:
+        """Experiment and settings -> subject -> the rounds that a kept sample is of."""
+        found: dict[tuple[str, str], dict[str, set[int]]] = {}
+        for sample in self.sieve.kept:
+            key = sample.experiment, parameters_key(sample.parameters)
+            found.setdefault(key, {}).setdefault(sample.subject, set()).add(sample.round)
+        return found
+
+    def paired_rounds(self, experiment: str, parameters: str, subject: str) -> set[int]:
+        """Rounds of the subject that can be compared; of the baseline, with its control."""
+        row = self.kept_rounds.get((experiment, parameters), {})
+        labels = [row.get(name, set()) for name in (
+            self.baselines.get(experiment, ""), self.controls.get(experiment, ""))]
+        if subject in (self.baselines.get(experiment), self.controls.get(experiment)):
+            return labels[0] & labels[1] if all(labels) else labels[0] | labels[1]
+        return row.get(subject, set()) & (labels[0] | labels[1])
+
+    @cached_property
+    def baselines(self) -> dict[str, str]:
+        """Experiment -> the subject that ratios are taken against."""
+        return {e.id: baseline_of(self.stored, e) for e in self.stored.run.experiments}
+
+    @cached_property
+    def controls(self) -> dict[str, str]:
+        """Experiment -> the second label of its baseline (A/A), where there is one."""
+        found = {id: control_of(self.stored, name) for id, name in self.baselines.items()}
+        return {id: control for id, control in found.items() if control is not None}
+
+    @cached_property
+    def control_pairs(self) -> dict[Cell, Pairs]:
+        """The A/A pairs of each cell where baseline and control were both measured above zero."""
+        found: dict[Cell, Pairs] = {}
+        for cell, row in self.table.items():
+            baseline, control = (names.get(cell.experiment, "")
+                                 for names in (self.baselines, self.controls))
+            if baseline in row and control in row:
+                pairs = pair(row[baseline].rounds, row[control].rounds)
+                if pairs.has_ratio:
+                    found[cell] = pairs
+        return found
+
+    def pairs(self, above: Side, below: Side) -> Pairs:
+        """The rounds that both were measured in."""
+        return pair(self._rounds(above, below), self._rounds(below, above))
+
+    def ratio(self, above: Side, below: Side) -> tuple[PairedRatio | None, str]:
+        """above / below with its interval, and a note; None where there is no ratio."""
+        if (above, below) not in self._ratios:
+            found, note = self.pairs(above, below).ratio()
+            factor = self.dependence[above[0].experiment].factor
+            self._ratios[above, below] = found and found.widened(factor), note
+        return self._ratios[above, below]
+
+    @cached_property
+    def _ratios(self) -> dict[tuple[Side, Side], tuple[PairedRatio | None, str]]:
+        return {}
+
+    def _rounds(self, side: Side, other: Side) -> dict[int, float]:
+        """Round -> value. Of the baseline the mean of its two labels: both are the same thing, so
+        the mean has half the variance. Against the control it stands for itself."""
+        cell, subject = side
+        control = self.controls.get(cell.experiment, "")
+        row = self.table[cell]
+        if subject != self.baselines.get(cell.experiment) or other == (cell, control) or (
+                control not in row):
+            return row[subject].rounds
+        return _means(row[subject].rounds, row[control].rounds)
+
+    @cached_property
+    def dependence(self) -> dict[str, Dependence]:
+        """Experiment -> how its rounds depend on each other, by its first quantity."""
+        series: dict[str, list[Pairs]] = {id: [] for id in self.experiments}
+        for cell, row in self.table.items():
+            experiment = self.experiments.get(cell.experiment)
+            if experiment is None or cell.quantity != experiment.quantities[0].name:
+                continue
+            baseline = self.baselines[cell.experiment]
+            found = (self.pairs((cell, name), (cell, baseline)) for name in row
+                     if name != baseline and baseline in row)
+            series[cell.experiment] += [pairs for pairs in found if pairs.has_ratio]
+        return {id: _dependence(found) for id, found in series.items()}
+
+    @cached_property
+    def noise(self) -> dict[Cell, NoiseFloor]:
+        """How far each cell's baseline strays from itself."""
+        found = {cell: noise_floor(one.above, one.below, self.dependence[cell.experiment].factor)
+                 for cell, one in self.control_pairs.items()}
+        return {cell: floor for cell, floor in found.items() if floor is not None}
+
+    @cached_property
+    def floors(self) -> dict[Cell, float]:
+        """Relative: 0.02 is 2 %."""
+        return {cell: found.floor for cell, found in self.noise.items()}
+
+    @cached_property
+    def claims(self) -> dict[tuple[Cell, str], Claim]:
+        """Every comparison of a subject with its baseline."""
+        return {(claim.cell, claim.subject): claim
+                for claim in claims(self)}
+
+    @cached_property
+    def quantities(self) -> dict[tuple[str, str], Quantity]:
+        return {(e.id, q.name): q for e in self.stored.run.experiments for q in e.quantities}
+
+    @cached_property
+    def experiments(self) -> dict[str, Experiment]:
+        return {e.id: e for e in self.stored.run.experiments}
+
+    @cached_property
+    def tried(self) -> dict[tuple[str, str], dict[str, list[Process]]]:
+        """Experiment and settings -> subject -> its timed processes, however they ended."""
+        found: dict[tuple[str, str], dict[str, list[Process]]] = {}
+        for process in self.stored.processes:
+            if timed(process):
+                key = (process.experiment, parameters_key(process.parameters))
+                found.setdefault(key, {}).setdefault(process.subject, []).append(process)
+        return found
+
+    @cached_property
+    def subjects(self) -> dict[str, Subject]:
+        return {subject.name: subject for subject in self.stored.run.plan.subjects}
+
+    @cached_property
+    def control_names(self) -> set[str]:
+        """Of all experiments of the run."""
+        return {name for name, subject in self.subjects.items() if subject.control}
+
+    @cached_property
+    def never_ranked(self) -> set[str]:
+        """Shown, and in no ranking: controls, and the loop without the work."""
+        return self.control_names | {YARDSTICK}
+
+    @cached_property
+    def groups(self) -> dict[str, str]:
+        """Subject, as its experiment declares it -> its group, where there are groups."""
+        return {spec.name: spec.group for e in self.stored.run.experiments
+                for spec in e.subjects if spec.group}
+
+    @cached_property
+    def _group_by_label(self) -> dict[tuple[str, str], str]:
+        return {(e.id, name): spec.group for e in self.stored.run.experiments
+                for spec in e.subjects if spec.group
+                for name in (spec.name, f"{spec.name}-control")}
+
+    def group_of(self, experiment: str, subject: str) -> str:
+        """Only subjects of one group share a ranking; "" where the experiment has no groups."""
+        return self._group_by_label.get((experiment, subject), "")
+
+    def planted(self, cell: Cell, subject: str) -> float:
+        """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
+        tried = self.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+        return max(map(planted, tried), default=0.0)
+
+
+def _dependence(found: list[Pairs]) -> Dependence:
+    """Of the series over the rounds that most of them have."""
+    rounds = Counter(tuple(pairs.rounds) for pairs in found)
+    if not rounds:
+        return INDEPENDENT
+    usual = list(rounds.most_common(1)[0][0])
+    return dependence([np.log(np.divide(pairs.above, pairs.below)).tolist()
+                       for pairs in found if pairs.rounds == usual])
+
+
+def _means(first: dict[int, float], second: dict[int, float]) -> dict[int, float]:
+    """The geometric mean of both, or the one that there is; the first alone where one is zero."""
+    if min(*first.values(), *second.values()) <= 0:
+        return first
+    return {number: sqrt(first.get(number, second.get(number, 0.0)) *
+                         second.get(number, first.get(number, 0.0)))
+            for number in sorted(first.keys() | second.keys())}

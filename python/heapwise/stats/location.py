@@ -1,0 +1,29 @@
+"""Where the middle of one subject's rounds lies, with an interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heapwise.stats.interval import Interval
+from heapwise.stats.quantiles import median_interval, values_needed
+from heapwise.stats.student import LEAST, mean_interval
+
+
+def location_interval(rounds: Sequence[float], confidence: float = 0.95) -> Interval:
+    """rounds: shape (n,), one number for each round, any unit.
+
+    From 6 rounds on the exact interval of the median (``median_interval``). 3 to 5 rounds:
+    Student's t interval, of the logarithms where all numbers are above zero. Fewer: no ends, and a
+    note.
+    """
+    if len(rounds) >= values_needed(0.5, confidence):
+        return median_interval(rounds, confidence)
+    positive = min(rounds, default=0.0) > 0
+    found = mean_interval(np.log(rounds).tolist() if positive else list(rounds), confidence)
+    if found is None:
+        note = f"{len(rounds)} of the {LEAST} rounds that an interval needs"
+        return Interval(None, None, confidence, None, note)
+    low, high = (float(np.exp(end)) if positive else end for end in (found.low, found.high))
+    return Interval(low, high, confidence)

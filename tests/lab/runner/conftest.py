@@ -1,0 +1,8 @@
+"""Makes tests/data/synthetic.py importable."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "data"))
