@@ -87,11 +87,11 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         console.result(f"         {headline}")
     for place, goal in enumerate(result.goals):
         console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
-    console.result(labelled("Advice   ", complete(result.advice, stored.path)))
+    console.result(labelled("Advice   ", complete(result.advice, evidence.stored.path)))
     if compare and result.noise_floor is not None:
         floor = f"±{result.noise_floor * 100:.1f} %"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
-    console.result(labelled("Trust    ", complete(trust_line(result), stored.path)))
+    console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
 
 
 def _print_experiments(result: Result, console: Console) -> None:
