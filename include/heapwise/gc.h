@@ -60,12 +60,12 @@ void* heapwise_gc_malloc_atomic(size_t size);
 
 /* Returns: a block with the smaller number of `block`'s bytes, of the same kind; what is new is as
  * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed. NULL: as
- * heapwise_gc_malloc. Without memory, `block` is as it was. What is no block ends the process
- * with a line on standard error. */
+ * heapwise_gc_malloc. Without memory, `block` is as it was. An address that is not a block ends
+ * the process with a line on standard error. */
 void* heapwise_gc_realloc(void* block, size_t size);
 
 /* Effects: gives a block back at once. NULL does nothing. Requires: nobody uses the block any more.
- * What is no block ends the process with a line on standard error. */
+ * An address that is not a block ends the process with a line on standard error. */
 void heapwise_gc_free(void* block);
 
 /* Effects: stops the world, marks what can be reached, and lets the rest be used again. */

@@ -96,7 +96,7 @@ class space {
   [[nodiscard]] std::size_t used_bytes() const noexcept {
     return used_.load(std::memory_order_relaxed) * slice_bytes;
   }
-  /// Returns: whether so many slices could be taken if all of them were free.
+  /// Returns: whether this many slices could be taken if all of them were free.
   [[nodiscard]] bool could_take(std::size_t count) const noexcept {
     return count <= limit_ && count <= reserved_ - first_slice;
   }

@@ -53,7 +53,7 @@ void push(batch*& stack, batch* more) noexcept {
 
 batch* pop(batch*& stack) noexcept { return std::exchange(stack, stack->next); }
 
-/// Returns: whether so many of the first `blocks` bits are set side by side.
+/// Returns: whether this many of the first `blocks` bits are set side by side.
 bool has_run(const block_map& map, std::uint32_t length, std::uint32_t blocks) noexcept {
   std::uint32_t end = 0;
   while (true) {

@@ -30,7 +30,7 @@ constexpr std::uint8_t old_age = 2;
 
 constexpr std::uint32_t idle_ticks_before_end = 4;
 
-/// After so many ticks another thread takes over. So no thread keeps for long the rights, or the
+/// After this many ticks another thread takes over. So no thread keeps for long the rights, or the
 /// filters of system calls, that its process gave up or took on after it had started.
 constexpr std::uint32_t most_ticks = 64;
 

@@ -10,7 +10,7 @@ namespace heapwise::detail {
 
 namespace {
 
-// Holes are worth the trouble when they are many: so many bytes, and this part of what is used.
+// Holes are worth the trouble when they are many: this many bytes, and this part of what is used.
 // With half, memory is at most about twice what is live; less costs more time
 // (docs/decisions/0022).
 constexpr std::size_t many_free_bytes = std::size_t{16} << 20;

@@ -33,7 +33,7 @@ class slice_map {
  public:
   static constexpr std::size_t slices_of_a_group = 4096;
 
-  /// Returns: the bytes of the tables for so many slices.
+  /// Returns: the bytes of the tables for this many slices.
   [[nodiscard]] static std::size_t bytes_for(std::size_t slices) noexcept;
 
   /// Effects: all slices are free. Requires: zeroed memory of bytes_for(slices), aligned to 8.

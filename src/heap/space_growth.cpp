@@ -16,8 +16,8 @@ namespace {
 constexpr std::size_t most_slices = (std::size_t{1} << 40) / slice_bytes;
 constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1 MiB
 
-// Slices made usable at once: at least so many, and this part of what there is. What is usable but
-// not used counts where addresses are limited.
+// Slices made usable at once: at least this many, and this part of what there is. What is usable
+// but not used counts where addresses are limited.
 constexpr std::size_t commit_step = 64;
 constexpr std::size_t commit_part = 32;
 

@@ -100,7 +100,7 @@ constexpr std::uintptr_t tib = std::uintptr_t{1} << 40;
 struct zone {
   std::uintptr_t begin;
   std::uintptr_t end;
-  std::size_t beyond; // so many bytes from anywhere in it on do not fit, but are fewer than all
+  std::size_t beyond; // this many bytes from anywhere in it on do not fit, but are fewer than all
 };
 #if defined(__x86_64__)
 constexpr zone quiet{66 * tib, 80 * tib, 64 * tib}; // of 128 TiB

@@ -43,7 +43,7 @@ struct chunk {
 };
 
 /// The chunks of one pool, newest first. Sizes double: each new chunk has as many blocks as all
-/// before it together, or fewer if the source has no room for so many. The object lies behind the
+/// before it together, or fewer if the source has no room for them. The object lies behind the
 /// first chunk, so a pool needs no other memory.
 ///
 /// Thread safety: everything but create and destroy may be called by all threads at once; a chunk

@@ -1,4 +1,4 @@
-// Calls with what is no block, and with sizes that cannot be had.
+// Calls with addresses that are not blocks, and with sizes that cannot be had.
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -43,7 +43,7 @@ std::string last_words(Body body) {
 
 } // namespace
 
-TEST_CASE("what is no block can neither be freed nor get another size") {
+TEST_CASE("an address that is not a block can neither be freed nor get another size") {
   heapwise_gc_init(nullptr);
   int on_stack = 0;
   for (const int offset : {8, 16}) {
