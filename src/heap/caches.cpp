@@ -229,7 +229,9 @@ heap_cache* own_cache() noexcept {
 }
 
 void empty_own_cache() noexcept {
-  empty(*current_cache); // there is nothing in those that stand for none
+  heap_cache* const cache = current_cache;
+  // Those that stand for none belong to all threads, and nobody may write to them.
+  if (cache != &no_cache && cache != &no_later_cache) empty(*cache);
 }
 
 void empty_idle_caches() noexcept {

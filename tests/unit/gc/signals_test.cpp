@@ -156,7 +156,7 @@ TEST_CASE("a thread that has blocked all signals may end while another collects"
       explicitly = each;
       running = 2;
       const auto body = [] {
-        for (int round = 0; round < 300; ++round) {
+        for (int round = 0; round < HEAPWISE_ENDING_THREADS; ++round) {
           std::thread{[] {
             heapwise_gc_register_thread();
             set_mask(SIG_BLOCK);
