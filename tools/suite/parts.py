@@ -44,6 +44,7 @@ def pytest(
 NOT_UNDER_QEMU = (
     "touches nothing|contract/(pool|typed)_checking_test|every violation has its line"
     "|beside what the kernel counts|a forked child has a clock of its own"
+    "|what a block no longer needs is not resident"
     "|a forked child has no bare thread|inherits neither priority nor processors"
 )
 
