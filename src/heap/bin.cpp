@@ -208,13 +208,13 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
 }
 
 void bin::flush(batch*& full, size_class of) noexcept {
-  std::unique_lock hold{lock_};
+  const std::lock_guard hold{lock_};
   ++flushes_;
   batch* const paper = stocked_ == most_stocked(of) ? nullptr
                        : papers_ != nullptr         ? pop(papers_)
                                                     : new_batch(of);
   if (paper == nullptr) {
-    put_back_locked(full->blocks(), class_table[of].batch, of, hold);
+    put_back_locked(full->blocks(), class_table[of].batch, of);
     return;
   }
   push(stock_, std::exchange(full, paper));
@@ -224,12 +224,11 @@ void bin::flush(batch*& full, size_class of) noexcept {
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   if (count == 0) return;
-  std::unique_lock hold{lock_};
-  put_back_locked(blocks, count, of, hold);
+  const std::lock_guard hold{lock_};
+  put_back_locked(blocks, count, of);
 }
 
-void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of,
-                          lock_holder& hold) noexcept {
+void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   std::byte* const* const end = blocks + count;
   if (!share_slice({blocks, end})) {
     // What is known of their spans is scattered: it is on its way before the first is needed.
@@ -238,13 +237,13 @@ void bin::put_back_locked(std::byte* const* blocks, std::size_t count, size_clas
     }
   }
   while (blocks != end) {
-    span* const home = home_of(*blocks, of, hold);
-    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of, hold);
+    span* const home = home_of(*blocks, of);
+    blocks = home == nullptr ? blocks + 1 : put_back_to(*home, {blocks, end}, of);
   }
 }
 
-std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks, size_class of,
-                                   lock_holder& hold) noexcept {
+std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> blocks,
+                                   size_class of) noexcept {
   const class_facts& facts = class_table[of];
   std::byte* const begin = the_space.begin_of(home);
   const std::size_t span_bytes = std::size_t{facts.blocks} * facts.bytes;
@@ -273,21 +272,21 @@ std::byte* const* bin::put_back_to(span& home, std::span<std::byte* const> block
   }
   home.free_map.write(bits);
   came_back(home, count, of);
-  if (wrong) report(*at++, *wrong, hold);
+  if (wrong) report(*at++, *wrong);
   return std::to_address(at);
 }
 
-void bin::report(const std::byte* block, invalid why, lock_holder& hold) noexcept {
+void bin::report(const std::byte* block, invalid why) noexcept {
   // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
-  hold.unlock();
+  lock_.unlock();
   invalid_free(block, why);
-  hold.lock();
+  lock_.lock();
 }
 
-span* bin::home_of(std::byte* block, size_class of, lock_holder& hold) noexcept {
+span* bin::home_of(std::byte* block, size_class of) noexcept {
   span* const record = the_space.find_span(block);
   if (record == nullptr) { // freed with a size, so that nobody has looked at the address before
-    report(block, invalid::foreign, hold);
+    report(block, invalid::foreign);
     return nullptr;
   }
   span& found = *record;
@@ -297,13 +296,13 @@ span* bin::home_of(std::byte* block, size_class of, lock_holder& hold) noexcept 
     const class_facts& facts = class_table[of];
     const auto offset = static_cast<std::size_t>(block - the_space.begin_of(found));
     if (offset < std::size_t{facts.blocks} * facts.bytes) return &found;
-    report(block, invalid::inside_block, hold);
+    report(block, invalid::inside_block);
   } else if (use == slice_use::mixed) {
-    hold.unlock(); // it may have to report, too
+    lock_.unlock(); // it may have to report, too
     the_mixed_spans.put_back({&block, 1});
-    hold.lock();
+    lock_.lock();
   } else {
-    report(block, invalid::freed_before, hold);
+    report(block, invalid::freed_before);
   }
   return nullptr;
 }
@@ -326,12 +325,12 @@ void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {
 void* bin::take_one(size_class of) noexcept {
   std::byte* block = nullptr;
   std::byte** top = &block;
-  lock_holder hold{lock_};
+  const std::lock_guard hold{lock_};
   if (lists_.fullest() == nullptr && stock_ != nullptr) { // before a new span is made
     batch* const whole = pop(stock_);
     least_stocked_ = std::min(least_stocked_, --stocked_);
     count_stocked(-1, of);
-    put_back_locked(whole->blocks(), class_table[of].batch, of, hold);
+    put_back_locked(whole->blocks(), class_table[of].batch, of);
     delete_batch(whole, of);
   }
   span* const from = source(of);

@@ -74,19 +74,18 @@ class alignas(cache_line_bytes) bin {
   std::uint32_t take_blocks(span& from, std::byte**& top, std::uint32_t wanted,
                             size_class of) noexcept;
   void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
-  using lock_holder = std::unique_lock<os::mutex>;
   /// Effects: as `put_back`. The lock is let go and taken again where something is to be reported.
-  void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of,
-                       lock_holder& hold) noexcept;
+  void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
   /// Effects: takes blocks back to their span, up to the first one of another, or behind the first
   /// invalid one, which is reported. Returns: where the others begin.
-  std::byte* const* put_back_to(span& home, std::span<std::byte* const> blocks, size_class of,
-                                lock_holder& hold) noexcept;
-  void report(const std::byte* block, invalid why, lock_holder& hold) noexcept;
+  std::byte* const* put_back_to(span& home, std::span<std::byte* const> blocks,
+                                size_class of) noexcept;
+  /// Requires: the lock, which is let go meanwhile.
+  void report(const std::byte* block, invalid why) noexcept;
   void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
   void dissolve(span& empty, size_class of) noexcept;
   /// Returns: the span of a block, or nullptr for one that went to a mixed span or is invalid.
-  [[nodiscard]] span* home_of(std::byte* block, size_class of, lock_holder& hold) noexcept;
+  [[nodiscard]] span* home_of(std::byte* block, size_class of) noexcept;
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
   os::mutex lock_;
