@@ -9,6 +9,7 @@
 #include <heapwise/pool.h>
 #include <heapwise/heapwise.hpp>
 
+#include "drain.hpp"
 #include "threads.hpp"
 
 namespace {
@@ -20,12 +21,7 @@ constexpr std::initializer_list<std::size_t> counts{1,   2,   16,  64,   100,  1
                                                     200, 333, 512, 1000, 4000, 20'000};
 constexpr std::initializer_list<std::size_t> block_sizes{8, 16, 24, 64, 500};
 
-template <class Pool>
-std::vector<void*> drain(Pool& from) {
-  std::vector<void*> blocks;
-  while (void* const block = from.try_allocate()) blocks.push_back(block);
-  return blocks;
-}
+using stress::drain;
 
 /// As drain, on a thread of its own, which ends then.
 template <class Pool>

@@ -17,6 +17,7 @@
 #include <heapwise/heapwise.hpp>
 
 #include "contract/hybrids.hpp"
+#include "drain.hpp"
 #include "threads.hpp"
 
 namespace {
@@ -72,12 +73,7 @@ class busy_threads {
   std::vector<std::thread> threads_{};
 };
 
-template <class Pool>
-std::vector<void*> drain(Pool& from) {
-  std::vector<void*> blocks;
-  while (void* const block = from.try_allocate()) blocks.push_back(block);
-  return blocks;
-}
+using stress::drain;
 
 template <class Pool>
 void use(Pool& blocks, std::size_t count) {

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/heapwise.hpp>
 
+#include "drain.hpp"
 #include "mailbox.hpp"
 #include "ownership.hpp"
 #include "threads.hpp"
@@ -27,12 +28,7 @@ constexpr std::size_t block_size = 40;
       heapwise::pool<heapwise::lock_free, heapwise::checked>,                                      \
       heapwise::pool<heapwise::thread_cached, heapwise::checked>
 
-template <class Pool>
-std::vector<void*> drain(Pool& from) {
-  std::vector<void*> blocks;
-  while (void* const block = from.try_allocate()) blocks.push_back(block);
-  return blocks;
-}
+using stress::drain;
 
 /// All blocks of a pool that cannot grow; they are free again afterwards.
 template <class Pool>
