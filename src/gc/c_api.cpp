@@ -45,7 +45,7 @@ void in_child() {
     this_thread->id = os::this_thread();
     this_thread->number = os::this_thread_number();
   }
-  the_gc.lock.unlock();
+  the_gc.lock.unlock_in_child();
 }
 
 /// Requires: the lock. Returns: 0 or an error.

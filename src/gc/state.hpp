@@ -11,7 +11,7 @@
 #include "gc/kinds.hpp"
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
-#include "os/mutex.hpp"
+#include "os/fair_mutex.hpp"
 #include "os/thread_variables.hpp"
 #include "os/world.hpp"
 
@@ -70,8 +70,9 @@ struct settings {
 /// the collector's lock take the loader's: a fork, which waits for the collector's lock, then never
 /// leaves the child with a lock of the loader that no thread will give back.
 struct state {
-  os::mutex lock; // for all that follows, but where it says otherwise
-  space memory;   // its tables may be read without
+  // Fair: a program may collect in a loop, and no other thread can do without the lock for long.
+  os::fair_mutex lock; // for all that follows, but where it says otherwise
+  space memory;        // its tables may be read without
   os::loader_layout loader;
   std::array<slice_index, small_kinds> unswept{}; // lists of spans in which blocks may be free
   thread_record* threads = nullptr;

@@ -1,5 +1,6 @@
 // Libraries that come and go, and threads that use them for the first time, while others collect.
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -12,6 +13,8 @@
 using gc_test::library;
 
 namespace {
+
+constexpr std::chrono::microseconds pause{200};
 
 /// Effects: the thread's variable of the library holds a block with a number, and nothing else
 /// does.
@@ -54,7 +57,7 @@ bool load_and_unload(std::uintptr_t seed, int rounds) {
 void collect_until(const std::atomic<std::size_t>& done, std::size_t threads) {
   while (done.load() < threads) {
     heapwise_gc_collect();
-    std::this_thread::yield();
+    std::this_thread::sleep_for(pause); // the loader's lock is not fair
   }
 }
 
@@ -70,7 +73,7 @@ TEST_CASE("threads load, use and unload libraries while another collects all the
   for (std::size_t each = 0; each + 1 < threads; ++each) {
     all.emplace_back([&, each] {
       heapwise_gc_register_thread();
-      whole += load_and_unload(10 * each + 1, 20) ? 1 : 0;
+      whole += load_and_unload(10 * each + 1, 60) ? 1 : 0;
       heapwise_gc_unregister_thread();
       ++done;
     });
