@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import planned_samples
 
 from heapwise.catalog import installed_peers
 from heapwise.store import read_run, run_ids
@@ -59,7 +60,7 @@ def test_samples_pair_up_and_identity_is_proven(heapwise: Any, tmp_path: Path) -
     assert checks["V14"] in ("pass", "unavailable")
     assert checks["V20"] == "pass"
     stored = stored_run(tmp_path)
-    counted = [s for s in stored.samples if not s.warm_up]
+    counted = [s for s in planned_samples(stored) if not s.warm_up]
     assert sorted((s.round, s.subject) for s in counted) == sorted(
         (r, s) for r in range(1, 7) for s in ("glibc", "glibc-control", "jemalloc"))
     for sample in stored.samples:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from chromium import Chromium, find_chromium
+from synthetic_heap import MIX, SPEED, Heap, experiment_of, heap_run
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "data")]
-
-from chromium import Chromium, find_chromium  # noqa: E402
-from synthetic_heap import MIX, SPEED, Heap, experiment_of, heap_run  # noqa: E402
-
-from heapwise.evidence import Evidence  # noqa: E402
-from heapwise.model import Quantity  # noqa: E402
-from heapwise.report import View, build_page  # noqa: E402
+from heapwise.evidence import Evidence
+from heapwise.model import Quantity
+from heapwise.report import View, build_page
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import planned_processes, planned_samples
 
 from heapwise.store import read_run, run_ids
 
@@ -100,7 +101,7 @@ def test_compare_keeps_everything_and_goes_on(
     after = read_run(store, found.group(3))
     assert (after.path / "samples.jsonl").read_bytes().startswith(before)
     assert after.run.state == "complete"
-    times = Counter((s.round, s.subject) for s in after.finished_samples)
+    times = Counter((s.round, s.subject) for s in planned_samples(after))
     assert times == Counter({(r, s): 1 for r in range(9)
                              for s in ("glibc", "glibc-control", "jemalloc")})
     assert len({p.number for p in after.processes}) == len(after.processes)
@@ -143,7 +144,7 @@ def test_a_run_goes_on_with_every_cell_that_is_left_and_none_twice(
     assert done.returncode == 3, done.stderr  # one cell never ended, as before
     after = read_run(store, before.run.id)
     assert after.run.state == "complete"
-    ended = Counter((p.round, p.subject, p.parameters["size"]) for p in after.processes
+    ended = Counter((p.round, p.subject, p.parameters["size"]) for p in planned_processes(after)
                     if p.status != "interrupted")
     assert ended == Counter((r, s, size) for r in range(3) for size in (8, 64)
                             for s in ("good", "good-control", "slower", "hang_64"))

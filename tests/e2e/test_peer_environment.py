@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from toy_peer import MALLOC
+
+from heapwise.store import read_run, run_ids
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests" / "data"))
-
-from toy_peer import MALLOC  # noqa: E402
-
-from heapwise.store import read_run, run_ids  # noqa: E402
 
 
 @pytest.fixture

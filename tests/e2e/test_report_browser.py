@@ -5,23 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from chromium import Chromium, find_chromium
 
-HERE = Path(__file__).resolve().parent
-DATA = HERE.parent / "data"
-sys.path[:0] = [str(HERE)]
+from heapwise.analysis import analyse
+from heapwise.evidence import Evidence
+from heapwise.report import View, build_page
+from heapwise.store import read_run, run_ids
 
-from chromium import Chromium, find_chromium  # noqa: E402
-
-from heapwise.analysis import analyse  # noqa: E402
-from heapwise.evidence import Evidence  # noqa: E402
-from heapwise.report import View, build_page  # noqa: E402
-from heapwise.store import read_run, run_ids  # noqa: E402
+DATA = Path(__file__).resolve().parents[1] / "data"
 
 CHROMIUM = find_chromium()
 pytestmark = pytest.mark.skipif(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planned import planned_processes
 
 from heapwise.store import read_run, run_ids
 
@@ -37,7 +38,8 @@ def test_each_round_has_every_cell_and_the_control(
     heapwise("run", "fake/subjects", "--subjects", "slower", "--rounds", "2", "--quiet",
              env={"HEAPWISE_NATIVE": str(fake_native)})
     stored = stored_run(tmp_path)
-    seen = sorted((p.round, p.subject, p.parameters["size"]) for p in stored.processes)
+    seen = sorted(
+        (p.round, p.subject, p.parameters["size"]) for p in planned_processes(stored))
     assert seen == sorted(
         (round, subject, size) for round in (0, 1)
         for subject in ("good", "good-control", "slower") for size in (8, 64)
@@ -80,7 +82,7 @@ def test_a_subject_that_fails_three_times_is_left_out(
 ) -> None:
     done = heapwise("run", "fake/subjects", "--subjects", "crash", "--rounds", "5",
                     "--set", "size=8", env={"HEAPWISE_NATIVE": str(fake_native)})
-    by_subject = [p.subject for p in stored_run(tmp_path).processes]
+    by_subject = [p.subject for p in planned_processes(stored_run(tmp_path))]
     assert by_subject.count("crash") == 3
     assert by_subject.count("good") == 5
     assert "left out" in done.stderr
@@ -92,7 +94,7 @@ def test_a_cell_that_runs_out_of_time_three_times_is_given_up_and_the_others_go_
 ) -> None:
     done = heapwise("run", "fake/subjects", "--subjects", "hang_64", "--rounds", "5", "--timeout",
                     "1s", "--set", "size=8,64", env={"HEAPWISE_NATIVE": str(fake_native)})
-    tried = [(p.parameters["size"], p.status) for p in stored_run(tmp_path).processes
+    tried = [(p.parameters["size"], p.status) for p in planned_processes(stored_run(tmp_path))
              if p.subject == "hang_64"]
     assert tried.count((64, "timed_out")) == 3
     assert tried.count((8, "ok")) == 5
@@ -156,7 +158,8 @@ def test_the_seed_decides_the_order(heapwise: Any, fake_native: Path, tmp_path: 
     for seed in ("1", "1"):
         heapwise("run", "fake/subjects", "--subjects", "good,slower,noisy", "--rounds", "2",
                  "--seed", seed, "--quiet", env={"HEAPWISE_NATIVE": str(fake_native)})
-        orders.append([(p.subject, p.parameters["size"]) for p in stored_run(tmp_path).processes])
+        orders.append([(p.subject, p.parameters["size"])
+                       for p in planned_processes(stored_run(tmp_path))])
     assert orders[0] == orders[1]
 
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "data"))
-
 from synthetic_trees import Trees, trees_run
 
 from heapwise.analysis import analyse

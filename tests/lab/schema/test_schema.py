@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import sys
 from copy import deepcopy
 from pathlib import Path
 from types import ModuleType
@@ -13,15 +12,13 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
+from synthetic import compare_run, pool_run
+
+from heapwise.analysis import analyse, to_json
+from heapwise.evidence import Evidence
+from heapwise.store import StoredRun
 
 ROOT = Path(__file__).resolve().parents[3]
-sys.path.insert(0, str(ROOT / "tests" / "data"))
-
-from synthetic import compare_run, pool_run  # noqa: E402
-
-from heapwise.analysis import analyse, to_json  # noqa: E402
-from heapwise.evidence import Evidence  # noqa: E402
-from heapwise.store import StoredRun  # noqa: E402
 
 FROZEN = sorted((ROOT / "tests" / "data" / "runs").glob("*/run.json"))
 
