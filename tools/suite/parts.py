@@ -9,7 +9,7 @@ from pathlib import Path
 
 from suite.part import Part
 
-JOBS = str(os.cpu_count() or 1)
+PROCESSORS = os.cpu_count() or 1
 
 
 def of_python(root: Path, results: Path) -> list[Part]:
@@ -29,11 +29,17 @@ def of_python(root: Path, results: Path) -> list[Part]:
 
 
 def pytest(
-    name: str, results: Path, *folders: str, timeout_s: float = 900, **environment: str
+    name: str,
+    results: Path,
+    *folders: str,
+    timeout_s: float = 900,
+    processes: int = PROCESSORS,
+    **environment: str,
 ) -> Part:
-    """A part that pytest runs, with ``environment`` added."""
+    """A part that pytest runs in so many processes, with ``environment`` added."""
     junit = results / f"{name}.xml"
-    command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8", *folders]
+    command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
+    command += ["--numprocesses", str(processes), "--dist", "worksteal", *folders]
     # Not the newest build that lies about, but what `make setup` installed.
     native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
     return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)} | environment)
@@ -49,15 +55,19 @@ NOT_UNDER_QEMU = (
 )
 
 
-def of_preset(preset: str, results: Path, *labels: str, without: str = "") -> list[Part]:
-    """Configure, build and run the C++ tests that carry one of the labels."""
+def of_preset(
+    preset: str, results: Path, *labels: str, without: str = "", target: str = "all"
+) -> list[Part]:
+    """Configure, build the target and run the C++ tests that carry one of the labels."""
     junit = results / f"ctest-{preset}.xml"
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
-    run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels), "--parallel", JOBS]
+    run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]
+    run += ["--parallel", str(PROCESSORS)]
     run += ["--exclude-regex", without] if without else []
+    build = ["cmake", "--build", "--preset", preset, "--target", target, "--", "-k", "0"]
     return [
         Part(f"{preset} configure", ["cmake", "--preset", preset]),
-        Part(f"{preset} build", ["cmake", "--build", "--preset", preset, "--", "-k", "0"]),
+        Part(f"{preset} build", build),
         Part(f"{preset} tests", [*run, "--output-junit", str(junit)], junit),
     ]
 
@@ -71,7 +81,8 @@ def concurrent_experiments(preset: str, root: Path, results: Path) -> Part:
 def all_parts(root: Path, results: Path) -> list[Part]:
     """Everything."""
     return [
-        *of_preset("dev", results, "unit", "contract", "stress"),
+        # The experiments are built by `make setup` with GCC, and below with clang.
+        *of_preset("dev", results, "unit", "contract", "stress", target="heapwise_tests"),
         *of_python(root, results),
         *of_preset("asan", results, "unit", "contract", "stress"),
         concurrent_experiments("asan", root, results),
@@ -84,7 +95,8 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         pytest("golden", results, "tests/golden"),
         pytest("fuzz", results, "tests/fuzz"),
         pytest("preload", results, "tests/preload"),
-        pytest("install", results, "tests/install"),
+        # Each process would build the library again.
+        pytest("install", results, "tests/install", processes=1),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
         pytest("e2e", results, "tests/e2e", timeout_s=1200),
     ]
