@@ -56,15 +56,16 @@ NOT_UNDER_QEMU = (
 
 
 def of_preset(
-    preset: str, results: Path, *labels: str, without: str = "", target: str = "all"
+    preset: str, results: Path, *labels: str, without: str = "", also: tuple[str, ...] = ()
 ) -> list[Part]:
-    """Configure, build the target and run the C++ tests that carry one of the labels."""
+    """Configure, build and run the C++ tests that carry one of the labels. ``also`` is built."""
     junit = results / f"ctest-{preset}.xml"
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]
     run += ["--parallel", str(PROCESSORS)]
     run += ["--exclude-regex", without] if without else []
-    build = ["cmake", "--build", "--preset", preset, "--target", target, "--", "-k", "0"]
+    targets = [*(f"{label}_tests" for label in labels), *also]
+    build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
     return [
         Part(f"{preset} configure", ["cmake", "--preset", preset]),
         Part(f"{preset} build", build),
@@ -82,11 +83,11 @@ def all_parts(root: Path, results: Path) -> list[Part]:
     """Everything."""
     return [
         # The experiments are built by `make setup` with GCC, and below with clang.
-        *of_preset("dev", results, "unit", "contract", "stress", target="heapwise_tests"),
+        *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        *of_preset("asan", results, "unit", "contract", "stress"),
+        *of_preset("asan", results, "unit", "contract", "stress", also=("all_experiments",)),
         concurrent_experiments("asan", root, results),
-        *of_preset("tsan", results, "contract", "stress"),
+        *of_preset("tsan", results, "contract", "stress", also=("all_experiments",)),
         concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
         Part("models", ["tests/model/run"]),
