@@ -84,7 +84,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   return made;
 }
 
-/// Effects: the span is no block any more. Returns: false if it was none.
+/// Effects: the span does not hold a block any more. Returns: false if another thread came first.
 bool close_large(span& block) noexcept {
   // Of two threads that free it at once, one comes second.
   slice_use expected = slice_use::large;

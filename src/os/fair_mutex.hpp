@@ -1,21 +1,21 @@
-// A mutex whose holder cannot take it again before those who wait.
+// A mutex that a thread cannot unlock and lock again while another thread waits for it.
 #pragma once
 
 #include "os/mutex.hpp"
 
 namespace heapwise::os {
 
-/// As os::mutex, for holders that take it again at once: of a thread that is ready to take it and
-/// the thread that unlocks it, the first gets it. Among several that wait, the system's order
-/// decides. Costs two atomic exchanges more than os::mutex. Thread safety: all.
+/// As os::mutex, for threads that unlock it and lock it again at once: they wait until one thread
+/// that waited has had it. The system's order decides among several threads that wait. A pair of
+/// lock and unlock costs two atomic operations more than with os::mutex. Thread safety: all.
 class fair_mutex {
  public:
   constexpr fair_mutex() noexcept = default;
   fair_mutex(const fair_mutex&) = delete;
   fair_mutex& operator=(const fair_mutex&) = delete;
 
-  /// Who waits for the holder keeps the entrance, so that the holder, when it comes back, waits
-  /// behind.
+  // A thread that waits for the inside keeps the entrance locked. The thread that left the inside
+  // cannot pass it.
   void lock() noexcept {
     entrance_.lock();
     inside_.lock();
@@ -28,7 +28,7 @@ class fair_mutex {
   /// fork; other threads of the parent, which may have waited, are forgotten.
   /// Requires: this thread is the only one of the process, and a copy of the holder.
   void unlock_in_child() noexcept {
-    // Nobody holds the entrance but a thread that the child does not have.
+    // If the entrance is locked, a thread has locked it that the child does not have.
     entrance_.unlock();
     inside_.unlock();
   }

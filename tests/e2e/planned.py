@@ -1,4 +1,8 @@
-"""What a plan asked for, without the rounds that a busy machine made the command add."""
+"""The planned part of a run with a fixed number of rounds.
+
+On a busy machine the command adds rounds for samples that a neighbour disturbed. A test that counts
+rounds leaves those out; tests/lab/runner/test_make_up.py tests them.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +11,7 @@ from heapwise.store import StoredRun
 
 
 def planned_processes(stored: StoredRun) -> list[Process]:
-    """Of the planned rounds. Rounds beyond them make up for samples that a neighbour disturbed;
-    tests/lab/runner/test_campaign.py tests those."""
+    """The processes of the planned rounds."""
     return [process for process in stored.processes if process.round <= _last_round(stored)]
 
 
@@ -19,4 +22,5 @@ def planned_samples(stored: StoredRun) -> list[Sample]:
 
 def _last_round(stored: StoredRun) -> int:
     plan = stored.run.plan
+    assert plan.max_rounds, "the run was planned by time"
     return plan.max_rounds + plan.warm_up_rounds - 1

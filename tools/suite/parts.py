@@ -36,7 +36,7 @@ def pytest(
     processes: int = PROCESSORS,
     **environment: str,
 ) -> Part:
-    """A part that pytest runs in so many processes, with ``environment`` added."""
+    """A part that pytest runs in this number of processes, with ``environment`` added."""
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
     command += ["--numprocesses", str(processes), "--dist", "worksteal", *folders]
@@ -58,7 +58,10 @@ NOT_UNDER_QEMU = (
 def of_preset(
     preset: str, results: Path, *labels: str, without: str = "", also: tuple[str, ...] = ()
 ) -> list[Part]:
-    """Configure, build and run the C++ tests that carry one of the labels. ``also`` is built."""
+    """Configure, build and run the C++ tests that carry one of the labels.
+
+    also: further targets to build.
+    """
     junit = results / f"ctest-{preset}.xml"
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]

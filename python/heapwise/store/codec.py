@@ -33,7 +33,7 @@ def _encodable(value: Any) -> Any:
 
 
 def read_regular(path: Path) -> bytes:
-    """ValueError for what is no regular file (a device or a pipe may never end), else OSError."""
+    """The whole file. ValueError if it is not a regular file: a device or a pipe may never end."""
     # Without waiting: opening a pipe that nobody writes to would not return.
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):

@@ -234,7 +234,7 @@ TEST_CASE("a block moves whose pages the program has treated differently") {
     for (std::size_t at = 0; at < 64; ++at) {
       REQUIRE(::madvise(one.block + 2 * at * page, page, MADV_DONTFORK) == 0);
     }
-    one.grow(16 * mib); // so many pieces that the rest is copied
+    one.grow(16 * mib); // has too many pieces to move: the rest is copied
   }
   CHECK(count_pieces() == before);
 }

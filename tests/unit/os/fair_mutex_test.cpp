@@ -1,5 +1,4 @@
 #include <atomic>
-#include <cstddef>
 #include <fstream>
 #include <mutex>
 #include <string>
@@ -17,80 +16,78 @@ namespace {
 
 namespace os = heapwise::os;
 
-/// Returns: whether the system has put the thread to sleep.
-bool sleeps(long thread) {
-  std::ifstream status{"/proc/self/task/" + std::to_string(thread) + "/stat"};
-  std::string line;
-  std::getline(status, line);
-  return line.find(") S ") != std::string::npos;
-}
+/// A thread that locks a mutex again and again, and counts how often.
+class rival {
+ public:
+  /// Requires: the caller holds the mutex, and unlocks it before the rival is destroyed.
+  explicit rival(os::fair_mutex& mutex)
+      : mutex_{mutex}, thread_{[this] { lock_again_and_again(); }} {}
+  ~rival() { thread_.join(); }
+  rival(const rival&) = delete;
+  rival& operator=(const rival&) = delete;
 
-/// Effects: takes the lock again and again until `enough`, and counts in it. `thread` names the
-/// thread as soon as it runs.
-void count_inside(os::fair_mutex& lock, std::atomic<int>& counted, const std::atomic<bool>& enough,
-                  std::atomic<long>& thread) {
-  thread = ::syscall(SYS_gettid);
-  do {
-    const std::lock_guard hold{lock};
-    ++counted;
-  } while (!enough);
-}
+  void stop() { stopped_ = true; }
+  int count() const { return count_; }
+
+  /// Effects: returns when the system has put the thread to sleep: it waits for the mutex.
+  void wait_until_it_waits() const {
+    while (!sleeps()) std::this_thread::yield();
+  }
+
+ private:
+  void lock_again_and_again() {
+    number_ = ::syscall(SYS_gettid);
+    do {
+      const std::lock_guard hold{mutex_};
+      ++count_;
+    } while (!stopped_);
+  }
+
+  bool sleeps() const {
+    if (number_ == 0) return false;
+    std::ifstream file{"/proc/self/task/" + std::to_string(number_) + "/stat"};
+    std::string line;
+    std::getline(file, line);
+    return line.find(") S ") != std::string::npos;
+  }
+
+  os::fair_mutex& mutex_;
+  std::atomic<int> count_{0};
+  std::atomic<bool> stopped_{false};
+  std::atomic<long> number_{0}; // of the thread; 0 before it runs
+  std::thread thread_;
+};
 
 } // namespace
 
-TEST_CASE("a holder that comes back at once is behind those who wait") {
-  os::fair_mutex lock;
-  std::atomic<int> counted{0};
-  std::atomic<bool> enough{false};
-  std::atomic<long> other{0};
-  lock.lock();
-  std::thread waits{[&] { count_inside(lock, counted, enough, other); }};
+TEST_CASE("a thread that unlocks and locks again comes after the thread that waits") {
+  os::fair_mutex mutex;
+  mutex.lock();
+  rival other{mutex};
   for (int round = 0; round < 200; ++round) {
-    const int before = counted;
-    while (other == 0 || !sleeps(other)) std::this_thread::yield();
-    lock.unlock();
-    lock.lock();
-    CHECK(counted > before);
+    const int before = other.count();
+    other.wait_until_it_waits();
+    mutex.unlock();
+    mutex.lock();
+    CHECK(other.count() > before);
   }
-  enough = true;
-  lock.unlock();
-  waits.join();
+  other.stop();
+  mutex.unlock();
 }
 
-TEST_CASE("one thread at a time is inside") {
-  os::fair_mutex lock;
-  int plain = 0; // a race detector watches it
-  const auto add = [&] {
-    for (int each = 0; each < 2000; ++each) {
-      const std::lock_guard hold{lock};
-      ++plain;
-    }
-  };
-  std::thread first{add};
-  std::thread second{add};
-  add();
-  first.join();
-  second.join();
-  CHECK(plain == 6000);
-}
-
-TEST_CASE("a child of fork has the lock to itself, whoever waited in the parent") {
-  os::fair_mutex lock;
-  std::atomic<int> counted{0};
-  std::atomic<bool> enough{false};
-  std::atomic<long> other{0};
-  lock.lock();
-  std::thread waits{[&] { count_inside(lock, counted, enough, other); }};
-  while (other == 0 || !sleeps(other)) std::this_thread::yield();
+TEST_CASE("a child of fork can lock the mutex although another thread of the parent waited") {
+  os::fair_mutex mutex;
+  mutex.lock();
+  rival other{mutex};
+  other.wait_until_it_waits();
   const auto ended = contract::in_child([&] {
     ::alarm(10); // ends a child that waits for ever
-    lock.unlock_in_child();
+    mutex.unlock_in_child();
     for (int each = 0; each < 3; ++each) {
-      const std::lock_guard hold{lock};
+      const std::lock_guard hold{mutex};
     }
   });
-  enough = true;
-  lock.unlock();
-  waits.join();
+  other.stop();
+  mutex.unlock();
   CHECK(ended.exit_code == 0);
 }
