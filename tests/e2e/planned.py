@@ -11,8 +11,8 @@ from heapwise.store import StoredRun
 
 
 def planned_processes(stored: StoredRun) -> list[Process]:
-    """The processes of the planned rounds."""
-    return [process for process in stored.processes if process.round <= _last_round(stored)]
+    """The processes of the planned rounds, so without those whose calls are counted."""
+    return [process for process in stored.processes if 0 <= process.round <= _last_round(stored)]
 
 
 def planned_samples(stored: StoredRun) -> list[Sample]:
