@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,31 @@ def test_children_with_another_allocator_are_found(heapwise: Any, tmp_path: Path
     assert "echo" in found["jemalloc"].reason
     assert found["glibc"].status == "ok"
     assert done.returncode == 4
+
+
+OWN_MALLOC = """
+#include <stddef.h>
+static char memory[1 << 20]; static size_t used;
+void* malloc(size_t size) { void* p = memory + used; used += (size + 15) & ~15ul; return p; }
+void free(void* p) { (void)p; }
+int main(void) { return malloc(10) == 0; }
+"""
+
+
+def test_a_child_with_an_allocator_of_its_own_is_named_and_resumed(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "own.c").write_text(OWN_MALLOC)
+    own = tmp_path / "own"
+    subprocess.run(["cc", "-fno-builtin", "-rdynamic", "-o", own, tmp_path / "own.c"], check=True)
+    done = compare(heapwise, "--runs", "1", "--json", "--", "/bin/sh", "-c", f"{own}; echo same")
+    assert done.returncode == 0, done.stdout + done.stderr
+    [check] = [c for c in json.loads(done.stdout)["trust"]["checks"] if c["id"] == "V1"]
+    assert check["verdict"] == "warn"
+    assert str(own) in check["detail"]
+    again = heapwise("resume", "--runs", "2")
+    assert again.returncode in (0, 4), again.stderr
+    assert {p.status for p in stored_run(tmp_path).processes} == {"ok"}
 
 
 def test_quiet_and_no_terminal(heapwise: Any) -> None:

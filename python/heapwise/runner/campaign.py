@@ -9,10 +9,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Protocol
 
-import msgspec
-
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence, parameters_key
+from heapwise.evidence.kept import timed
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample
 from heapwise.runner.files import Unchanged
@@ -157,14 +156,17 @@ class Campaign:
                 in cells and (_row(step) in lost or _is_reference(step))]
 
     def _lost_rows(self) -> set[Row]:
-        """Experiment, settings and subject of what has fewer comparable rounds than planned."""
+        """Experiment, settings and subject of what ended well, and has fewer comparable rounds than
+        planned."""
         plan = self.run.plan
         if plan.smoke:
             return set()
         evidence, planned = self._evidence(), plan.max_rounds or plan.min_rounds
         rows = {_row(step) for step in steps_of_round(plan, self.run.experiments, 0)
                 if not self._skip_row(step)}
-        return {row for row in rows if 0 < len(evidence.paired_rounds(*row)) < planned}
+        ended = {(p.experiment, parameters_key(p.parameters), p.subject)
+                 for p in self.processes if p.status == "ok" and timed(p)}
+        return {row for row in rows & ended if len(evidence.paired_rounds(*row)) < planned}
 
     def _evidence(self) -> Evidence:
         """Of what this run has measured so far."""
@@ -242,7 +244,10 @@ class Campaign:
         return self._spent_s + time.monotonic() - self._start_s
 
     def _progress(self, position: int, of: int) -> Progress:
+        """A round that makes up for lost samples has no number of rounds and no end in sight."""
         plan = self.run.plan
+        if 0 < plan.max_rounds <= self.rounds_done:
+            return Progress(self._rounds_begun + 1, None, 1.0, None)
         rounds = plan.max_rounds or None
         begun = self._rounds_begun + position / max(1, of)
         elapsed = self.elapsed_s
@@ -281,8 +286,7 @@ def _is_reference(step: Step) -> bool:
 
 def rows_of(experiment: str, subject: str, parameters: Cell) -> tuple[Row, Row]:
     """What a failure counts against: the experiment as a whole, and this cell of it."""
-    cell = msgspec.json.encode(parameters, order="sorted").decode()
-    return (experiment, subject), (experiment, subject, cell)
+    return (experiment, subject), (experiment, subject, parameters_key(parameters))
 
 
 def now() -> str:

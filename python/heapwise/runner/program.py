@@ -80,16 +80,17 @@ class ProgramExecutor:
         self.reference.ignore_output = bool(self.plan.options.get("ignore_output"))
         self.reference.any_exit = bool(self.plan.options.get("force"))
         self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
-        self._to_count = False
         native_part(PROBE)
 
     def resume_from(self, processes: list[Process]) -> None:
         """What the earlier invocation knew of the baseline."""
         for process in processes:
-            if process.facts.get("counting"):
-                self._to_count = False
-            elif process.status == "ok" and self._is_baseline(process.subject):
-                self._learn(process)
+            if process.facts.get("counting") or process.status != "ok":
+                continue
+            for subject in self.plan.subjects:
+                if subject.name == process.subject and (subject.baseline or subject.control):
+                    self._learn_exempt(subject, process.identity)
+                    self._learn(process)
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
         self._record, self._next_number, self._stop = record, next_number, stop
@@ -98,8 +99,7 @@ class ProgramExecutor:
         outcome = self._launch(step.subject.peer, number, stop, PROBE)
         first = not self.reference.known and self._is_baseline(step.subject.name)
         if first and not outcome.interrupted:
-            self.reference.exempt |= own_allocators(outcome.identity, self.system) \
-                if self._plain(step.subject) else set()
+            self._learn_exempt(step.subject, outcome.identity)
         status, reason = judge(outcome, step.subject.peer, self.reference)
         process = Process(
             number=number, experiment=EXPERIMENT_ID, subject=step.subject.name, parameters={},
@@ -144,8 +144,10 @@ class ProgramExecutor:
     def _is_baseline(self, name: str) -> bool:
         return any(s.name == name and (s.baseline or s.control) for s in self.plan.subjects)
 
-    def _plain(self, subject: Subject) -> bool:
-        return subject.peer is None or not subject.peer.path
+    def _learn_exempt(self, subject: Subject, identity: list[dict[str, Any]]) -> None:
+        """Executables that have another allocator although nothing is preloaded keep it."""
+        if subject.peer is None or not subject.peer.path:
+            self.reference.exempt |= own_allocators(identity, self.system)
 
     def _learn(self, process: Process) -> None:
         if not self.reference.known:

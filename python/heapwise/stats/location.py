@@ -15,8 +15,8 @@ def location_interval(rounds: Sequence[float], confidence: float = 0.95) -> Inte
     """rounds: shape (n,), one number for each round, any unit.
 
     From 6 rounds on the exact interval of the median (``median_interval``). 3 to 5 rounds:
-    Student's t interval, of the logarithms where all numbers are above zero. Fewer: no ends, and a
-    note.
+    Student's t interval, of the logarithms if all numbers are above zero; a number that is never
+    negative has no interval below zero. Fewer: no ends, and a note.
     """
     if len(rounds) >= values_needed(0.5, confidence):
         return median_interval(rounds, confidence)
@@ -26,4 +26,4 @@ def location_interval(rounds: Sequence[float], confidence: float = 0.95) -> Inte
         note = f"{len(rounds)} of the {LEAST} rounds that an interval needs"
         return Interval(None, None, confidence, None, note)
     low, high = (float(np.exp(end)) if positive else end for end in (found.low, found.high))
-    return Interval(low, high, confidence)
+    return Interval(max(low, 0.0) if min(rounds) >= 0 else low, high, confidence)

@@ -42,5 +42,5 @@ def _owner(inode: int) -> int:
     for line in lines:
         words = line.split()
         if len(words) > 5 and words[1] == "FLOCK" and words[5].endswith(f":{inode}"):
-            return int(words[4])
+            return max(0, int(words[4]))  # -1: a process of another namespace
     return 0

@@ -25,33 +25,46 @@ def check(evidence: Evidence) -> Check:
     peers = {s.name: s.peer for s in stored.run.plan.subjects if s.peer is not None}
     watched = [p for p in stored.processes if p.subject in peers and timed(p)]
     proven = [p for p in watched if p.identity]
-    wrong = [p for p in watched if p.status == "wrong_allocator" or _others(p, peers[p.subject])]
+    own = _own_allocators(watched, peers) if stored.run.plan.kind == "compare" else set()
+    wrong = [p for p in watched
+             if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
     figures = {"processes": len(watched), "proven": len(proven), "wrong": len(wrong),
-               "silent": len(silent)}
+               "silent": len(silent), "own_allocator": sorted(own)}
     if not watched or (not proven and not wrong):
         reason = ("No subject of this run loads a library." if not peers
                   else "No process wrote down where its malloc comes from.")
         return Check(ID, TITLE, "unavailable", reason, figures)
     if wrong:
-        found = sorted({_found(p, peers[p.subject]) for p in wrong})
+        found = sorted({_found(p, peers[p.subject], own) for p in wrong})
         return Check(ID, TITLE, "fail", f"In {counted(len(wrong), 'process', 'processes')} malloc "
                      f"came from another library: {listed(found)}.", figures)
     if silent:
         return Check(ID, TITLE, "fail", f"{counted(len(silent), 'process', 'processes')} of "
                      f"{len(watched)} did not say where malloc came from "
                      f"({listed(p.subject for p in silent)}).", figures)
+    if own:
+        return Check(ID, TITLE, "warn", f"{listed(sorted(own))}: an allocator of its own, which "
+                     "nothing that is preloaded replaces. It is in the figures of every row.",
+                     figures)
     further = sum(len(p.identity) - 1 for p in proven)
     also = f" and {counted(further, 'process', 'processes')} that they started" if further else ""
     return Check(ID, TITLE, "pass", f"Path and build-id of malloc's library read inside all "
                  f"{len(proven)} first processes{also}, and as expected.", figures)
 
 
-def _others(process: Process, peer: Peer | None) -> list[dict[str, Any]]:
-    """The records of the process in which malloc comes from elsewhere than from ``peer``."""
-    if peer is None:
-        return []
-    return [record for record in process.identity if not _same(record.get("malloc") or {}, peer)]
+def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str]:
+    """Executables that the program starts, and whose malloc is not the system's although nothing
+    was preloaded. The runner lets them pass too."""
+    return {str(record.get("exe")) for p in processes if peers[p.subject].kind == "system"
+            for record in _others(p, peers[p.subject], set()) if record in p.identity[1:]}
+
+
+def _others(process: Process, peer: Peer, own: set[str]) -> list[dict[str, Any]]:
+    """The records of the process in which malloc comes from elsewhere than from ``peer``, but for
+    executables that have an allocator of their own."""
+    return [record for record in process.identity
+            if record.get("exe") not in own and not _same(record.get("malloc") or {}, peer)]
 
 
 def _same(library: dict[str, Any], peer: Peer) -> bool:
@@ -64,7 +77,7 @@ def _same(library: dict[str, Any], peer: Peer) -> bool:
     return Path(path).name.startswith(("libc.so", "libc-", "ld-musl"))
 
 
-def _found(process: Process, peer: Peer | None) -> str:
-    others = _others(process, peer)
+def _found(process: Process, peer: Peer, own: set[str]) -> str:
+    others = _others(process, peer, own)
     path = (others[0].get("malloc") or {}).get("path") if others else process.reason
     return f"{process.subject} got {path or 'nothing'}"

@@ -50,7 +50,7 @@ def check(evidence: Evidence) -> Check:
                      "matter, or rounds depend on each other.", figures)
     if certain:
         return Check(ID, TITLE, "warn", f"{unequal}. The noise floor covers it.", figures)
-    return Check(ID, TITLE, *_verdict(main or floors, outside), figures)
+    return Check(ID, TITLE, *_verdict(main or floors), figures)
 
 
 def _main(evidence: Evidence) -> dict[Cell, NoiseFloor]:
@@ -68,7 +68,8 @@ def _outside(main: dict[Cell, NoiseFloor]) -> tuple[int, float]:
     return outside, float(bdtrc(outside - 1, len(main), LEVEL)) if outside else 1.0
 
 
-def _verdict(floors: dict[Cell, NoiseFloor], outside: int) -> tuple[Verdict, str]:
+def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
+    outside = sum(floor.biased for floor in floors.values())
     worst = max(floors, key=lambda cell: floors[cell].floor)
     floor = floors[worst]
     said = "the widest noise floor is" if len(floors) > 1 else "the noise floor is"

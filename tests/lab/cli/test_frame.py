@@ -114,6 +114,13 @@ def test_the_progress_line_says_how_long_the_process_takes() -> None:
         "(no --timeout; it is ended after 60 min)")
 
 
+def test_a_round_beyond_the_planned_ones_has_no_number_of_rounds() -> None:
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    step = Step(experiment, Subject("glibc", ""), {}, 12)
+    assert describe(step, Progress(13, None, 1.0, None), 5.0, 3600.0) == (
+        "round 13  ####################  glibc   5 s so far")
+
+
 def test_off_a_terminal_lines_come_while_the_first_process_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,6 +93,30 @@ def test_a_lost_round_is_made_up_for_its_row_and_its_baseline_only(tmp_path: Pat
     assert min(rows(evidence).values()) == 6
 
 
+def test_a_row_that_lost_all_its_rounds_is_made_up(tmp_path: Path) -> None:
+    evidence, steps = conduct(tmp_path, planned(1), lambda step: step.round == 0 and (
+        step.subject.name == "mutex" and step.experiment.id == "pool/bulk"))
+    assert {step.subject.name for step in steps if step.round == 1} == {
+        "mutex", "malloc@glibc", "malloc@glibc-control"}
+    assert min(rows(evidence).values()) == 1
+
+
+def test_rounds_beyond_the_planned_ones_have_no_end_in_sight(tmp_path: Path) -> None:
+    seen: list[Progress] = []
+
+    class Remembers(Silent):
+        def step(self, step: Step, progress: Progress) -> None:
+            seen.append(progress)
+
+    run = planned(2)
+    executor = InProcess(lambda step: step.subject.name == "mutex" and step.round == 0)
+    with RunWriter.create(tmp_path, run) as writer:
+        Campaign(run, writer, executor, Remembers(), Unchanged({})).go()
+    assert {(each.rounds, each.share, each.eta_s) for each in seen if each.round > 2} == {
+        (None, 1.0, None)}
+    assert {each.rounds for each in seen if each.round <= 2} == {2}
+
+
 def test_a_lost_baseline_costs_a_round_of_the_noise_floor_and_is_made_up(tmp_path: Path) -> None:
     evidence, steps = conduct(tmp_path, planned(6), lambda step: step.round == 1 and (
         step.subject.name == "malloc@glibc"))

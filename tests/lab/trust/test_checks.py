@@ -58,6 +58,11 @@ def in_the_wrong_library(process: Process) -> Process:
     return replace(process, identity=other)
 
 
+def child_with_its_own(process: Process) -> Process:
+    child = {"pid": 2, "exe": "/opt/own", "malloc": {"path": "/opt/own", "build_id": "id-own"}}
+    return replace(process, identity=[*process.identity, child])
+
+
 def silent(process: Process) -> Process:
     return replace(process, identity=[]) if process.subject == "mimalloc" else process
 
@@ -142,6 +147,7 @@ def compare() -> StoredRun:
 FAULTS: list[tuple[str, str, Plant]] = [
     ("V1", "fail", lambda: compare_run(Script(edit=in_the_wrong_library))),
     ("V1", "fail", lambda: compare_run(Script(edit=silent))),
+    ("V1", "warn", lambda: compare_run(Script(edit=child_with_its_own))),
     ("V2", "warn", lambda: replace(compare(), run=replace(
         compare().run, preflight=[Check("V2", "", "warn", "forced: its own allocator inside")]))),
     ("V3", "warn", lambda: few_calls(compare())),
@@ -296,3 +302,24 @@ def test_identity_claims_no_more_than_the_processes_that_wrote_a_line() -> None:
     more = replace(compare_run(), processes=[
         replace(p, identity=[*p.identity, *p.identity]) for p in compare_run().processes])
     assert " processes that they started, and" in verdict_of(more, "V1").detail
+
+
+def test_a_child_with_its_own_allocator_does_not_excuse_another_library() -> None:
+    both = compare_run(Script(edit=lambda p: child_with_its_own(in_the_wrong_library(p))))
+    found = verdict_of(both, "V1")
+    assert found.verdict == "fail"
+    assert "libc.so.6" in found.detail
+
+
+def test_the_aa_test_counts_the_intervals_that_it_shows() -> None:
+    """The first quantity is always zero here, so that only others have A/A intervals."""
+    stored = compare_run(Script(bend=lambda name, round, time: time * (
+        1.008 + round / 1e5 if name == "glibc-control" else 1.0), noise=1e-5))
+    zero = replace(stored, samples=[
+        replace(s, values=s.values | {"wall_time": 0.0}) for s in stored.samples])
+    found = verdict_of(zero, "V5")
+    floors = found.figures["floors"]
+    contain = sum(floor["low"] <= 1 <= floor["high"] for floor in floors)
+    assert contain < len(floors)
+    assert f"{contain} of {len(floors)} A/A intervals" in found.detail \
+        or "under two labels" in found.detail

@@ -139,6 +139,6 @@ def describe(
     where = "" if step.experiment.id == "compare" else f"{step.experiment.id}  "
     warm = "   (warm-up)" if step.warm_up else ""
     so_far = f"   {show_limit(elapsed_s)} so far" if elapsed_s >= 1 else ""
-    if so_far and first_limit_s and progress.eta_s is None:
+    if so_far and first_limit_s and progress.eta_s is None and progress.round == 1:
         so_far += f" (no --timeout; it is ended after {show_limit(first_limit_s)})"
     return f"round {progress.round}{of}  {bar}  {where}{step.subject.name}{so_far}{eta}{warm}"
