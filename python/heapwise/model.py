@@ -196,6 +196,10 @@ class Subject:
     """True for the second label of the baseline (the A/A pair), which is never ranked."""
 
 
+MARKS, FILES = "environment_marks", "files"
+"""Options of a plan that only the store of the run has a use for: ``redact`` leaves them out."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """Everything that decides what is run; with it and the store a run can be resumed."""

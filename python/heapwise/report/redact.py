@@ -10,16 +10,13 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from heapwise.model import Process, Run, Sample
+from heapwise.model import FILES, MARKS, Process, Run, Sample
 from heapwise.store import StoredRun
 
 PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
 """An absolute path: after a colon too, but not within an address of the web."""
 
 HIDDEN = "(redacted)"
-
-MARKS = ("environment_marks", "files")
-"""Options of the plan that only the store of the run has a use for."""
 
 Record = TypeVar("Record", Run, Process, Sample)
 
@@ -33,7 +30,7 @@ def redact(stored: StoredRun) -> StoredRun:
     secret = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words))) \
         if words else None
     run = _clean(_without_arguments(stored.run), Run, secret)
-    options = {name: value for name, value in run.plan.options.items() if name not in MARKS}
+    options = {name: value for name, value in run.plan.options.items() if name not in (MARKS, FILES)}
     plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
                    working_directory=HIDDEN if run.plan.working_directory else "", options=options)
     run = replace(run, plan=plan, machine=replace(run.machine, host=HIDDEN, user=HIDDEN))

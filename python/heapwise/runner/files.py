@@ -12,17 +12,13 @@ from pathlib import Path
 import msgspec
 
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Plan
+from heapwise.model import FILES, Experiment, Plan
 from heapwise.runner.script import interpreter_chain
-
-FILES = "files"
-"""The option of a stored plan that holds the states."""
 
 WHOLE_BYTES = 256 << 20
 """Of a larger file only size, beginning and end are compared: inputs can be of any size."""
 
 PART_BYTES = 1 << 20
-
 
 
 @dataclass(frozen=True)

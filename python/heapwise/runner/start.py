@@ -11,11 +11,11 @@ from heapwise import __version__
 from heapwise.catalog import find_experiments
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
-from heapwise.model import SCHEMA_VERSION, Experiment, Plan, Run
+from heapwise.model import FILES, MARKS, SCHEMA_VERSION, Experiment, Plan, Run
 from heapwise.runner.campaign import Campaign, Executor, Watcher, now
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
-from heapwise.runner.files import FILES, Unchanged, files_of, from_plan, read_states
+from heapwise.runner.files import Unchanged, files_of, from_plan, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.store import (
@@ -32,8 +32,8 @@ from heapwise.store.location import RUNS
 ODD_BYTES = "not_utf8"
 """Option of a stored plan."""
 
-MARKS, CHANGED = "environment_marks", "environment_changed"
-"""Options of a stored plan: marks of values that are not stored, and names that changed since."""
+CHANGED = "environment_changed"
+"""Option of a stored plan: names of variables that changed since it was made."""
 
 
 def start(
