@@ -30,7 +30,8 @@ def redact(stored: StoredRun) -> StoredRun:
     secret = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words))) \
         if words else None
     run = _clean(_without_arguments(stored.run), Run, secret)
-    options = {name: value for name, value in run.plan.options.items() if name not in (MARKS, FILES)}
+    options = {name: value for name, value in run.plan.options.items()
+               if name not in (MARKS, FILES)}
     plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
                    working_directory=HIDDEN if run.plan.working_directory else "", options=options)
     run = replace(run, plan=plan, machine=replace(run.machine, host=HIDDEN, user=HIDDEN))
