@@ -45,6 +45,7 @@ void in_child() {
     this_thread->id = os::this_thread();
     this_thread->number = os::this_thread_number();
   }
+  forget_other_reports();
   the_gc.lock.unlock_in_child();
 }
 
