@@ -10,7 +10,7 @@ function(add_heap_objects target profile)
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(${target} PRIVATE cxx_std_20)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_IN_HEAP
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_IN_LIBRARY
     HEAPWISE_PROFILE=${profile}_profile)
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")

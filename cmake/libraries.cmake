@@ -15,6 +15,7 @@ function(add_heapwise_libraries)
       VERSION ${PROJECT_VERSION}
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
+    target_compile_definitions(${target} PRIVATE HEAPWISE_IN_LIBRARY)
     target_link_libraries(${target}
       PUBLIC heapwise
       PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)

@@ -91,7 +91,8 @@ class encoded_links {
 /// the destructor runs if an object is destroyed.
 ///
 /// Cost: one guard word behind each block; filling a block when it is freed and reading it when it
-/// is handed out again, O(block size).
+/// is handed out again, O(block size); finding the chunk of the block that a link leads to when the
+/// link is read, O(chunks).
 class checked {
  public:
   static constexpr bool enabled = true;

@@ -42,7 +42,8 @@ typedef struct heapwise_gc_options {
    * at the end of the process. */
   int find_leaks;
   /* The signal that stops threads. Default: SIGURG. A handler that it had before the collector was
-   * started gets what others send. */
+   * started gets what others send, with all signals blocked and on the stack in use. A default
+   * action is not taken. */
   int signal;
 } heapwise_gc_options;
 
@@ -103,8 +104,9 @@ void* heapwise_gc_base(const void* address);
 size_t heapwise_gc_usable_size(const void* block);
 
 /* Effects: `report` is called for each lost block (option find_leaks) after the collection that
- * found it, instead of a line on standard error. The block holds what it held until all blocks that
- * were found are reported. `report` must not call the collector. NULL: lines again. */
+ * found it, instead of a line on standard error. The bytes of a reported block do not change until
+ * all blocks that were found are reported. `report` must not call the collector. NULL: lines
+ * again. */
 typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument);
 

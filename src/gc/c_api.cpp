@@ -45,6 +45,7 @@ void in_child() {
     this_thread->id = os::this_thread();
     this_thread->number = os::this_thread_number();
   }
+  forget_other_reports();
   the_gc.lock.unlock_in_child();
 }
 
@@ -93,7 +94,7 @@ void collect_at_exit() {
 int heapwise_gc_init(const heapwise_gc_options* options) {
   // Acquire: pairs with the release of the thread that started it.
   if (the_gc.started.load(std::memory_order_acquire)) return heapwise_gc_register_thread();
-  const auto loader = heapwise::os::describe_loader(); // before the lock, as it takes the loader's
+  const auto loader = heapwise::os::describe_loader(); // before the lock, see state
   bool first = false;
   {
     const std::lock_guard hold{the_gc.lock};

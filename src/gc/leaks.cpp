@@ -41,6 +41,16 @@ struct leak_report {
   void* argument = nullptr;
 };
 
+/// The reports that this thread has begun and not ended: a report may fork.
+constinit thread_local std::size_t own_reports = 0;
+
+/// Requires: the lock. Effects: forgets the blocks that were found if all of them are reported.
+void drop_reported() noexcept {
+  if (the_gc.leak_reports != 0 || the_gc.leaks_reported != the_gc.leaks.size()) return;
+  the_gc.leaks.unmap();
+  the_gc.leaks_reported = 0;
+}
+
 /// Returns: whether there was one.
 bool begin_report(leak_report& into) noexcept {
   const std::lock_guard hold_list{the_gc.lock};
@@ -48,15 +58,15 @@ bool begin_report(leak_report& into) noexcept {
   into = {the_gc.leaks.begin()[the_gc.leaks_reported], the_gc.report, the_gc.report_argument};
   ++the_gc.leaks_reported;
   ++the_gc.leak_reports;
+  ++own_reports;
   return true;
 }
 
 void end_report() noexcept {
   const std::lock_guard hold_list{the_gc.lock};
   --the_gc.leak_reports; // another thread may be in the middle of one
-  if (the_gc.leak_reports != 0 || the_gc.leaks_reported != the_gc.leaks.size()) return;
-  the_gc.leaks.unmap();
-  the_gc.leaks_reported = 0;
+  --own_reports;
+  drop_reported();
 }
 
 } // namespace
@@ -82,6 +92,11 @@ void report_leaks() noexcept {
     line.add("heapwise: lost: a block of ").add(next.lost.bytes).add(" bytes at ");
     line.add_address(next.lost.block).add(", neither freed nor reachable\n").write();
   }
+}
+
+void forget_other_reports() noexcept {
+  the_gc.leak_reports = own_reports;
+  drop_reported();
 }
 
 } // namespace heapwise::gc

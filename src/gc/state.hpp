@@ -65,10 +65,15 @@ struct settings {
   bool stats = false;
 };
 
-/// Order of locks: the collector's, those of threads, the loader's. A collection takes all of them.
-/// So a thread that holds the loader's lock must not wait for the collector's. And only holders of
-/// the collector's lock take the loader's: a fork, which waits for the collector's lock, then never
-/// leaves the child with a lock of the loader that no thread will give back.
+/// Order of locks: the collector's, those of threads, that of dl_iterate_phdr. A collection takes
+/// all of them. So no thread may wait for the collector's lock inside of dl_iterate_phdr. The
+/// collector calls dl_iterate_phdr only with its own lock held, and a fork waits for that lock. So
+/// the threads of the collector never leave the lock of dl_iterate_phdr to the child of a fork.
+///
+/// The start is an exception: heapwise_gc_init looks at the loader before it takes the collector's
+/// lock, by dlsym and dl_iterate_phdr. dlsym takes the lock that dlopen holds while it runs
+/// constructors, and a constructor may wait for the collector's lock. A fork does not wait for this
+/// look, and may leave the lock of dl_iterate_phdr to the child.
 struct state {
   // Fair: a program may collect in a loop, and no other thread can do without the lock for long.
   os::fair_mutex lock; // for all that follows, but where it says otherwise

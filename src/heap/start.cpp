@@ -27,15 +27,16 @@ constinit std::atomic<bool> started{false};
 constinit os::mutex starting;
 constinit bool said_no_memory = false;
 
-constinit bool locked_for_fork = false; // written by who holds all of them
+constinit bool locked_for_fork = false; // written with `starting` locked, or by the only thread
 
 // The order in which all locks are taken; a lock may be taken while an earlier one is held.
 void before_fork() {
   // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
   // and child both have it, and both go on to unlock.
-  locked_for_fork = !os::is_single_threaded();
-  if (!locked_for_fork) return;
-  starting.lock();
+  const bool locks = !os::is_single_threaded();
+  if (locks) starting.lock();
+  locked_for_fork = locks;
+  if (!locks) return;
   lock_owned_heaps();
   lock_caches();
   for (bin& each : the_bins) each.lock().lock();

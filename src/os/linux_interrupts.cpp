@@ -24,7 +24,8 @@ void stop_here(void* expected, void* lowest) {
   *static_cast<bool*>(expected) = when_stopped(lowest);
 }
 
-/// Effects: as if the handler that was there before had got the signal.
+/// Effects: calls the handler that was there before, with all signals blocked and on the stack in
+/// use. A default action is not taken.
 void pass_on(int signal, siginfo_t* details, void* context) {
   if ((handled_before.sa_flags & SA_SIGINFO) != 0) {
     handled_before.sa_sigaction(signal, details, context);

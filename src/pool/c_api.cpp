@@ -135,13 +135,6 @@ heapwise_pool* invalid(const char* text) noexcept {
 constexpr std::size_t least_options_bytes = offsetof(heapwise_pool_options, alignment);
 constexpr std::size_t least_stats_bytes = offsetof(heapwise_pool_stats, stride_bytes);
 
-/// Returns: the size that the caller's version of a structure has: its first member.
-std::size_t struct_size_of(const void* structure) noexcept {
-  std::size_t size_bytes;
-  std::memcpy(&size_bytes, structure, sizeof size_bytes);
-  return size_bytes;
-}
-
 /// Returns: false for a size that no version has: a structure that was not initialized.
 bool is_struct_size(std::size_t size_bytes, std::size_t least_bytes) noexcept {
   constexpr std::size_t most_bytes = 4096;
@@ -151,7 +144,7 @@ bool is_struct_size(std::size_t size_bytes, std::size_t least_bytes) noexcept {
 /// Reads the caller's version of the options, of which later members may be missing or unknown.
 /// Returns: false if an unknown one is set.
 bool read_options(const heapwise_pool_options* from, heapwise_pool_options& to) noexcept {
-  const std::size_t size_bytes = struct_size_of(from);
+  const std::size_t size_bytes = from->struct_size;
   std::memcpy(&to, from, std::min(size_bytes, sizeof to));
   const auto* const bytes = reinterpret_cast<const unsigned char*>(from);
   const bool unknown_is_set =
@@ -172,7 +165,7 @@ pool_options options_of(const heapwise_pool_options& from) noexcept {
 
 heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int policy) {
   if (options == nullptr) return invalid("pool: options is NULL");
-  if (!is_struct_size(struct_size_of(options), least_options_bytes)) {
+  if (!is_struct_size(options->struct_size, least_options_bytes)) {
     return invalid("pool: struct_size makes no sense; start from HEAPWISE_POOL_OPTIONS_INIT");
   }
   heapwise_pool_options known{};
@@ -225,7 +218,7 @@ void heapwise_pool_reset(heapwise_pool* pool) {
 
 int heapwise_pool_get_stats(const heapwise_pool* pool, heapwise_pool_stats* stats) {
   if (pool == nullptr || stats == nullptr) return HEAPWISE_ERROR_INVALID;
-  const std::size_t size_bytes = struct_size_of(stats);
+  const std::size_t size_bytes = stats->struct_size;
   if (!is_struct_size(size_bytes, least_stats_bytes)) return HEAPWISE_ERROR_INVALID;
   heapwise_pool_stats all = pool->stats();
   all.struct_size = size_bytes;

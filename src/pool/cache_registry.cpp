@@ -43,9 +43,10 @@ constinit bool locked_for_fork = false; // written with the registry locked, or 
 void before_fork() {
   // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
   // and child both have it, and both go on to unlock.
-  locked_for_fork = !os::is_single_threaded();
-  if (!locked_for_fork) return;
-  the_registry.mutex.lock();
+  const bool locks = !os::is_single_threaded();
+  if (locks) the_registry.mutex.lock();
+  locked_for_fork = locks;
+  if (!locks) return;
   for (cached_pool* each = the_registry.first; each != nullptr; each = each->next()) {
     each->lock_for_fork();
   }

@@ -70,9 +70,10 @@ class cache_table {
   std::size_t far_size_ = 0;
 };
 
-// Defined once, in the library: a program that hides its symbols must not have a second one.
+// Defined once in each copy of the library: a program that hides its symbols must not have a second
+// one. A copy numbers the pools of its own registry, so it must not use the table of another copy.
 // constinit: an access is a plain load, with no guard to be tested on the fast path.
-HEAPWISE_EXPORT extern thread_local constinit cache_table this_thread_caches;
+HEAPWISE_OWN_EXPORT extern thread_local constinit cache_table this_thread_caches;
 
 /// The living pools that keep caches for threads, of one copy of the library in a process.
 struct cache_registry {
@@ -149,7 +150,10 @@ class cached_pool {
   /// Effects: puts the pool on the list and gives it a slot. The constructor of the most derived
   /// class must call it last: from then on a fork or a thread that ends may call it.
   /// Complexity: O(living pools).
-  void list() noexcept;
+  // Each copy means its own function, as with its table: code that is linked with a copy then finds
+  // the caches of its pools there. The other functions may be those of any copy, as they ask the
+  // pool for its registry.
+  HEAPWISE_OWN_EXPORT void list() noexcept;
 
   /// Effects: takes the pool off the list and out of all tables; after it no thread will call
   /// retire, and the slot may serve another pool. The destructor of the most derived class must

@@ -22,9 +22,9 @@
 #define HEAPWISE_ASSUME(condition) static_cast<void>(0)
 #endif
 
-// For names of the heap that inlined code uses from outside of the library. The library itself
+// For names of the library that inlined code uses from outside of it. Each copy of the library
 // always means its own: a program may export those of another copy, linked statically.
-#if defined(HEAPWISE_IN_HEAP) && (defined(__GNUC__) || defined(__clang__))
+#if defined(HEAPWISE_IN_LIBRARY) && (defined(__GNUC__) || defined(__clang__))
 #define HEAPWISE_OWN_EXPORT __attribute__((visibility("protected")))
 #elif defined(__GNUC__) || defined(__clang__)
 #define HEAPWISE_OWN_EXPORT __attribute__((visibility("default")))

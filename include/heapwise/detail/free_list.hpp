@@ -34,7 +34,8 @@ struct plain_links {
 /// Lists that exchange nodes must have the same shape.
 ///
 /// Links: how the words are written (plain_links, or the encoded links of checked pools, which
-/// keep to one word per block). Thread safety: none. Complexity: O(1) for every function.
+/// keep to one word per block). Thread safety: none. Complexity: O(1) for every function that does
+/// not say otherwise; with encoded links O(chunks) for each link that is read.
 template <class Links = plain_links>
 class free_list {
  public:

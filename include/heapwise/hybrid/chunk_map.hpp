@@ -102,7 +102,8 @@ class chunk_map {
   /// Effects: all sliced chunks are empty again, and kept. Requires: nobody else uses the map.
   void reset() noexcept;
 
-  /// The lock that guards all but the tables. No other is taken while it is held.
+  /// The lock that guards all but the tables. No other lock of the allocator is taken while it is
+  /// held, except around a fork.
   [[nodiscard]] std::mutex& lock() noexcept { return mutex_; }
 
   /// Bytes obtained from the source and not given back.

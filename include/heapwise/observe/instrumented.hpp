@@ -41,7 +41,9 @@ struct silent {};
 /// Thread safety: as the pool, and nothing else is needed: counters are atomic if the policy is
 /// thread-safe, plain numbers if not. An observer of a thread-safe pool hears several threads at
 /// once. `live` and `peak` are exact: a block is counted after it was taken and before it is given
-/// back, so `peak` never exceeds the capacity.
+/// back, so `peak` never exceeds the capacity. They are not exact while the pool is refusing to
+/// free a block that is free already: until the refusal, `live` is lower by one for each such call,
+/// and may wrap below 0. `peak` keeps what another thread that allocates then makes of that number.
 /// Cost: a few additions; with a thread-safe policy, to cache lines that all threads share.
 template <class Pool, class Observer = silent>
 class instrumented {

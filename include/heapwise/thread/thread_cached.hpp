@@ -47,7 +47,8 @@ template <class Checking>
 class thread_cached::core final : public detail::cached_pool {
   using free_list = detail::free_list<typename Checking::links>;
 
-  /// One thread's share. Only its owner touches anything but `owner` and `next`.
+  /// One thread's share. The depot's lock guards `owner`, `lost` and `next`; only the cache's
+  /// thread touches the other members, except in `reset`.
   struct alignas(detail::cache_line_bytes) cache {
     explicit cache(const core& pool) noexcept
         : loaded{pool.make_list()},
@@ -69,8 +70,10 @@ class thread_cached::core final : public detail::cached_pool {
     std::byte* fresh_end = nullptr;
     typename free_list::nodes spare{};
     std::uint32_t refusals_seen; ///< what the pool's count was when this cache gave all it had
-    detail::cache_table* owner = nullptr; ///< guarded by the depot's lock
-    bool lost = false;                    ///< its thread is one of the process that forked this one
+    detail::cache_table* owner = nullptr;
+    /// The cache's thread is one of the process that forked this one. Written by the thread that
+    /// forked, in the child.
+    bool lost = false;
     cache* next = nullptr;
   };
 

@@ -1,15 +1,18 @@
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "gc/collect.hpp"
+#include "process.hpp"
 #include "surroundings.hpp"
 
 using gc_test::elsewhere;
@@ -139,6 +142,77 @@ TEST_CASE("a lost block holds what it held until it is reported" *
   CHECK(whole == count);
   CHECK(reported_by_a_collection().empty());
   CHECK(most_live_bytes < count * size / 2); // what is only held does not count as live
+}
+
+namespace {
+
+enum class step { not_found, reporting, may_end, over };
+std::atomic<step> the_step{step::not_found};
+bool is_forked_by_report = false;
+pid_t child_of_report = 0;
+
+void wait_in_report(void*, std::size_t, void*) {
+  the_step = step::reporting;
+  the_step.wait(step::reporting);
+}
+
+void fork_in_report(void*, std::size_t, void*) {
+  if (child_of_report != 0 || is_forked_by_report) return;
+  child_of_report = ::fork();
+  is_forked_by_report = child_of_report == 0;
+}
+
+bool nothing_is_held() {
+  const std::lock_guard hold{heapwise::gc::the_gc.lock};
+  return heapwise::gc::the_gc.leak_reports == 0 && heapwise::gc::the_gc.leaks.size() == 0;
+}
+
+} // namespace
+
+TEST_CASE("a child forked during another thread's report gives up what it reported" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  start();
+  static_cast<void>(reported_by_a_collection());
+  elsewhere([] { static_cast<void>(heapwise_gc_malloc(64)); });
+  the_step = step::not_found;
+  heapwise_gc_on_leak(wait_in_report, nullptr);
+  std::thread reporter{[] {
+    heapwise_gc_register_thread();
+    heapwise_gc_collect();
+    the_step = step::over;
+    the_step.notify_all();
+  }};
+  the_step.wait(step::not_found);
+  REQUIRE(the_step == step::reporting);
+  const int status = gc_test::status_of_process([] {
+    elsewhere([] { static_cast<void>(heapwise_gc_malloc(64)); });
+    const bool found = reported_by_a_collection().size() == 1;
+    return found && nothing_is_held() ? 0 : 1;
+  });
+  the_step = step::may_end;
+  the_step.notify_all();
+  reporter.join();
+  CHECK(status == 0);
+  CHECK(reported_by_a_collection().empty());
+  CHECK(nothing_is_held());
+}
+
+TEST_CASE("a report may fork, and the child goes on with it" * doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  start();
+  static_cast<void>(reported_by_a_collection());
+  constexpr std::size_t count = 3;
+  elsewhere([] {
+    for (std::size_t each = 0; each < count; ++each) static_cast<void>(heapwise_gc_malloc(64));
+  });
+  child_of_report = 0;
+  heapwise_gc_on_leak(fork_in_report, nullptr);
+  heapwise_gc_collect();
+  if (is_forked_by_report) ::_exit(nothing_is_held() ? 0 : 1);
+  REQUIRE(child_of_report > 0);
+  int status = -1;
+  ::waitpid(child_of_report, &status, 0);
+  CHECK(status == 0);
+  CHECK(nothing_is_held());
 }
 
 TEST_CASE("without a callback each leak is a line on standard error") {

@@ -114,7 +114,8 @@ struct reserved {
     std::size_t target_;
     std::mutex filling_; // held by whoever fills reserves; comes before all others
     std::array<shard, detail::hybrids::routing::class_count> shards_{};
-    detail::hybrids::counted_mutex carving_; // guards what follows; never taken with a shard's held
+    // No thread takes this lock while it holds a shard's, except around a fork.
+    detail::hybrids::counted_mutex carving_; // guards what follows
     detail::hybrids::slice_cutter fresh_;
     detail::hybrids::guarded_count refills_;
     detail::hybrids::guarded_count refills_ahead_;
