@@ -166,18 +166,25 @@ relocated copy_large(span& from, span& to) noexcept {
   return relocated::copied;
 }
 
+/// Returns: the same block, longer at its place, or nullptr without memory.
+/// Requires: `make_large` has failed. It may have freed the slices behind the block.
+void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
+  void* const same = resize_in_place(block, size_bytes);
+  return same != nullptr ? same : no_memory();
+}
+
 void* move_large(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
   span* made = make_large(size_bytes, slice_bytes, slices / room_part, false);
   // Where there is no room to grow, the block itself may still fit.
   if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
-  if (made == nullptr) return no_memory();
+  if (made == nullptr) return resize_at_last(block, size_bytes);
   const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes;
   relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
   if (how == relocated::target_lost) {
     retire_large(*made);
     made = make_large(size_bytes, slice_bytes, 0, false);
-    if (made == nullptr) return no_memory();
+    if (made == nullptr) return resize_at_last(block, size_bytes);
     how = copy_large(block, *made);
   }
   if (how == relocated::source_lost) {

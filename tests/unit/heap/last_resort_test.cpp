@@ -124,6 +124,38 @@ TEST_CASE("a small block fits where blocks of a mixed span waited in a cache") {
   CHECK(the_mixed_spans.count() == 0);
 }
 
+/// Effects: takes a block that has nothing in use behind it, and no free slice before it.
+/// Returns: the block. `fillers` are the blocks that fill the slices before it.
+void* make_last_block(std::size_t size, std::vector<void*>& fillers) {
+  void* const block = heapwise_realloc(heapwise_malloc(size + 64 * mib), size);
+  do {
+    fillers.push_back(heapwise_malloc(slice_bytes));
+  } while (fillers.back() < block);
+  heapwise_free(fillers.back());
+  fillers.pop_back();
+  return block;
+}
+
+TEST_CASE("a block grows into what waited in caches and stocks behind it") {
+  start_without_clock();
+  free_what_waits();
+  std::vector<void*> fillers;
+  void* block = make_last_block(4 * mib, fillers);
+  std::memset(block, 1, 4 * mib);
+  fill_caches(32'768, 2 * mib);
+  {
+    const full_heap full;
+    void* const longer = heapwise_realloc(block, 4 * mib + slice_bytes); // too long to have twice
+    CHECK(longer == block);
+    if (longer != nullptr) block = longer;
+  }
+  for (std::size_t at = 0; at < 4 * mib; at += 501) {
+    REQUIRE(static_cast<unsigned char*>(block)[at] == 1);
+  }
+  heapwise_free(block);
+  for (void* const each : fillers) heapwise_free(each);
+}
+
 TEST_CASE("a request that cannot be met fails, and all that was there can be used") {
   start_without_clock();
   fill_caches(32'768, 2 * mib);
