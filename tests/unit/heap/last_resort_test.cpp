@@ -156,6 +156,18 @@ TEST_CASE("a block grows into what waited in caches and stocks behind it") {
   for (void* const each : fillers) heapwise_free(each);
 }
 
+TEST_CASE("a request of a heap of its own that no heap could meet leaves the caches alone") {
+  start_without_clock();
+  heapwise_heap* const heap = heapwise_heap_create();
+  fill_caches(32'768, 2 * mib);
+  const std::size_t cached = own_cached_bytes();
+  REQUIRE(cached > 0);
+  CHECK(heapwise_heap_malloc(heap, the_space.reserved_bytes() + 1) == nullptr);
+  CHECK(heapwise_heap_malloc(heap, SIZE_MAX) == nullptr);
+  CHECK(own_cached_bytes() == cached);
+  heapwise_heap_destroy(heap);
+}
+
 TEST_CASE("a request that cannot be met fails, and all that was there can be used") {
   start_without_clock();
   fill_caches(32'768, 2 * mib);
