@@ -14,16 +14,6 @@ namespace heapwise::detail {
 constinit heap_map the_heap_map;
 constinit space the_space;
 
-namespace {
-
-constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
-  return (bytes + to - 1) / to * to;
-}
-
-} // namespace
-
 bool space::over_limit(std::size_t more_slices) const noexcept {
   const std::size_t used = used_slices_.load(std::memory_order_relaxed) - being_purged_;
   return used + more_slices > the_options.limit_bytes / slice_bytes;

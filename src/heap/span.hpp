@@ -13,6 +13,8 @@
 
 namespace heapwise::detail {
 
+inline constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
+
 class owned_blocks;
 
 /// What a slice is used for.
@@ -29,7 +31,7 @@ enum class slice_use : std::uint8_t {
 /// and not in use.
 class block_map {
  public:
-  static constexpr std::uint32_t bits = slice_bytes / granule_bytes;
+  static constexpr std::uint32_t bits = granules_of_a_slice;
 
   /// Some neighbouring bits, taken out to be looked at and set in a register.
   class window {

@@ -34,10 +34,6 @@ constexpr std::size_t worth_purging_slices = 16;
 /// A block that had to move gets this part of its size as room to grow.
 constexpr std::size_t room_part = 2;
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
-  return (bytes + to - 1) / to * to;
-}
-
 constexpr std::size_t slices_of(std::size_t bytes) noexcept {
   return (bytes + slice_bytes - 1) / slice_bytes;
 }
