@@ -130,7 +130,7 @@ void space::give(span& freed, std::size_t kept, bool clean) noexcept {
     const mended how =
         mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);
     clean = clean || how == mended::fresh;
-    if (how == mended::fresh && kept == 0) forget_pieces(freed);
+    if (how != mended::as_was && kept == 0) forget_pieces(freed);
     if (how == mended::lost) {
       if (kept == 0) return retire(freed);
       freed.slices = static_cast<std::uint32_t>(kept);

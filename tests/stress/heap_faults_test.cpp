@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
+#include "heap/relocation.hpp"
 #include "os/os.hpp"
 #include "threads.hpp"
 
@@ -35,7 +36,7 @@ struct fault_plan {
   std::atomic<long> threads_to_refuse{0};
   std::atomic<bool> refuse_purges{false};
   std::atomic<bool> refuse_mappings{false}; // as if the process had as many as it may have
-  std::atomic<bool> spoil_moves{false};     // each unmaps its target, to which nothing can come
+  std::atomic<bool> spoil_places{false}; // a failure unmaps the place, and nothing can come to it
   std::atomic<long> purges{0};
   std::atomic<bool> fork_during_start{false};
   std::atomic<bool> is_starting{false};
@@ -116,7 +117,7 @@ void* fake_reserve(std::size_t size, std::size_t alignment) noexcept {
 }
 os::placed fake_map_at(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
-  if (plan.spoil_moves) return os::placed::refused;
+  if (plan.spoil_places) return os::placed::refused;
   if (plan.refuse_mappings) return os::placed::refused; // Linux counts before it looks at the place
   return plan.next_fails() ? os::placed::refused : real_map_at(at, size);
 }
@@ -140,6 +141,10 @@ bool fake_purge(void* at, std::size_t size) noexcept {
 bool fake_renew(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
   if (plan.refuse_mappings) return false;
+  if (plan.spoil_places) {
+    os::unmap(at, size);
+    return false;
+  }
   if (!plan.next_fails()) return real_renew(at, size);
   if (plan.calls % 2 == 0) os::unmap(at, size);
   return false;
@@ -148,7 +153,7 @@ bool fake_move(void* from, void* to, std::size_t size) noexcept {
   expect_pages(from, size);
   expect_pages(to, size);
   if (plan.refuse_mappings) return false;
-  if (plan.spoil_moves) {
+  if (plan.spoil_places) {
     os::unmap(to, size);
     return false;
   }
@@ -523,14 +528,29 @@ TEST_CASE("a place at which the system refuses to map anything is not resident" 
     std::memset(block, 1, 8 * mib);
     void* const wall = heapwise_malloc(mib);
     void* const room = make_room(200 * mib);
-    plan.spoil_moves = true;
+    plan.spoil_places = true;
     auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
-    plan.spoil_moves = false;
+    plan.spoil_places = false;
     EXPECT(wall != nullptr && moved != nullptr && moved != room);
     for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
     heapwise_free(moved);
     heapwise_malloc_purge();
     EXPECT(kib_of_process().resident < resident_kib + few_kib);
+  });
+}
+
+TEST_CASE("a lost place does not count as pieces" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    void* const block = heapwise_malloc(8 * mib);
+    void* const wall = heapwise_malloc(mib);
+    void* const moved = heapwise_realloc(block, 64 * mib);
+    EXPECT(moved != nullptr && moved != block && wall != nullptr);
+    EXPECT(heapwise::detail::count_pieces() == 1);
+    plan.spoil_places = true;
+    heapwise_free(moved);
+    plan.spoil_places = false;
+    EXPECT(heapwise::detail::count_pieces() == 0);
+    EXPECT(heapwise_malloc(64 * mib) != moved);
   });
 }
 
