@@ -122,7 +122,9 @@ struct span {
   std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-    std::size_t touched_bytes;  // large: what is behind these was given back, or never used
+    // large: what is behind these is not in use; at most `worth_purging_slices` (uncommon.cpp) of
+    // it may be resident
+    std::size_t touched_bytes;
   };
   std::size_t bytes;   // large: usable
   owned_blocks* owner; // owned: whose

@@ -100,7 +100,7 @@ void release_large(span& block, bool clean) noexcept {
   notice_free_memory();
 }
 
-/// Nothing is mapped there any more.
+/// Requires: the place of the block must not be used any more.
 void retire_large(span& block) noexcept {
   if (close_large(block)) the_space.retire(block);
 }
