@@ -333,8 +333,11 @@ void* bin::take_one(size_class of) noexcept {
     put_back_locked(whole->blocks(), class_table[of].batch, of);
     delete_batch(whole, of);
   }
-  span* const from = source(of);
-  if (from != nullptr) take_blocks(*from, top, 1, of);
+  if (span* const from = source(of); from != nullptr) {
+    take_blocks(*from, top, 1, of);
+  } else if (the_mixed_spans.take(top, 1, of) == 0) { // holes do not need a new span
+    return nullptr;
+  }
   return block;
 }
 

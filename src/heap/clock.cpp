@@ -6,6 +6,7 @@
 
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
+#include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/page_returns.hpp"
@@ -154,11 +155,7 @@ void forget_clock() noexcept {
 
 std::size_t purge_everything() noexcept {
   the_page_returns.try_again();
-  empty_own_cache();
-  empty_idle_caches();
-  for (int pass = 0; pass < 2; ++pass) { // what the first finds unused, the second takes
-    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
-  }
+  free_what_waits();
   const std::size_t purged = purge_spans(true) + the_space.purge(0);
   purged_so_far.fetch_add(purged, std::memory_order_relaxed);
   return purged;

@@ -8,10 +8,10 @@ namespace heapwise::detail {
 void free_what_waits() noexcept {
   empty_own_cache();
   empty_idle_caches();
-  for (size_class of = 1; of <= class_count; ++of) {
-    the_bins[of].trim(of);
-    the_bins[of].trim(of); // the first finds what was not used lately, the second takes all
-    the_bins[of].drop_spare(of);
+  for (size_class each = 1; each <= class_count; ++each) {
+    the_bins[each].trim(each);
+    the_bins[each].trim(each); // the first finds what was not used lately, the second takes all
+    the_bins[each].drop_spare(each);
   }
 }
 

@@ -1,4 +1,5 @@
-// What is done before a request fails for lack of memory.
+// What the heap does before a request fails for lack of memory, and before it gives all free pages
+// back.
 #pragma once
 
 namespace heapwise::detail {

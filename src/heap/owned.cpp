@@ -1,5 +1,6 @@
 #include "heap/owned.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <mutex>
@@ -139,7 +140,8 @@ void owned_blocks::release_all() noexcept {
 
 void* allocate_owned(owned_blocks& from, std::size_t size_bytes, std::size_t alignment) noexcept {
   void* made = from.allocate(size_bytes, alignment);
-  if (made == nullptr && heap_has_started()) {
+  const bool possible = std::max(size_bytes, alignment) <= the_space.reserved_bytes();
+  if (made == nullptr && possible && heap_has_started()) {
     free_what_waits();
     made = from.allocate(size_bytes, alignment);
   }

@@ -34,6 +34,13 @@ std::size_t first_mapping(const std::byte* begin, std::size_t bytes) noexcept {
   return one * page;
 }
 
+/// Effects: gives the pages of the place back. Returns: whether all of the place is mapped.
+/// A process with as many mappings as it may have is refused another one also where something is
+/// mapped, so the answer of `os::map_at` does not tell.
+bool purge_if_mapped(std::byte* begin, std::size_t bytes) noexcept {
+  return os::purge(begin, bytes); // fails if some of the place is not mapped
+}
+
 struct progress {
   std::size_t bytes = 0; // moved
   std::uint32_t pieces = 0;
@@ -48,7 +55,8 @@ progress move_pieces(std::byte* from, std::byte* to, std::size_t bytes) noexcept
     if (piece == 0) break;
     if (!os::move_pages(from + made.bytes, to + made.bytes, piece)) {
       // It may have unmapped the target before it failed.
-      made.target_lost = os::map_at(to + made.bytes, piece) == os::placed::refused;
+      made.target_lost = os::map_at(to + made.bytes, piece) == os::placed::refused &&
+                         !purge_if_mapped(to + made.bytes, piece);
       break;
     }
     made.bytes += piece;
@@ -85,6 +93,8 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
   const progress made = many ? progress{} : move_pieces(source, target, bytes);
   if (made.target_lost) {
     move_back(source, target, made.bytes);
+    // Room behind the contents is still mapped. It stays out of use, so it must not be resident.
+    os::purge(target + made.bytes, target_span.slices * slice_bytes - made.bytes);
     return relocated::target_lost;
   }
   target_span.pieces = made.pieces;
@@ -116,7 +126,7 @@ mended mend(std::byte* begin, std::size_t bytes) noexcept {
     case os::placed::refused:
       break;
   }
-  return mended::lost;
+  return purge_if_mapped(begin, bytes) ? mended::as_was : mended::lost;
 }
 
 void forget_pieces(span& of) noexcept {

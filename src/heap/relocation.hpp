@@ -12,7 +12,7 @@ namespace heapwise::detail {
 /// Where the contents of a block are, and what is left of the two places.
 enum class relocated : std::uint8_t {
   moved,       ///< at the target; the source reads as zero
-  copied,      ///< at the target, and still at the source
+  copied,      ///< at the target; the source may be used again, its contents are not defined
   source_lost, ///< at the target; the source must not be used any more
   target_lost, ///< at the source; the target must not be used any more
 };
@@ -25,16 +25,18 @@ enum class relocated : std::uint8_t {
 [[nodiscard]] relocated relocate(span& source_span, std::byte* source, span& target_span,
                                  std::byte* target) noexcept;
 
+/// In a child of fork, what was mapped before the fork stays a mapping of its own.
 enum class mended : std::uint8_t {
   fresh,  ///< the place reads as zero, and is one mapping with what is around it
-  as_was, ///< the system refused
+  as_was, ///< the system refused; the place may be used, its contents are not defined
   lost,   ///< the place must not be used any more
 };
 
 /// Effects: maps a place anew to which pages were moved.
 [[nodiscard]] mended mend(std::byte* begin, std::size_t bytes) noexcept;
 
-/// Effects: the pieces of a span are none any more. Requires: its place was mended, all of it.
+/// Effects: takes the pieces of a span out of the count.
+/// Requires: all of the span's place was mapped anew, or must not be used any more.
 void forget_pieces(span& of) noexcept;
 
 /// Returns: how many mappings there are that are pieces.

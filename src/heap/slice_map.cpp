@@ -6,10 +6,6 @@ namespace heapwise::detail {
 
 namespace {
 
-constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
-  return (value + to - 1) / to * to;
-}
-
 // A run that is at least this long is not measured: a group that has one is searched.
 constexpr std::size_t most_measured = 64;
 

@@ -13,6 +13,11 @@ using slice_index = std::size_t;
 using slice_word = std::uint64_t;
 inline constexpr std::size_t slices_of_a_word = 64;
 
+/// Returns: the smallest multiple of `to` that is not less than `value`.
+constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
+  return (value + to - 1) / to * to;
+}
+
 /// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
 template <class Change>
 void each_word(slice_word* words, slice_index first, std::size_t count, Change change) {

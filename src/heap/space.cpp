@@ -14,16 +14,6 @@ namespace heapwise::detail {
 constinit heap_map the_heap_map;
 constinit space the_space;
 
-namespace {
-
-constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
-  return (bytes + to - 1) / to * to;
-}
-
-} // namespace
-
 bool space::over_limit(std::size_t more_slices) const noexcept {
   const std::size_t used = used_slices_.load(std::memory_order_relaxed) - being_purged_;
   return used + more_slices > the_options.limit_bytes / slice_bytes;
@@ -140,7 +130,7 @@ void space::give(span& freed, std::size_t kept, bool clean) noexcept {
     const mended how =
         mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);
     clean = clean || how == mended::fresh;
-    if (how == mended::fresh && kept == 0) forget_pieces(freed);
+    if (how != mended::as_was && kept == 0) forget_pieces(freed);
     if (how == mended::lost) {
       if (kept == 0) return retire(freed);
       freed.slices = static_cast<std::uint32_t>(kept);

@@ -38,7 +38,8 @@ class space {
   [[nodiscard]] bool extend(span& grown, std::size_t count) noexcept;
 
   /// Effects: frees the slices of a span from the `kept`-th on; `clean` when their pages were given
-  /// back already. With `kept` 0 the span is gone. Free slices are never pieces (span::pieces).
+  /// back already. With `kept` 0 the span is gone. Free slices are not pieces
+  /// (span::pieces), unless the system refused to mend them. Those stay counted.
   void give(span& freed, std::size_t kept = 0, bool clean = false) noexcept;
 
   /// Effects: gives the pages of free slices back that were freed `age` ticks ago or longer.
@@ -49,7 +50,8 @@ class space {
   /// pages where that is possible.
   [[nodiscard]] relocated relocate(span& from, span& to) noexcept;
 
-  /// Effects: the span is gone, and its slices stay out of use for ever: nothing is mapped there.
+  /// Effects: the span is gone, and its slices stay out of use for ever. Some of them are not
+  /// mapped, or something else is mapped there.
   void retire(span& lost) noexcept;
 
   /// Effects: counts the time that dirty slices have been dirty.

@@ -21,12 +21,6 @@ constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1
 constexpr std::size_t commit_step = 64;
 constexpr std::size_t commit_part = 32;
 
-constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
-
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
-  return (bytes + to - 1) / to * to;
-}
-
 /// How the tables lie in front of the slices: classes and ages, a byte for each slice; the map of
 /// used slices; a bit for each dirty one; the spans; for mixed spans a byte for each granule.
 struct layout {
@@ -110,7 +104,7 @@ bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) no
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
   assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
   the_heap_map = {.base = base_,
-                  .granules = slices * (slice_bytes / granule_bytes),
+                  .granules = slices * granules_of_a_slice,
                   .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
   return true;
 }

@@ -13,6 +13,8 @@
 
 namespace heapwise::detail {
 
+inline constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
+
 class owned_blocks;
 
 /// What a slice is used for.
@@ -29,7 +31,7 @@ enum class slice_use : std::uint8_t {
 /// and not in use.
 class block_map {
  public:
-  static constexpr std::uint32_t bits = slice_bytes / granule_bytes;
+  static constexpr std::uint32_t bits = granules_of_a_slice;
 
   /// Some neighbouring bits, taken out to be looked at and set in a register.
   class window {
@@ -120,7 +122,9 @@ struct span {
   std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-    std::size_t touched_bytes;  // large: what is behind these was given back, or never used
+    // large: what is behind these is not in use; at most `worth_purging_slices` (uncommon.cpp) of
+    // it may be resident
+    std::size_t touched_bytes;
   };
   std::size_t bytes;   // large: usable
   owned_blocks* owner; // owned: whose

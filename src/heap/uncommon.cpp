@@ -34,10 +34,6 @@ constexpr std::size_t worth_purging_slices = 16;
 /// A block that had to move gets this part of its size as room to grow.
 constexpr std::size_t room_part = 2;
 
-constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
-  return (bytes + to - 1) / to * to;
-}
-
 constexpr std::size_t slices_of(std::size_t bytes) noexcept {
   return (bytes + slice_bytes - 1) / slice_bytes;
 }
@@ -104,7 +100,7 @@ void release_large(span& block, bool clean) noexcept {
   notice_free_memory();
 }
 
-/// Nothing is mapped there any more.
+/// Requires: the place of the block must not be used any more.
 void retire_large(span& block) noexcept {
   if (close_large(block)) the_space.retire(block);
 }
@@ -166,18 +162,25 @@ relocated copy_large(span& from, span& to) noexcept {
   return relocated::copied;
 }
 
+/// Returns: the same block, longer at its place, or nullptr without memory.
+/// Requires: `make_large` has failed. It may have freed the slices behind the block.
+void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
+  void* const same = resize_in_place(block, size_bytes);
+  return same != nullptr ? same : no_memory();
+}
+
 void* move_large(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
   span* made = make_large(size_bytes, slice_bytes, slices / room_part, false);
   // Where there is no room to grow, the block itself may still fit.
   if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
-  if (made == nullptr) return no_memory();
+  if (made == nullptr) return resize_at_last(block, size_bytes);
   const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes;
   relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
   if (how == relocated::target_lost) {
     retire_large(*made);
     made = make_large(size_bytes, slice_bytes, 0, false);
-    if (made == nullptr) return no_memory();
+    if (made == nullptr) return resize_at_last(block, size_bytes);
     how = copy_large(block, *made);
   }
   if (how == relocated::source_lost) {

@@ -100,7 +100,9 @@ constexpr std::uintptr_t tib = std::uintptr_t{1} << 40;
 struct zone {
   std::uintptr_t begin;
   std::uintptr_t end;
-  std::size_t beyond; // this many bytes from anywhere in it on do not fit, but are fewer than all
+  // A mapping that begins in the zone cannot be this long: it would reach beyond the highest
+  // address.
+  std::size_t beyond;
 };
 #if defined(__x86_64__)
 constexpr zone quiet{66 * tib, 80 * tib, 64 * tib}; // of 128 TiB
@@ -110,8 +112,8 @@ constexpr zone quiet{100 * tib, 116 * tib, 160 * tib}; // of 256 TiB
 constexpr zone quiet{0, 0, 0};
 #endif
 
-/// Returns: whether the runtime of a sanitizer allows a few addresses only. For another one it asks
-/// the system for 0 instead.
+/// Returns: whether the runtime of a sanitizer allows a few addresses only. If such a runtime gets
+/// an address that it does not allow, it passes 0 to the system, and the mapping comes elsewhere.
 bool addresses_are_restricted() noexcept {
   return __tsan_init != nullptr || __msan_init != nullptr;
 }

@@ -19,6 +19,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
+#include "heap/relocation.hpp"
 #include "os/os.hpp"
 #include "threads.hpp"
 
@@ -34,6 +35,8 @@ struct fault_plan {
   std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
   std::atomic<long> threads_to_refuse{0};
   std::atomic<bool> refuse_purges{false};
+  std::atomic<bool> refuse_mappings{false}; // as if the process had as many as it may have
+  std::atomic<bool> spoil_places{false}; // a failure unmaps the place, and nothing can come to it
   std::atomic<long> purges{0};
   std::atomic<bool> fork_during_start{false};
   std::atomic<bool> is_starting{false};
@@ -114,6 +117,8 @@ void* fake_reserve(std::size_t size, std::size_t alignment) noexcept {
 }
 os::placed fake_map_at(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
+  if (plan.spoil_places) return os::placed::refused;
+  if (plan.refuse_mappings) return os::placed::refused; // Linux counts before it looks at the place
   return plan.next_fails() ? os::placed::refused : real_map_at(at, size);
 }
 os::placed fake_reserve_at(void* at, std::size_t size) noexcept {
@@ -135,6 +140,11 @@ bool fake_purge(void* at, std::size_t size) noexcept {
 // The system may unmap a place before it finds that it cannot put anything there.
 bool fake_renew(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
+  if (plan.refuse_mappings) return false;
+  if (plan.spoil_places) {
+    os::unmap(at, size);
+    return false;
+  }
   if (!plan.next_fails()) return real_renew(at, size);
   if (plan.calls % 2 == 0) os::unmap(at, size);
   return false;
@@ -142,6 +152,11 @@ bool fake_renew(void* at, std::size_t size) noexcept {
 bool fake_move(void* from, void* to, std::size_t size) noexcept {
   expect_pages(from, size);
   expect_pages(to, size);
+  if (plan.refuse_mappings) return false;
+  if (plan.spoil_places) {
+    os::unmap(to, size);
+    return false;
+  }
   const bool fails = plan.next_fails();
   // As Linux up to 6.16 does it, also if the source is several mappings.
   if (!fails && real_is_one(from, size)) return real_move(from, to, size);
@@ -292,12 +307,20 @@ constexpr std::array scenes{scene{"small blocks", small_blocks},
                             scene{"given back and taken again", given_back_and_taken_again},
                             scene{"a thread and a heap", a_thread_and_a_heap}};
 
-long address_space_kib() {
+struct process_kib {
+  long addresses = 0;
+  long resident = 0;
+};
+
+process_kib kib_of_process() {
   std::array<char, 64> text{};
   const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   EXPECT(file >= 0 && ::read(file, text.data(), text.size() - 1) > 0);
   ::close(file);
-  return std::strtol(text.data(), nullptr, 10) * static_cast<long>(::sysconf(_SC_PAGESIZE) / 1024);
+  const long page_kib = static_cast<long>(::sysconf(_SC_PAGESIZE) / 1024);
+  char* rest = nullptr;
+  const long addresses = std::strtol(text.data(), &rest, 10);
+  return {addresses * page_kib, std::strtol(rest, nullptr, 10) * page_kib};
 }
 
 struct outcome {
@@ -324,7 +347,7 @@ outcome play(const scene& chosen, long fail_from, bool for_good, std::size_t pag
     EXPECT(after != nullptr);
     heapwise_free(after);
     chosen.play();
-    told.kib = address_space_kib();
+    told.kib = kib_of_process().addresses;
     ::_exit(::write(ends[1], &told, sizeof told) == sizeof told ? 0 : 2);
   }
   ::close(ends[1]);
@@ -442,6 +465,92 @@ TEST_CASE("pages that are never taken back, as under mlockall, are not offered a
     EXPECT(plan.purges < 100);
     plan.refuse_purges = false;
     EXPECT(heapwise_malloc_purge() > std::size_t{20} << 20);
+  });
+}
+
+constexpr std::size_t mib = std::size_t{1} << 20;
+
+constexpr long few_kib = 32 << 10;
+
+/// Effects: leaves this many free bytes side by side, all of them resident. Returns: where.
+void* make_room(std::size_t bytes) {
+  void* const block = heapwise_malloc(bytes);
+  EXPECT(block != nullptr);
+  std::memset(block, 1, bytes);
+  heapwise_free(block);
+  return block;
+}
+
+TEST_CASE("a block is freed while the process has too many mappings" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    const long resident_kib = kib_of_process().resident;
+    void* const block = heapwise_malloc(8 * mib);
+    std::memset(block, 1, 8 * mib);
+    void* const wall = heapwise_malloc(mib);
+    void* const moved = heapwise_realloc(block, 64 * mib);
+    EXPECT(moved != nullptr && moved != block && wall != nullptr);
+    std::memset(moved, 2, 64 * mib);
+    plan.refuse_mappings = true;
+    heapwise_free(moved);
+    plan.refuse_mappings = false;
+    heapwise_malloc_purge();
+    EXPECT(kib_of_process().resident < resident_kib + few_kib);
+    EXPECT(heapwise_malloc(64 * mib) == moved);
+  });
+}
+
+TEST_CASE("a block moves while the process has too many mappings" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    const long resident_kib = kib_of_process().resident;
+    void* const block = heapwise_malloc(8 * mib);
+    std::memset(block, 1, 8 * mib);
+    void* const wall = heapwise_malloc(mib);
+    void* const room = make_room(200 * mib);
+    plan.refuse_mappings = true;
+    auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
+    plan.refuse_mappings = false;
+    EXPECT(wall != nullptr && moved == room);
+    for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
+    heapwise_free(moved);
+    heapwise_malloc_purge();
+    EXPECT(kib_of_process().resident < resident_kib + few_kib);
+    EXPECT(heapwise_malloc(64 * mib) == room);
+  });
+}
+
+TEST_CASE("a place at which the system refuses to map anything is not resident" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    const long resident_kib = kib_of_process().resident;
+    void* const block = heapwise_malloc(8 * mib);
+    std::memset(block, 1, 8 * mib);
+    void* const wall = heapwise_malloc(mib);
+    void* const room = make_room(200 * mib);
+    plan.spoil_places = true;
+    auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
+    plan.spoil_places = false;
+    EXPECT(wall != nullptr && moved != nullptr && moved != room);
+    for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
+    heapwise_free(moved);
+    heapwise_malloc_purge();
+    EXPECT(kib_of_process().resident < resident_kib + few_kib);
+  });
+}
+
+TEST_CASE("a lost place does not count as pieces" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    void* const block = heapwise_malloc(8 * mib);
+    void* const wall = heapwise_malloc(mib);
+    void* const moved = heapwise_realloc(block, 64 * mib);
+    EXPECT(moved != nullptr && moved != block && wall != nullptr);
+    EXPECT(heapwise::detail::count_pieces() == 1);
+    plan.spoil_places = true;
+    heapwise_free(moved);
+    plan.spoil_places = false;
+    EXPECT(heapwise::detail::count_pieces() == 0);
+    EXPECT(heapwise_malloc(64 * mib) != moved);
   });
 }
 

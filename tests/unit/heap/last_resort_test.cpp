@@ -1,6 +1,7 @@
 #include "heap/last_resort.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -87,6 +88,84 @@ TEST_CASE("before a request fails, what waits in caches and stocks is used for i
     CHECK(block != nullptr);
     heapwise_free(block);
   }
+}
+
+/// Effects: cuts all holes of mixed spans into blocks of the class. Returns: the blocks.
+std::vector<std::byte*> cut_all_holes(size_class of) {
+  std::vector<std::byte*> taken;
+  std::byte* block = nullptr;
+  for (std::byte** top = &block; the_mixed_spans.take(top, 1, of) > 0; top = &block) {
+    taken.push_back(block);
+  }
+  return taken;
+}
+
+TEST_CASE("a small block fits where blocks of a mixed span waited in a cache") {
+  start_without_clock();
+  free_what_waits();
+  const size_class of_64 = class_of(64);
+  bin& from = the_bins[of_64];
+  std::vector<std::byte*> blocks = take_blocks(from, of_64, class_table[of_64].blocks);
+  span& home = the_space.span_at(blocks[0]);
+  for (std::size_t at = 0; at < 100; ++at) heapwise_free(blocks[at]); // into this thread's cache
+  put_back(from, {blocks.begin() + 200, blocks.end()}, of_64);
+  while (home.use.load() != slice_use::mixed) REQUIRE(from.let_go_sparsest(of_64, 1));
+  const std::vector<std::byte*> others = cut_all_holes(of_64);
+  {
+    const full_heap full;
+    void* const block = heapwise_malloc(1'000);
+    CHECK(block != nullptr);
+    if (block != nullptr) CHECK(&the_space.span_at(block) == &home);
+    heapwise_free(block);
+  }
+  put_back(from, {blocks.begin() + 100, blocks.begin() + 200}, of_64);
+  put_back(from, others, of_64);
+  bring_everything_home();
+  CHECK(the_mixed_spans.count() == 0);
+}
+
+/// Effects: takes a block that has nothing in use behind it, and no free slice before it.
+/// Returns: the block. `fillers` are the blocks that fill the slices before it.
+void* make_last_block(std::size_t size, std::vector<void*>& fillers) {
+  void* const block = heapwise_realloc(heapwise_malloc(size + 64 * mib), size);
+  do {
+    fillers.push_back(heapwise_malloc(slice_bytes));
+  } while (fillers.back() < block);
+  heapwise_free(fillers.back());
+  fillers.pop_back();
+  return block;
+}
+
+TEST_CASE("a block grows into what waited in caches and stocks behind it") {
+  start_without_clock();
+  free_what_waits();
+  std::vector<void*> fillers;
+  void* block = make_last_block(4 * mib, fillers);
+  std::memset(block, 1, 4 * mib);
+  fill_caches(32'768, 2 * mib);
+  {
+    const full_heap full;
+    void* const longer = heapwise_realloc(block, 4 * mib + slice_bytes); // too long to have twice
+    CHECK(longer == block);
+    if (longer != nullptr) block = longer;
+  }
+  for (std::size_t at = 0; at < 4 * mib; at += 501) {
+    REQUIRE(static_cast<unsigned char*>(block)[at] == 1);
+  }
+  heapwise_free(block);
+  for (void* const each : fillers) heapwise_free(each);
+}
+
+TEST_CASE("a request of a heap of its own that no heap could meet leaves the caches alone") {
+  start_without_clock();
+  heapwise_heap* const heap = heapwise_heap_create();
+  fill_caches(32'768, 2 * mib);
+  const std::size_t cached = own_cached_bytes();
+  REQUIRE(cached > 0);
+  CHECK(heapwise_heap_malloc(heap, the_space.reserved_bytes() + 1) == nullptr);
+  CHECK(heapwise_heap_malloc(heap, SIZE_MAX) == nullptr);
+  CHECK(own_cached_bytes() == cached);
+  heapwise_heap_destroy(heap);
 }
 
 TEST_CASE("a request that cannot be met fails, and all that was there can be used") {
