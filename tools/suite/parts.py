@@ -52,6 +52,7 @@ NOT_UNDER_QEMU = (
     "|beside what the kernel counts|a forked child has a clock of its own"
     "|what a block no longer needs is not resident"
     "|a forked child has no bare thread|inherits neither priority nor processors"
+    "|a child forked during another thread's report"
 )
 
 
