@@ -34,11 +34,21 @@ std::size_t first_mapping(const std::byte* begin, std::size_t bytes) noexcept {
   return one * page;
 }
 
-/// Effects: gives the pages of the place back. Returns: whether all of the place is mapped.
-/// A process with as many mappings as it may have is refused another one also where something is
-/// mapped, so the answer of `os::map_at` does not tell.
-bool purge_if_mapped(std::byte* begin, std::size_t bytes) noexcept {
-  return os::purge(begin, bytes); // fails if some of the place is not mapped
+/// Effects: maps a place that the system refused to change, and may have unmapped.
+mended map_again(std::byte* begin, std::size_t bytes) noexcept {
+  switch (os::map_at(begin, bytes)) {
+    case os::placed::here:
+      return mended::fresh;
+    case os::placed::occupied:
+      return mended::as_was;
+    case os::placed::refused:
+      break;
+  }
+  // A process that has as many mappings as it may have is refused another one, also where something
+  // is mapped.
+  if (os::is_mapped(begin, bytes)) return mended::as_was;
+  os::purge(begin, bytes); // a part may be mapped; it stays out of use, so it must not be resident
+  return mended::lost;
 }
 
 struct progress {
@@ -54,9 +64,7 @@ progress move_pieces(std::byte* from, std::byte* to, std::size_t bytes) noexcept
     const std::size_t piece = first_mapping(from + made.bytes, bytes - made.bytes);
     if (piece == 0) break;
     if (!os::move_pages(from + made.bytes, to + made.bytes, piece)) {
-      // It may have unmapped the target before it failed.
-      made.target_lost = os::map_at(to + made.bytes, piece) == os::placed::refused &&
-                         !purge_if_mapped(to + made.bytes, piece);
+      made.target_lost = map_again(to + made.bytes, piece) == mended::lost;
       break;
     }
     made.bytes += piece;
@@ -116,17 +124,7 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
 }
 
 mended mend(std::byte* begin, std::size_t bytes) noexcept {
-  if (os::renew(begin, bytes)) return mended::fresh;
-  // It may have unmapped the place before it failed.
-  switch (os::map_at(begin, bytes)) {
-    case os::placed::here:
-      return mended::fresh;
-    case os::placed::occupied:
-      return mended::as_was;
-    case os::placed::refused:
-      break;
-  }
-  return purge_if_mapped(begin, bytes) ? mended::as_was : mended::lost;
+  return os::renew(begin, bytes) ? mended::fresh : map_again(begin, bytes);
 }
 
 void forget_pieces(span& of) noexcept {

@@ -163,6 +163,13 @@ bool renew(void* memory, std::size_t size_bytes) noexcept {
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
+bool is_mapped(const void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  // Changes nothing, and fails only at a hole; madvise would also fail where memory is locked.
+  // Not ::msync, at which a thread may be cancelled.
+  return ::syscall(SYS_msync, memory, size_bytes, MS_ASYNC) == 0;
+}
+
 bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
   // Asked to grow at its place over half of all addresses, where libraries and stacks are in the

@@ -59,6 +59,9 @@ bool purge(void* memory, std::size_t size_bytes) noexcept;
 /// Linux before 6.12 unmaps before it knows whether memory may be charged (strict overcommit).
 [[nodiscard]] bool renew(void* memory, std::size_t size_bytes) noexcept;
 
+/// Returns: whether something is mapped at every one of these addresses. Requires: whole pages.
+[[nodiscard]] bool is_mapped(const void* memory, std::size_t size_bytes) noexcept;
+
 /// Returns: whether the pages are a single mapping to the system. False if the system does not
 /// tell. Requires: whole pages at quiet addresses.
 [[nodiscard]] bool is_one_mapping(const void* memory, std::size_t size_bytes) noexcept;

@@ -470,8 +470,6 @@ TEST_CASE("pages that are never taken back, as under mlockall, are not offered a
 
 constexpr std::size_t mib = std::size_t{1} << 20;
 
-constexpr long few_kib = 32 << 10;
-
 /// Effects: leaves this many free bytes side by side, all of them resident. Returns: where.
 void* make_room(std::size_t bytes) {
   void* const block = heapwise_malloc(bytes);
@@ -481,21 +479,62 @@ void* make_room(std::size_t bytes) {
   return block;
 }
 
+/// Returns: a resident block of 8 MiB with another one behind it: it has to move to grow.
+void* make_wedged_block() {
+  void* const block = heapwise_malloc(8 * mib);
+  void* const behind = heapwise_malloc(mib);
+  EXPECT(block != nullptr && behind == static_cast<std::byte*>(block) + 8 * mib);
+  std::memset(block, 1, 8 * mib);
+  return block;
+}
+
+/// Returns: a block of 64 MiB to whose place pages were moved.
+void* make_moved_block() {
+  void* const block = make_wedged_block();
+  void* const moved = heapwise_realloc(block, 64 * mib);
+  EXPECT(moved != nullptr && moved != block);
+  EXPECT(heapwise::detail::count_pieces() == 1);
+  return moved;
+}
+
+/// Effects: lets the block grow to 64 MiB, frees it, and purges. Expects that its contents are
+/// whole, and that nothing more is resident afterwards. Returns: where it has grown.
+void* grow_and_free(void* block, std::atomic<bool>& fault) {
+  fault = true;
+  auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
+  fault = false;
+  EXPECT(moved != nullptr && moved != block);
+  for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
+  heapwise_free(moved);
+  heapwise_malloc_purge();
+  return moved;
+}
+
+/// Expects that not much more is resident than these KiB.
+void expect_resident(long kib) { EXPECT(kib_of_process().resident < kib + (32 << 10)); }
+
 TEST_CASE("a block is freed while the process has too many mappings" *
           doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
     const long resident_kib = kib_of_process().resident;
-    void* const block = heapwise_malloc(8 * mib);
-    std::memset(block, 1, 8 * mib);
-    void* const wall = heapwise_malloc(mib);
-    void* const moved = heapwise_realloc(block, 64 * mib);
-    EXPECT(moved != nullptr && moved != block && wall != nullptr);
+    void* const moved = make_moved_block();
     std::memset(moved, 2, 64 * mib);
     plan.refuse_mappings = true;
     heapwise_free(moved);
     plan.refuse_mappings = false;
     heapwise_malloc_purge();
-    EXPECT(kib_of_process().resident < resident_kib + few_kib);
+    expect_resident(resident_kib);
+    EXPECT(heapwise_malloc(64 * mib) == moved);
+  });
+}
+
+TEST_CASE("a block is freed while the process has too many mappings, locked in memory" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    void* const moved = make_moved_block();
+    plan.refuse_mappings = plan.refuse_purges = true;
+    heapwise_free(moved);
+    plan.refuse_mappings = plan.refuse_purges = false;
     EXPECT(heapwise_malloc(64 * mib) == moved);
   });
 }
@@ -504,18 +543,10 @@ TEST_CASE("a block moves while the process has too many mappings" *
           doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
     const long resident_kib = kib_of_process().resident;
-    void* const block = heapwise_malloc(8 * mib);
-    std::memset(block, 1, 8 * mib);
-    void* const wall = heapwise_malloc(mib);
+    void* const block = make_wedged_block();
     void* const room = make_room(200 * mib);
-    plan.refuse_mappings = true;
-    auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
-    plan.refuse_mappings = false;
-    EXPECT(wall != nullptr && moved == room);
-    for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
-    heapwise_free(moved);
-    heapwise_malloc_purge();
-    EXPECT(kib_of_process().resident < resident_kib + few_kib);
+    EXPECT(grow_and_free(block, plan.refuse_mappings) == room);
+    expect_resident(resident_kib);
     EXPECT(heapwise_malloc(64 * mib) == room);
   });
 }
@@ -524,28 +555,16 @@ TEST_CASE("a place at which the system refuses to map anything is not resident" 
           doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
     const long resident_kib = kib_of_process().resident;
-    void* const block = heapwise_malloc(8 * mib);
-    std::memset(block, 1, 8 * mib);
-    void* const wall = heapwise_malloc(mib);
+    void* const block = make_wedged_block();
     void* const room = make_room(200 * mib);
-    plan.spoil_places = true;
-    auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
-    plan.spoil_places = false;
-    EXPECT(wall != nullptr && moved != nullptr && moved != room);
-    for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
-    heapwise_free(moved);
-    heapwise_malloc_purge();
-    EXPECT(kib_of_process().resident < resident_kib + few_kib);
+    EXPECT(grow_and_free(block, plan.spoil_places) != room);
+    expect_resident(resident_kib);
   });
 }
 
 TEST_CASE("a lost place does not count as pieces" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
-    void* const block = heapwise_malloc(8 * mib);
-    void* const wall = heapwise_malloc(mib);
-    void* const moved = heapwise_realloc(block, 64 * mib);
-    EXPECT(moved != nullptr && moved != block && wall != nullptr);
-    EXPECT(heapwise::detail::count_pieces() == 1);
+    void* const moved = make_moved_block();
     plan.spoil_places = true;
     heapwise_free(moved);
     plan.spoil_places = false;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include "contract/child.hpp"
 #include "os/os.hpp"
@@ -68,6 +69,25 @@ TEST_CASE("quiet addresses are aligned, and far from everything that is mapped")
     os::unmap(found, size);
   }
   CHECK(os::quiet_addresses(SIZE_MAX / 2, 1 << 16) == nullptr);
+}
+
+TEST_CASE("a hole is found, and locked memory is not one") {
+  const std::size_t page = os::page_bytes();
+  auto* const memory = static_cast<unsigned char*>(os::map(4 * page, 1));
+  REQUIRE(memory != nullptr);
+  memory[page] = 7;
+  const bool is_locked = ::mlock(memory + page, page) == 0; // a limit may stand against it
+  CAPTURE(is_locked);
+  CHECK(os::is_mapped(memory, 4 * page));
+  CHECK(memory[page] == 7);
+  os::unmap(memory + 2 * page, page);
+  errno = 42;
+  CHECK_FALSE(os::is_mapped(memory, 4 * page));
+  CHECK(os::is_mapped(memory, 2 * page));
+  CHECK(os::is_mapped(memory + 3 * page, page));
+  const int seen = errno;
+  CHECK(seen == 42);
+  os::unmap(memory, 4 * page);
 }
 
 TEST_CASE("pages that move leave nothing where they were, and can be told apart") {
