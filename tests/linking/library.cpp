@@ -1,10 +1,9 @@
 // One of two libraries that a program is linked with; each has a copy of Heapwise inside.
-// LINKING_SIDE is the prefix of its functions.
+// LINKING_NAME is the name of its function.
+#include "library.hpp"
+
 #include <heapwise/pool.hpp>
 #include <heapwise/thread/thread_cached.hpp>
-
-#define LINKING_JOIN(side, name) side##name
-#define LINKING_NAME(side, name) LINKING_JOIN(side, name)
 
 using cached = heapwise::pool<heapwise::thread_cached>;
 
@@ -33,18 +32,19 @@ class probe final : public heapwise::detail::cached_pool {
   bool entered_ = false;
 };
 
+cached& pool_at(void* blocks) { return *static_cast<cached*>(blocks); }
+
 } // namespace
 
-extern "C" {
-cached* LINKING_NAME(LINKING_SIDE, create)(std::size_t block_count) {
-  return new cached{{.block_size = 64, .block_count = block_count}};
-}
-void LINKING_NAME(LINKING_SIDE, destroy)(cached* blocks) { delete blocks; }
-void* LINKING_NAME(LINKING_SIDE, take)(cached* blocks) { return blocks->try_allocate(); }
-bool LINKING_NAME(LINKING_SIDE, give)(cached* blocks, void* block) {
-  return blocks->deallocate(block);
-}
-std::size_t LINKING_NAME(LINKING_SIDE, budget)(cached* blocks) { return blocks->budget_bytes(); }
-// True if the library finds a cache in the table that its inlined code reads: the short way.
-bool LINKING_NAME(LINKING_SIDE, finds)() { return probe{}.finds_its_cache(); }
+library LINKING_NAME() {
+  return {
+      .create = [](std::size_t block_count) -> void* {
+        return new cached{{.block_size = 64, .block_count = block_count}};
+      },
+      .destroy = [](void* blocks) { delete &pool_at(blocks); },
+      .take = [](void* blocks) { return pool_at(blocks).try_allocate(); },
+      .give = [](void* blocks, void* block) { return pool_at(blocks).deallocate(block); },
+      .budget = [](void* blocks) { return pool_at(blocks).budget_bytes(); },
+      .finds = [] { return probe{}.finds_its_cache(); },
+  };
 }
