@@ -41,7 +41,7 @@ struct leak_report {
   void* argument = nullptr;
 };
 
-/// The reports that this thread has begun and not ended: a report may fork.
+/// The reports that this thread has begun and not ended. (A report may fork.)
 constinit thread_local std::size_t own_reports = 0;
 
 /// Requires: the lock. Effects: forgets the blocks that were found if all of them are reported.

@@ -14,8 +14,8 @@ namespace heapwise::gc {
 /// reported. Requires: no lock.
 void report_leaks() noexcept;
 
-/// Effects: in the child of a fork, takes the reports that other threads were in the middle of for
-/// ended: no thread will end them here. Requires: the collector's lock.
+/// Effects: in the child of a fork, ends the reports that other threads had begun: the child does
+/// not have those threads. Requires: the collector's lock.
 void forget_other_reports() noexcept;
 
 } // namespace heapwise::gc

@@ -162,8 +162,9 @@ relocated copy_large(span& from, span& to) noexcept {
   return relocated::copied;
 }
 
-/// Returns: the same block, longer at its place, or nullptr without memory.
-/// Requires: `make_large` has failed. It may have freed the slices behind the block.
+/// Effects: tries to resize the block where it is. Requires: `make_large` has failed. Before it
+/// failed, it may have freed the slices behind the block.
+/// Returns: the block, or nullptr without memory.
 void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
   void* const same = resize_in_place(block, size_bytes);
   return same != nullptr ? same : no_memory();

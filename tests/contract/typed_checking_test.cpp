@@ -179,8 +179,8 @@ TEST_CASE_TEMPLATE("a write behind the object: its destructor does not run", S, 
   }
 }
 
-/// Changes a byte behind its own end when it is destroyed. (A fixed value would be the right one in
-/// one process of 256: the bytes there are chosen at random.)
+/// Changes a byte behind its own end when it is destroyed. (The bytes there are random. To write a
+/// fixed value would change nothing in one process of 256.)
 struct careless {
   ~careless() {
     volatile char* const behind = static_cast<volatile char*>(text.data()) + distance;

@@ -150,9 +150,9 @@ class cached_pool {
   /// Effects: puts the pool on the list and gives it a slot. The constructor of the most derived
   /// class must call it last: from then on a fork or a thread that ends may call it.
   /// Complexity: O(living pools).
-  // Each copy means its own function, as with its table: code that is linked with a copy then finds
-  // the caches of its pools there. The other functions may be those of any copy, as they ask the
-  // pool for its registry.
+  // Each copy of the library calls its own `list`, as it uses its own table: so code that is linked
+  // with a copy finds the caches of its pools in that table. The other functions may be those of
+  // another copy, because they ask the pool for its registry.
   HEAPWISE_OWN_EXPORT void list() noexcept;
 
   /// Effects: takes the pool off the list and out of all tables; after it no thread will call

@@ -156,8 +156,8 @@ class Campaign:
                 in cells and (_row(step) in lost or _is_reference(step))]
 
     def _lost_rows(self) -> set[Row]:
-        """Experiment, settings and subject of what ended well, and has fewer comparable rounds than
-        planned."""
+        """The rows of which a process ended well, and which have fewer comparable rounds than
+        planned. A row is an experiment, its settings and a subject."""
         plan = self.run.plan
         if plan.smoke:
             return set()
@@ -244,7 +244,8 @@ class Campaign:
         return self._spent_s + time.monotonic() - self._start_s
 
     def _progress(self, position: int, of: int) -> Progress:
-        """A round that makes up for lost samples has no number of rounds and no end in sight."""
+        """In a round beyond the planned ones, neither the number of rounds nor the time left is
+        known."""
         plan = self.run.plan
         if 0 < plan.max_rounds <= self.rounds_done:
             return Progress(self._rounds_begun + 1, None, 1.0, None)
