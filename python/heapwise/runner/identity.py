@@ -8,10 +8,10 @@ from typing import Any
 
 import msgspec
 
+from heapwise.evidence.identity import same_library
 from heapwise.model import Peer
 
 IGNORED = re.compile(rb"ERROR: ld\.so: object '([^']*)' from LD_PRELOAD cannot be preloaded[^\n]*")
-SYSTEM_LIBRARY = re.compile(r"(libc\.so|libc-|ld-musl)")
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
@@ -37,16 +37,6 @@ def loader_refusal(stderr: bytes) -> str:
     return found.group(0).decode(errors="replace") if found else ""
 
 
-def same_library(library: dict[str, Any], peer: Peer) -> bool:
-    """By build-id where both have one, else by file name."""
-    seen, path = library.get("build_id"), str(library.get("path") or "")
-    if seen and peer.build_id:
-        return bool(seen == peer.build_id)
-    if peer.path:
-        return path != "" and Path(path).resolve() == Path(peer.path).resolve()
-    return bool(SYSTEM_LIBRARY.match(Path(path).name))
-
-
 def wrong_library(records: list[dict[str, Any]], peer: Peer, exempt: set[str]) -> str:
     """Why the records do not prove ``peer``; "" when they do.
 
@@ -60,11 +50,3 @@ def wrong_library(records: list[dict[str, Any]], peer: Peer, exempt: set[str]) -
             return (f"malloc of {record.get('exe', 'the program')} came from "
                     f"{library.get('path') or 'an unknown place'}, not from {peer.name}")
     return ""
-
-
-def own_allocators(records: list[dict[str, Any]], system: Peer) -> set[str]:
-    """Executables whose malloc is not the system's although nothing was preloaded."""
-    return {
-        str(record.get("exe")) for record in records
-        if not same_library(record.get("malloc") or {}, system)
-    }

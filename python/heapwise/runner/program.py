@@ -10,11 +10,11 @@ from typing import Any
 
 from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, native_part
 from heapwise.errors import Problem
+from heapwise.evidence.identity import own_allocators
 from heapwise.model import Experiment, Peer, Plan, Process, Quantity, Sample, Subject, SubjectSpec
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.counting import totals
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.identity import own_allocators
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
 from heapwise.runner.steps import Step

@@ -9,10 +9,10 @@ If it fails: the row is worth nothing. Look at what the loader says on the progr
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from heapwise.evidence import Evidence
+from heapwise.evidence.identity import own_allocators, same_library
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, Peer, Process
 from heapwise.trust.words import counted, listed
@@ -54,27 +54,16 @@ def check(evidence: Evidence) -> Check:
 
 
 def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str]:
-    """Executables that the program starts, and whose malloc is not the system's although nothing
-    was preloaded. The runner lets them pass too."""
-    return {str(record.get("exe")) for p in processes if peers[p.subject].kind == "system"
-            for record in _others(p, peers[p.subject], set()) if record in p.identity[1:]}
+    """Of the executables that the program starts. The runner lets them pass too."""
+    return {executable for p in processes if peers[p.subject].kind == "system"
+            for executable in own_allocators(p.identity[1:], peers[p.subject])}
 
 
 def _others(process: Process, peer: Peer, own: set[str]) -> list[dict[str, Any]]:
     """The records of the process in which malloc comes from elsewhere than from ``peer``, but for
     executables that have an allocator of their own."""
     return [record for record in process.identity
-            if record.get("exe") not in own and not _same(record.get("malloc") or {}, peer)]
-
-
-def _same(library: dict[str, Any], peer: Peer) -> bool:
-    seen, expected = library.get("build_id"), peer.build_id
-    if seen and expected:
-        return bool(seen == expected)
-    path = str(library.get("path") or "")
-    if peer.path:
-        return Path(path).name == Path(peer.path).name
-    return Path(path).name.startswith(("libc.so", "libc-", "ld-musl"))
+            if record.get("exe") not in own and not same_library(record.get("malloc") or {}, peer)]
 
 
 def _found(process: Process, peer: Peer, own: set[str]) -> str:

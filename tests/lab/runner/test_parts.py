@@ -13,10 +13,11 @@ from synthetic import Script, compare_run
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
+from heapwise.evidence.identity import own_allocators
 from heapwise.model import Experiment, Parameter, Peer, Plan, Quantity, Subject, SubjectSpec
 from heapwise.runner import environment
 from heapwise.runner.experiment_plan import parse_settings, resolve
-from heapwise.runner.identity import loader_refusal, own_allocators, read_lines, wrong_library
+from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Outcome
 from heapwise.runner.precision import reason_to_stop, widest_half_width
