@@ -24,7 +24,8 @@ def of_python(root: Path, results: Path) -> list[Part]:
             environment={"PYTHONPATH": str(root / "python")},
         ),
         Part("layers of C++", [sys.executable, "tools/check_layers.py"]),
-        pytest("lab", results, "tests/lab"),
+        pytest("lab", results, "tests/lab", marks="not slow and not alone"),
+        pytest("measuring", results, "tests/lab", marks="alone", processes=1),
     ]
 
 
@@ -34,12 +35,16 @@ def pytest(
     *folders: str,
     timeout_s: float = 900,
     processes: int = PROCESSORS,
+    marks: str = "not slow",
     **environment: str,
 ) -> Part:
-    """A part that pytest runs in this number of processes, with ``environment`` added."""
+    """A part that pytest runs in this number of processes, with ``environment`` added.
+
+    marks: an expression of pytest, which tests are run.
+    """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
-    command += ["--numprocesses", str(processes), "--dist", "worksteal", *folders]
+    command += ["--numprocesses", str(processes), "--dist", "worksteal", "-m", marks, *folders]
     # Not the newest build that lies about, but what `make setup` installed.
     native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
     return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)} | environment)

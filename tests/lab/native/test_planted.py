@@ -96,6 +96,7 @@ def slowed_down(binary: Path, experiment: Experiment, share: float) -> PairedRat
     return paired_ratio(above, below)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize(("binary", "experiment"), FAMILIES)
 def test_a_planted_cost_is_recovered_within_its_interval(
         binary: Path, experiment: Experiment) -> None:
