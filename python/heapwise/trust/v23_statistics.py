@@ -58,9 +58,11 @@ def _troubles(few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence]
                      f"({listed(_name(c) for c in few)}): no interval, so no verdict")
     if fallen:
         most = max(c.comparisons for c in fallen)
+        least = rounds_needed(most)
+        more = "more rounds could tell" if all(c.n >= least for c in fallen) \
+            else f"at least {least} rounds are needed"
         found.append(f"{counted(len(fallen), 'difference')} ({listed(_name(c) for c in fallen)}) "
-                     f"would not survive {counted(most, 'comparison')} at once; "
-                     f"{rounds_needed(most)} rounds could tell")
+                     f"would not survive {counted(most, 'comparison')} at once; {more}")
     if tied:
         widest = max(d.factor for d in tied.values())
         found.append(f"rounds depend on the rounds before them ({listed(tied)}), so intervals are "

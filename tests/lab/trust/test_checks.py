@@ -311,6 +311,15 @@ def test_a_child_with_its_own_allocator_does_not_excuse_another_library() -> Non
     assert "libc.so.6" in found.detail
 
 
+def test_a_run_with_rounds_enough_is_not_told_that_fewer_could_tell() -> None:
+    few = verdict_of(compare_run(Script(rounds=6)), "V23").detail
+    assert few.endswith("would not survive 3 comparisons at once; at least 7 rounds are needed.")
+    many = verdict_of(compare_run(Script(
+        rounds=8, noise=0.02, seed=24,
+        bend=lambda name, _, time: time * (1.09 if name == "mimalloc" else 1.0))), "V23").detail
+    assert many.endswith("would not survive 3 comparisons at once; more rounds could tell.")
+
+
 def test_the_aa_test_counts_the_intervals_that_it_shows() -> None:
     """The first quantity is always zero here, so that only others have A/A intervals."""
     stored = compare_run(Script(noise=0.004, bend=lambda name, round, time: time * (
