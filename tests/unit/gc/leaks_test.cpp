@@ -153,6 +153,7 @@ pid_t child_of_report = 0;
 
 void wait_in_report(void*, std::size_t, void*) {
   the_step = step::reporting;
+  the_step.notify_all();
   the_step.wait(step::reporting);
 }
 
