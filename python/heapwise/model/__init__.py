@@ -1,0 +1,48 @@
+"""The types that every other package uses; this package imports none of them.
+
+``declared`` is what an experiment says of itself, ``stored`` what a run keeps on disk, ``derived``
+what an analysis makes of it.
+"""
+
+from heapwise.model.declared import (
+    EXPERIMENT_ID,
+    Better,
+    Expectation,
+    Experiment,
+    Parameter,
+    Quantity,
+    SeedFigure,
+    SubjectSpec,
+)
+from heapwise.model.derived import (
+    Detectable,
+    Expected,
+    Finding,
+    Goal,
+    Result,
+    Row,
+    Trust,
+)
+from heapwise.model.stored import (
+    FILES,
+    MARKS,
+    RUN_ID,
+    SCHEMA_VERSION,
+    Check,
+    Machine,
+    Peer,
+    Plan,
+    Process,
+    Run,
+    Sample,
+    Status,
+    Subject,
+    Verdict,
+)
+
+__all__ = [
+    "EXPERIMENT_ID", "FILES", "MARKS", "RUN_ID", "SCHEMA_VERSION", "Better", "Check",
+    "Detectable", "Expectation", "Expected", "Experiment", "Finding", "Goal", "Machine",
+    "Parameter", "Peer", "Plan", "Process", "Quantity", "Result", "Row", "Run", "Sample",
+    "SeedFigure", "Status", "Subject", "SubjectSpec", "Trust", "Verdict",
+]

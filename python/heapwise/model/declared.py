@@ -1,0 +1,126 @@
+"""What an experiment declares of itself: the output of ``<binary> --describe``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
+"""``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
+
+Better = Literal["lower", "higher"]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """One number that a repeat yields: ``wall_time`` in ``s``, ``alloc_fresh`` in ``ns/op``."""
+
+    name: str
+    unit: str
+    better: Better
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A setting of an experiment. ``default`` and ``smoke`` list the values that are crossed."""
+
+    name: str
+    meaning: str
+    default: list[Any]
+    smoke: list[Any]
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class SubjectSpec:
+    """What one row measures, as an experiment declares it.
+
+    kind: ``inline`` runs as it is; ``malloc`` is expanded by the runner to one subject per
+    installed preloadable peer, each in a process of its own (``malloc@glibc``, ...); ``program``
+    is a program in itself. ``group``: subjects of different groups never share a ranking.
+    """
+
+    name: str
+    kind: Literal["inline", "malloc", "program"]
+    title: str
+    available: bool = True
+    reason: str = ""
+    command: list[str] = field(default_factory=list)
+    """What is started instead of the experiment's binary; ``{depth}`` is a parameter's value."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    group: str = ""
+    version: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class SeedFigure:
+    """A figure of the seed document, to be printed beside ours."""
+
+    subject: str
+    quantity: str
+    parameters: dict[str, Any]
+    value: float
+    unit: str
+    machine: str
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What an experiment expects of itself: physics that is known before it is measured.
+
+    The value of ``subject`` in the cells that ``parameters`` name (what is not named is free: every
+    such cell must hold), or its ratio to ``over`` in the same cell changed by ``over_parameters``,
+    lies between ``at_least`` and ``at_most`` (None: no upper bound).
+    """
+
+    says: str
+    quantity: str
+    subject: str
+    over: str = ""
+    parameters: dict[str, Any] = field(default_factory=dict)
+    over_parameters: dict[str, Any] = field(default_factory=dict)
+    at_least: float = 0.0
+    at_most: float | None = None
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What ``<binary> --describe`` prints."""
+
+    schema: int
+    id: str
+    family: str
+    question: str
+    isolates: str
+    not_shown: str
+    parameters: list[Parameter]
+    quantities: list[Quantity]
+    subjects: list[SubjectSpec]
+    baseline: str
+    repeats: int
+    dropped_repeats: int
+    seed: str | None
+    seed_figures: list[SeedFigure] = field(default_factory=list)
+    expectations: list[Expectation] = field(default_factory=list)
+    binary: str = ""
+
+    @property
+    def unit(self) -> str:
+        return self.quantities[0].unit
+
+    @property
+    def is_of_programs(self) -> bool:
+        """Its subjects are programs, which the launcher starts and times from outside."""
+        return any(spec.command for spec in self.subjects)
+
+    def spec(self, subject: str) -> SubjectSpec | None:
+        """What it declares of a subject; a control is its baseline."""
+        name = subject.removesuffix("-control")
+        return next((spec for spec in self.subjects if spec.name in (subject, name)), None)
+
+    @property
+    def better(self) -> Better:
+        return self.quantities[0].better

@@ -1,0 +1,145 @@
+"""What an analysis derives from a stored run. Nothing here is stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from heapwise.model.declared import Better
+from heapwise.model.stored import Check, Run
+
+
+@dataclass(frozen=True)
+class Trust:
+    """All checks; ``verdict`` is the worst of them in words a person reads."""
+
+    verdict: Literal["good", "limited", "not trustworthy"]
+    checks: list[Check]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The statistics of one subject in one cell for one quantity.
+
+    ``parameters`` includes ``quantity``. Figures are None where nothing could be measured (then
+    ``status`` and ``note`` say why). ``ratio`` is subject over baseline, from paired rounds, with a
+    95 % interval; None for the baseline itself. ``verdict`` is derived, never typed in.
+    """
+
+    subject: str
+    experiment: str
+    parameters: dict[str, Any]
+    unit: str
+    better: Better
+    n: int
+    min: float | None
+    median: float | None
+    mean: float | None
+    max: float | None
+    stddev: float | None
+    ci_low: float | None
+    ci_high: float | None
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+    baseline: bool = False
+    verdict: Literal[
+        "baseline", "better", "worse", "no difference", "cannot tell", "not measured",
+    ] = "not measured"
+    status: str = "ok"
+    note: str = ""
+    values: list[float] = field(default_factory=list)
+    seed_value: float | None = None
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the project aims at in one cell: ``of`` (a ratio) shall be as ``aim`` says.
+
+    ``verdict`` follows from the 95 % interval: met or not met when all of it lies on one side.
+    A goal over many rows has each of them in ``parts``; its figures are those of the worst.
+    """
+
+    cell: str
+    of: str
+    aim: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: Literal["met", "not met", "cannot tell here", "not measured"]
+    note: str = ""
+    parts: list[Goal] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Expected:
+    """How one ``Expectation`` came out: judged from the 95 % interval, in ``unit`` (x: a ratio).
+
+    One over several cells, or several peers, has each of them in ``parts`` and shows the worst.
+    """
+
+    experiment: str
+    says: str
+    of: str
+    aim: str
+    unit: str
+    value: float | None
+    low: float | None
+    high: float | None
+    verdict: Literal["met", "not met", "cannot tell here", "not measured"]
+    note: str = ""
+    parts: list[Expected] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One sentence of one cell and quantity, derived from its pairs.
+
+    ``ratio`` is ``above`` over ``below``: two subjects, or one at two values of ``parameter``.
+    """
+
+    experiment: str
+    parameters: dict[str, Any]
+    above: str
+    below: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    verdict: Literal["better", "worse", "no difference", "cannot tell", "not measured"]
+    sentence: str
+    parameter: str = ""
+
+
+@dataclass(frozen=True)
+class Detectable:
+    """The difference that one cell of an experiment would show four times in five, by A/A pairs.
+
+    Relative, of the quantity: 0.02 is 2 %. difference: of a typical cell, worst: of the noisiest,
+    ``worst_cell``. None without A/A pairs, and ``note`` says why. Where it is not small, ``note``
+    says what differs: processes, or the repeats within one.
+    """
+
+    experiment: str
+    quantity: str
+    difference: float | None
+    worst: float | None
+    worst_cell: str
+    pairs: int
+    cells: int
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What ``--json`` prints and the report draws: derived from the store, never stored."""
+
+    run: Run
+    rows: list[Row]
+    trust: Trust
+    advice: str
+    noise_floor: float | None = None
+    headlines: list[str] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
+    expectations: list[Expected] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    detectable: list[Detectable] = field(default_factory=list)

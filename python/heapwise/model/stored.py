@@ -1,0 +1,175 @@
+"""What a run stores: ``run.json`` and the lines of ``samples.jsonl`` are these classes as JSON.
+
+See ``schema/``. A change here, or in ``declared``, is a change of the schema version. Units are in
+the names or in ``Quantity.unit``; times on disk are seconds or nanoseconds as named.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from heapwise.model.declared import Experiment
+
+SCHEMA_VERSION = 1
+
+RUN_ID = r"[A-Za-z0-9_-]{1,64}"
+
+Verdict = Literal["pass", "warn", "fail", "unavailable"]
+
+Status = Literal[
+    "ok", "crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused",
+    "discarded", "interrupted",
+]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """An allocator that we compare with, as ``peers/<name>/peer.toml`` declares it, resolved.
+
+    ``path`` is the preloadable library found on this machine, ``""`` for the system's own malloc,
+    ``None`` when it is not installed (then ``get`` says how to get it).
+    """
+
+    name: str
+    title: str
+    kind: Literal["system", "preload"]
+    path: str | None
+    version: str
+    build_id: str
+    get: str
+    licence: str
+    environment_prefixes: list[str] = field(default_factory=list)
+    notes: str = ""
+    debug_build: bool = False
+    known_faults: list[str] = field(default_factory=list)
+    """Promises of malloc that this version is known to break: said, and no surprise."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    """What its makers tell every user of it to set; its processes get it, and no others."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What this computer is. ``unavailable`` maps a facility to the reason that it is missing."""
+
+    host: str
+    user: str
+    cpu: str
+    cores: int
+    memory_bytes: int
+    caches: dict[str, int]
+    kernel: str
+    distribution: str
+    libc: str
+    page_bytes: int
+    facts: dict[str, Any] = field(default_factory=dict)
+    unavailable: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What one row measures, resolved: a peer under ``compare``, or an experiment's subject."""
+
+    name: str
+    title: str
+    peer: Peer | None = None
+    baseline: bool = False
+    control: bool = False
+    """True for the second label of the baseline (the A/A pair), which is never ranked."""
+
+MARKS, FILES = "environment_marks", "files"
+"""Options of a plan that only the store of the run has a use for: ``redact`` leaves them out."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that decides what is run; with it and the store a run can be resumed."""
+
+    kind: Literal["compare", "run"]
+    command: list[str]
+    experiments: list[str]
+    parameters: dict[str, list[Any]]
+    subjects: list[Subject]
+    seed: int
+    min_rounds: int
+    max_rounds: int
+    time_s: float
+    precision: float
+    warm_up_rounds: int
+    timeout_s: float
+    input_path: str | None = None
+    smoke: bool = False
+    environment: dict[str, str] = field(default_factory=dict)
+    working_directory: str = ""
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Process:
+    """One child process, as the launcher and the probe saw it. One line of ``samples.jsonl``.
+
+    ``parameters`` are the settings of the cell (without ``quantity``). ``facts`` holds what the
+    launcher printed (wall_s, user_s, system_s, peak_rss_bytes, minor_faults, exit_code, signal,
+    output_hash, spin_before_ns, steal, affinity, ...) and ``identity`` what the probe wrote inside
+    the child (path and build-id of the library that malloc comes from, for each exec'd process).
+    """
+
+    number: int
+    experiment: str
+    subject: str
+    parameters: dict[str, Any]
+    round: int
+    status: Status
+    reason: str = ""
+    warm_up: bool = False
+    facts: dict[str, Any] = field(default_factory=dict)
+    identity: list[dict[str, Any]] = field(default_factory=list)
+    started_at: str = ""
+    kind: Literal["process"] = "process"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One repeat of one process: a number for each quantity. One line of ``samples.jsonl``."""
+
+    process: int
+    experiment: str
+    subject: str
+    parameters: dict[str, Any]
+    round: int
+    repeat: int
+    warm_up: bool
+    values: dict[str, float]
+    facts: dict[str, Any] = field(default_factory=dict)
+    kind: Literal["sample"] = "sample"
+
+
+@dataclass(frozen=True)
+class Check:
+    """The verdict of one trust check (V1 ... V25) on one run."""
+
+    id: str
+    title: str
+    verdict: Verdict
+    detail: str
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Run:
+    """``run.json``: one invocation, with its machine. ``state`` is what a reader may rely on."""
+
+    schema: int
+    id: str
+    version: str
+    created: str
+    command_line: list[str]
+    plan: Plan
+    machine: Machine
+    experiments: list[Experiment]
+    state: Literal["running", "complete", "interrupted"]
+    preflight: list[Check] = field(default_factory=list)
+    missing_peers: list[Peer] = field(default_factory=list)
+    machine_after: Machine | None = None
+    finished: str = ""
