@@ -33,14 +33,21 @@ def run(*command: str | Path, at: Path) -> str:
     return done.stdout
 
 
+def versions(folder: Path) -> Path:
+    """The locked versions without their hashes: pip would ask for a hash of the checkout too."""
+    lines = (ROOT / "requirements.lock").read_text().splitlines()
+    path = folder / "versions.txt"
+    path.write_text("\n".join(line.rstrip(" \\") for line in lines if "==" in line))
+    return path
+
+
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A fresh virtual environment with nothing but what `pip install .` brings."""
     folder = tmp_path_factory.mktemp("wheel")
     run(sys.executable, "-m", "venv", folder / "venv", at=folder)
     pip = folder / "venv" / "bin" / "pip"
-    constraint = f"--constraint={ROOT / 'requirements.lock'}"
-    run(pip, "install", "--quiet", constraint, ROOT, at=folder)
+    run(pip, "install", "--quiet", f"--constraint={versions(folder)}", ROOT, at=folder)
     return folder / "venv"
 
 
