@@ -60,8 +60,19 @@ def choose_trees(name: str) -> list[TreePrograms]:
     raise Problem("E002", f"no programs of trees in '{language}'{hint}", do="heapwise peers list")
 
 
-def add_trees(programs: TreePrograms, progress: Progress, *, again: bool = False) -> TreesAdded:
+def packages_to_install(languages: list[TreePrograms]) -> list[str]:
+    """The Debian packages that ``add_trees`` would install: none without root or apt-get."""
+    if os.geteuid() != 0 or not shutil.which(APT[0]):
+        return []
+    return list(dict.fromkeys(package for programs in languages if programs.lacking()
+                              for package in programs.packages()))
+
+
+def add_trees(programs: TreePrograms, progress: Progress, *, again: bool = False,
+              install: bool = True) -> TreesAdded:
     """Gets its tools, fetches what its lock files name, builds, and puts all into its place.
+
+    install: whether missing tools may be installed with apt-get, by root.
 
     Problems: E054 a tool is missing and cannot be got here, E055 a step failed, E050 no folder.
     """
@@ -73,7 +84,9 @@ def add_trees(programs: TreePrograms, progress: Progress, *, again: bool = False
         return TreesAdded(programs.name, version, str(programs.out), news=False)
     with partial(data_folder() / TREES, programs.name) as (folder, log):
         shop = Workshop(programs.name, folder, log, progress, plain_environment(os.environ))
-        _get_tools(programs, shop)
+        if install:
+            _install_tools(programs, shop)
+        _demand(programs)
         _build(programs, shop)
         publish(folder / "out", programs.out)
         record = _record(programs, sources)
@@ -89,15 +102,13 @@ def _record(programs: TreePrograms, sources: str) -> TreeRecord:
     return record
 
 
-def _get_tools(programs: TreePrograms, shop: Workshop) -> None:
-    """From Debian where that is possible; else what is missing is said."""
-    packages = programs.packages()
-    if programs.lacking() and packages and os.geteuid() == 0 and shutil.which(APT[0]):
+def _install_tools(programs: TreePrograms, shop: Workshop) -> None:
+    """Installs missing tools from Debian where that is possible."""
+    if packages := packages_to_install([programs]):
         what = f"installing {', '.join(packages)}"
         Workshop(shop.name, shop.folder, shop.log, shop.progress,
                  shop.environment | {"DEBIAN_FRONTEND": "noninteractive"},
                  ).run(what, [*APT, *packages], shop.folder)
-    _demand(programs)
 
 
 def _demand(programs: TreePrograms) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -139,6 +140,9 @@ def add(
     again: Annotated[
         bool, typer.Option("--again", help="Build it even if it is here as it should be.")
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Install Debian packages without asking (root).")
+    ] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -151,14 +155,18 @@ def add(
     heapwise peers add trees
 
     The last builds the programs of experiments like trees/binary_trees in every language whose
-    compiler is here; as root it installs compilers that Debian has.
+    compiler is here. As root it installs compilers that Debian has; on a terminal it asks first.
     """
-    from heapwise.builder import choose_buildable, choose_trees
+    from heapwise.builder import choose_buildable, choose_trees, packages_to_install
     from heapwise.cli.frame.adding import add_each, add_each_tree
 
     console = Console(quiet, json)
-    results = add_each_tree(choose_trees(name), console, again=again) if _is_of_trees(name) \
-        else add_each(choose_buildable(name), console, again=again)
+    if _is_of_trees(name):
+        languages = choose_trees(name)
+        install = yes or _may_install(packages_to_install(languages))
+        results = add_each_tree(languages, console, again=again, install=install)
+    else:
+        results = add_each(choose_buildable(name), console, again=again)
     if json:
         console.json(results)
     return int(max((result.exit for result in results), default=Exit.DONE))
@@ -190,6 +198,14 @@ def remove(
     for found in removed:
         console.say(f"{found}: removed")
     return 0
+
+
+def _may_install(packages: list[str]) -> bool:
+    """Asks on a terminal. Without one, the command itself is the permission."""
+    if not packages or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return True
+    typer.echo(f"apt-get install {' '.join(packages)}", err=True)
+    return typer.confirm("Install these Debian packages?", default=True, err=True)
 
 
 def _is_of_trees(name: str) -> bool:

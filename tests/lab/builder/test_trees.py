@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from toy_peer import Told, script
 
-from heapwise.builder import add_trees, choose_trees
+from heapwise.builder import add_trees, choose_trees, packages_to_install
 from heapwise.builder.trees import APT
 from heapwise.catalog import TreePrograms, read_tree_record, read_trees, tree_output
 from heapwise.cli.frame.app import run
@@ -107,6 +107,19 @@ def test_nobody_else_installs_anything(yard: Yard, monkeypatch: pytest.MonkeyPat
     with pytest.raises(Problem) as caught:
         add_trees(yard.declare("toy", get="apt-get install toy-lang"), Told())
     assert caught.value.do == "apt-get install toy-lang"
+    assert not (yard.root / "asked").exists()
+
+
+def test_root_installs_nothing_that_he_did_not_want(
+    yard: Yard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    (yard.tools / "toy-compiler").unlink()
+    script(yard.tools / APT[0], f"touch {yard.root}/asked\n")
+    programs = yard.declare("toy", get="apt-get install toy-lang libtoy")
+    assert packages_to_install([programs]) == ["toy-lang", "libtoy"]
+    with pytest.raises(Problem):
+        add_trees(programs, Told(), install=False)
     assert not (yard.root / "asked").exists()
 
 

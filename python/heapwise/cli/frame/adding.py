@@ -78,9 +78,14 @@ def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[Re
     return _each(peers, partial(_add, out=out, again=again))
 
 
-def add_each_tree(trees: Sequence[TreePrograms], out: Console, *, again: bool) -> list[Result]:
-    """The same for the programs of the trees, language by language."""
-    return _each(trees, partial(_add_tree, out=out, again=again))
+def add_each_tree(
+    trees: Sequence[TreePrograms], out: Console, *, again: bool, install: bool
+) -> list[Result]:
+    """The same for the programs of the trees, language by language.
+
+    install: whether missing compilers may be installed with apt-get, by root.
+    """
+    return _each(trees, partial(_add_tree, out=out, again=again, install=install))
 
 
 def _each(things: Sequence[Thing], add: Callable[[Thing], Result]) -> list[Result]:
@@ -96,12 +101,12 @@ def _each(things: Sequence[Thing], add: Callable[[Thing], Result]) -> list[Resul
     return results
 
 
-def _add_tree(programs: TreePrograms, out: Console, *, again: bool) -> Result:
+def _add_tree(programs: TreePrograms, out: Console, *, again: bool, install: bool) -> Result:
     """Built, and each row that is here now tried once: its sums have to be right."""
     began_s = time.monotonic()
     name = f"{TREES}/{programs.name}"
     with Steps(name, out.quiet) as steps:
-        added = add_trees(programs, steps, again=again)
+        added = add_trees(programs, steps, again=again, install=install)
         specs = [spec for _, spec in subject_specs(programs)]
         here = [spec for spec in specs if spec.available]
         steps.step(f"trying {', '.join(spec.name for spec in here)}")
