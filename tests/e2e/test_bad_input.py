@@ -111,12 +111,32 @@ def test_our_own_mistake_is_70(heapwise: Any, place: Path) -> None:
     ("[compare]\nrunz = 3", "did you mean 'runs'"),
     ("[compair]\nruns = 3", "did you mean 'compare'"),
     ("time = ", "cannot be read"),
+    ("store = 5", "store = 5 in"),
+    ("quiet = []", "it needs true or false"),
+    ("runs = 'x'", "it needs a whole number"),
+    ("allocators = [true]", "it needs a text in quotes"),
 ])
 def test_unknown_settings_are_errors(heapwise: Any, place: Path, file: str, part: str) -> None:
     (place / "heapwise.toml").write_text(file)
     done = heapwise("list")
     assert done.returncode == 2
     assert part in " ".join(done.stderr.split())
+
+
+def test_settings_that_are_a_folder_are_an_error(heapwise: Any, place: Path) -> None:
+    (place / "heapwise.toml").mkdir()
+    done = heapwise("list")
+    assert done.returncode == 2
+    assert "heapwise.toml is a folder" in " ".join(done.stderr.split())
+
+
+def test_a_list_in_the_file_is_the_list_of_the_flag(heapwise: Any, place: Path) -> None:
+    (place / "heapwise.toml").write_text("allocators = ['jemalloc', 'mimalloc']\nprecision = 2\n")
+    done = heapwise("compare", "--dry-run", "--json", "--", "true")
+    plan = json.loads(done.stdout)
+    assert [s["name"] for s in plan["subjects"] if not s["control"]] == \
+        ["glibc", "jemalloc", "mimalloc"]
+    assert plan["precision"] == 0.02
 
 
 def test_file_then_environment_then_flag(heapwise: Any, place: Path) -> None:

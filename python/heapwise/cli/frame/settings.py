@@ -19,7 +19,14 @@ FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "program", "version"}
 OTHER_VARIABLES = {"HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_PAD"}
 
+LISTS = ("A,B", "LIST")
+"""The metavars of options that take several values with commas between them."""
+
+NEEDS = {str: "a text in quotes", int: "a whole number", float: "a number", bool: "true or false"}
+
 Defaults = dict[str, dict[str, Any]]
+Options = dict[str, dict[str, Any]]
+"""Verb -> option -> what typer knows of it."""
 
 
 def defaults(command: Any, verb: str = "") -> Defaults:
@@ -28,7 +35,7 @@ def defaults(command: Any, verb: str = "") -> Defaults:
     Problems: E003 for a key that no verb has, E005 for a file that another user can change.
     """
     known = {
-        name: {parameter.name for parameter in verb.params} - NOT_SETTINGS
+        name: {option.name: option for option in verb.params if option.name not in NOT_SETTINGS}
         for name, verb in command.commands.items()
     }
     result: Defaults = {verb: {} for verb in known}
@@ -43,11 +50,14 @@ def defaults(command: Any, verb: str = "") -> Defaults:
 
 
 def find_file(start: Path | None = None) -> Path | None:
-    """The nearest here or above. Problem E005 if it is another user's."""
+    """The nearest here or above. Problems: E005 if it is another user's, E003 for a folder."""
     here = start or Path.cwd()
     for folder in (here, *here.parents):
         path = folder / FILE_NAME
-        if os.path.isfile(path):  # noqa: PTH113  False where we may not look
+        if os.path.isdir(path):  # noqa: PTH112  False where we may not look
+            raise Problem("E003", f"{path} is a folder", why="Settings are read from that name.",
+                          do="rename it, or go to another folder")
+        if os.path.isfile(path):  # noqa: PTH113
             from heapwise.store.ownership import demand_own
 
             demand_own(path, "go to another folder" if folder == here else
@@ -57,7 +67,7 @@ def find_file(start: Path | None = None) -> Path | None:
     return None
 
 
-def _apply_file(path: Path, result: Defaults, known: dict[str, set[str]]) -> None:
+def _apply_file(path: Path, result: Defaults, known: Options) -> None:
     try:
         document = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
@@ -66,15 +76,37 @@ def _apply_file(path: Path, result: Defaults, known: dict[str, set[str]]) -> Non
         if isinstance(value, dict):
             _check(key, set(known), f"table in {path}")
             for option, setting in value.items():
-                _check(option, known[key], f"key in [{key}] of {path}")
-                result[key][option] = setting
+                _check(option, set(known[key]), f"key in [{key}] of {path}")
+                result[key][option] = _typed(known[key][option], setting, path)
     for key, value in document.items():
         if not isinstance(value, dict):
             _check(key, set().union(*known.values()), f"key in {path}")
-            _everywhere(result, known, key, value, override=False)
+            option = next(options[key] for options in known.values() if key in options)
+            _everywhere(result, known, key, _typed(option, value, path), override=False)
 
 
-def _apply_environment(result: Defaults, known: dict[str, set[str]]) -> None:
+def _typed(option: Any, value: Any, path: Path) -> Any:
+    """The value as the option takes it. Problem E003 for one of another type.
+
+    Options that take values with commas between them, or that can be repeated, take lists too.
+    """
+    wanted = option.type_descriptor.annotation
+    needs = NEEDS.get(wanted, NEEDS[str])
+    if option.multiple:
+        parts, needs = (value if isinstance(value, list) else [value]), "a list of texts"
+        if all(isinstance(part, str) for part in parts):
+            return parts
+    elif isinstance(value, list) and option.metavar in LISTS:
+        if all(type(part) in (str, int) for part in value):
+            return ",".join(map(str, value))
+    elif type(value) is (wanted if wanted in NEEDS else str) \
+            or (wanted is float and type(value) is int):
+        return value
+    raise Problem("E003", f"{option.name} = {value!r} in {path}: it needs {needs}",
+                  do=f"write {needs} in {path.name}, or take the line out")
+
+
+def _apply_environment(result: Defaults, known: Options) -> None:
     every = set().union(*known.values())
     for variable, value in os.environ.items():
         option = variable.removeprefix("HEAPWISE_").lower()
@@ -85,7 +117,7 @@ def _apply_environment(result: Defaults, known: dict[str, set[str]]) -> None:
 
 
 def _everywhere(
-    result: Defaults, known: dict[str, set[str]], option: str, value: Any, *, override: bool
+    result: Defaults, known: Options, option: str, value: Any, *, override: bool
 ) -> None:
     for verb, options in known.items():
         if option in options and (override or option not in result[verb]):
