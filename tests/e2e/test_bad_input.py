@@ -34,6 +34,8 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--baseline", "zzz", "--", "true"), 2, "E002", "zzz"),
     (("compare", "--allocator", "x", "--", "true"), 2, "E003", "name=/path"),
     (("compare", "--allocator", "x=/no.so", "--", "true"), 5, "E053", "/no.so"),
+    (("compare", "--allocator", "x=/etc/passwd", "--", "true"), 2, "E003", "not a shared library"),
+    (("compare", "--baseline", "own", "--", "true"), 2, "E002", "no allocator of its own"),
     (("compare", "--allocators", "glibc", "--", "true"), 2, "E003", "at least one other"),
     (("compare", "--nonsense", "--", "true"), 2, "E003", "--nonsense"),
     (("compare", "--", "./empty"), 2, "E026", "no ELF"),
@@ -121,6 +123,14 @@ def test_unknown_settings_are_errors(heapwise: Any, place: Path, file: str, part
     done = heapwise("list")
     assert done.returncode == 2
     assert part in " ".join(done.stderr.split())
+
+
+def test_options_after_the_program_are_said_to_be_its_own(heapwise: Any) -> None:
+    done = heapwise("compare", "--dry-run", "true", "--runs", "1")
+    assert done.returncode == 0
+    assert "note: --runs stands after the program" in " ".join(done.stderr.split())
+    for words in (("--", "true", "--runs", "1"), ("true", "-x", "--", "--runs")):
+        assert "note:" not in heapwise("compare", "--dry-run", *words).stderr
 
 
 def test_settings_that_are_a_folder_are_an_error(heapwise: Any, place: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from heapwise import __version__
 from heapwise.catalog.added import library_of, newest_record
-from heapwise.catalog.elf import read_elf
+from heapwise.catalog.elf import ElfFacts, read_elf
 from heapwise.catalog.library_version import package_versions, soname_version
 from heapwise.catalog.native import native_folder
 from heapwise.catalog.peer_file import Build, Declaration, Declared, read_declarations
@@ -55,7 +55,10 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
 
 
 def adhoc_peer(text: str, known: dict[str, Peer] | None = None) -> Peer:
-    """``name=/path/to/lib.so`` as a peer. Whether it can be preloaded is found out by running."""
+    """``name=/path/to/lib.so`` as a peer. Running it shows whether it can be preloaded.
+
+    Problems: E003 for another form or no shared library of this machine, E053 for no file.
+    """
     name, equals, path = text.partition("=")
     if not equals or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_.+-]*", name) or not path:
         raise Problem("E003", f"--allocator {text} is not of the form name=/path/to/lib.so")
@@ -67,13 +70,29 @@ def adhoc_peer(text: str, known: dict[str, Peer] | None = None) -> Peer:
         raise Problem("E003", f"--allocator {name}: the loader cannot preload a path with a space "
                       f"or colon: {file}", do="copy or link the library to another path")
     like = (known or {}).get(name)
-    facts = read_elf(file)
+    facts = _loadable(name, file)
     return Peer(
         name=name, title=name, kind="preload", path=str(file), version=soname_version(str(file)),
-        build_id=facts.build_id if facts else "", get="", licence="unknown",
+        build_id=facts.build_id, get="", licence="unknown",
         environment_prefixes=like.environment_prefixes if like else [],
         notes="given by path", debug_build=_is_debug(str(file), ["*debug*"]),
     )
+
+
+def _loadable(name: str, file: Path) -> ElfFacts:
+    """Problem E003 for a file that the loader of this machine cannot preload."""
+    try:
+        facts, own = read_elf(file), read_elf(sys.executable)
+    except OSError as error:
+        raise Problem("E053", f"--allocator {name}: {file} cannot be read: {error.strerror}",
+                      do="give the path of a library that you may read") from error
+    if facts is None or not facts.dynamic:
+        raise Problem("E003", f"--allocator {name}: {file} is not a shared library",
+                      do="give the path of a library, like /usr/lib/libjemalloc.so.2")
+    if own and (facts.machine, facts.bits) != (own.machine, own.bits):
+        raise Problem("E003", f"--allocator {name}: {file} is built for {facts.machine} "
+                      f"({facts.bits} bit), this machine is {own.machine} ({own.bits} bit)")
+    return facts
 
 
 def system_library() -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.console import Console, error_line
 from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
@@ -28,6 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
+    context: typer.Context,
     program: Annotated[
         list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
     ] = None,
@@ -86,6 +87,7 @@ def compare(
 
     if not program:
         raise Problem("E003", "no program was given", do="heapwise compare -- PROGRAM [ARGS]...")
+    _note_options(context, program, sys.argv)
     request = CompareRequest(
         command=program, allocators=[w for w in (allocators or "").split(",") if w],
         adhoc=allocator or [], baseline=baseline or "", runs=runs,
@@ -115,6 +117,15 @@ def measure(prepared: Prepared, store: str | None, console: Console) -> int:
     check_writable(store_path)
     watcher = progress.choose(console.quiet)
     return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
+
+
+def _note_options(context: typer.Context, program: list[str], typed: list[str]) -> None:
+    """Says it when options of this command stand where the program gets them."""
+    ours = {word for option in context.command.params for word in option.opts}
+    theirs = [word for word in program[1:] if word.partition("=")[0] in ours and word[0] == "-"]
+    if theirs and "--" not in typed:
+        error_line(f"note: {theirs[0]} stands after the program, so the program gets it. For "
+                   f"heapwise: heapwise compare {theirs[0]} ... -- {program[0]}")
 
 
 def share(percent: float) -> float:

@@ -84,6 +84,9 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
     """The baseline, its second label, then the others in the order of their names."""
     by_name = {peer.name: peer for peer in peers}
     baseline = request.baseline or (OWN if own else SYSTEM)
+    if baseline == OWN and not own:
+        raise Problem("E002", "--baseline own: the program has no allocator of its own",
+                      do="leave --baseline out, or name a peer of heapwise peers list")
     if baseline == OWN:
         first = Subject(OWN, "the program's own malloc", baseline=True)
         by_name.pop(SYSTEM, None)

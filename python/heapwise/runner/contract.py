@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from heapwise.catalog import PROBE, native_part
 from heapwise.model import Peer
 from heapwise.runner.environment import preload
 from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
+from heapwise.runner.scratch import ScratchFolder
 
 CHILD = Path(__file__).with_name("contract_child.py")
 TIMEOUT_S = 60.0
@@ -41,8 +41,8 @@ def check_peer(peer: Peer) -> Answer:
     The peer must be installed. Where malloc comes from is what the probe found inside: the
     process itself cannot tell when its program is not position independent.
     """
-    with tempfile.TemporaryDirectory(prefix="heapwise-") as folder:
-        seen = Path(folder) / "probe"
+    with ScratchFolder() as folder:
+        seen = folder / "probe"
         environment = peer.environment | {
             "PATH": "/usr/bin:/bin", "PYTHONMALLOC": "malloc", "HEAPWISE_PROBE_OUT": str(seen),
             "LD_PRELOAD": preload(peer.path or "", str(native_part(PROBE))),

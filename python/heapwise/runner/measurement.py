@@ -5,7 +5,6 @@ Subjects that are programs themselves are the job of ``RowRunner``.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +20,7 @@ from heapwise.runner.judge import stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
 from heapwise.runner.rows import RowRunner
+from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, inner_name, key_of
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.stream import Line, command_of, stream
@@ -55,7 +55,7 @@ class ExperimentExecutor:
             str(part) if part.exists() else "" for part in (native_folder() / PROBE,
                                                             native_folder() / COUNTER)
         )
-        self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
+        self._folder = ScratchFolder()
         self._counted: set[str] = set()
         self._patience = Patience()
         self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
@@ -123,7 +123,7 @@ class ExperimentExecutor:
 
     @property
     def _place(self) -> Path:
-        return Path(self._folder.name)
+        return self._folder.path
 
     def _launch(
         self, step: Step, number: int, libraries: tuple[str, str], repeats: int | None

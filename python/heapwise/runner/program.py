@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +16,7 @@ from heapwise.runner.counting import totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
+from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 
@@ -79,7 +79,7 @@ class ProgramExecutor:
         self.system = next(peer for peer in find_peers() if peer.name == SYSTEM)
         self.reference.ignore_output = bool(self.plan.options.get("ignore_output"))
         self.reference.any_exit = bool(self.plan.options.get("force"))
-        self._folder = tempfile.TemporaryDirectory(prefix="heapwise-")
+        self._folder = ScratchFolder()
         native_part(PROBE)
 
     def resume_from(self, processes: list[Process]) -> None:
@@ -174,7 +174,7 @@ class ProgramExecutor:
             self.plan.command, environment, self._timeout_s(), self.plan.input_path,
             self.plan.working_directory, self.plan.options.get("cpus") or (),
         )
-        return launch(what, Path(self._folder.name), stop)
+        return launch(what, self._folder.path, stop)
 
     def _count(self, baseline: Process) -> None:
         """One untimed process whose calls are counted (V3); its failure costs only that check."""

@@ -167,17 +167,31 @@ def test_there_are_the_formats_that_are_promised() -> None:
         "google-benchmark"}
 
 
-@pytest.mark.parametrize("name", ["csv", "seed-csv"])
-def test_names_in_csv_are_no_formulas(name: str) -> None:
-    evil = '=HYPERLINK("http:evil","x")'
+def with_a_name(name: str) -> StoredRun:
+    """A run in which somebody called an allocator so."""
     stored = compare_run()
     text = msgspec.json.encode([stored.run, stored.processes, stored.samples]).decode()
     run, processes, samples = msgspec.json.decode(
-        text.replace('"scudo"', json.dumps(evil)), type=tuple[Run, list[Process], list[Sample]])
-    cells = {cell for line in csv.reader(io.StringIO(written(name, replace(
-        stored, run=run, processes=processes, samples=samples)))) for cell in line}
+        text.replace('"scudo"', json.dumps(name)), type=tuple[Run, list[Process], list[Sample]])
+    return replace(stored, run=run, processes=processes, samples=samples)
+
+
+@pytest.mark.parametrize("name", ["csv", "seed-csv"])
+def test_names_in_csv_are_no_formulas(name: str) -> None:
+    evil = '=HYPERLINK("http:evil","x")'
+    text = written(name, with_a_name(evil))
+    cells = {cell for line in csv.reader(io.StringIO(text)) for cell in line}
     assert f"'{evil}" in cells
     assert not any(cell.startswith("=") for cell in cells)
+
+
+def test_names_in_markdown_stay_text_in_their_cell() -> None:
+    text = written("markdown", with_a_name("<script>|`x`"))
+    assert "<script>" not in text
+    lines = [line for line in text.splitlines() if line.startswith("| &lt;script>")]
+    assert lines
+    assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {11}
+    assert "\\`x\\`" in lines[0]
 
 
 def test_csv_has_every_sample() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from heapwise.catalog import adhoc_peer, installed_peers
+from heapwise.catalog import adhoc_peer, installed_peers, system_library
 from heapwise.model import Peer
 from heapwise.runner.contract import check_peer
 
@@ -55,4 +56,5 @@ def test_a_broken_promise_is_found(tmp_path: Path) -> None:
 
 def test_a_file_that_cannot_be_preloaded_is_found(tmp_path: Path) -> None:
     (tmp_path / "no.so").write_text("no library")
-    assert "cannot be preloaded" in check_peer(adhoc_peer(f"no={tmp_path}/no.so")).trouble
+    peer = replace(adhoc_peer(f"no={system_library()}"), path=f"{tmp_path}/no.so")
+    assert "cannot be preloaded" in check_peer(peer).trouble

@@ -12,13 +12,17 @@ NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
 ABOUT = "tables for a ticket or a README"
 
 
+ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*[]"} | {"<": "&lt;", "&": "&amp;",
+                                                                       "\r": " "})
+
+
 def write(view: View) -> str:
     stored, result = view.stored, view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
-    lines = [f"# Heapwise run {stored.run.id}", "", result.advice, "",
+    lines = [f"# Heapwise run {stored.run.id}", "", _text(result.advice), "",
              f"Trust: **{result.trust.verdict}** ({counted(len(warned), 'objection')})."]
-    lines += [f"- {c.id} {c.verdict}: {c.detail}" for c in warned]
-    lines += ["", *(f"- {line}" for line in result.headlines)]
+    lines += [f"- {c.id} {c.verdict}: {_text(c.detail)}" for c in warned]
+    lines += ["", *(f"- {_text(line)}" for line in result.headlines)]
     for group in view.groups:
         if any(row.max for row in group.rows) or any(row.median is None for row in group.rows):
             lines += ["", *_table(group)]
@@ -31,9 +35,9 @@ def _table(group: Group) -> list[str]:
     title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
     unit = f" ({scale.label})" if scale.label else ""
     return [
-        f"## {title}{f', {cell}' if cell else ''}", "",
+        f"## {_text(title)}{_text(f', {cell}' if cell else '')}", "",
         f"| subject | n | min | median{unit} | mean | max | sd | 95 % of median | "
-        f"vs {group.experiment.baseline} | 95 % |",
+        f"vs {_text(group.experiment.baseline)} | 95 % |",
         "|---|--:|--:|--:|--:|--:|--:|---|---|---|",
         *(_line(c) for c in cells(group, scale, with_strip=False).values()),
     ]
@@ -42,4 +46,9 @@ def _table(group: Group) -> list[str]:
 def _line(cell: Cell) -> str:
     figures = [cell.figures[name] for name in ("min", "median", "mean", "max", "stddev")]
     words = [cell.row.subject, str(cell.row.n), *figures, cell.ends, cell.relation, cell.interval]
-    return f"| {' | '.join(word.replace('|', chr(92) + '|') for word in words)} |"
+    return f"| {' | '.join(map(_text, words))} |"
+
+
+def _text(words: str) -> str:
+    """Names come from files that others made: they stay text, and stay in their cell."""
+    return " ".join(words.translate(ESCAPES).split("\n"))

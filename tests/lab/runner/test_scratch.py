@@ -1,0 +1,66 @@
+"""Folders of processes that were killed are removed; those of running ones stay."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from heapwise.runner.scratch import LOCK, PREFIX, ScratchFolder, sweep
+
+OWNER = """
+import sys
+from heapwise.runner.scratch import ScratchFolder
+folder = ScratchFolder()
+print(folder.path, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return tmp_path
+
+
+def test_the_folder_of_a_killed_process_is_removed_by_the_next_one() -> None:
+    with subprocess.Popen([sys.executable, "-c", OWNER], stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout
+        left = Path(owner.stdout.readline().strip())
+        (left / "output").write_text("of a program")
+        ScratchFolder().cleanup()
+        assert left.exists()
+        owner.send_signal(signal.SIGKILL)
+    ScratchFolder().cleanup()
+    assert not left.exists()
+
+
+def test_what_is_not_ours_stays(base: Path) -> None:
+    kept = base / f"{PREFIX}no-lock"
+    kept.mkdir()
+    elsewhere = base / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / LOCK).touch()
+    (base / f"{PREFIX}link").symlink_to(elsewhere)
+    (base / f"{PREFIX}file").touch()
+    behind = base / f"{PREFIX}lock-is-a-link"
+    behind.mkdir()
+    (behind / LOCK).symlink_to(elsewhere / LOCK)
+    sweep(base)
+    assert kept.exists()
+    assert (elsewhere / LOCK).exists()
+    assert behind.exists()
+
+
+def test_a_folder_is_private_and_goes_with_its_owner() -> None:
+    with ScratchFolder() as folder:
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert folder.stat().st_uid == os.getuid()
+    assert not folder.exists()
