@@ -13,7 +13,7 @@ from heapwise.analysis.rows import cell_place, outcome
 from heapwise.analysis.units import Scale, scale_for, significant
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Cell, Side, parameters_key
-from heapwise.model import Expectation, Expected, Experiment
+from heapwise.model import Expectation, Expected, Experiment, SubjectName, name_with_peer
 from heapwise.stats.location import location_interval
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
@@ -94,13 +94,13 @@ def _fits(cell: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
 def _named(evidence: Evidence, experiment: Experiment, name: str) -> list[str]:
     """The subject itself, or each peer that a subject of the kind malloc became."""
     known = [spec.name for spec in experiment.subjects if spec.name in evidence.subjects]
-    return [n for n in known if n == name or n.startswith(f"{name}@")]
+    return [n for n in known if name in (n, SubjectName.parse(n).inner)]
 
 
 def _partner(evidence: Evidence, experiment: Experiment, over: str, subject: str) -> str:
     """``over`` of the same peer where both are of the kind malloc, else of the baseline."""
     names = _named(evidence, experiment, over)
-    same = f"{over}@{subject.rpartition('@')[2]}"
+    same = name_with_peer(over, SubjectName.parse(subject).peer)
     if not names or over in names:
         return over
     return same if same in names else next((n for n in names if n == experiment.baseline),

@@ -9,6 +9,7 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
+from heapwise.model import SubjectName
 
 POLICIES = ("unsynchronized", "unsynchronized_trusting", "mutex", "lock_free", "thread_cached",
             "thread_cached_handle")
@@ -23,8 +24,8 @@ OURS, INLINED = "malloc@heapwise", "heap_inlined"
 OTHER_MALLOC, ANY_MALLOC, COLLECTORS = "any other malloc", "any malloc", "any collector"
 """Of programs that are rows of their own: what the goals of the trees name."""
 
-MALLOCS = ("malloc@*", "dlmalloc*")
-"""Rows with one malloc and one free for each node; the second is a library of its own."""
+DLMALLOC = "dlmalloc*"
+"""Rows of a library with one malloc and one free for each node, as those of ``malloc`` have."""
 
 LEAN = ("jemalloc", "mimalloc", "snmalloc", "tcmalloc", "rpmalloc")
 """Those that the goal of peak memory names; a version may follow, or a maker precede the name."""
@@ -35,26 +36,31 @@ def members(evidence: Evidence, row: dict[str, Series], role: str) -> list[str]:
     controls = evidence.control_names
     names = [n for n in row if n not in controls]
     if role == BEST_MALLOC:
-        return [n for n in names if n.startswith("malloc@")]
+        return [n for n in names if _is_malloc(n)]
     if role == BEST_PEER:
-        return [n for n in names if n.startswith("malloc@") and n != OURS]
+        return [n for n in names if _is_malloc(n) and n != OURS]
     if role == LEANEST_PEER:
         return [n for n in names if n != OURS and any(is_like(n, lean) for lean in LEAN)]
     if role in (ANY_MALLOC, OTHER_MALLOC):
-        mallocs = [n for n in names if any(fnmatchcase(n, pattern) for pattern in MALLOCS)]
+        mallocs = [n for n in names if _is_malloc(n) or fnmatchcase(n, DLMALLOC)]
         return [n for n in mallocs if role == ANY_MALLOC or n != OURS]
     if role == COLLECTORS:
         return [n for n in names if evidence.groups.get(n) == "collector"]
     if "*" in role:
         return [n for n in names if fnmatchcase(n, role)]
     if role == OTHER_POOL:
-        return [n for n in names if n not in POLICIES and "@" not in n]
+        return [n for n in names if n not in POLICIES and not SubjectName.parse(n).peer]
     return [role] if role in names else []
+
+
+def _is_malloc(subject: str) -> bool:
+    return SubjectName.parse(subject).is_malloc
 
 
 def is_like(subject: str, peer: str) -> bool:
     """``malloc@mimalloc3`` and ``malloc@google-tcmalloc`` are a mimalloc and a tcmalloc."""
-    return fnmatchcase(subject, f"malloc@*{peer}*")
+    name = SubjectName.parse(subject)
+    return name.is_malloc and peer in name.peer
 
 
 def absent(subjects: Iterable[str], role: str) -> list[str]:

@@ -8,7 +8,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.standing import Standing, standings
 from heapwise.analysis.units import show
 from heapwise.evidence import Evidence
-from heapwise.model import Experiment
+from heapwise.model import Experiment, SubjectName
 
 FIRST = {"wall": "fastest", PEAK: "least peak memory"}
 
@@ -36,7 +36,7 @@ def tree_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list
 
 def has_curves(experiment: Experiment) -> bool:
     """Its rows are points of curves, and who is first among points says nothing of a runtime."""
-    return any("/" in spec.name for spec in experiment.subjects)
+    return any(SubjectName.parse(spec.name).point for spec in experiment.subjects)
 
 
 def leaders(standing: Standing) -> str:

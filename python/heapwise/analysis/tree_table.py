@@ -11,7 +11,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.tree_headlines import GROUPS
 from heapwise.analysis.units import Scale, scale_for
 from heapwise.evidence.series import parameters_key
-from heapwise.model import Experiment, Row, SubjectSpec
+from heapwise.model import Experiment, Row, SubjectSpec, control_name
 
 WALL = "wall"
 
@@ -26,7 +26,7 @@ class Line:
 
     @property
     def subject(self) -> str:
-        return f"{self.spec.name}-control" if self.control else self.spec.name
+        return control_name(self.spec.name) if self.control else self.spec.name
 
     @property
     def trouble(self) -> str:

@@ -11,7 +11,15 @@ import msgspec
 
 from heapwise.catalog.tree_output import tree_output
 from heapwise.catalog.tree_rows import Row, TreePrograms, budget_specs, read_trees, subject_specs
-from heapwise.model import SCHEMA_VERSION, Experiment, Parameter, Quantity, SeedFigure, SubjectSpec
+from heapwise.model import (
+    SCHEMA_VERSION,
+    Experiment,
+    Parameter,
+    Quantity,
+    SeedFigure,
+    SubjectSpec,
+    name_with_peer,
+)
 
 
 class SeedMachine(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -78,7 +86,7 @@ def _figures(
 ) -> Iterable[SeedFigure]:
     """Of every row that names a line of the seed, for itself or for the libraries under it."""
     subjects = [(row.seed, spec.name) for row, spec in rows if row.seed]
-    subjects += [(line, f"{spec.name}@{peer}") for row, spec in rows
+    subjects += [(line, name_with_peer(spec.name, peer)) for row, spec in rows
                  for peer, line in row.seeds.items()]
     for machine in document.seed_machine:
         for line, subject in subjects:

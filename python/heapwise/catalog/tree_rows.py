@@ -17,7 +17,7 @@ from heapwise.catalog.added import RECORD, data_folder
 from heapwise.catalog.native import CHECKOUT, PACKAGE, native_folder
 from heapwise.catalog.tool_version import first_line
 from heapwise.errors import Problem
-from heapwise.model import SubjectSpec
+from heapwise.model import SubjectName, SubjectSpec
 
 ROWS_FILE = "rows.toml"
 TREES, BUILT = "trees", "built"
@@ -156,7 +156,8 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
             first, *others = spec.command
             command = [fill(word, places) for word in point.command or point.arguments]
             yield row, replace(
-                spec, name=f"{row.name}/{point.label}", title=f"{row.title}, {point.label}",
+                spec, name=str(SubjectName(row.name, point.label)),
+                title=f"{row.title}, {point.label}",
                 command=command if point.command else [first, *command, *others],
                 environment=spec.environment | {
                     name: fill(value, places) for name, value in point.environment.items()},

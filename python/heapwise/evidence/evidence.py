@@ -22,7 +22,7 @@ from heapwise.evidence.series import (
     parameters_key,
     tabulate,
 )
-from heapwise.model import Experiment, Process, Quantity, Subject
+from heapwise.model import Experiment, Process, Quantity, Subject, control_name
 from heapwise.stats.dependence import INDEPENDENT, Dependence, dependence
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
@@ -196,7 +196,7 @@ class Evidence:
     def _group_by_label(self) -> dict[tuple[str, str], str]:
         return {(e.id, name): spec.group for e in self.stored.run.experiments
                 for spec in e.subjects if spec.group
-                for name in (spec.name, f"{spec.name}-control")}
+                for name in (spec.name, control_name(spec.name))}
 
     def group_of(self, experiment: str, subject: str) -> str:
         """Only subjects of one group share a ranking; "" where the experiment has no groups."""

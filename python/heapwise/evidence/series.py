@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from heapwise.model import Experiment, Sample
+from heapwise.model import Experiment, Sample, control_name
 from heapwise.stats.paired import PairedRatio, paired_ratio
 from heapwise.store import StoredRun
 
@@ -117,6 +117,5 @@ def baseline_of(stored: StoredRun, experiment: Experiment) -> str:
 
 def control_of(stored: StoredRun, baseline: str) -> str | None:
     """The baseline's second label, or None when the campaign had no A/A pair."""
-    controls = [s.name for s in stored.run.plan.subjects if s.control]
-    return next((name for name in controls if name.startswith(f"{baseline}-")),
-                f"{baseline}-control" if f"{baseline}-control" in controls else None)
+    name = control_name(baseline)
+    return next((s.name for s in stored.run.plan.subjects if s.control and s.name == name), None)

@@ -39,10 +39,12 @@ from heapwise.model.stored import (
     Subject,
     Verdict,
 )
+from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
     "EXPERIMENT_ID", "FILES", "MARKS", "RUN_ID", "SCHEMA_VERSION", "Better", "Check",
     "Detectable", "Expectation", "Expected", "Experiment", "Finding", "Goal", "Machine",
     "Parameter", "Peer", "Plan", "Process", "Quantity", "Result", "Row", "Run", "Sample",
-    "SeedFigure", "Status", "Subject", "SubjectSpec", "Trust", "Verdict",
+    "SeedFigure", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict",
+    "control_name", "name_with_peer", "short_name",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from heapwise.model.subject_name import SubjectName
+
 EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
 """``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
 
@@ -118,8 +120,8 @@ class Experiment:
 
     def spec(self, subject: str) -> SubjectSpec | None:
         """What it declares of a subject; a control is its baseline."""
-        name = subject.removesuffix("-control")
-        return next((spec for spec in self.subjects if spec.name in (subject, name)), None)
+        specs = {spec.name: spec for spec in self.subjects}
+        return specs.get(subject) or specs.get(SubjectName.parse(subject).measured)
 
     @property
     def better(self) -> Better:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from heapwise.model.declared import Experiment
+from heapwise.model.subject_name import SubjectName
 
 SCHEMA_VERSION = 1
 
@@ -77,6 +78,12 @@ class Subject:
     baseline: bool = False
     control: bool = False
     """True for the second label of the baseline (the A/A pair), which is never ranked."""
+
+    @property
+    def parts(self) -> SubjectName:
+        """Of its name, which ends like that of a control in controls alone."""
+        return SubjectName.parse(self.name, may_be_control=self.control)
+
 
 MARKS, FILES = "environment_marks", "files"
 """Options of a plan that only the store of the run has a use for: ``redact`` leaves them out."""

@@ -21,11 +21,6 @@ def quantity_name(quantity: str) -> str:
     return NAMES.get(quantity, quantity.replace("_", " "))
 
 
-def short_name(subject: str) -> str:
-    """``malloc@jemalloc`` -> ``jemalloc``, where the column has room for no more."""
-    return subject.removeprefix("malloc@")
-
-
 def cell_words(parameters: Mapping[str, Any]) -> str:
     """``block size 64, iterations 1,000,000``."""
     return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)

@@ -13,10 +13,10 @@ from heapwise.errors import Problem
 from heapwise.evidence import Evidence, parameters_key
 from heapwise.evidence.kept import timed
 from heapwise.machine import read_machine
-from heapwise.model import Process, Run, Sample
+from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
-from heapwise.runner.steps import Cell, Step, control_name, key_of, steps_of_round
+from heapwise.runner.steps import Cell, Step, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 

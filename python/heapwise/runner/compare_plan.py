@@ -10,11 +10,10 @@ from pathlib import Path
 
 from heapwise.catalog import SYSTEM, choose_peers, find_peers
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Peer, Plan, Subject
+from heapwise.model import Experiment, Peer, Plan, Subject, control_name
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.preflight import Preflight, preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
-from heapwise.runner.steps import control_name
 
 MIN_ROUNDS = 6
 """The least number of pairs from which a 95 % signed-rank interval can be had."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from heapwise.model import Experiment, Plan
-from heapwise.runner.steps import Step, cells, inner_name, subjects_of
+from heapwise.runner.steps import Step, cells, subjects_of
 
 COUNTING_ROUND = -1
 
@@ -26,7 +26,7 @@ def counting_steps(plan: Plan, experiments: Sequence[Experiment]) -> list[Step]:
             (s for s in subjects_of(experiment, plan) if s.peer is not None and not s.control),
             key=lambda subject: bool(subject.peer and subject.peer.path),
         )
-        first = {inner_name(subject): subject for subject in reversed(through_malloc)}
+        first = {subject.parts.inner: subject for subject in reversed(through_malloc)}
         found += [
             Step(experiment, subject, cell, COUNTING_ROUND, warm_up=True)
             for subject in first.values()

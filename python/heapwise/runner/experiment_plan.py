@@ -12,10 +12,19 @@ from typing import Any
 
 from heapwise.catalog import SYSTEM, choose_experiments, find_peers, tuning_prefixes
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Parameter, Peer, Plan, Subject, SubjectSpec
+from heapwise.model import (
+    Experiment,
+    Parameter,
+    Peer,
+    Plan,
+    Subject,
+    SubjectName,
+    SubjectSpec,
+    control_name,
+    name_with_peer,
+)
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
-from heapwise.runner.steps import control_name
 
 ROUNDS, SMOKE_ROUNDS = 6, 1
 """Six pairs are the fewest that a 95 % interval can be given for; smoke only asks if it works."""
@@ -67,7 +76,7 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
             "time_given": request.time_s is not None,
         },
     )
-    needed = any("@" in s.name for e in experiments for s in e.subjects)
+    needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
     return Prepared(plan, experiments, left, removed, missing)
 
@@ -86,12 +95,13 @@ def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
             specs.append(spec)
             continue
         specs += [
-            replace(spec, name=f"{spec.name}@{peer.name}", title=f"{peer.name} {peer.version}")
+            replace(spec, name=name_with_peer(spec.name, peer.name),
+                    title=f"{peer.name} {peer.version}")
             for peer in peers
         ]
     baseline = experiment.baseline
     if kinds.get(baseline) == "malloc":
-        baseline = f"{baseline}@{SYSTEM}"
+        baseline = name_with_peer(baseline, SYSTEM)
     return replace(experiment, subjects=specs, baseline=baseline)
 
 
@@ -107,8 +117,9 @@ def _narrow(experiment: Experiment, patterns: Sequence[str]) -> Experiment:
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
-    """Also what stands before ``@`` (a peer) or ``/`` (a point of a curve)."""
-    names = {name, name.partition("@")[0], name.partition("/")[0]}
+    """Also what it is called without its peer, or without its point of a curve."""
+    parts = SubjectName.parse(name, may_be_control=False)
+    names = {name, parts.inner, parts.declared}
     return any(fnmatchcase(each, pattern) for each in names for pattern in patterns)
 
 
@@ -121,7 +132,7 @@ def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[
         for spec in experiment.subjects:
             if not spec.available:
                 continue
-            peer = by_name.get(spec.name.partition("@")[2])
+            peer = by_name.get(_peer_of(spec))
             found.setdefault(spec.name, Subject(
                 spec.name, spec.title, peer, baseline=spec.name in baselines
             ))
@@ -131,6 +142,10 @@ def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[
             title=f"{found[name].title}, second label (A/A)",
         )
     return list(found.values())
+
+
+def _peer_of(spec: SubjectSpec) -> str:
+    return SubjectName.parse(spec.name, may_be_control=False).peer
 
 
 def parse_settings(

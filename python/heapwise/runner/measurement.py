@@ -21,7 +21,7 @@ from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
 from heapwise.runner.rows import RowRunner
 from heapwise.runner.scratch import ScratchFolder
-from heapwise.runner.steps import Step, inner_name, key_of
+from heapwise.runner.steps import Step, key_of
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.stream import Line, command_of, stream
 
@@ -129,7 +129,7 @@ class ExperimentExecutor:
         self, step: Step, number: int, libraries: tuple[str, str], repeats: int | None
     ) -> Launch:
         command = command_of(
-            step.experiment.binary, inner_name(step.subject), step.parameters,
+            step.experiment.binary, step.subject.parts.inner, step.parameters,
             seed=self.plan.seed + max(0, step.round), repeats=repeats, smoke=self.plan.smoke,
             patience=self._patience.options(),
         )

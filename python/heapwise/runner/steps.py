@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from heapwise.model import Experiment, Plan, Process, Subject, SubjectSpec
+from heapwise.model import Experiment, Plan, Process, Subject, SubjectSpec, control_name
 
 Cell = dict[str, Any]
 
@@ -60,16 +60,6 @@ def subjects_of(experiment: Experiment, plan: Plan) -> list[Subject]:
         subject for subject in plan.subjects
         if subject.name in names or subject.name == control_name(experiment.baseline)
     ]
-
-
-def inner_name(subject: Subject) -> str:
-    """What the binary calls it: ``malloc@jemalloc`` and controls are our names for it."""
-    name = subject.name.removesuffix("-control") if subject.control else subject.name
-    return name.partition("@")[0]
-
-
-def control_name(baseline: str) -> str:
-    return f"{baseline}-control"
 
 
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:

@@ -7,7 +7,7 @@ from typing import Any
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.duration import cost, show_duration, show_limit
 from heapwise.machine import read_machine
-from heapwise.model import Experiment, Machine, Plan
+from heapwise.model import Experiment, Machine, Plan, SubjectName
 from heapwise.runner import Prepared, cells, subjects_of
 
 SECONDS_PER_REPEAT = 0.025
@@ -46,7 +46,7 @@ def allocators(prepared: Prepared, console: Console) -> None:
             continue
         version = subject.peer.version if subject.peer else ""
         mark = " (baseline)" if subject.baseline else ""
-        name = subject.name.rpartition("@")[2]
+        name = subject.parts.peer or subject.name
         names.append(f"{name} {version}".strip() + mark)
     if names:
         console.say(labelled("Allocators   ", " . ".join(names)))
@@ -63,7 +63,7 @@ def missing_rows(experiments: list[Experiment]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for experiment in experiments:
         for spec in experiment.subjects:
-            name = spec.name.partition("/")[0]
+            name = SubjectName.parse(spec.name).curve
             if not spec.available and name not in found.setdefault(spec.reason, []):
                 found[spec.reason].append(name)
     return found

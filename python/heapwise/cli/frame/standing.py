@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from heapwise.analysis.headlines import label
 from heapwise.analysis.standing import Standing, families, standings
 from heapwise.analysis.units import significant
 from heapwise.cli.frame.table import align
 from heapwise.evidence import Evidence
+from heapwise.model import short_name
 from heapwise.trust.words import listed
 
 TITLES = {"speed": "Speed", "latency": "Latency", "memory": "Memory", "other": "Other measures"}
@@ -44,12 +43,8 @@ def _ids(family: list[Standing]) -> str:
 
 def _table(evidence: Evidence, title: str, rows: list[Standing]) -> str:
     names = [name for name in evidence.subjects if any(name in s.places for s in rows)]
-    return align([[title, *_short(names)],
+    return align([[title, *map(short_name, names)],
                   *([label(evidence, s.cell), *(_cell(s, name) for name in names)] for s in rows)])
-
-
-def _short(names: Iterable[str]) -> list[str]:
-    return [name.removeprefix("malloc@") for name in names]
 
 
 def _cell(standing: Standing, name: str) -> str:

@@ -21,7 +21,7 @@ import io
 from collections.abc import Mapping
 from typing import Any
 
-from heapwise.model import Process, Sample
+from heapwise.model import Process, Sample, short_name
 from heapwise.report.view import View
 from heapwise.report.words import cell_text
 
@@ -70,7 +70,7 @@ def write(view: View) -> str:
 def _place(process: Process, repeat: object) -> list[object]:
     others = " ".join(f"{name}={value}" for name, value in process.parameters.items()
                       if name != "threads")
-    found = [process.experiment.rpartition("/")[2], process.subject.removeprefix("malloc@"),
+    found = [process.experiment.rpartition("/")[2], short_name(process.subject),
              process.parameters.get("threads", 1), others, process.round, repeat, process.number]
     return [cell_text(value) for value in found]
 

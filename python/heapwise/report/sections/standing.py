@@ -12,8 +12,9 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.rows import outcome
 from heapwise.analysis.standing import Place, Standing, are_many_questions, standings
 from heapwise.analysis.units import scale_for, significant
+from heapwise.model import short_name
 from heapwise.report.view import View
-from heapwise.report.words import quantity_name, short_name
+from heapwise.report.words import quantity_name
 
 TITLE, ORDER = "At a glance", 21
 

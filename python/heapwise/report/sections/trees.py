@@ -15,9 +15,9 @@ from heapwise.analysis.tree_headlines import GROUPS, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
 from heapwise.analysis.units import Scale, show, significant
 from heapwise.figures import plane
-from heapwise.model import Experiment, Row
+from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
-from heapwise.report.words import interval, relation, short_name
+from heapwise.report.words import interval, relation
 
 TITLE, ORDER = "Ways to manage memory", 23
 
@@ -134,7 +134,7 @@ def _trails(view: View, table: Table) -> list[plane.Trail]:
     lines = [line for line in table.lines if not line.control and line.median(WALL) is not None
              and line.median(PEAK)]
     for line in sorted(lines, key=lambda line: order[line.spec.name]):
-        name = line.subject.partition("/")[0]
+        name = SubjectName.parse(line.subject).curve
         kind = list(GROUPS).index(line.spec.group)
         trail = found.setdefault(name, plane.Trail(short_name(name), [], kind))
         trail.marks.append(plane.Mark(
