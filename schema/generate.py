@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from heapwise.model import Experiment, Peer, Process, Result, Run, Sample
+from heapwise.model import Experiment, Peer, Process, Result, Run, Sample, Settings
 
 HERE = Path(__file__).resolve().parent
 
@@ -30,9 +30,9 @@ def schema_of(name: str) -> dict[str, Any]:
             [Process, Sample], ref_template="#/$defs/{name}")
         body: dict[str, Any] = {"oneOf": [process, sample], "$defs": parts}
     else:
-        body = msgspec.json.schema(kind)
+        body = msgspec.json.schema(kind, schema_hook=_settings)
     return {"$schema": "https://json-schema.org/draft/2020-12/schema",
-            "title": f"heapwise {name}", **_plain(_tell_apart(body))}
+            "title": f"heapwise {name}", **_plain(_flat_cells(_tell_apart(body)))}
 
 
 def _tell_apart(body: dict[str, Any]) -> dict[str, Any]:
@@ -41,6 +41,26 @@ def _tell_apart(body: dict[str, Any]) -> dict[str, Any]:
         part = body.get("$defs", {}).get(name)
         if part and "kind" in part["properties"]:
             part["required"] = sorted({*part.get("required", []), "kind"})
+    return body
+
+
+def _settings(kind: type) -> dict[str, Any]:
+    if kind is not Settings:
+        raise NotImplementedError
+    return {"type": "object"}
+
+
+def _flat_cells(body: dict[str, Any]) -> dict[str, Any]:
+    """As ``to_json`` writes rows and findings: ``experiment`` and ``parameters`` for a cell."""
+    parts = body.get("$defs", {})
+    if parts.pop("Cell", None):
+        for part in parts.values():
+            if part.get("properties", {}).get("cell") == {"$ref": "#/$defs/Cell"}:
+                del part["properties"]["cell"]
+                part["properties"] |= {"experiment": {"type": "string"},
+                                       "parameters": {"type": "object"}}
+                at = part["required"].index("cell")
+                part["required"][at:at + 1] = ["experiment", "parameters"]
     return body
 
 

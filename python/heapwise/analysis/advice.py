@@ -9,8 +9,7 @@ from heapwise.analysis.standing import are_many_questions, standings
 from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
 from heapwise.analysis.units import change, significant, times
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, parameters_key
-from heapwise.model import Row, Trust
+from heapwise.model import Cell, Row, Trust
 
 NAMED = 3
 """Subjects that the sentence names; a list of ten is no advice."""
@@ -103,7 +102,7 @@ def _winner(evidence: Evidence, rows: list[Row]) -> Row | None:
 
 def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
     """Other better ones that a direct comparison with the winner cannot tell from it."""
-    cell = _cell(winner)
+    cell = winner.cell
     found = []
     for row in rows:
         if row.verdict != "better" or row.subject == winner.subject:
@@ -125,8 +124,8 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         return kinds
     groups: dict[Cell, list[Row]] = {}
     for row in usable:
-        if row.parameters["quantity"] == firsts.get(row.experiment):
-            groups.setdefault(_cell(row), []).append(row)
+        if row.quantity == firsts.get(row.experiment):
+            groups.setdefault(row.cell, []).append(row)
     contested = [rows for rows in groups.values() if len(rows) > 1]
     if not contested:
         return "Nothing to compare: only one subject was measured."
@@ -176,9 +175,4 @@ def _first(rows: list[Row]) -> Row | None:
 
 
 def _of(rows: list[Row], quantity: str) -> list[Row]:
-    return [r for r in rows if r.parameters["quantity"] == quantity]
-
-
-def _cell(row: Row) -> Cell:
-    parameters = {k: v for k, v in row.parameters.items() if k != "quantity"}
-    return Cell(row.experiment, parameters_key(parameters), row.parameters["quantity"])
+    return [r for r in rows if r.quantity == quantity]

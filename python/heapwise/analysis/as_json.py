@@ -8,8 +8,22 @@ import msgspec
 
 from heapwise.model import Result
 
+WITH_CELL = ("rows", "findings")
+
 
 def to_json(result: Result) -> dict[str, Any]:
     """The fields of ``Result`` as keys: ``run``, ``rows``, ``trust``, ``advice`` and the others."""
-    found: dict[str, Any] = msgspec.to_builtins(result)
-    return found
+    found: dict[str, Any] = msgspec.to_builtins(result, enc_hook=dict)
+    return found | {name: [_flat(record) for record in found[name]] for name in WITH_CELL}
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    """``experiment`` and ``parameters``, with ``quantity`` among them, for ``cell``."""
+    flat: dict[str, Any] = {}
+    for name, value in record.items():
+        if name == "cell":
+            parameters = {**value["parameters"], "quantity": value["quantity"]}
+            flat |= {"experiment": value["experiment"], "parameters": parameters}
+        else:
+            flat[name] = value
+    return flat

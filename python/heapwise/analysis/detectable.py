@@ -8,8 +8,8 @@ from statistics import mean, stdev
 
 from heapwise.analysis.headlines import label
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, baseline_of, control_of
-from heapwise.model import Detectable, Experiment
+from heapwise.evidence.series import baseline_of, control_of
+from heapwise.model import Cell, Detectable, Experiment
 from heapwise.stats.noise import NoiseFloor
 from heapwise.trust.words import percent
 

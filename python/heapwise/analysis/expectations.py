@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from heapwise.analysis.rows import cell_place, outcome
 from heapwise.analysis.units import Scale, scale_for, significant
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, Side, parameters_key
-from heapwise.model import Expectation, Expected, Experiment, SubjectName, name_with_peer
+from heapwise.evidence.series import Side
+from heapwise.model import (
+    Cell,
+    Expectation,
+    Expected,
+    Experiment,
+    Setting,
+    Settings,
+    SubjectName,
+    name_with_peer,
+    same_setting,
+)
 from heapwise.stats.location import location_interval
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
@@ -80,15 +89,15 @@ def _margin(expectation: Expectation, part: Expected) -> float:
     return float(min(below, above))
 
 
-def _cells(evidence: Evidence, experiment: Experiment, expectation: Expectation) -> list[str]:
+def _cells(evidence: Evidence, experiment: Experiment, expectation: Expectation) -> list[Settings]:
     """Those tried whose parameters are as the expectation names them."""
-    found = [key for name, key in evidence.tried if name == experiment.id
-             and _fits(json.loads(key), expectation.parameters)]
-    return sorted(found, key=lambda key: cell_place(experiment, key))
+    found = [parameters for name, parameters in evidence.tried if name == experiment.id
+             and _fits(parameters, expectation.parameters)]
+    return sorted(found, key=lambda parameters: cell_place(experiment, parameters))
 
 
-def _fits(cell: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(name in cell and cell[name] == value for name, value in wanted.items())
+def _fits(cell: Settings, wanted: Mapping[str, Setting]) -> bool:
+    return all(name in cell and same_setting(cell[name], value) for name, value in wanted.items())
 
 
 def _named(evidence: Evidence, experiment: Experiment, name: str) -> list[str]:
@@ -107,9 +116,8 @@ def _partner(evidence: Evidence, experiment: Experiment, over: str, subject: str
                                            names[0])
 
 
-def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation, key: str,
-          subject: str) -> Expected:
-    parameters = json.loads(key)
+def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
+          parameters: Settings, subject: str) -> Expected:
     over = _partner(evidence, experiment, expectation.over, subject) if expectation.over else ""
     unit = _unit(experiment, expectation)
     blank = Expected(experiment.id, expectation.says,
@@ -117,12 +125,12 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation, 
                      _aim(expectation, unit), unit, None, None, None, "not measured")
     needed = [(parameters, subject)]
     if over:
-        needed.append(({**parameters, **expectation.over_parameters}, over))
-    for cell, name in needed:
-        if trouble := _trouble(evidence, experiment, cell, name, expectation.quantity):
+        needed.append((parameters | expectation.over_parameters, over))
+    sides = [(Cell(experiment.id, settings, expectation.quantity), name)
+             for settings, name in needed]
+    for side in sides:
+        if trouble := _trouble(evidence, side):
             return replace(blank, verdict=trouble[0], note=trouble[1])
-    sides = [(Cell(experiment.id, parameters_key(cell), expectation.quantity), name)
-             for cell, name in needed]
     figure = _ratio(evidence, sides[0], sides[1]) if over else _value(evidence, sides[0],
                                                                       expectation)
     if isinstance(figure, str):
@@ -134,18 +142,17 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation, 
                    note=note)
 
 
-def _trouble(evidence: Evidence, experiment: Experiment, parameters: dict[str, Any], subject: str,
-             quantity: str) -> tuple[Word, str] | None:
+def _trouble(evidence: Evidence, side: Side) -> tuple[Word, str] | None:
     """Why there is nothing to judge, or nothing that may be judged."""
-    key = parameters_key(parameters)
-    tried = evidence.tried.get((experiment.id, key), {}).get(subject, [])
+    cell, subject = side
+    tried = evidence.tried.get(cell.setup, {}).get(subject, [])
     if not tried:
         return "not measured", f"{subject} was not measured there"
     status, reason = outcome(tried)
-    present = subject in evidence.table.get(Cell(experiment.id, key, quantity), {})
+    present = subject in evidence.table.get(cell, {})
     if status != "ok":
         return ("cannot tell here" if present else "not measured"), f"{subject}: {reason}"
-    return None if present else ("not measured", f"{subject} has no {quantity}")
+    return None if present else ("not measured", f"{subject} has no {cell.quantity}")
 
 
 def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
@@ -183,15 +190,16 @@ def _unit(experiment: Experiment, expectation: Expectation) -> str:
 
 
 def _shown(
-    evidence: Evidence, experiment: Experiment, parameters: dict[str, Any]
-) -> dict[str, Any]:
+    evidence: Evidence, experiment: Experiment, parameters: Settings
+) -> dict[str, Setting]:
     """Those of which this run has several values."""
-    cells = [json.loads(key) for name, key in evidence.tried if name == experiment.id]
+    cells = [settings for name, settings in evidence.tried if name == experiment.id]
     return {name: value for name, value in parameters.items()
             if len({str(cell.get(name)) for cell in cells}) > 1}
 
 
-def _of(expectation: Expectation, subject: str, over: str, parameters: dict[str, Any]) -> str:
+def _of(expectation: Expectation, subject: str, over: str,
+        parameters: Mapping[str, Setting]) -> str:
     """``random / sequential, latency, size 64``."""
     changed = expectation.over_parameters
     moved = ", ".join(f"{name} {value}" for name, value in changed.items())

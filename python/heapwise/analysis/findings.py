@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
@@ -14,8 +13,8 @@ from heapwise.analysis.units import scale_for, significant, size
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import planted
-from heapwise.evidence.series import Cell, Series, Side, baseline_of
-from heapwise.model import Experiment, Finding, Quantity
+from heapwise.evidence.series import Series, Side, baseline_of
+from heapwise.model import Cell, Experiment, Finding, Quantity, same_setting, setting_order
 from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.words import percent
@@ -48,7 +47,7 @@ def headline(found: list[Finding], quantity: str) -> Finding | None:
 
     Between subjects, where there is one: a parameter's effect is what the picture shows.
     """
-    mine = [f for f in found if f.parameters.get("quantity") == quantity]
+    mine = [f for f in found if f.cell.quantity == quantity]
     sure = [f for f in mine if f.verdict in ("better", "worse") and f.ratio]
     if sure:
         chosen = [f for f in sure if not f.parameter] or sure
@@ -70,14 +69,14 @@ def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
 def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     base = baseline_of(evidence.stored, experiment)
     row = evidence.table.get(cell, {})
-    tried = evidence.tried[(cell.experiment, cell.parameters)]
+    tried = evidence.tried[cell.setup]
     for name in evidence.subjects:
         if name == base or name in evidence.never_ranked or name not in tried:
             continue
         if evidence.group_of(cell.experiment, name) != evidence.group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
         if name not in row:
-            if not any(name in r for c, r in evidence.table.items() if c[:2] == cell[:2]):
+            if not any(name in r for c, r in evidence.table.items() if c.setup == cell.setup):
                 yield _nothing(evidence, experiment, cell, name, base)
         elif base in row:
             yield from _between(evidence, experiment, ((cell, name), (cell, base)), (name, base),
@@ -90,8 +89,8 @@ def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Itera
                  and c.quantity == cell.quantity), key=lambda c: place(experiment, c), default=None)
     if first is None or cell == first:
         return
-    here, start = json.loads(cell.parameters), json.loads(first.parameters)
-    moved = [name for name in here if here[name] != start.get(name)]
+    here, start = cell.parameters, first.parameters
+    moved = [name for name in here if not same_setting(here[name], start.get(name))]
     if len(moved) != 1 or not _is_end(evidence, experiment, cell, moved[0]):
         return
     name = moved[0]
@@ -109,19 +108,19 @@ def _is_end(evidence: Evidence, experiment: Experiment, cell: Cell, name: str) -
     """The largest of numbers; of words each, since they have no order."""
     if cell not in evidence.table:
         return False
-    value = json.loads(cell.parameters)[name]
+    value = cell.parameters[name]
     if not isinstance(value, int | float):
         return True
-    every = [json.loads(c.parameters)[name] for c in evidence.table
+    every = [c.parameters[name] for c in evidence.table
              if c.experiment == experiment.id and c.quantity == cell.quantity]
-    return bool(value == max(every))
+    return same_setting(value, max(every, key=setting_order))
 
 
 def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
           sides: tuple[Side, Side]) -> Word:
     """As the verdict of a row, with the wider of the two floors."""
     for cell, name in sides:
-        tried = evidence.tried[(cell.experiment, cell.parameters)].get(name, [])
+        tried = evidence.tried[cell.setup].get(name, [])
         if outcome(tried)[0] != "ok" or any(planted(process) for process in tried):
             return "cannot tell"
     return judge(ratio, quantity.better, _floor(evidence, sides))
@@ -134,9 +133,9 @@ def _floor(evidence: Evidence, sides: tuple[Side, Side]) -> float | None:
 def _nothing(
     evidence: Evidence, experiment: Experiment, cell: Cell, name: str, base: str
 ) -> Finding:
-    _, reason = outcome(evidence.tried[(cell.experiment, cell.parameters)][name])
+    _, reason = outcome(evidence.tried[cell.setup][name])
     where = _where(evidence, experiment, cell, named=False)
-    return Finding(experiment.id, _parameters_of(cell), name, base, None, None, None,
+    return Finding(cell, name, base, None, None, None,
                    "not measured", f"{where}{name} was not measured: {reason or 'no sample kept'}.")
 
 
@@ -156,7 +155,7 @@ def _between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side
         return
     else:
         said = f"{above} {_count(first, quantity)}, {below} {_count(second, quantity)}"
-    yield Finding(experiment.id, _parameters_of(cell), above, below, *figures, word,
+    yield Finding(cell, above, below, *figures, word,
                   f"{where}{said}.", parameter)
 
 
@@ -211,8 +210,8 @@ def _signed(ratio: float) -> str:
 
 def _where(evidence: Evidence, experiment: Experiment, cell: Cell, *, named: bool = True) -> str:
     """``threads 2, latency: ``, of what the experiment has several of."""
-    mine = json.loads(cell.parameters)
-    every = [json.loads(key) for name, key in evidence.tried if name == experiment.id]
+    mine = cell.parameters
+    every = [key for name, key in evidence.tried if name == experiment.id]
     varying = {k: v for k, v in mine.items() if len({str(p.get(k)) for p in every}) > 1}
     words = [_words(experiment, varying)] if varying else []
     if named and len(experiment.quantities) > 1:
@@ -241,7 +240,3 @@ def _words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
     parameters = readable(experiment, cell)
     return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
                      else f"{name.replace('_', ' ')} {value}" for name, value in parameters.items())
-
-
-def _parameters_of(cell: Cell) -> dict[str, Any]:
-    return {**json.loads(cell.parameters), "quantity": cell.quantity}

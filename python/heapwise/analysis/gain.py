@@ -6,8 +6,8 @@ from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.rows import place
 from heapwise.analysis.units import TIME_UNITS
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, Side
-from heapwise.model import Quantity
+from heapwise.evidence.series import Side
+from heapwise.model import Cell, Quantity
 from heapwise.stats.combined import CombinedRatio, combined_ratio
 from heapwise.stats.paired import PairedRatio
 
@@ -80,7 +80,7 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
         pairs = evidence.pairs(*_sides(evidence, cell, subject, rival))
         if not pairs.has_ratio:
             return None, f"no ratio in {cell.experiment} {cell.parameters}"
-        rows["/".join(cell)] = {number: above / below for number, above, below in zip(
+        rows[repr(cell)] = {number: above / below for number, above, below in zip(
             pairs.rounds, pairs.above, pairs.below, strict=True)}
     if not rows:
         return None, "no row to take a mean of"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,8 +11,7 @@ from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.units import significant
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell
-from heapwise.model import Goal, Trust
+from heapwise.model import Cell, Goal, Trust
 from heapwise.stats.paired import PairedRatio
 
 Word = Literal["met", "not met", "cannot tell here"]
@@ -36,12 +34,11 @@ class Aim:
 
     def covers(self, cell: Cell) -> bool:
         """Where a cell may touch the blocks inside the clock, the one that does not is meant."""
-        parameters = json.loads(cell.parameters)
-        threads = parameters.get("threads", 1)
+        threads = cell.parameters.number("threads", 1)
         fits = threads >= 2 if self.threads == "contended" else threads in (self.threads or (1,))
         return (cell.experiment == self.experiment and fits
                 and (not self.quantities or cell.quantity in self.quantities)
-                and parameters.get("touch", "none") == "none")
+                and cell.parameters.get("touch", "none") == "none")
 
     def judge(self, ratio: PairedRatio) -> Word:
         if ratio.low is None or ratio.high is None:

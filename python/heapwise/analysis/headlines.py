@@ -5,8 +5,6 @@ Each line is computed from pairs, as the rows are.
 
 from __future__ import annotations
 
-import json
-
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
 from heapwise.analysis.rows import place
@@ -14,8 +12,8 @@ from heapwise.analysis.seed_figures import seed_ratios
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.analysis.units import TIME_UNITS, significant, times
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, Series, baseline_of
-from heapwise.model import Experiment
+from heapwise.evidence.series import Series, baseline_of
+from heapwise.model import Cell, Experiment
 
 QUANTILE_WORDS = ("p50", "p9", "max")
 
@@ -78,8 +76,8 @@ def _wanted(evidence: Evidence, experiment: Experiment,
 
 def label(evidence: Evidence, cell: Cell) -> str:
     """``bulk alloc_fresh``, with the parameters that differ between cells of the experiment."""
-    mine = json.loads(cell.parameters)
-    every = [json.loads(c.parameters) for c in evidence.table if c.experiment == cell.experiment]
+    mine = cell.parameters
+    every = [c.parameters for c in evidence.table if c.experiment == cell.experiment]
     varying = [k for k in mine if len({str(p.get(k)) for p in every}) > 1]
     words = [cell.experiment.rpartition("/")[2], cell.quantity]
     return " ".join([*words, *(f"{k}={mine[k]}" for k in varying)])
@@ -93,7 +91,6 @@ def figures(ratio: float, low: float | None, high: float | None) -> str:
 
 
 def _seeds(experiment: Experiment, cell: Cell, above: str, below: str) -> str:
-    parameters = {**json.loads(cell.parameters), "quantity": cell.quantity}
-    found = seed_ratios(experiment, above, below, parameters)
+    found = seed_ratios(experiment, above, below, cell)
     words = [f"{name} {ratio:.2f}x" for name, ratio in found.items()]
     return f" ({'; '.join(words)})" if words else ""

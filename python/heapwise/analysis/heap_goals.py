@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -26,8 +25,8 @@ from heapwise.analysis.rows import place
 from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, Series
-from heapwise.model import Goal, Trust
+from heapwise.evidence.series import Series
+from heapwise.model import Cell, Goal, Setting, Trust, same_setting
 from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
 
@@ -132,8 +131,7 @@ def _covered(evidence: Evidence, aim: RowAim) -> list[Cell]:
 
 
 def _fits(evidence: Evidence, aim: RowAim, cell: Cell) -> bool:
-    parameters = json.loads(cell.parameters)
-    if any(parameters.get(name) != value for name, value in aim.where):
+    if any(not same_setting(cell.parameters.get(name), value) for name, value in aim.where):
         return False
     if aim.rows in ("peak", "wall"):
         return cell.quantity == (PEAK if aim.rows == "peak" else WALL)
@@ -177,7 +175,7 @@ def _counting(evidence: Evidence, cell: Cell) -> dict[str, Series]:
 
 def _rivals(evidence: Evidence, aim: RowAim, cell: Cell) -> list[str]:
     found = members(evidence, _counting(evidence, cell), aim.rivals)
-    times = evidence.table.get(cell._replace(quantity=WALL), {})
+    times = evidence.table.get(replace(cell, quantity=WALL), {})
     if not aim.fastest or not times:
         return found
     return sorted((n for n in found if n in times), key=lambda n: median(times[n].values))[:1]
@@ -223,7 +221,7 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     cells = [c for c in _of_experiment(evidence, aim.experiment)
              if is_speed(quantity_of(evidence, c))]
     of = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
-    by_value = {json.loads(c.parameters).get(aim.parameter): c for c in reversed(cells)}
+    by_value: dict[Setting, Cell] = {c.parameters.get(aim.parameter): c for c in reversed(cells)}
     above, below = by_value.get(aim.at), by_value.get(aim.over)
     nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
                    _unmeasured(evidence, aim.experiment, aim.ours))
@@ -278,9 +276,9 @@ def _of_experiment(evidence: Evidence, id: str) -> list[Cell]:
 
 
 def _obstacle(evidence: Evidence, cell: Cell) -> str:
-    threads = json.loads(cell.parameters).get("threads", 1)
+    threads = cell.parameters.number("threads", 1)
     alone = evidence.stored.run.machine.cores < 2
-    return ONE_PROCESSOR if alone and isinstance(threads, int) and threads > 1 else ""
+    return ONE_PROCESSOR if alone and threads > 1 else ""
 
 
 def _unmeasured(evidence: Evidence, experiments: str, ours: str) -> str:

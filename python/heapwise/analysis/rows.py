@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 from heapwise.analysis.seed_figures import seed_value
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, baseline_of, parameters_key
-from heapwise.model import Experiment, Process, Quantity, Row
+from heapwise.evidence.series import baseline_of
+from heapwise.model import Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
 
@@ -43,18 +42,17 @@ def make_rows(evidence: Evidence) -> list[Row]:
 
 def _missing(experiment: Experiment, quantity: Quantity, cell: Cell) -> list[Row]:
     """Subjects that are not on this machine: the note says how to get them."""
-    parameters = {**json.loads(cell.parameters), "quantity": quantity.name}
-    return [Row(subject=spec.name, experiment=experiment.id, parameters=parameters,
-                unit=quantity.unit, better=quantity.better, n=0, **NOTHING, status="missing",
-                note=spec.reason, seed_value=seed_value(experiment, spec.name, parameters))
+    return [Row(subject=spec.name, cell=cell, unit=quantity.unit, better=quantity.better, n=0,
+                **NOTHING, status="missing", note=spec.reason,
+                seed_value=seed_value(experiment, spec.name, cell))
             for spec in experiment.subjects if not spec.available]
 
 
-def cell_place(experiment: Experiment, parameters: str) -> list[tuple[float, str]]:
+def cell_place(experiment: Experiment, parameters: Settings) -> list[tuple[float, str]]:
     """Numbers by size, words as the experiment lists them; the first parameter counts most."""
-    chosen, found = json.loads(parameters), []
+    found = []
     for parameter in experiment.parameters:
-        value = chosen.get(parameter.name)
+        value = parameters.get(parameter.name)
         if isinstance(value, int | float):
             found.append((float(value), ""))
         else:
@@ -71,27 +69,27 @@ def place(experiment: Experiment, cell: Cell) -> tuple[list[tuple[float, str]], 
 
 def _belongs(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not a quantity that this experiment yields in other cells or of other subjects only."""
-    measured_at_all = any(c[:2] == cell[:2] and subject in row for c, row in evidence.table.items())
+    measured_at_all = any(c.setup == cell.setup and subject in row
+                          for c, row in evidence.table.items())
     return subject in evidence.table.get(cell, {}) or not measured_at_all
 
 
 def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: Cell, subject: str,
          processes: list[Process]) -> Row:
-    parameters = {**json.loads(cell.parameters), "quantity": quantity.name}
     series = evidence.table.get(cell, {}).get(subject)
     status, trouble = outcome(processes)
     base = baseline_of(evidence.stored, experiment)
-    seed = seed_value(experiment, subject, parameters)
+    seed = seed_value(experiment, subject, cell)
     if series is None:
         trouble = trouble or LOST
-        return Row(subject=subject, experiment=cell.experiment, parameters=parameters,
-                   unit=quantity.unit, better=quantity.better, n=0, **NOTHING,
-                   baseline=subject == base, status=status, note=trouble, seed_value=seed)
+        return Row(subject=subject, cell=cell, unit=quantity.unit, better=quantity.better, n=0,
+                   **NOTHING, baseline=subject == base, status=status, note=trouble,
+                   seed_value=seed)
     summary = summarise(series.values)
     interval = location_interval(list(series.rounds.values()))
     facts = _comparison(evidence, quantity, cell, subject, base, status)
     notes = [trouble, facts.pop("note"), interval.note]
-    return Row(subject, cell.experiment, parameters, quantity.unit, quantity.better,
+    return Row(subject, cell, quantity.unit, quantity.better,
                summary.n, summary.min, summary.median, summary.mean, summary.max, summary.stddev,
                interval.low, interval.high, status=status, values=list(series.values),
                note="; ".join(dict.fromkeys(n for n in notes if n)), seed_value=seed, **facts)
@@ -144,8 +142,6 @@ def ranked(evidence: Evidence, rows: list[Row]) -> Iterator[Row]:
     """Rows that may be first or last: measured to the end as it is, by no control."""
     aside = evidence.never_ranked
     for row in rows:
-        own = {name: value for name, value in row.parameters.items() if name != "quantity"}
-        cell = Cell(row.experiment, parameters_key(own), row.parameters["quantity"])
         if row.median is not None and row.status == "ok" and row.subject not in aside and (
-                not evidence.planted(cell, row.subject)):
+                not evidence.planted(row.cell, row.subject)):
             yield row

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
-from heapwise.model import Experiment, SeedFigure
+from heapwise.model import Cell, Experiment, SeedFigure, Settings, same_setting
 
 
-def seed_figures(
-    experiment: Experiment, subject: str, parameters: Mapping[str, Any]
-) -> list[SeedFigure]:
-    """Figures of the seeds for this row, which has ``quantity`` among its parameters."""
+def seed_figures(experiment: Experiment, subject: str, cell: Cell) -> list[SeedFigure]:
+    """Figures of the seeds for this subject in this cell."""
     return [figure for figure in experiment.seed_figures
-            if figure.quantity == parameters.get("quantity") and _subject(figure, subject)
-            and _fits(figure, parameters)]
+            if figure.quantity == cell.quantity and _subject(figure, subject)
+            and _fits(figure, cell.parameters)]
 
 
-def seed_value(experiment: Experiment, subject: str, parameters: Mapping[str, Any]) -> float | None:
+def seed_value(experiment: Experiment, subject: str, cell: Cell) -> float | None:
     """The first of them, in the row's unit."""
-    return next((f.value for f in seed_figures(experiment, subject, parameters)), None)
+    return next((f.value for f in seed_figures(experiment, subject, cell)), None)
 
 
 def seed_ratios(
-    experiment: Experiment, above: str, below: str, parameters: Mapping[str, Any]
+    experiment: Experiment, above: str, below: str, cell: Cell
 ) -> dict[str, float]:
     """Seed -> above / below, for each that measured both on one machine."""
-    under = {f.machine: f.value for f in seed_figures(experiment, below, parameters)}
+    under = {f.machine: f.value for f in seed_figures(experiment, below, cell)}
     return {seed_name(figure): figure.value / under[figure.machine]
-            for figure in seed_figures(experiment, above, parameters) if under.get(figure.machine)}
+            for figure in seed_figures(experiment, above, cell) if under.get(figure.machine)}
 
 
 def seed_name(figure: SeedFigure) -> str:
@@ -44,6 +40,7 @@ def _subject(figure: SeedFigure, subject: str) -> bool:
         figure.subject == "malloc" and subject in ("malloc@glibc", "malloc@system"))
 
 
-def _fits(figure: SeedFigure, parameters: Mapping[str, Any]) -> bool:
+def _fits(figure: SeedFigure, parameters: Settings) -> bool:
     """Every parameter that the figure states is the row's; those unknown to the row are passed."""
-    return all(parameters.get(name, value) == value for name, value in figure.parameters.items())
+    return all(same_setting(parameters.get(name, value), value)
+               for name, value in figure.parameters.items())

@@ -7,7 +7,8 @@ from statistics import median
 
 from heapwise.analysis.gain import gain, main_rows, mean_gain, peak_row
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, baseline_of
+from heapwise.evidence.series import baseline_of
+from heapwise.model import Cell
 from heapwise.stats.combined import CombinedRatio
 from heapwise.stats.paired import PairedRatio
 

@@ -10,8 +10,8 @@ import numpy as np
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
 from heapwise.analysis.rows import place
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell, Series
-from heapwise.model import Quantity
+from heapwise.evidence.series import Series
+from heapwise.model import Cell, Quantity
 
 Aspect = Literal["speed", "latency", "memory", "other"]
 
@@ -119,7 +119,7 @@ def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
 
 def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not where a process of it crashed or ran out of time: such a subject is never ranked."""
-    tried = evidence.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+    tried = evidence.tried.get(cell.setup, {}).get(subject, [])
     return all(p.status in ("ok", "interrupted", "discarded") for p in tried) and (
         not evidence.planted(cell, subject))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from statistics import median_high
@@ -10,8 +9,7 @@ from statistics import median_high
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.tree_headlines import GROUPS
 from heapwise.analysis.units import Scale, scale_for
-from heapwise.evidence.series import parameters_key
-from heapwise.model import Experiment, Row, SubjectSpec, control_name
+from heapwise.model import Cell, Experiment, Row, Settings, SubjectSpec, control_name
 
 WALL = "wall"
 
@@ -45,10 +43,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """One cell of the experiment. ``groups``: title to its lines, the fastest first."""
+    """The experiment at certain settings. ``groups``: title to its lines, the fastest first."""
 
     experiment: Experiment
-    cell: str
+    parameters: Settings
     groups: dict[str, list[Line]]
 
     @property
@@ -63,21 +61,23 @@ class Table:
         return {q: scale_for([median_high(found)], units[q])
                 for q, found in values.items() if found}
 
+    def cell(self, quantity: str) -> Cell:
+        return Cell(self.experiment.id, self.parameters, quantity)
+
     def words(self) -> str:
         """``depth 21``."""
-        return ", ".join(f"{name} {value}" for name, value in json.loads(self.cell).items())
+        return ", ".join(f"{name} {value}" for name, value in self.parameters.items())
 
 
 def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[Table]:
-    """One for each cell, in the order of the rows."""
-    by_cell: dict[str, dict[str, dict[str, Row]]] = {}
+    """One for all rows of the same settings, in the order of the rows."""
+    by_settings: dict[Settings, dict[str, dict[str, Row]]] = {}
     for row in rows:
         if row.experiment == experiment.id:
-            cell = {name: value for name, value in row.parameters.items() if name != "quantity"}
-            subjects = by_cell.setdefault(parameters_key(cell), {})
-            subjects.setdefault(row.subject, {})[str(row.parameters["quantity"])] = row
-    return [Table(experiment, cell, _grouped(experiment, subjects))
-            for cell, subjects in by_cell.items()]
+            subjects = by_settings.setdefault(row.parameters, {})
+            subjects.setdefault(row.subject, {})[row.quantity] = row
+    return [Table(experiment, parameters, _grouped(experiment, subjects))
+            for parameters, subjects in by_settings.items()]
 
 
 def _grouped(

@@ -5,9 +5,9 @@ Checks, rows, sections and figures start from ``Evidence``; everything in it is 
 
 from heapwise.evidence.evidence import YARDSTICK, Evidence
 from heapwise.evidence.kept import measured, planted, recorded, timed
-from heapwise.evidence.series import Cell, Series, Side, Table, parameters_key
+from heapwise.evidence.series import Series, Side, Table
 
 __all__ = [
-    "YARDSTICK", "Cell", "Evidence", "Series", "Side", "Table", "measured", "parameters_key",
-    "planted", "recorded", "timed",
+    "YARDSTICK", "Evidence", "Series", "Side", "Table", "measured", "planted", "recorded",
+    "timed",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from heapwise.evidence.series import Cell
+from heapwise.model import Cell
 from heapwise.stats.holm import holm
 
 if TYPE_CHECKING:

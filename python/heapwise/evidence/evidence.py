@@ -12,17 +12,23 @@ import numpy as np
 from heapwise.evidence.claims import Claim, claims
 from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
 from heapwise.evidence.series import (
-    Cell,
     Pairs,
     Side,
     Table,
     baseline_of,
     control_of,
     pair,
-    parameters_key,
     tabulate,
 )
-from heapwise.model import Experiment, Process, Quantity, Subject, control_name
+from heapwise.model import (
+    Cell,
+    Experiment,
+    Process,
+    Quantity,
+    Setup,
+    Subject,
+    control_name,
+)
 from heapwise.stats.dependence import INDEPENDENT, Dependence, dependence
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
@@ -54,17 +60,16 @@ class Evidence:
         return tabulate(self.sieve.kept)
 
     @cached_property
-    def kept_rounds(self) -> dict[tuple[str, str], dict[str, set[int]]]:
-        """Experiment and settings -> subject -> the rounds that a kept sample is of."""
-        found: dict[tuple[str, str], dict[str, set[int]]] = {}
+    def kept_rounds(self) -> dict[Setup, dict[str, set[int]]]:
+        """Setup -> subject -> the rounds that a kept sample is of."""
+        found: dict[Setup, dict[str, set[int]]] = {}
         for sample in self.sieve.kept:
-            key = sample.experiment, parameters_key(sample.parameters)
-            found.setdefault(key, {}).setdefault(sample.subject, set()).add(sample.round)
+            found.setdefault(sample.setup, {}).setdefault(sample.subject, set()).add(sample.round)
         return found
 
-    def paired_rounds(self, experiment: str, parameters: str, subject: str) -> set[int]:
+    def paired_rounds(self, setup: Setup, subject: str) -> set[int]:
         """Rounds of the subject that can be compared; of the baseline, with its control."""
-        row = self.kept_rounds.get((experiment, parameters), {})
+        (experiment, _), row = setup, self.kept_rounds.get(setup, {})
         labels = [row.get(name, set()) for name in (
             self.baselines.get(experiment, ""), self.controls.get(experiment, ""))]
         if subject in (self.baselines.get(experiment), self.controls.get(experiment)):
@@ -163,13 +168,12 @@ class Evidence:
         return {e.id: e for e in self.stored.run.experiments}
 
     @cached_property
-    def tried(self) -> dict[tuple[str, str], dict[str, list[Process]]]:
-        """Experiment and settings -> subject -> its timed processes, however they ended."""
-        found: dict[tuple[str, str], dict[str, list[Process]]] = {}
+    def tried(self) -> dict[Setup, dict[str, list[Process]]]:
+        """Setup -> subject -> its timed processes, however they ended."""
+        found: dict[Setup, dict[str, list[Process]]] = {}
         for process in self.stored.processes:
             if timed(process):
-                key = (process.experiment, parameters_key(process.parameters))
-                found.setdefault(key, {}).setdefault(process.subject, []).append(process)
+                found.setdefault(process.setup, {}).setdefault(process.subject, []).append(process)
         return found
 
     @cached_property
@@ -204,7 +208,7 @@ class Evidence:
 
     def planted(self, cell: Cell, subject: str) -> float:
         """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
-        tried = self.tried.get((cell.experiment, cell.parameters), {}).get(subject, [])
+        tried = self.tried.get(cell.setup, {}).get(subject, [])
         return max(map(planted, tried), default=0.0)
 
 

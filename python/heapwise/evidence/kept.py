@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from heapwise.model import Process, Sample
+from heapwise.model import Process, Sample, Setup
 from heapwise.store import StoredRun
 
 SPIN_CHANGE = 0.02
@@ -35,10 +35,6 @@ TOO_MANY = 0.25
 this machine: then it removes nothing and its check warns."""
 
 
-Place = tuple[str, str]
-"""An experiment and the settings of a cell."""
-
-
 @dataclass(frozen=True)
 class Candidate:
     """A sample that may count, with the process that it comes from."""
@@ -57,8 +53,8 @@ class Candidate:
         return None
 
     @property
-    def cell(self) -> Place:
-        return self.sample.experiment, repr(sorted(self.sample.parameters.items()))
+    def setup(self) -> Setup:
+        return self.process.setup
 
     def steal_share(self) -> float | None:
         return steal_share(self.process)
@@ -105,15 +101,15 @@ def _exceptions(found: list[Candidate], struck: Marks) -> Marks:
 
 
 def _where_enough_is_left(found: list[Candidate], struck: Marks) -> Marks:
-    rounds: dict[tuple[Place, str], set[int]] = {}
-    left: dict[tuple[Place, str], set[int]] = {}
+    rounds: dict[tuple[Setup, str], set[int]] = {}
+    left: dict[tuple[Setup, str], set[int]] = {}
     for candidate, hit in zip(found, struck, strict=True):
-        row = candidate.cell, candidate.sample.subject
+        row = candidate.setup, candidate.sample.subject
         rounds.setdefault(row, set()).add(candidate.sample.round)
         if not hit:
             left.setdefault(row, set()).add(candidate.sample.round)
     spared = {row[0] for row, all_ in rounds.items() if len(left.get(row, ())) < ENOUGH * len(all_)}
-    return [hit and candidate.cell not in spared
+    return [hit and candidate.setup not in spared
             for candidate, hit in zip(found, struck, strict=True)]
 
 
@@ -169,8 +165,9 @@ def sieve(found: list[Candidate]) -> Sieve:
             kept.append(candidate.sample)
         else:
             removed[by] += 1
-    spared = {name: len({c.cell for c, hit, gone in zip(found, struck[name], out[name], strict=True)
-                         if hit and not gone}) for name in RULES}
+    spared = {name: len({c.setup for c, hit, gone in
+                         zip(found, struck[name], out[name], strict=True) if hit and not gone})
+              for name in RULES}
     return Sieve(kept, len(found), {name: sum(marks) for name, marks in struck.items()}, removed,
                  spared)
 

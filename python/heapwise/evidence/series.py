@@ -6,27 +6,16 @@ So a round gives one number per subject, the median of the repeats of its proces
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import median
-from typing import Any, NamedTuple
 
 import numpy as np
 
-from heapwise.model import Experiment, Sample, control_name
+from heapwise.model import Cell, Experiment, Sample, Settings, control_name
 from heapwise.stats.paired import PairedRatio, paired_ratio
 from heapwise.store import StoredRun
-
-
-class Cell(NamedTuple):
-    """``parameters`` is canonical JSON, so that a cell can be a key."""
-
-    experiment: str
-    parameters: str
-    quantity: str
-
 
 Side = tuple[Cell, str]
 """A cell and one of its subjects."""
@@ -84,20 +73,16 @@ class Pairs:
         return found, found.note
 
 
-def parameters_key(parameters: Mapping[str, Any]) -> str:
-    return json.dumps(parameters, sort_keys=True, separators=(",", ":"))
-
-
 def tabulate(samples: Iterable[Sample]) -> Table:
-    table: Table = {}
+    rows: dict[tuple[str, Settings, str], dict[str, Series]] = {}
     for sample in samples:
-        key = parameters_key(sample.parameters)
+        experiment, parameters = sample.setup
         for quantity, value in sample.values.items():
             if value is None or not np.isfinite(value):
                 continue
-            row = table.setdefault(Cell(sample.experiment, key, quantity), {})
+            row = rows.setdefault((experiment, parameters, quantity), {})
             row.setdefault(sample.subject, Series(sample.subject)).add(sample, float(value))
-    return table
+    return {Cell(*key): row for key, row in rows.items()}
 
 
 def pair(above: Mapping[int, float], below: Mapping[int, float]) -> Pairs:

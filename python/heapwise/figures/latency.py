@@ -12,7 +12,7 @@ from heapwise.model import Row
 def draw(rows: list[Row], title: str, show: Callable[[float], str]) -> str:
     """Rows of one cell whose quantities are quantiles; each subject a line towards the tail."""
     named = [(split[1], row) for row in rows
-             if (split := split_quantile(row.parameters["quantity"]))]
+             if (split := split_quantile(row.quantity))]
     slots = [q for q in QUANTILES if any(q == name for name, _ in named)]
     found: dict[str, curves.Curve] = {}
     for name, row in sorted(named, key=lambda pair: slots.index(pair[0])):

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from heapwise.figures import curves
-from heapwise.model import Row
+from heapwise.model import Row, setting_order
 
 
 def draw(rows: list[Row], parameter: str, title: str, show: Callable[[float], str],
@@ -15,7 +15,7 @@ def draw(rows: list[Row], parameter: str, title: str, show: Callable[[float], st
 
     show: a figure with its unit. spell: a value of the parameter.
     """
-    values = sorted({row.parameters[parameter] for row in rows})
+    values = sorted({row.parameters[parameter] for row in rows}, key=setting_order)
     found: dict[str, curves.Curve] = {}
     for row in sorted(rows, key=lambda r: values.index(r.parameters[parameter])):
         if row.median:

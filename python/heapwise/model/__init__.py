@@ -4,6 +4,7 @@
 what an analysis makes of it.
 """
 
+from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
 from heapwise.model.declared import (
     EXPERIMENT_ID,
     Better,
@@ -42,9 +43,10 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID", "FILES", "MARKS", "RUN_ID", "SCHEMA_VERSION", "Better", "Check",
+    "EXPERIMENT_ID", "FILES", "MARKS", "RUN_ID", "SCHEMA_VERSION", "Better", "Cell", "Check",
     "Detectable", "Expectation", "Expected", "Experiment", "Finding", "Goal", "Machine",
     "Parameter", "Peer", "Plan", "Process", "Quantity", "Result", "Row", "Run", "Sample",
-    "SeedFigure", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict",
-    "control_name", "name_with_peer", "short_name",
+    "SeedFigure", "Setting", "Settings", "Setup", "Status", "Subject", "SubjectName",
+    "SubjectSpec", "Trust", "Verdict", "control_name", "name_with_peer", "same_setting",
+    "setting_order", "short_name",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from heapwise.model.cell import Cell, Settings
 from heapwise.model.declared import Better
 from heapwise.model.stored import Check, Run
 
@@ -19,16 +20,16 @@ class Trust:
 
 @dataclass(frozen=True)
 class Row:
-    """The statistics of one subject in one cell for one quantity.
+    """The statistics of one subject in one cell.
 
-    ``parameters`` includes ``quantity``. Figures are None where nothing could be measured (then
+    In JSON ``experiment`` and ``parameters`` stand for ``cell``: the settings, and ``quantity``
+    among them. Figures are None where nothing could be measured (then
     ``status`` and ``note`` say why). ``ratio`` is subject over baseline, from paired rounds, with a
     95 % interval; None for the baseline itself. ``verdict`` is derived, never typed in.
     """
 
     subject: str
-    experiment: str
-    parameters: dict[str, Any]
+    cell: Cell
     unit: str
     better: Better
     n: int
@@ -50,6 +51,18 @@ class Row:
     note: str = ""
     values: list[float] = field(default_factory=list)
     seed_value: float | None = None
+
+    @property
+    def experiment(self) -> str:
+        return self.cell.experiment
+
+    @property
+    def parameters(self) -> Settings:
+        return self.cell.parameters
+
+    @property
+    def quantity(self) -> str:
+        return self.cell.quantity
 
 
 @dataclass(frozen=True)
@@ -93,13 +106,12 @@ class Expected:
 
 @dataclass(frozen=True)
 class Finding:
-    """One sentence of one cell and quantity, derived from its pairs.
+    """One sentence of one cell, derived from its pairs; in JSON the cell is written as in ``Row``.
 
     ``ratio`` is ``above`` over ``below``: two subjects, or one at two values of ``parameter``.
     """
 
-    experiment: str
-    parameters: dict[str, Any]
+    cell: Cell
     above: str
     below: str
     ratio: float | None
@@ -108,6 +120,10 @@ class Finding:
     verdict: Literal["better", "worse", "no difference", "cannot tell", "not measured"]
     sentence: str
     parameter: str = ""
+
+    @property
+    def experiment(self) -> str:
+        return self.cell.experiment
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,10 @@ the names or in ``Quantity.unit``; times on disk are seconds or nanoseconds as n
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal
 
+from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
 from heapwise.model.subject_name import SubjectName
 
@@ -116,7 +118,7 @@ class Plan:
 class Process:
     """One child process, as the launcher and the probe saw it. One line of ``samples.jsonl``.
 
-    ``parameters`` are the settings of the cell (without ``quantity``). ``facts`` holds what the
+    ``parameters`` are the settings of the cell. ``facts`` holds what the
     launcher printed (wall_s, user_s, system_s, peak_rss_bytes, minor_faults, exit_code, signal,
     output_hash, spin_before_ns, steal, affinity, ...) and ``identity`` what the probe wrote inside
     the child (path and build-id of the library that malloc comes from, for each exec'd process).
@@ -125,7 +127,7 @@ class Process:
     number: int
     experiment: str
     subject: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Setting]
     round: int
     status: Status
     reason: str = ""
@@ -135,6 +137,10 @@ class Process:
     started_at: str = ""
     kind: Literal["process"] = "process"
 
+    @cached_property
+    def setup(self) -> Setup:
+        return self.experiment, Settings.of(self.parameters)
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -143,13 +149,17 @@ class Sample:
     process: int
     experiment: str
     subject: str
-    parameters: dict[str, Any]
+    parameters: dict[str, Setting]
     round: int
     repeat: int
     warm_up: bool
     values: dict[str, float]
     facts: dict[str, Any] = field(default_factory=dict)
     kind: Literal["sample"] = "sample"
+
+    @property
+    def setup(self) -> Setup:
+        return self.experiment, Settings.of(self.parameters)
 
 
 @dataclass(frozen=True)

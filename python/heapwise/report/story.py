@@ -53,7 +53,7 @@ class Story:
 def story(view: View, experiment: Experiment) -> Story:
     found = [f for f in view.result.findings if f.experiment == experiment.id]
     best = headline(found, experiment.quantities[0].name) or headline(
-        found, found[0].parameters["quantity"] if found else "")
+        found, found[0].cell.quantity if found else "")
     expected = [e for e in view.result.expectations if e.experiment == experiment.id]
     least = next((d for d in view.result.detectable if d.experiment == experiment.id), None)
     return Story(experiment, best.sentence if best else "", [f.sentence for f in found],

@@ -25,7 +25,7 @@ def cell_words(parameters: Mapping[str, Any]) -> str:
     """``block size 64, iterations 1,000,000``."""
     return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
                      else f"{name.replace('_', ' ')} {value}"
-                     for name, value in parameters.items() if name != "quantity")
+                     for name, value in parameters.items())
 
 
 def relation(row: Row) -> str:

@@ -10,13 +10,13 @@ from datetime import UTC, datetime
 from typing import Protocol
 
 from heapwise.errors import Problem
-from heapwise.evidence import Evidence, parameters_key
+from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.machine import read_machine
-from heapwise.model import Process, Run, Sample, control_name
+from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
-from heapwise.runner.steps import Cell, Step, key_of, steps_of_round
+from heapwise.runner.steps import Step, StepKey, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 
@@ -26,7 +26,11 @@ of the whole experiment where it never succeeds in any."""
 
 Record = Callable[[Process | Sample], None]
 
-Row = tuple[str, ...]
+Row = tuple[Setup, str]
+"""A setup and a subject of it."""
+
+Failing = Row | tuple[str, str]
+"""What failures count against: a row, or an experiment and a subject."""
 
 
 class Executor(Protocol):
@@ -102,9 +106,9 @@ class Campaign:
         return self.run
 
     def _take_stored(self) -> None:
-        self._done: set[str] = set()
-        self._failures: dict[Row, int] = defaultdict(int)
-        self._succeeded: set[Row] = set()
+        self._done: set[StepKey] = set()
+        self._failures: dict[Failing, int] = defaultdict(int)
+        self._succeeded: set[Failing] = set()
         self._rounds_begun = 0
         self._spent_s = 0.0
         self._highest = -1
@@ -151,21 +155,21 @@ class Campaign:
         if not plan.max_rounds or round < plan.max_rounds + plan.warm_up_rounds:
             return steps
         lost = self._lost_rows()
-        cells = {(experiment, key) for experiment, key, _ in lost}
-        return [step for step in steps if (step.experiment.id, parameters_key(step.parameters))
-                in cells and (_row(step) in lost or _is_reference(step))]
+        setups = {setup for setup, _ in lost}
+        return [step for step in steps if step.setup in setups
+                and (_row(step) in lost or _is_reference(step))]
 
     def _lost_rows(self) -> set[Row]:
         """The rows of which a process ended well, and which have fewer comparable rounds than
-        planned. A row is an experiment, its settings and a subject."""
+        planned."""
         plan = self.run.plan
         if plan.smoke:
             return set()
         evidence, planned = self._evidence(), plan.max_rounds or plan.min_rounds
         rows = {_row(step) for step in steps_of_round(plan, self.run.experiments, 0)
                 if not self._skip_row(step)}
-        ended = {(p.experiment, parameters_key(p.parameters), p.subject)
-                 for p in self.processes if p.status == "ok" and timed(p)}
+        ended = {(p.setup, p.subject) for p in self.processes
+                 if p.status == "ok" and timed(p)}
         return {row for row in rows & ended if len(evidence.paired_rounds(*row)) < planned}
 
     def _evidence(self) -> Evidence:
@@ -176,10 +180,9 @@ class Campaign:
         return step.key in self._done or self._skip_row(step)
 
     def _skip_row(self, step: Step) -> bool:
-        return any(
-            map(self._is_dropped, rows_of(step.experiment.id, step.subject.name, step.parameters)))
+        return any(map(self._is_dropped, counted_against(_row(step))))
 
-    def _is_dropped(self, row: Row) -> bool:
+    def _is_dropped(self, row: Failing) -> bool:
         return row not in self._succeeded and self._failures[row] >= TRIES
 
     def _record(self, record: Process | Sample) -> None:
@@ -195,7 +198,7 @@ class Campaign:
         self._done.add(key_of(process))
         if process.facts.get("counting"):
             return
-        rows = rows_of(process.experiment, process.subject, process.parameters)
+        rows = counted_against((process.setup, process.subject))
         if process.status in ("ok", "refused"):
             self._succeeded.update(rows)
             return
@@ -276,8 +279,8 @@ class Campaign:
         self.run = ended
 
 
-def _row(step: Step) -> tuple[str, str, str]:
-    return step.experiment.id, parameters_key(step.parameters), step.subject.name
+def _row(step: Step) -> Row:
+    return step.setup, step.subject.name
 
 
 def _is_reference(step: Step) -> bool:
@@ -285,9 +288,10 @@ def _is_reference(step: Step) -> bool:
     return step.subject.name in (baseline, control_name(baseline))
 
 
-def rows_of(experiment: str, subject: str, parameters: Cell) -> tuple[Row, Row]:
-    """What a failure counts against: the experiment as a whole, and this cell of it."""
-    return (experiment, subject), (experiment, subject, parameters_key(parameters))
+def counted_against(row: Row) -> tuple[Failing, Failing]:
+    """What a failure counts against: the experiment as a whole, and these settings of it."""
+    (experiment, _), subject = row
+    return (experiment, subject), row
 
 
 def now() -> str:

@@ -21,7 +21,7 @@ from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
 from heapwise.runner.rows import RowRunner
 from heapwise.runner.scratch import ScratchFolder
-from heapwise.runner.steps import Step, key_of
+from heapwise.runner.steps import Step, StepKey, key_of
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.stream import Line, command_of, stream
 
@@ -56,7 +56,7 @@ class ExperimentExecutor:
                                                             native_folder() / COUNTER)
         )
         self._folder = ScratchFolder()
-        self._counted: set[str] = set()
+        self._counted: set[StepKey] = set()
         self._patience = Patience()
         self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from heapwise.evidence import Cell, Evidence
-from heapwise.model import Plan
+from heapwise.evidence import Evidence
+from heapwise.model import Cell, Plan
 
 MOST_ROUNDS = 500
 """Of a run without a number of rounds: more pairs narrow no interval that drift does not widen."""

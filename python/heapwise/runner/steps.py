@@ -5,13 +5,21 @@ from __future__ import annotations
 import itertools
 import random
 from dataclasses import dataclass
-from typing import Any
 
-import msgspec
+from heapwise.model import (
+    Experiment,
+    Plan,
+    Process,
+    Setting,
+    Settings,
+    Setup,
+    Subject,
+    SubjectSpec,
+    control_name,
+)
 
-from heapwise.model import Experiment, Plan, Process, Subject, SubjectSpec, control_name
-
-Cell = dict[str, Any]
+StepKey = tuple[int, Setup, str]
+"""Round, setup and subject: what a process has done need not be done again."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +28,7 @@ class Step:
 
     experiment: Experiment
     subject: Subject
-    parameters: Cell
+    parameters: dict[str, Setting]
     round: int
     warm_up: bool = False
 
@@ -30,20 +38,19 @@ class Step:
         return self.experiment.spec(self.subject.name)
 
     @property
-    def key(self) -> str:
-        return step_key(self.experiment.id, self.subject.name, self.parameters, self.round)
+    def setup(self) -> Setup:
+        return self.experiment.id, Settings.of(self.parameters)
+
+    @property
+    def key(self) -> StepKey:
+        return self.round, self.setup, self.subject.name
 
 
-def step_key(experiment: str, subject: str, parameters: Cell, round: int) -> str:
-    cell = msgspec.json.encode(parameters, order="sorted").decode()
-    return f"{round} {experiment} {subject} {cell}"
+def key_of(process: Process) -> StepKey:
+    return process.round, process.setup, process.subject
 
 
-def key_of(process: Process) -> str:
-    return step_key(process.experiment, process.subject, process.parameters, process.round)
-
-
-def cells(experiment: Experiment, plan: Plan) -> list[Cell]:
+def cells(experiment: Experiment, plan: Plan) -> list[dict[str, Setting]]:
     """The values of all parameters, crossed; [{}] for an experiment without any."""
     choices = []
     for parameter in experiment.parameters:

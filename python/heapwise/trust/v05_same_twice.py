@@ -8,8 +8,8 @@ If it warns or fails: the machine is not quiet, or there are too few rounds. --t
 
 from __future__ import annotations
 
-from heapwise.evidence import Cell, Evidence
-from heapwise.model import Check, Verdict
+from heapwise.evidence import Evidence
+from heapwise.model import Cell, Check, Verdict
 from heapwise.stats.holm import holm
 from heapwise.stats.noise import NoiseFloor
 from heapwise.trust.words import counted, listed, percent
@@ -83,7 +83,7 @@ def _verdict(floors: dict[Cell, NoiseFloor]) -> tuple[Verdict, str]:
 
 
 def _figure(cell: Cell, floor: NoiseFloor, adjusted: float) -> dict[str, object]:
-    return {"experiment": cell.experiment, "parameters": cell.parameters,
+    return {"experiment": cell.experiment, "parameters": dict(cell.parameters),
             "quantity": cell.quantity, "floor": floor.floor, "detectable": floor.detectable,
             "pairs": floor.pairs, "ratio": floor.ratio.ratio, "low": floor.ratio.low,
             "high": floor.ratio.high, "p_value": floor.p_value, "p_adjusted": adjusted}

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
-from heapwise.evidence.series import baseline_of, parameters_key
-from heapwise.model import Check, Process, Verdict
+from heapwise.evidence.series import baseline_of
+from heapwise.model import Check, Process, Setup, Verdict
 from heapwise.store import StoredRun
 from heapwise.trust.words import counted, listed
 
@@ -81,10 +81,10 @@ def _different(stored: StoredRun, processes: Iterable[Process]) -> list[str]:
     """
     if stored.run.plan.kind != "compare":
         return []
-    groups: dict[str, list[Process]] = {}
+    groups: dict[Setup, list[Process]] = {}
     for process in processes:
         if process.facts.get("output_hash"):
-            groups.setdefault(parameters_key(process.parameters), []).append(process)
+            groups.setdefault(process.setup, []).append(process)
     found: list[str] = []
     for members in groups.values():
         usual = Counter(_outcome(p) for p in members).most_common(1)[0][0]

@@ -13,8 +13,8 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
-from heapwise.evidence.series import Cell, Series, Table
-from heapwise.model import Check
+from heapwise.evidence.series import Series, Table
+from heapwise.model import Cell, Check, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
 from heapwise.store import StoredRun
@@ -101,8 +101,8 @@ def _test(cell: Cell, what: str, logs: list[float]) -> list[dict[str, Any]]:
     drift = along.drift
     if steps and abs(steps.shift) > abs(drift):
         drift = steps.shift
-    return [{"experiment": cell.experiment, "parameters": cell.parameters, "what": what, "p": p,
-             "drift": float(np.expm1(drift)), "n": along.n, "tau": along.tau}]
+    return [{"experiment": cell.experiment, "parameters": dict(cell.parameters), "what": what,
+             "p": p, "drift": float(np.expm1(drift)), "n": along.n, "tau": along.tau}]
 
 
 def _adjusted(tests: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -118,11 +118,11 @@ def _certain(tests: list[dict[str, Any]]) -> list[str]:
 
 def fixed_order(stored: StoredRun) -> bool:
     """True when several rounds of several subjects all had one order."""
-    orders: dict[tuple[str, int], list[str]] = {}
+    orders: dict[tuple[str, int], list[tuple[str, Setup]]] = {}
     for process in measured(stored):
         key = (process.experiment, process.round)
-        orders.setdefault(key, []).append(f"{process.subject} {sorted(process.parameters.items())}")
-    by_experiment: dict[str, list[tuple[str, ...]]] = {}
+        orders.setdefault(key, []).append((process.subject, process.setup))
+    by_experiment: dict[str, list[tuple[tuple[str, Setup], ...]]] = {}
     for (experiment, _), order in orders.items():
         by_experiment.setdefault(experiment, []).append(tuple(order))
     return any(len(all_) >= 4 and len(all_[0]) >= 3 and len(set(all_)) == 1

@@ -13,7 +13,7 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import STEAL_SHARE, TOO_MANY, measured, steal_share
-from heapwise.model import Check, Process, Verdict
+from heapwise.model import Check, Process, Settings, Verdict
 from heapwise.trust.words import counted, percent
 
 ID, TITLE = "V13", "No neighbour disturbed"
@@ -73,7 +73,7 @@ def _switches(process: Process) -> float | None:
     number, wall_s = process.facts.get("involuntary_switches"), process.facts.get("wall_s")
     if number is None or not wall_s or float(wall_s) < 0.1:
         return None
-    if process.parameters.get("threads", 1) > 1:
+    if Settings.of(process.parameters).number("threads", 1) > 1:
         return None
     return float(number) / float(wall_s)
 

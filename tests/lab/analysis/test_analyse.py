@@ -19,7 +19,7 @@ from heapwise.store import StoredRun
 
 def row_of(result: Result, subject: str, quantity: str) -> Row:
     return next(r for r in result.rows
-                if r.subject == subject and r.parameters["quantity"] == quantity)
+                if r.subject == subject and r.quantity == quantity)
 
 
 def test_ratios_are_the_planted_ones_and_lie_in_their_intervals() -> None:
@@ -250,9 +250,13 @@ def test_a_run_without_a_sample_is_no_error() -> None:
 
 @pytest.mark.parametrize("stored", [compare_run(), pool_run(), pool_run(6, threads=[1, 2])])
 def test_json_has_what_is_promised(stored: StoredRun) -> None:
-    document = json.loads(json.dumps(to_json(analyse(Evidence(stored)))))
+    result = analyse(Evidence(stored))
+    document = json.loads(json.dumps(to_json(result)))
     assert {"run", "rows", "trust", "advice"} <= document.keys()
     assert document["run"]["id"] == "5a11"
+    for name, records in (("rows", result.rows), ("findings", result.findings)):
+        assert [(d["experiment"], d["parameters"]) for d in document[name]] == [
+            (r.experiment, {**r.cell.parameters, "quantity": r.cell.quantity}) for r in records]
     for row in document["rows"]:
         assert {"subject", "experiment", "parameters", "unit", "n", "min", "median", "mean", "max",
                 "stddev", "ci_low", "ci_high", "ratio", "ratio_low", "ratio_high"} <= row.keys()

@@ -35,7 +35,7 @@ def complete(**changes: Any) -> Heap:
 
 def standing(found: list[Standing], experiment: str, quantity: str, threads: int = 1) -> Standing:
     return next(s for s in found if s.cell.experiment == experiment
-                and s.cell.quantity == quantity and f'"threads":{threads}}}' in s.cell.parameters)
+                and s.cell.quantity == quantity and s.cell.parameters["threads"] == threads)
 
 
 def goal(stored: StoredRun, says: str) -> Goal:

@@ -35,7 +35,7 @@ def parse(text: str) -> ElementTree.Element:
 
 def rows(quantity: str) -> list[Row]:
     return [r for r in analyse(Evidence(compare_run())).rows
-            if r.parameters["quantity"] == quantity]
+            if r.quantity == quantity]
 
 
 def texts(root: ElementTree.Element) -> list[str]:
@@ -88,7 +88,8 @@ def test_scaling_has_every_raw_point() -> None:
 
 def test_latency_goes_from_the_median_to_the_maximum() -> None:
     base = rows("wall_time")[0]
-    found = [replace(base, subject=s, median=float(m * n), parameters={"quantity": f"alloc_{q}"})
+    found = [replace(base, subject=s, median=float(m * n),
+                     cell=replace(base.cell, quantity=f"alloc_{q}"))
              for s, m in (("a", 20), ("b", 30))
              for n, q in enumerate(("p50", "p99", "p99_9", "max"), 1)]
     words = texts(parse(latency.draw(found, "latency", lambda v: show(v, "ns"))))

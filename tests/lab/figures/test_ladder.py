@@ -18,7 +18,7 @@ from heapwise.model import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [row for row in analyse(Evidence(shelf_run())).rows
-        if row.parameters["quantity"] == "throughput"]
+        if row.quantity == "throughput"]
 SCALE = Scale(1.0, "M/s")
 
 

@@ -19,7 +19,7 @@ from heapwise.model import Row
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [r for r in analyse(Evidence(heap_run(Heap(threads=(1,))))).rows
-        if r.parameters["quantity"] == "throughput" and not r.subject.endswith("-control")]
+        if r.quantity == "throughput" and not r.subject.endswith("-control")]
 NAMES = ["malloc@glibc", "malloc@jemalloc", "malloc@mimalloc", "malloc@tcmalloc",
          "malloc@heapwise", "a_name_that_is_longer_than_any_column_should_be"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from synthetic import pool_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Process, Run, Sample
+from heapwise.model import Process, Run, Sample, Setup
 from heapwise.runner.campaign import Campaign, Progress, Record
 from heapwise.runner.files import Unchanged
 from heapwise.runner.steps import Step
@@ -69,9 +69,9 @@ def conduct(folder: Path, run: Run, disturbed: Disturbed) -> tuple[Evidence, lis
     return Evidence(read_run(folder, run.id)), executor.steps
 
 
-def rows(evidence: Evidence) -> dict[tuple[str, str, str], int]:
-    return {(experiment, cell, subject): len(evidence.paired_rounds(experiment, cell, subject))
-            for (experiment, cell), row in evidence.kept_rounds.items() for subject in row}
+def rows(evidence: Evidence) -> dict[tuple[Setup, str], int]:
+    return {(setup, subject): len(evidence.paired_rounds(setup, subject))
+            for setup, row in evidence.kept_rounds.items() for subject in row}
 
 
 def test_without_losses_exactly_the_planned_rounds_are_run(tmp_path: Path) -> None:
@@ -144,4 +144,4 @@ def test_a_resumed_run_makes_up_what_an_interrupted_one_did_not(tmp_path: Path) 
     again = InProcess(lambda step: False)
     with RunWriter.create(tmp_path / "again", run) as writer:
         Campaign(run, writer, again, Silent(), Unchanged({}), cut).go()
-    assert {step.key for step in again.steps} == {key for key in done if key.startswith("6 ")}
+    assert {step.key for step in again.steps} == {key for key in done if key[0] == 6}

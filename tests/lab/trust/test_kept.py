@@ -9,8 +9,7 @@ import pytest
 from synthetic import Script, compare_run, pool_run
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Cell
-from heapwise.model import Process, Sample
+from heapwise.model import Cell, Process, Sample, Settings
 from heapwise.store import StoredRun
 from heapwise.trust.v12_frequency import check as frequency
 from heapwise.trust.v13_neighbour import check as neighbour
@@ -99,7 +98,7 @@ def test_without_chains_nothing_is_called_crowded() -> None:
 
 def test_an_outlier_is_kept() -> None:
     stored = compare_run(Script(bend=lambda s, r, v: v * 50 if (s, r) == ("glibc", 3) else v))
-    values = Evidence(stored).table[Cell("compare", "{}", "wall_time")]["glibc"].values
+    values = Evidence(stored).table[Cell("compare", Settings({}), "wall_time")]["glibc"].values
     assert max(values) > 50
     assert len(values) == 14
 
@@ -159,7 +158,7 @@ def test_a_lost_round_of_the_baseline_costs_nobody_a_pair() -> None:
 
 def test_the_figure_of_a_round_is_the_median_of_its_repeats() -> None:
     stored = pool_run(rounds=1)
-    cell = Cell("pool/bulk", '{"block_size":64}', "free")
+    cell = Cell("pool/bulk", Settings({"block_size": 64}), "free")
     series = Evidence(stored).table[cell]["mutex"]
     assert len(series.values) == 9
     assert series.rounds == {0: sorted(series.values)[4]}

@@ -172,7 +172,7 @@ def best_peer(result: Result) -> str:
     peers = {s.name: s.peer for s in result.run.plan.subjects}
     better = [
         row for row in result.rows
-        if row.parameters.get("quantity") == "wall_time" and row.verdict == "better"
+        if row.quantity == "wall_time" and row.verdict == "better"
         and row.ratio is not None
     ]
     if result.run.plan.kind != "compare" or not better:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from heapwise.analysis.units import Scale, change, scale_for, significant
-from heapwise.model import Result, Row
+from heapwise.model import Cell, Result, Row
 
 Line = list[str]
 
@@ -16,8 +15,8 @@ def compare_table(result: Result) -> str:
     """Time and peak memory, absolute and against the baseline."""
     control = {s.name for s in result.run.plan.subjects if s.control}
     rows = [row for row in result.rows if row.subject not in control]
-    times = {row.subject: row for row in rows if row.parameters["quantity"] == "wall_time"}
-    memories = {row.subject: row for row in rows if row.parameters["quantity"] == "peak_memory"}
+    times = {row.subject: row for row in rows if row.quantity == "wall_time"}
+    memories = {row.subject: row for row in rows if row.quantity == "peak_memory"}
     baseline = next((row.subject for row in rows if row.baseline), "baseline")
     head = ["", "time", f"vs {baseline}", "(95 % CI)", "peak memory", f"vs {baseline}", "(95 % CI)"]
     time_scale = scale_for([row.median for row in times.values()], "s")
@@ -32,21 +31,17 @@ def compare_table(result: Result) -> str:
 
 
 def experiment_tables(result: Result) -> str:
-    """A table for each experiment, cell and quantity: the five figures and the ratio."""
-    groups: dict[tuple[str, str], list[Row]] = {}
+    """A table for each cell: the five figures and the ratio."""
+    groups: dict[Cell, list[Row]] = {}
     for row in result.rows:
-        key = row.experiment, json.dumps(row.parameters, sort_keys=True)
-        groups.setdefault(key, []).append(row)
+        groups.setdefault(row.cell, []).append(row)
     return "\n\n".join(_experiment_table(rows) for rows in groups.values())
 
 
 def _experiment_table(rows: Sequence[Row]) -> str:
     first = rows[0]
-    quantity = first.parameters.get("quantity", "")
-    settings = "  ".join(
-        f"{name}={value}" for name, value in first.parameters.items() if name != "quantity"
-    )
-    title = f"{first.experiment}  {quantity}  {settings}".rstrip()
+    settings = "  ".join(f"{name}={value}" for name, value in first.parameters.items())
+    title = f"{first.experiment}  {first.quantity}  {settings}".rstrip()
     scale = scale_for([row.median for row in rows], first.unit)
     lines: list[Line] = [[
         "", f"median {scale.label}".rstrip(), "min", "mean", "max", "stddev", "vs baseline",

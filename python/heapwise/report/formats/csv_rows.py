@@ -19,7 +19,7 @@ FIGURES = ("n", "min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "
 def write(view: View) -> str:
     stored, result = view.stored, view.result
     parameters = list(dict.fromkeys(
-        name for row in result.rows for name in row.parameters if name != "quantity"))
+        name for row in result.rows for name in row.parameters))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["run", "experiment", "subject", *parameters, "quantity", "unit", "better",
@@ -32,5 +32,5 @@ def write(view: View) -> str:
 def _cells(row: Row, parameters: list[str]) -> list[object]:
     figures = ["" if (value := getattr(row, name)) is None else value for name in FIGURES]
     names = [row.experiment, row.subject, *(row.parameters.get(name, "") for name in parameters),
-             row.parameters["quantity"], row.unit, row.better, *figures]
+             row.quantity, row.unit, row.better, *figures]
     return [*map(cell_text, names), " ".join(repr(value) for value in row.values)]

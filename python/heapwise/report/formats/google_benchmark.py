@@ -21,7 +21,7 @@ def write(view: View) -> str:
     stored, result = view.stored, view.result
     rows = [r for r in result.rows if r.unit in SECONDS and r.median is not None]
     if view.is_compare:
-        rows = [r for r in rows if r.parameters["quantity"] == "wall_time"]
+        rows = [r for r in rows if r.quantity == "wall_time"]
     found = [entry for place, row in enumerate(rows) for entry in _entries(stored, row, place)]
     return json.dumps({"context": _context(stored), "benchmarks": found}, indent=2) + "\n"
 
@@ -48,7 +48,7 @@ def _level(cache: str) -> int:
 
 def _entries(stored: StoredRun, row: Row, family: int) -> Iterator[dict[str, Any]]:
     factor = SECONDS[row.unit] * 1e9
-    cell = "".join(f"/{k}:{v}" for k, v in row.parameters.items())
+    cell = "".join(f"/{k}:{v}" for k, v in {**row.parameters, "quantity": row.quantity}.items())
     name = f"{row.experiment}/{row.subject}{cell}"
     shared = {"family_index": family, "per_family_instance_index": 0, "run_name": name,
               "repetitions": row.n, "threads": row.parameters.get("threads", 1),

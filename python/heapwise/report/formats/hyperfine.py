@@ -35,7 +35,8 @@ def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
         "min": _scaled(row.min, factor), "max": _scaled(row.max, factor),
         "times": [value * factor for value in row.values],
         "exit_codes": [p.facts.get("exit_code", 0) for p in processes],
-        "parameters": {k: str(v) for k, v in {"subject": row.subject, **row.parameters}.items()},
+        "parameters": {k: str(v) for k, v in {
+            "subject": row.subject, **row.parameters, "quantity": row.quantity}.items()},
     }
     peaks = [p.facts.get("peak_rss_bytes") for p in processes]
     if view.is_compare and all(peaks):
@@ -46,16 +47,14 @@ def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
 def _command(view: View, row: Row) -> str:
     """hyperfine tells results apart by this, so it names the subject."""
     program = shlex.join(view.stored.run.plan.command) if view.is_compare else row.experiment
-    cell = " ".join(f"{k}={v}" for k, v in row.parameters.items()
-                    if k != "quantity" or not view.is_compare)
-    return f"{program} [{row.subject}]{f' {cell}' if cell else ''}"
+    quantity = "" if view.is_compare else f"quantity={row.quantity}"
+    return " ".join(w for w in (program, f"[{row.subject}]", str(row.parameters), quantity) if w)
 
 
 def _processes(view: View, row: Row) -> list[Process]:
     numbers = {s.process for s in view.evidence.sieve.kept}
-    cell = {k: v for k, v in row.parameters.items() if k != "quantity"}
     return [p for p in view.stored.processes if p.number in numbers and p.subject == row.subject
-            and p.experiment == row.experiment and p.parameters == cell]
+            and p.setup == row.cell.setup]
 
 
 def _mean(processes: list[Process], fact: str) -> float:

@@ -31,7 +31,7 @@ def write(view: View) -> str:
 
 def _table(group: Group) -> list[str]:
     scale = scale_for([row.min for row in group.rows], group.unit)
-    cell = ", ".join(f"{name} {value}" for name, value in group.cell.items())
+    cell = ", ".join(f"{name} {value}" for name, value in group.parameters.items())
     title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
     unit = f" ({scale.label})" if scale.label else ""
     return [

@@ -31,8 +31,8 @@ def write(view: View) -> str:
 
 def _block(table: Table, line: Line) -> str:
     settings = [f"{name}={value}" for name, value in line.spec.environment.items()]
-    cell = next((row.parameters for row in line.rows.values()), {})
-    words = [word.replace("{depth}", str(cell.get("depth", ""))) for word in line.spec.command]
+    depth = str(table.parameters.get("depth", ""))
+    words = [word.replace("{depth}", depth) for word in line.spec.command]
     head = f"# {line.spec.title} ({line.subject})\n{' '.join([*settings, shlex.join(words)])}\n"
     return f"{head}{line.trouble or _figures(line)}\n"
 

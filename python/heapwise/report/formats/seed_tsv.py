@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from heapwise.evidence.kept import measured, recorded
 from heapwise.model import Row
 from heapwise.report.view import View
@@ -51,7 +53,7 @@ def _values(stored: StoredRun, name: str) -> str:
                         key=str))
 
 
-def _list(values: list[object] | list[int]) -> str:
+def _list(values: Iterable[object]) -> str:
     return ",".join(str(value) for value in values)
 
 
@@ -59,4 +61,4 @@ def _line(row: Row, varying: list[str]) -> str:
     cell = "".join(f" {name}={row.parameters[name]}" for name in varying if name in row.parameters)
     figures = ["" if (v := getattr(row, name)) is None else f"{v:.3f}" for name in FIGURES]
     scenario = row.experiment.rpartition("/")[2] + cell
-    return "\t".join([scenario, row.subject, str(row.parameters["quantity"]), *figures])
+    return "\t".join([scenario, row.subject, row.quantity, *figures])

@@ -50,8 +50,8 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
 def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
     """One cell and quantity; the seed's figures stand in a column of their own."""
     scale = scale_for([row.median for row in group.rows], group.unit)
-    words = cell_words(readable(experiment, group.cell, view.varying(experiment)))
-    seeds = {row.subject: seed_figures(experiment, row.subject, row.parameters)
+    words = cell_words(readable(experiment, group.parameters, view.varying(experiment)))
+    seeds = {row.subject: seed_figures(experiment, row.subject, row.cell)
              for row in group.rows}
     head = ["subject", f"median{f', {scale.label}' if scale.label else ''}", "95 % of median",
             f"against {experiment.baseline}", "95 %"]
@@ -74,9 +74,9 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
         found = cells(group, scale, with_strip=False)
         words = [_short(found[name]) if name in found else "" for name in subjects]
         seeds = [f"{row.subject} {_seed(own)}" for row in group.rows
-                 if (own := seed_figures(experiment, row.subject, row.parameters))]
+                 if (own := seed_figures(experiment, row.subject, row.cell))]
         seeded = seeded or bool(seeds)
-        lines.append([cell_words(readable(experiment, group.cell, varying)), *words,
+        lines.append([cell_words(readable(experiment, group.parameters, varying)), *words,
                       "; ".join(seeds)])
     head = ["cell", *subjects, "seed"]
     shown = lines if seeded else [line[:-1] for line in lines]
@@ -99,7 +99,7 @@ def _seed(found: list[SeedFigure]) -> str:
 def _unmatched(view: View, experiment: Experiment) -> list[str]:
     """Figures of the seed whose cell or subject this run did not measure."""
     shown = [f for group in view.of(experiment) for row in group.rows
-             for f in seed_figures(experiment, row.subject, row.parameters)]
+             for f in seed_figures(experiment, row.subject, row.cell)]
     rest = [f for f in experiment.seed_figures if f not in shown]
     if not rest:
         return []

@@ -47,7 +47,7 @@ def _quantity(view: View, experiment: Experiment) -> str:
 def _over_numbers(groups: list[Group], varying: list[str]) -> bool:
     if len(varying) != 1 or len(groups) < 3:
         return False
-    return all(isinstance(g.cell.get(varying[0]), int | float) for g in groups)
+    return all(isinstance(g.parameters.get(varying[0]), int | float) for g in groups)
 
 
 def _shown(view: View, row: Row) -> bool:
@@ -68,7 +68,7 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
     found = []
     for group in groups[:MOST_CELLS]:
         rows = [_bare(row) for row in group.rows if _drawn(view, row)]
-        name = cell_words(readable(group.experiment, group.cell, varying))
+        name = cell_words(readable(group.experiment, group.parameters, varying))
         found.append(ladder.Step(name, rows))
     scale = scale_for([row.median for step in found for row in step.rows], groups[0].unit)
     return ladder.draw(found, scale, title, groups[0].rows[0].better)

@@ -36,7 +36,7 @@ def build(view: View) -> dict[str, Any] | None:
 
 def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     groups, varying = view.of(experiment), view.varying(experiment)
-    fixed = {k: v for k, v in groups[0].cell.items() if k not in varying}
+    fixed = {k: v for k, v in groups[0].parameters.items() if k not in varying}
     first = [g for g in groups if g.quantity == experiment.quantities[0].name]
     first, rest = (first, [g for g in groups if g not in first]) if len(groups) > MANY else (
         groups, [])
@@ -50,7 +50,7 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
 
 
 def _name(group: Group, varying: list[str]) -> str:
-    words = [f"{name} {group.cell[name]}" for name in varying if name in group.cell]
+    words = [f"{name} {group.parameters[name]}" for name in varying if name in group.parameters]
     return ", ".join([quantity_name(group.quantity), *words])
 
 
@@ -70,13 +70,13 @@ def _table(view: View, group: Group, varying: list[str], *, drawn: bool = True) 
 def _seeds(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str]]:
     """Figure, name of the seed, machine; in the unit of the table."""
     return [(scale.number(f.value), seed_name(f), f.machine)
-            for f in seed_figures(group.experiment, row.subject, row.parameters)]
+            for f in seed_figures(group.experiment, row.subject, row.cell)]
 
 
 def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
     """One figure for each quantity over each number that varies alone."""
     found = []
-    numbers = [g.cell.get(varying[0]) for g in groups] if len(varying) == 1 else []
+    numbers = [g.parameters.get(varying[0]) for g in groups] if len(varying) == 1 else []
     if not numbers or not all(isinstance(number, int | float) for number in numbers):
         return []
     for quantity in dict.fromkeys(g.quantity for g in groups):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -40,9 +39,9 @@ def _by_workload(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
     speeds = [g for g in groups if g.quantity == THROUGHPUT]
     found = [_panels(view, few, "Throughput by workload", FASTER)
              for few in (_one_each(speeds, most=False),) if few]
-    contended = [g for g in _one_each(speeds, most=True) if g.cell.get("threads", 1) != 1]
-    for threads in dict.fromkeys(g.cell["threads"] for g in contended):
-        picked = [g for g in contended if g.cell["threads"] == threads]
+    contended = [g for g in _one_each(speeds, most=True) if g.parameters.get("threads", 1) != 1]
+    for threads in dict.fromkeys(g.parameters["threads"] for g in contended):
+        picked = [g for g in contended if g.parameters["threads"] == threads]
         found.append(_panels(view, picked, f"Throughput by workload, {threads} threads", FASTER))
     times = [g for g in groups if g.unit in TIME_UNITS and is_main(_quantity(g))]
     if first := _one_each(times, most=False):
@@ -91,7 +90,7 @@ def _rows(view: View, rows: list[Row]) -> list[Row]:
 
 
 def _threads(groups: list[Group]) -> str:
-    fewest = {g.cell["threads"] for g in groups if "threads" in g.cell}
+    fewest = {g.parameters["threads"] for g in groups if "threads" in g.parameters}
     return ", one thread" if fewest == {1} else ""
 
 
@@ -112,8 +111,8 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
         experiment = next(e for e in view.stored.run.experiments if e.id == cell.experiment)
         one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
-            parameters = json.loads(cell.parameters)
-            words = [f"{k.replace('_', ' ')} {parameters[k]}" for k in view.varying(experiment)]
+            words = [f"{k.replace('_', ' ')} {cell.parameters[k]}"
+                     for k in view.varying(experiment)]
             name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
             found.append((", ".join([name, *words]), picture(one)))
     return found

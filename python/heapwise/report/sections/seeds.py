@@ -22,7 +22,7 @@ def build(view: View) -> dict[str, Any] | None:
     groups = [] if are_many_questions(view.evidence) else view.groups
     lines = [_line(group, row, figure) for group in groups
              if not group.experiment.is_of_programs for row in group.rows
-             for figure in seed_figures(group.experiment, row.subject, row.parameters)]
+             for figure in seed_figures(group.experiment, row.subject, row.cell)]
     result = view.result
     if not lines and not result.headlines and not result.goals:
         return None
@@ -66,7 +66,7 @@ def _line(group: Group, row: Row, figure: SeedFigure) -> dict[str, str]:
     scale = scale_for([row.median, figure.value], row.unit)
     return {
         "experiment": group.experiment.id, "quantity": quantity_name(group.quantity),
-        "cell": cell_words(group.cell), "subject": row.subject,
+        "cell": cell_words(group.parameters), "subject": row.subject,
         "unit": scale.label, "seed": scale.number(figure.value), "machine": figure.machine,
         "ours": scale.number(row.median) if row.median is not None else "",
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -90,8 +89,7 @@ def _row(view: View, standing: Standing, names: list[str]) -> dict[str, Any]:
 
 def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
     """Why there is no figure: it failed here, or was never meant to run here."""
-    key = standing.cell.experiment, standing.cell.parameters
-    tried = view.evidence.tried.get(key, {}).get(name)
+    tried = view.evidence.tried.get(standing.cell.setup, {}).get(name)
     status, reason = outcome(tried) if tried else ("ok", "")
     if status == "ok":
         return {"words": "", "class": "absent", "hint": f"{name}: not measured here", "value": ""}
@@ -106,9 +104,10 @@ def _one_family(view: View) -> bool:
 def _cell_words(view: View, standing: Standing) -> str:
     experiment = next(e for e in view.stored.run.experiments
                       if e.id == standing.cell.experiment)
-    cell, varying = json.loads(standing.cell.parameters), view.varying(experiment)
+    settings, varying = standing.cell.parameters, view.varying(experiment)
     words = [quantity_name(standing.cell.quantity)]
-    words += [f"{name.replace('_', ' ')} {cell[name]}" for name in varying if name in cell]
+    words += [f"{name.replace('_', ' ')} {settings[name]}" for name in varying
+              if name in settings]
     return ", ".join(words)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -95,8 +94,7 @@ def _seeds(table: Table, line: Line) -> dict[str, tuple[str, str]]:
     """Machine -> real time, and user and system time, of the same cell; in seconds, as printed."""
     found: dict[str, dict[str, str]] = {}
     for quantity in ("wall", "user", "system"):
-        parameters = {**json.loads(table.cell), "quantity": quantity}
-        for figure in seed_figures(table.experiment, line.subject, parameters):
+        for figure in seed_figures(table.experiment, line.subject, table.cell(quantity)):
             found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
     return {machine: (times.get(WALL, ""),
                       " ".join(f"{times[q]} {q}" for q in ("user", "system") if q in times))
