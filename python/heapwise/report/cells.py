@@ -14,7 +14,7 @@ from heapwise.report.words import interval, quantity_name, relation
 
 
 @dataclass(frozen=True)
-class Cell:
+class Entry:
     """One row's part of a column. Empty strings where there is nothing to show."""
 
     row: Row
@@ -31,7 +31,7 @@ class Column:
     name: str
     unit: str
     meaning: str
-    cells: dict[str, Cell]
+    cells: dict[str, Entry]
 
 
 def column(group: Group, *, with_strip: bool) -> Column:
@@ -41,7 +41,7 @@ def column(group: Group, *, with_strip: bool) -> Column:
                   cells(group, scale, with_strip=with_strip))
 
 
-def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, Cell]:
+def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, Entry]:
     axis = strip.shared_axis([row.values for row in group.rows]) if with_strip else None
     found = {}
     for row in group.rows:
@@ -49,7 +49,7 @@ def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, Cell]:
         if axis and row.values and row.median is not None:
             drawn = strip.draw(row.values, row.median, axis, row.subject, scale.text,
                                row.ci_low, row.ci_high)
-        found[row.subject] = Cell(
+        found[row.subject] = Entry(
             row, _number(scale, row.median), _ends(scale, row), relation(row), interval(row),
             Markup(drawn), {name: _number(scale, getattr(row, name))
                             for name in ("min", "median", "mean", "max", "stddev")})

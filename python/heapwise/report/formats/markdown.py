@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from heapwise.analysis.units import scale_for
-from heapwise.report.cells import Cell, cells
+from heapwise.report.cells import Entry, cells
 from heapwise.report.view import Group, View
 from heapwise.report.words import quantity_name
 from heapwise.trust.words import counted
@@ -43,7 +43,7 @@ def _table(group: Group) -> list[str]:
     ]
 
 
-def _line(cell: Cell) -> str:
+def _line(cell: Entry) -> str:
     figures = [cell.figures[name] for name in ("min", "median", "mean", "max", "stddev")]
     words = [cell.row.subject, str(cell.row.n), *figures, cell.ends, cell.relation, cell.interval]
     return f"| {' | '.join(map(_text, words))} |"

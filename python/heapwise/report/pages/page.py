@@ -8,7 +8,7 @@ from heapwise.analysis.findings import readable
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.units import scale_for
 from heapwise.model import Experiment, SeedFigure
-from heapwise.report.cells import Cell, cells
+from heapwise.report.cells import Entry, cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.report.words import cell_words, quantity_name
@@ -85,7 +85,7 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
             *table(head if seeded else head[:-1], shown)]
 
 
-def _short(cell: Cell) -> str:
+def _short(cell: Entry) -> str:
     """``500 (499–502)``, or why there is none."""
     if not cell.median:
         return cell.row.status.replace("_", " ")
