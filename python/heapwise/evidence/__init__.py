@@ -4,10 +4,10 @@ Checks, rows, sections and figures start from ``Evidence``; everything in it is 
 """
 
 from heapwise.evidence.evidence import YARDSTICK, Evidence
-from heapwise.evidence.kept import measured, planted, recorded, timed
+from heapwise.evidence.kept import measured, planted, timed
 from heapwise.evidence.series import Cell, Series, Side, Table, parameters_key
 
 __all__ = [
     "YARDSTICK", "Cell", "Evidence", "Series", "Side", "Table", "measured", "parameters_key",
-    "planted", "recorded", "timed",
+    "planted", "timed",
 ]

@@ -1,7 +1,7 @@
 """The types that every other package uses; this package imports none of them.
 
 ``declared`` is what an experiment says of itself, ``stored`` what a run keeps on disk, ``derived``
-what an analysis makes of it.
+what an analysis makes of it. ``facts``, ``machine`` and ``options`` are parts of what is stored.
 """
 
 from heapwise.model.declared import (
@@ -23,9 +23,22 @@ from heapwise.model.derived import (
     Row,
     Trust,
 )
+from heapwise.model.facts import (
+    Calls,
+    Clock,
+    CountLine,
+    End,
+    Identity,
+    LauncherFacts,
+    Library,
+    ProcessFacts,
+    SampleFacts,
+    Start,
+    WorkCheck,
+)
+from heapwise.model.machine import MachineFacts, Quiet
+from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions
 from heapwise.model.stored import (
-    FILES,
-    MARKS,
     RUN_ID,
     SCHEMA_VERSION,
     Check,
@@ -41,8 +54,10 @@ from heapwise.model.stored import (
 )
 
 __all__ = [
-    "EXPERIMENT_ID", "FILES", "MARKS", "RUN_ID", "SCHEMA_VERSION", "Better", "Check",
-    "Detectable", "Expectation", "Expected", "Experiment", "Finding", "Goal", "Machine",
-    "Parameter", "Peer", "Plan", "Process", "Quantity", "Result", "Row", "Run", "Sample",
-    "SeedFigure", "Status", "Subject", "SubjectSpec", "Trust", "Verdict",
+    "EXPERIMENT_ID", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Check", "Clock",
+    "CountLine", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected",
+    "Experiment", "FileState", "Finding", "Goal", "Identity", "LauncherFacts", "Library",
+    "Machine", "MachineFacts", "Parameter", "Peer", "Plan", "PlanOptions", "Process",
+    "ProcessFacts", "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts",
+    "SeedFigure", "Start", "Status", "Subject", "SubjectSpec", "Trust", "Verdict", "WorkCheck",
 ]

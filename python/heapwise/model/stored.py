@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from heapwise.model.declared import Experiment
+from heapwise.model.facts import Identity, Number, ProcessFacts, SampleFacts
+from heapwise.model.machine import MachineFacts
+from heapwise.model.options import PlanOptions
 
 SCHEMA_VERSION = 1
 
@@ -63,7 +66,7 @@ class Machine:
     distribution: str
     libc: str
     page_bytes: int
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: MachineFacts = field(default_factory=MachineFacts)
     unavailable: dict[str, str] = field(default_factory=dict)
 
 
@@ -77,9 +80,6 @@ class Subject:
     baseline: bool = False
     control: bool = False
     """True for the second label of the baseline (the A/A pair), which is never ranked."""
-
-MARKS, FILES = "environment_marks", "files"
-"""Options of a plan that only the store of the run has a use for: ``redact`` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -102,17 +102,15 @@ class Plan:
     smoke: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     working_directory: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
+    options: PlanOptions = field(default_factory=PlanOptions)
 
 
 @dataclass(frozen=True)
 class Process:
     """One child process, as the launcher and the probe saw it. One line of ``samples.jsonl``.
 
-    ``parameters`` are the settings of the cell (without ``quantity``). ``facts`` holds what the
-    launcher printed (wall_s, user_s, system_s, peak_rss_bytes, minor_faults, exit_code, signal,
-    output_hash, spin_before_ns, steal, affinity, ...) and ``identity`` what the probe wrote inside
-    the child (path and build-id of the library that malloc comes from, for each exec'd process).
+    ``parameters`` are the settings of the cell (without ``quantity``). ``identity`` has a line for
+    each process that was exec'd.
     """
 
     number: int
@@ -123,8 +121,8 @@ class Process:
     status: Status
     reason: str = ""
     warm_up: bool = False
-    facts: dict[str, Any] = field(default_factory=dict)
-    identity: list[dict[str, Any]] = field(default_factory=list)
+    facts: ProcessFacts = field(default_factory=ProcessFacts)
+    identity: list[Identity] = field(default_factory=list)
     started_at: str = ""
     kind: Literal["process"] = "process"
 
@@ -140,8 +138,8 @@ class Sample:
     round: int
     repeat: int
     warm_up: bool
-    values: dict[str, float]
-    facts: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Number]
+    facts: SampleFacts = field(default_factory=SampleFacts)
     kind: Literal["sample"] = "sample"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from heapwise.catalog import SYSTEM, choose_experiments, find_peers, tuning_prefixes
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Parameter, Peer, Plan, Subject, SubjectSpec
+from heapwise.model import Experiment, Parameter, Peer, Plan, PlanOptions, Subject, SubjectSpec
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.steps import control_name
@@ -61,11 +61,11 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
         precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
         environment=to_store(left, peers), working_directory=str(Path.cwd()),
-        options={
-            "cpus": list(request.cpus), "repeats": request.repeats,
-            "keep_environment": request.keep_environment, "removed_environment": removed,
-            "time_given": request.time_s is not None,
-        },
+        options=PlanOptions(
+            cpus=list(request.cpus), repeats=request.repeats,
+            keep_environment=request.keep_environment, removed_environment=removed,
+            time_given=request.time_s is not None,
+        ),
     )
     needed = any("@" in s.name for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
