@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit, Problem
-from heapwise.model import Machine
+
+if TYPE_CHECKING:
+    from heapwise.model import Machine
 
 State = Literal["good", "note", "missing"]
 Finding = tuple[State, str, str]
