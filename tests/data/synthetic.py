@@ -8,28 +8,50 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from msgspec import structs
 
 from heapwise.model import (
+    Calls,
     Check,
+    Clock,
     Experiment,
+    Identity,
+    Library,
     Machine,
+    MachineFacts,
     Parameter,
     Peer,
     Plan,
     Process,
+    ProcessFacts,
     Quantity,
+    Quiet,
     Run,
     Sample,
+    SampleFacts,
     SeedFigure,
+    Start,
     Subject,
     SubjectSpec,
+    WorkCheck,
 )
 from heapwise.store import StoredRun
 
 MIB = 2**20
+
+START = Start(compiler="gcc 12.2.0", flags="-O2", ndebug=True,
+              clock=Clock(resolution_ns=1, overhead_ns=21.0))
+"""What an experiment's process says of itself."""
+
+Record = TypeVar("Record", Process, Sample)
+
+
+def changed(record: Record, **facts: Any) -> Record:
+    """With some of its facts replaced; None: it was not recorded."""
+    return replace(record, facts=structs.replace(record.facts, **facts))
 
 
 def machine() -> Machine:
@@ -37,7 +59,8 @@ def machine() -> Machine:
         host="synthetic", user="nobody", cpu="Synthetic CPU", cores=2, memory_bytes=8 * 2**30,
         caches={"L1d": 32768}, kernel="Linux 6.1.0", distribution="Synthetic 12", libc="glibc 2.36",
         page_bytes=4096,
-        facts={"settings": {"thp": "madvise", "overcommit_memory": 0}, "quiet": {"load": 0.1}},
+        facts=MachineFacts(settings={"thp": "madvise", "overcommit_memory": 0},
+                           quiet=Quiet(load=[0.1])),
         unavailable={"perf_counters": "perf_event_open is refused"},
     )
 
@@ -48,10 +71,10 @@ def peer(name: str) -> Peer:
                 version="1.0", build_id=f"id-{name}", get=f"apt install {name}", licence="MIT")
 
 
-def identity(name: str) -> list[dict[str, Any]]:
+def identity(name: str) -> list[Identity]:
     path = "/lib/libc.so.6" if name == "glibc" else f"/usr/lib/lib{name}.so.2"
-    return [{"pid": 1, "exe": "/usr/bin/toy", "affinity": [0, 1],
-             "malloc": {"path": path, "build_id": f"id-{name}"}}]
+    return [Identity(pid=1, exe="/usr/bin/toy", affinity=[0, 1],
+                     malloc=Library(path=path, build_id=f"id-{name}"))]
 
 
 @dataclass
@@ -99,8 +122,9 @@ def compare_run(script: Script | None = None) -> StoredRun:
 def _counting() -> Process:
     return Process(
         number=0, experiment="compare", subject="glibc", parameters={}, round=-1, status="ok",
-        warm_up=True, facts={"counting": True, "calls": {"malloc": 20_000_000, "free": 20_000_000},
-                             "bytes_requested": 2e9, "counted_wall_s": 3.0})
+        warm_up=True, facts=ProcessFacts(
+            counting=True, calls=Calls(malloc=20_000_000, free=20_000_000),
+            bytes_requested=2_000_000_000, counted_wall_s=3.0))
 
 
 def _compare_process(number: int, name: str, round_: int, time: float, peak: float, *,
@@ -108,11 +132,11 @@ def _compare_process(number: int, name: str, round_: int, time: float, peak: flo
     return Process(
         number=number, experiment="compare", subject=name, parameters={}, round=round_,
         status="ok", warm_up=warm_up, identity=identity(name.removesuffix("-control")),
-        facts={"wall_s": time, "user_s": time * 0.95, "system_s": time * 0.03,
-               "peak_rss_bytes": peak, "exit_code": 0, "output_hash": "xxh3:1", "steal_ticks": 0,
-               "psi_cpu_us": 100, "involuntary_switches": 3, "affinity": [0, 1],
-               "spin_before_ns": 1_000_000, "spin_after_ns": 1_001_000,
-               "launcher_rss_bytes": 3 * MIB})
+        facts=ProcessFacts(
+            wall_s=time, user_s=time * 0.95, system_s=time * 0.03, peak_rss_bytes=int(peak),
+            exit_code=0, output_hash="xxh3:1", steal_ticks=0, psi_cpu_us=100,
+            involuntary_switches=3, affinity=[0, 1], spin_before_ns=1_000_000,
+            spin_after_ns=1_001_000, launcher_rss_bytes=3 * MIB))
 
 
 def _compare_plan(script: Script, names: Sequence[str]) -> Run:
@@ -194,11 +218,10 @@ def _pool_process(number: int, experiment: str, name: str, cell: dict[str, Any],
     return Process(
         number=number, experiment=experiment, subject=name, parameters=cell, round=round_,
         status="ok", identity=identity(name[7:]) if name.startswith("malloc@") else [],
-        facts={"wall_s": 0.2, "exit_code": 0, "affinity": [0, 1], "steal_ticks": 0,
-               "peak_rss_bytes": 70 * MIB, "launcher_rss_bytes": 3 * MIB,
-               "compiler": "gcc 12.2.0", "flags": "-O2", "ndebug": True,
-               "clock": {"resolution_ns": 1, "overhead_ns": 21.0},
-               "checks": [{"id": "work", "ok": True, "detail": "all blocks distinct"}]})
+        facts=ProcessFacts(
+            wall_s=0.2, exit_code=0, affinity=[0, 1], steal_ticks=0, peak_rss_bytes=70 * MIB,
+            launcher_rss_bytes=3 * MIB, start=START,
+            checks=[WorkCheck("work", True, "all blocks distinct")]))
 
 
 def _pool_sample(random: np.random.Generator, number: int, experiment: Experiment, name: str,
@@ -208,8 +231,9 @@ def _pool_sample(random: np.random.Generator, number: int, experiment: Experimen
     return Sample(
         process=number, experiment=experiment.id, subject=name, parameters=cell, round=round_,
         repeat=repeat, warm_up=repeat == 0, values=values,
-        facts={"elapsed_ns": 7_000_000, "spin_before_ns": 1_000_000, "spin_after_ns": 1_000_500,
-               "breadth_before_ns": 40_000, "breadth_after_ns": 40_100, "cpus": [0]})
+        facts=SampleFacts(
+            elapsed_ns=7_000_000, spin_before_ns=1_000_000, spin_after_ns=1_000_500,
+            breadth_before_ns=40_000, breadth_after_ns=40_100, cpus=[0]))
 
 
 def _run(plan: Plan, experiments: list[Experiment], preflight: list[Check]) -> Run:

@@ -11,18 +11,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from synthetic import identity, machine, peer
+from synthetic import START, identity, machine, peer
 
 from heapwise.model import (
     Experiment,
     Parameter,
     Plan,
     Process,
+    ProcessFacts,
     Quantity,
     Run,
     Sample,
+    SampleFacts,
     Subject,
     SubjectSpec,
+    WorkCheck,
 )
 from heapwise.store import StoredRun
 
@@ -114,11 +117,10 @@ def _process(script: Heap, random: np.random.Generator, experiment: Experiment, 
         number=number, experiment=experiment.id, subject=name, parameters=cell, round=round_,
         status="timed_out" if lost else "ok", reason="no end after 900 s" if lost else "",
         identity=identity(inner[7:]) if "@" in inner else [],
-        facts={"wall_s": 0.2, "exit_code": 0, "affinity": [0, 1], "steal_ticks": 0,
-               "peak_rss_bytes": 70 * MIB, "launcher_rss_bytes": 3 * MIB,
-               "compiler": "gcc 12.2.0", "flags": "-O2", "ndebug": True,
-               "clock": {"resolution_ns": 1, "overhead_ns": 21.0},
-               "checks": [{"id": "work", "ok": True, "detail": "all blocks distinct"}]}))
+        facts=ProcessFacts(
+            wall_s=0.2, exit_code=0, affinity=[0, 1], steal_ticks=0, peak_rss_bytes=70 * MIB,
+            launcher_rss_bytes=3 * MIB, start=START,
+            checks=[WorkCheck("work", True, "all blocks distinct")])))
     if lost:
         return
     values = {q.name: script.bend(experiment.id, inner, cell, q.name,
@@ -127,8 +129,8 @@ def _process(script: Heap, random: np.random.Generator, experiment: Experiment, 
     samples.append(Sample(
         process=number, experiment=experiment.id, subject=name, parameters=cell, round=round_,
         repeat=0, warm_up=False, values=values,
-        facts={"elapsed_ns": 200_000_000, "operations": 5_000_000, "spin_before_ns": 1_000_000,
-               "spin_after_ns": 1_000_500, "cpus": [0]}))
+        facts=SampleFacts(elapsed_ns=200_000_000, operations=5_000_000, spin_before_ns=1_000_000,
+                          spin_after_ns=1_000_500, cpus=[0])))
 
 
 def planted(script: Heap, quantity: str, subject: str, threads: int) -> float:

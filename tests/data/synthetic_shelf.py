@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from synthetic import machine
+from msgspec import structs
+from synthetic import START, machine
 
 from heapwise.model import (
     Expectation,
@@ -20,12 +21,15 @@ from heapwise.model import (
     Parameter,
     Plan,
     Process,
+    ProcessFacts,
     Quantity,
     Run,
     Sample,
+    SampleFacts,
     SeedFigure,
     Subject,
     SubjectSpec,
+    WorkCheck,
 )
 from heapwise.store import StoredRun
 
@@ -115,12 +119,10 @@ def _process(script: Shelf, random: np.random.Generator, experiment: Experiment,
              samples: list[Sample]) -> None:
     number, inner = len(processes), name.removesuffix("-control")
     refused = inner in script.refused
-    facts: dict[str, Any] = {
-        "wall_s": 0.2, "exit_code": 0, "affinity": [0, 1], "steal_ticks": 0, "compiler": "gcc 12",
-        "flags": "-O2", "ndebug": True, "clock": {"resolution_ns": 1, "overhead_ns": 21.0},
-        "checks": [{"id": "work", "ok": True, "detail": "the sum is that of the reference"}]}
-    if script.plant.get(inner):
-        facts["start"] = {"plant_ns": script.plant[inner]}
+    facts = ProcessFacts(
+        wall_s=0.2, exit_code=0, affinity=[0, 1], steal_ticks=0,
+        start=structs.replace(START, plant_ns=script.plant.get(inner)),
+        checks=[WorkCheck("work", True, "the sum is that of the reference")])
     processes.append(Process(
         number=number, experiment=experiment.id, subject=name, parameters=cell, round=round_,
         status="refused" if refused else "ok", reason="tiles: no vector unit" if refused else "",
@@ -134,8 +136,8 @@ def _process(script: Shelf, random: np.random.Generator, experiment: Experiment,
         samples.append(Sample(
             process=number, experiment=experiment.id, subject=name, parameters=cell, round=round_,
             repeat=repeat, warm_up=repeat == 0, values=values,
-            facts={"elapsed_ns": 7_000_000, "spin_before_ns": 1_000_000,
-                   "spin_after_ns": 1_000_500, "cpus": [0]}))
+            facts=SampleFacts(elapsed_ns=7_000_000, spin_before_ns=1_000_000,
+                              spin_after_ns=1_000_500, cpus=[0])))
 
 
 def _true(experiment: str, subject: str, cell: dict[str, Any], quantity: str) -> float:

@@ -19,6 +19,7 @@ from heapwise.model import (
     Parameter,
     Plan,
     Process,
+    ProcessFacts,
     Quantity,
     Run,
     Sample,
@@ -100,9 +101,10 @@ def _measure(shape: Trees, experiment: Experiment, name: str, round_: int, rando
         number=number, experiment=experiment.id, subject=name, parameters=parameters, round=round_,
         status=status, reason=reason,  # type: ignore[arg-type]
         identity=identity(plain.partition("@")[2]) if "@" in plain else [],
-        facts={"wall_s": time, "exit_code": 0, "output_hash": "xxh3:1", "steal_ticks": 0,
-               "spin_before_ns": 1_000_000, "spin_after_ns": 1_001_000, "affinity": [0, 1],
-               "launcher_rss_bytes": 3 * MIB, "psi_cpu_us": 100, "involuntary_switches": 3}))
+        facts=ProcessFacts(
+            wall_s=time, exit_code=0, output_hash="xxh3:1", steal_ticks=0,
+            spin_before_ns=1_000_000, spin_after_ns=1_001_000, affinity=[0, 1],
+            launcher_rss_bytes=3 * MIB, psi_cpu_us=100, involuntary_switches=3)))
     if status != "ok":
         return
     values = {"wall": time, "user": time * 0.97, "system": time * 0.02,
@@ -163,7 +165,7 @@ def _run(experiments: list[Experiment]) -> Run:
     subjects.append(Subject(f"{BASE}-control", "again", peer("glibc"), control=True))
     plan = Plan(kind="run", command=[], experiments=[e.id for e in experiments], parameters={},
                 subjects=subjects, seed=1, min_rounds=8, max_rounds=8, time_s=0.0, precision=0.0,
-                warm_up_rounds=0, timeout_s=0.0, options={})
+                warm_up_rounds=0, timeout_s=0.0)
     return Run(schema=1, id="7ree", version="0.1.0", created="2026-01-01T00:00:00+00:00",
                command_line=["heapwise", "run", "trees/*"], plan=plan, machine=machine(),
                experiments=experiments, state="complete", machine_after=machine(),

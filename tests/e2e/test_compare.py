@@ -68,10 +68,10 @@ def test_samples_pair_up_and_identity_is_proven(heapwise: Any, tmp_path: Path) -
         assert sample.values["wall_time"] > 0
         assert sample.values["peak_memory"] > 100_000
     preloaded = [p for p in stored.processes if p.subject == "jemalloc"]
-    assert all("libjemalloc" in p.identity[0]["malloc"]["path"] for p in preloaded)
-    counting = [p for p in stored.processes if p.facts.get("counting")]
+    assert all("libjemalloc" in p.identity[0].malloc.path for p in preloaded)
+    counting = [p for p in stored.processes if p.facts.counting]
     assert len(counting) == 1
-    assert counting[0].facts["calls"]["malloc"] > 0
+    assert counting[0].facts.calls.malloc > 0
 
 
 def test_the_noise_of_a_quiet_stop_rule_ends_by_time(
@@ -83,10 +83,14 @@ def test_the_noise_of_a_quiet_stop_rule_ends_by_time(
     assert len(rounds) >= 1
 
 
-def test_a_peer_that_is_no_library_is_the_wrong_allocator(heapwise: Any, tmp_path: Path) -> None:
+def test_a_peer_that_the_loader_refuses_is_the_wrong_allocator(
+    heapwise: Any, tmp_path: Path
+) -> None:
     """V1: the loader ignores it and goes on, which must never become a row of figures."""
     fake = tmp_path / "libfake.so"
-    fake.write_text("this is no ELF file")
+    library = bytearray(next(Path("/usr/lib").glob("*/libz.so.1")).read_bytes())
+    library[7] = 0x40  # another system's ABI
+    fake.write_bytes(library)
     done = heapwise("compare", "--runs", "4", "--allocator", f"fake={fake}", "--allocators",
                     "glibc", "--json", "--", "/bin/echo")
     stored = stored_run(tmp_path)
@@ -118,7 +122,7 @@ def test_a_crash_under_one_allocator_is_its_row_and_exit_3(heapwise: Any, tmp_pa
     stored = stored_run(tmp_path)
     of_jemalloc = [p for p in stored.processes if p.subject == "jemalloc"]
     assert [p.status for p in of_jemalloc] == ["crashed"] * 3
-    assert "alas" in of_jemalloc[0].facts["stderr_tail"]
+    assert "alas" in of_jemalloc[0].facts.stderr_tail
     planned = planned_processes(stored)
     assert sum(p.subject == "glibc" and not p.warm_up for p in planned) == 6
     assert "crashed (SIGSEGV) 3 of 3" in done.stderr
@@ -158,7 +162,7 @@ def test_input_and_output_of_any_size(heapwise: Any, tmp_path: Path) -> None:
                    "-c", "cat; head -c 200000000 /dev/zero")
     assert done.returncode == 0, done.stderr
     stored = stored_run(tmp_path)
-    sizes = {p.facts["output_bytes"] for p in stored.processes}
+    sizes = {p.facts.output_bytes for p in stored.processes}
     assert sizes == {200_000_000 + 16 * 1024}
     assert sum(f.stat().st_size for f in stored.path.iterdir()) < 1_000_000
 
@@ -175,13 +179,13 @@ def test_allocators_of_the_environment_are_left_out_and_said(
     stored = stored_run(tmp_path)
     assert not {"MALLOC_ARENA_MAX", "LD_LIBRARY_PATH"} & set(stored.run.plan.environment)
     assert "hush" not in (stored.path / "run.json").read_text()
-    hashes = {p.facts["output_hash"] for p in stored.processes if not p.facts.get("counting")}
+    hashes = {p.facts.output_hash for p in stored.processes if not p.facts.counting}
     done = compare(heapwise, "--runs", "1", "--keep-env", "--json", "--", "/bin/sh", "-c",
                    'echo "${MALLOC_ARENA_MAX-none} $MY_TOKEN"', env=env | {"LD_LIBRARY_PATH": ""})
     kept = stored_run(tmp_path)
     assert kept.run.plan.environment["MALLOC_ARENA_MAX"] == "1"
-    assert {p.facts["output_hash"] for p in kept.processes
-            if not p.facts.get("counting")} != hashes
+    assert {p.facts.output_hash for p in kept.processes
+            if not p.facts.counting} != hashes
     checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
     assert checks["V20"] == "warn"
 
@@ -198,7 +202,7 @@ def test_every_process_has_its_own_padding(heapwise: Any, tmp_path: Path) -> Non
 def test_a_chosen_processor_is_read_back(heapwise: Any, tmp_path: Path) -> None:
     """V11."""
     done = compare(heapwise, "--runs", "1", "--cpus", "0", "--json", "--", "/bin/true")
-    assert {tuple(p.facts["affinity"]) for p in stored_run(tmp_path).processes} == {(0,)}
+    assert {tuple(p.facts.affinity) for p in stored_run(tmp_path).processes} == {(0,)}
     checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
     assert checks["V11"] == "pass"
 

@@ -42,6 +42,7 @@ def test_run(heapwise: Any, peers: dict[str, str], fake_native: Path, tmp_path: 
     heapwise("run", "fake/single", "--smoke", env=peers | {"HEAPWISE_NATIVE": str(fake_native)})
     store = tmp_path / "store"
     [id] = run_ids(store)
-    told = {(s.subject.partition("~")[0], s.facts["told"]) for s in read_run(store, id).samples}
+    told = {(p.subject, check.detail) for p in read_run(store, id).processes
+            for check in p.facts.checks or () if check.id == "told"}
     assert told >= {("good", ""), ("malloc@glibc", ""), ("malloc@toy", "yes")}
     assert ("malloc@glibc", "yes") not in told

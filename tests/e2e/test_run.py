@@ -72,9 +72,9 @@ def test_misbehaviour_has_a_status_and_costs_nobody_else(
     assert done.returncode == (0 if status in ("ok", "refused") else 3), done.stderr
     assert stored.run.state == "complete"
     if subject == "crash":
-        assert "about to fall" in found[subject].facts["stderr_tail"]
+        assert "about to fall" in found[subject].facts.stderr_tail
     if subject == "noisy":
-        assert found[subject].facts["noise_lines"] == 2
+        assert found[subject].facts.noise_lines == 2
 
 
 def test_a_subject_that_fails_three_times_is_left_out(
@@ -134,7 +134,7 @@ def test_settings_and_repeats_reach_the_binary(
     processes = stored_run(tmp_path).processes
     assert {(p.parameters["size"], p.parameters["mode"]) for p in processes} == {
         (1, "zz"), (2, "zz"), (3, "zz")}
-    assert {p.facts["start"]["parameters"]["size"] for p in processes} == {"1", "2", "3"}
+    assert {p.facts.start.parameters["size"] for p in processes} == {"1", "2", "3"}
     assert len(stored_run(tmp_path).samples) == 5 * len(processes)
 
 
@@ -204,9 +204,9 @@ def test_what_the_launcher_saw_is_stored(heapwise: Any, fake_native: Path, tmp_p
     done = heapwise("run", "fake/subjects", "--subjects", "good", "--smoke", "--json",
                     env={"HEAPWISE_NATIVE": str(fake_native)})
     for process in stored_run(tmp_path).processes:
-        assert process.facts["peak_rss_bytes"] > process.facts["launcher_rss_bytes"] > 0
-        assert process.facts["spin_before_ns"] > 0
-        assert process.facts["affinity"]
+        assert process.facts.peak_rss_bytes > process.facts.launcher_rss_bytes > 0
+        assert process.facts.spin_before_ns > 0
+        assert process.facts.affinity
     checks = {c["id"]: c["verdict"] for c in json.loads(done.stdout)["trust"]["checks"]}
     assert checks["V7"] == "pass"
 
@@ -221,11 +221,11 @@ def test_the_calls_of_malloc_arrive(heapwise: Any, built_native: Path, tmp_path:
     done = heapwise("run", "pool/bulk", "pool/interleaved", "--smoke", "--subjects",
                     "malloc@glibc", "--json")
     assert verdict_of_counting(done)["verdict"] == "pass", done.stderr
-    counting = [p for p in stored_run(tmp_path).processes if p.facts.get("counting")]
+    counting = [p for p in stored_run(tmp_path).processes if p.facts.counting]
     assert [(p.experiment, p.subject, p.round, p.warm_up) for p in counting] == [
         ("pool/bulk", "malloc@glibc", -1, True), ("pool/interleaved", "malloc@glibc", -1, True)]
     for process in counting:
-        assert process.facts["calls"]["malloc"] >= process.facts["end"]["expected_calls"] > 0
+        assert process.facts.calls.malloc >= process.facts.end.expected_calls > 0
     numbers = {p.number for p in counting}
     assert not [s for s in stored_run(tmp_path).samples if s.process in numbers]
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import typer
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit, Problem
-from heapwise.model import Machine
+
+if TYPE_CHECKING:
+    from heapwise.model import Machine
 
 State = Literal["good", "note", "missing"]
 Finding = tuple[State, str, str]
@@ -136,13 +138,13 @@ def _machine(machine: Machine) -> Iterator[Finding]:
     yield "good", "machine", machine_line(machine)
     for facility, reason in machine.unavailable.items():
         yield "note", facility, reason
-    load = (machine.facts.get("quiet", {}).get("load") or [0.0])[0]
+    load = (machine.facts.quiet.load or [0.0])[0]
     if load > machine.cores / 2:
         yield "note", "load", f"{load}: others are working here; wait, or trust intervals only"
-    governors = machine.facts.get("cpufreq_governors") or []
+    governors = machine.facts.cpufreq_governors or []
     if governors and governors != ["performance"]:
         yield "note", "governor", f"{', '.join(governors)}; performance is steadier"
-    if machine.facts.get("turbo"):
+    if machine.facts.turbo:
         yield "note", "turbo", "on: the clock depends on the temperature; the spin check watches it"
-    if machine.facts.get("smt_siblings"):
+    if machine.facts.smt_siblings:
         yield "note", "SMT", "cores are shared by two threads each; --cpus can pick one of them"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption
 from heapwise.errors import CATALOGUE, Entry, Problem
-from heapwise.model import SubjectSpec
+
+if TYPE_CHECKING:
+    from heapwise.model import SubjectSpec
 
 
 def register(app: typer.Typer) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from heapwise.cli.frame.console import Console, error_line
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
-from heapwise.model import Experiment
+
+if TYPE_CHECKING:
+    from heapwise.model import Experiment
 
 
 def register(app: typer.Typer) -> None:

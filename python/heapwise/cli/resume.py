@@ -70,7 +70,7 @@ def resume(
         check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
     campaign = go_on(stored, plan, watcher)
-    if changed := campaign.run.plan.options.get("environment_changed"):
+    if changed := campaign.run.plan.options.environment_changed:
         console.say(labelled("Environment  ", f"not as it was when the run began: "
                              f"{', '.join(changed)}. The processes get the values of today."))
     return conduct(campaign, watcher, console)
@@ -78,6 +78,8 @@ def resume(
 
 def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
     """The plan with more to do; everything else must stay, or the rounds would not be alike."""
+    from msgspec import structs
+
     from heapwise.runner.compare_plan import MIN_ROUNDS, PRECISION
 
     if runs is not None:
@@ -85,7 +87,7 @@ def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
     if time is not None:
         plan = replace(
             plan, time_s=parse_duration(time, "--time"),
-            options={**plan.options, "time_given": True},
+            options=structs.replace(plan.options, time_given=True),
         )
         if plan.kind == "compare":
             plan = replace(plan, max_rounds=0, min_rounds=MIN_ROUNDS,

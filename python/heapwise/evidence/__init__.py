@@ -4,10 +4,9 @@ Checks, rows, sections and figures start from ``Evidence``; everything in it is 
 """
 
 from heapwise.evidence.evidence import YARDSTICK, Evidence
-from heapwise.evidence.kept import measured, planted, recorded, timed
+from heapwise.evidence.kept import measured, planted, timed
 from heapwise.evidence.series import Series, Side, Table
 
 __all__ = [
-    "YARDSTICK", "Evidence", "Series", "Side", "Table", "measured", "planted", "recorded",
-    "timed",
+    "YARDSTICK", "Evidence", "Series", "Side", "Table", "measured", "planted", "timed",
 ]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from heapwise.model import Process, Sample, Setup
 from heapwise.store import StoredRun
@@ -47,9 +46,9 @@ class Candidate:
     def spin_change(self) -> float | None:
         """Relative change of the spin, 0.02 is 2 %; the sample's own pair, else the process's."""
         for facts in (self.sample.facts, self.process.facts):
-            before, after = facts.get("spin_before_ns"), facts.get("spin_after_ns")
+            before, after = facts.spin_before_ns, facts.spin_after_ns
             if before and after:
-                return abs(float(after) / float(before) - 1)
+                return abs(after / before - 1)
         return None
 
     @property
@@ -67,16 +66,16 @@ class Candidate:
 
 def steal_share(process: Process) -> float | None:
     """Stolen time over wall time, of one core; None when it was not taken."""
-    ticks, wall_s = process.facts.get("steal_ticks"), process.facts.get("wall_s")
+    ticks, wall_s = process.facts.steal_ticks, process.facts.wall_s
     if ticks is None or not wall_s:
         return None
-    return float(ticks) * TICK_S / float(wall_s)
+    return ticks * TICK_S / wall_s
 
 
 def breadths(sample: Sample) -> list[float]:
     """Nanoseconds; none, or before and after."""
-    names = ("breadth_before_ns", "breadth_after_ns")
-    return [float(sample.facts[name]) for name in names if sample.facts.get(name)]
+    found = sample.facts.breadth_before_ns, sample.facts.breadth_after_ns
+    return [float(breadth_ns) for breadth_ns in found if breadth_ns]
 
 
 def _moved(candidate: Candidate) -> bool:
@@ -84,7 +83,7 @@ def _moved(candidate: Candidate) -> bool:
 
 
 def _robbed(candidate: Candidate) -> bool:
-    ticks = candidate.process.facts.get("steal_ticks") or 0
+    ticks = candidate.process.facts.steal_ticks or 0
     return ticks >= STEAL_TICKS and (candidate.steal_share() or 0) > STEAL_SHARE
 
 
@@ -131,7 +130,7 @@ def measured(stored: StoredRun) -> list[Process]:
 
 
 def timed(process: Process) -> bool:
-    return not process.warm_up and not process.facts.get("counting")
+    return not process.warm_up and not process.facts.counting
 
 
 def candidates(stored: StoredRun) -> list[Candidate]:
@@ -174,15 +173,5 @@ def sieve(found: list[Candidate]) -> Sieve:
 
 def planted(process: Process) -> float:
     """Nanoseconds that were added to every operation to see whether they are found; else 0."""
-    return float(recorded(process, "plant_ns") or 0.0)
-
-
-def recorded(process: Process, name: str) -> Any:
-    """A fact of the process: of the launcher's, or of the line that the experiment began with."""
-    if name in process.facts:
-        return process.facts[name]
-    for part in ("start", "end"):
-        inner = process.facts.get(part)
-        if isinstance(inner, dict) and name in inner:
-            return inner[name]
-    return None
+    start = process.facts.start
+    return (start.plant_ns if start else None) or 0.0

@@ -6,33 +6,31 @@ import getpass
 import os
 import platform
 import socket
-from typing import Any
 
 from heapwise.machine import counters, kernel, processor, quiet
 from heapwise.machine.files import fields, read_text
-from heapwise.model import Machine
+from heapwise.model import Machine, MachineFacts
 
 
 def read_machine() -> Machine:
     """Never fails: what the machine does not show is in ``unavailable``, with the reason.
 
-    Taken before and after a run; V19 compares ``facts["settings"]``, V13 ``facts["quiet"]``.
+    Taken before and after a run; V19 compares ``facts.settings``, V13 ``facts.quiet``.
     """
     unavailable: dict[str, str] = {}
-    facts: dict[str, Any] = {
-        "architecture": platform.machine(),
-        "settings": kernel.settings(),
-        "quiet": quiet.neighbours(),
-        "memory": kernel.memory_now(),
-        "affinity": processor.affinity(),
-        "smt_siblings": processor.siblings(),
-        "virtual": _virtual(),
-        "uptime_s": _uptime_s(),
-    }
-    processor.frequency(facts, unavailable)
+    facts = processor.with_frequency(MachineFacts(
+        architecture=platform.machine(),
+        settings=kernel.settings(),
+        quiet=quiet.neighbours(),
+        memory=kernel.memory_now(),
+        affinity=processor.affinity(),
+        smt_siblings=processor.siblings(),
+        virtual=_virtual(),
+        uptime_s=_uptime_s(),
+    ), unavailable)
     if reason := counters.hardware_counters():
         unavailable["hardware_counters"] = reason
-    if facts["quiet"]["psi_cpu_us"] is None:
+    if facts.quiet.psi_cpu_us is None:
         unavailable["psi"] = "the kernel keeps no pressure figures"
     return Machine(
         host=socket.gethostname(), user=_user(), cpu=processor.model(), cores=os.cpu_count() or 1,

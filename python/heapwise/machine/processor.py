@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import platform
 from pathlib import Path
-from typing import Any
+
+from msgspec.structs import replace
 
 from heapwise.machine.files import fields, read_number, read_text
+from heapwise.model import MachineFacts
 
 CPUS = Path("/sys/devices/system/cpu")
 
@@ -61,19 +63,22 @@ def cpu_list(text: str) -> list[int]:
     return found
 
 
-def frequency(facts: dict[str, Any], unavailable: dict[str, str]) -> None:
+def with_frequency(facts: MachineFacts, unavailable: dict[str, str]) -> MachineFacts:
+    """Adds what it does not find to ``unavailable``."""
+    turbo = _turbo()
+    if turbo is None:
+        unavailable["turbo"] = "the kernel does not say whether turbo is on"
     policies = sorted((CPUS / "cpufreq").glob("policy*"))
     if not policies:
         unavailable["cpufreq"] = "no cpufreq: the kernel shows no frequency of this processor"
-    else:
-        facts["cpufreq_driver"] = read_text(policies[0] / "scaling_driver")
-        facts["cpufreq_governors"] = sorted(
+        return replace(facts, turbo=turbo)
+    return replace(
+        facts, turbo=turbo, cpufreq_driver=read_text(policies[0] / "scaling_driver"),
+        cpufreq_governors=sorted(
             {text for policy in policies if (text := read_text(policy / "scaling_governor"))}
-        )
-        facts["cpufreq_max_khz"] = read_number(policies[0] / "scaling_max_freq")
-    facts["turbo"] = _turbo()
-    if facts["turbo"] is None:
-        unavailable["turbo"] = "the kernel does not say whether turbo is on"
+        ),
+        cpufreq_max_khz=read_number(policies[0] / "scaling_max_freq"),
+    )
 
 
 def _turbo() -> bool | None:

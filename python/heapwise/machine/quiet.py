@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any
 
 from heapwise.machine.files import read_text
+from heapwise.model import Quiet
 
 
-def neighbours() -> dict[str, Any]:
+def neighbours() -> Quiet:
     """Load, stolen ticks since boot (1/USER_HZ s), and pressure (µs stalled since boot)."""
     try:
         load: list[float] | None = [round(value, 2) for value in os.getloadavg()]
     except OSError:
         load = None
-    return {"load": load, "steal_ticks": _steal(), "ticks_per_s": os.sysconf("SC_CLK_TCK"),
-            "running": _running(), "psi_cpu_us": _pressure("cpu"),
-            "psi_memory_us": _pressure("memory"), "psi_io_us": _pressure("io")}
+    return Quiet(load=load, steal_ticks=_steal(), ticks_per_s=os.sysconf("SC_CLK_TCK"),
+                 running=_running(), psi_cpu_us=_pressure("cpu"),
+                 psi_memory_us=_pressure("memory"), psi_io_us=_pressure("io"))
 
 
 def _steal() -> int | None:

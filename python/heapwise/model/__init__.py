@@ -1,7 +1,7 @@
 """The types that every other package uses; this package imports none of them.
 
 ``declared`` is what an experiment says of itself, ``stored`` what a run keeps on disk, ``derived``
-what an analysis makes of it.
+what an analysis makes of it. ``facts``, ``machine`` and ``options`` are parts of what is stored.
 """
 
 from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
@@ -24,9 +24,22 @@ from heapwise.model.derived import (
     Row,
     Trust,
 )
+from heapwise.model.facts import (
+    Calls,
+    Clock,
+    CountLine,
+    End,
+    Identity,
+    LauncherFacts,
+    Library,
+    ProcessFacts,
+    SampleFacts,
+    Start,
+    WorkCheck,
+)
+from heapwise.model.machine import MachineFacts, Quiet
+from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions
 from heapwise.model.stored import (
-    FILES,
-    MARKS,
     RUN_ID,
     SCHEMA_VERSION,
     Check,
@@ -43,10 +56,12 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID", "FILES", "MARKS", "RUN_ID", "SCHEMA_VERSION", "Better", "Cell", "Check",
-    "Detectable", "Expectation", "Expected", "Experiment", "Finding", "Goal", "Machine",
-    "Parameter", "Peer", "Plan", "Process", "Quantity", "Result", "Row", "Run", "Sample",
-    "SeedFigure", "Setting", "Settings", "Setup", "Status", "Subject", "SubjectName",
-    "SubjectSpec", "Trust", "Verdict", "control_name", "name_with_peer", "same_setting",
-    "setting_order", "short_name",
+    "EXPERIMENT_ID", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check", "Clock",
+    "CountLine", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected", "Experiment",
+    "FileState", "Finding", "Goal", "Identity", "LauncherFacts", "Library", "Machine",
+    "MachineFacts", "Parameter", "Peer", "Plan", "PlanOptions", "Process", "ProcessFacts",
+    "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "Setting",
+    "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust",
+    "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting", "setting_order",
+    "short_name",
 ]

@@ -12,6 +12,9 @@ from typing import Any, Literal
 
 from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
+from heapwise.model.facts import Identity, Number, ProcessFacts, SampleFacts
+from heapwise.model.machine import MachineFacts
+from heapwise.model.options import PlanOptions
 from heapwise.model.subject_name import SubjectName
 
 SCHEMA_VERSION = 1
@@ -66,7 +69,7 @@ class Machine:
     distribution: str
     libc: str
     page_bytes: int
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: MachineFacts = field(default_factory=MachineFacts)
     unavailable: dict[str, str] = field(default_factory=dict)
 
 
@@ -85,10 +88,6 @@ class Subject:
     def parts(self) -> SubjectName:
         """Of its name, which ends like that of a control in controls alone."""
         return SubjectName.parse(self.name, may_be_control=self.control)
-
-
-MARKS, FILES = "environment_marks", "files"
-"""Options of a plan that only the store of the run has a use for: ``redact`` leaves them out."""
 
 
 @dataclass(frozen=True)
@@ -111,17 +110,15 @@ class Plan:
     smoke: bool = False
     environment: dict[str, str] = field(default_factory=dict)
     working_directory: str = ""
-    options: dict[str, Any] = field(default_factory=dict)
+    options: PlanOptions = field(default_factory=PlanOptions)
 
 
 @dataclass(frozen=True)
 class Process:
     """One child process, as the launcher and the probe saw it. One line of ``samples.jsonl``.
 
-    ``parameters`` are the settings of the cell. ``facts`` holds what the
-    launcher printed (wall_s, user_s, system_s, peak_rss_bytes, minor_faults, exit_code, signal,
-    output_hash, spin_before_ns, steal, affinity, ...) and ``identity`` what the probe wrote inside
-    the child (path and build-id of the library that malloc comes from, for each exec'd process).
+    ``parameters`` are the settings of the cell. ``identity`` has a line for each process that was
+    exec'd.
     """
 
     number: int
@@ -132,8 +129,8 @@ class Process:
     status: Status
     reason: str = ""
     warm_up: bool = False
-    facts: dict[str, Any] = field(default_factory=dict)
-    identity: list[dict[str, Any]] = field(default_factory=list)
+    facts: ProcessFacts = field(default_factory=ProcessFacts)
+    identity: list[Identity] = field(default_factory=list)
     started_at: str = ""
     kind: Literal["process"] = "process"
 
@@ -153,8 +150,8 @@ class Sample:
     round: int
     repeat: int
     warm_up: bool
-    values: dict[str, float]
-    facts: dict[str, Any] = field(default_factory=dict)
+    values: dict[str, Number]
+    facts: SampleFacts = field(default_factory=SampleFacts)
     kind: Literal["sample"] = "sample"
 
     @property

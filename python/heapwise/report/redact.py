@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec import structs
 
-from heapwise.model import FILES, MARKS, Process, Run, Sample
+from heapwise.model import Process, Run, Sample
 from heapwise.store import StoredRun
 
 PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
@@ -30,8 +31,7 @@ def redact(stored: StoredRun) -> StoredRun:
     secret = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words))) \
         if words else None
     run = _clean(_without_arguments(stored.run), Run, secret)
-    options = {name: value for name, value in run.plan.options.items()
-               if name not in (MARKS, FILES)}
+    options = structs.replace(run.plan.options, environment_marks=None, files=None)
     plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
                    working_directory=HIDDEN if run.plan.working_directory else "", options=options)
     run = replace(run, plan=plan, machine=replace(run.machine, host=HIDDEN, user=HIDDEN))
@@ -46,22 +46,22 @@ def redact(stored: StoredRun) -> StoredRun:
 def _without_arguments(run: Run) -> Run:
     """The command's first word stays, and each word after it becomes the same mark."""
     arguments = set(run.plan.command[1:])
-    typed = run.plan.options.get("as_typed") or run.plan.command
+    typed = run.plan.options.as_typed or run.plan.command
     hidden = [HIDDEN] * (len(run.plan.command) - 1)
     before = len(run.command_line) - len(typed)
     if run.command_line[before:] == typed:
         line = [*run.command_line[:before], *typed[:1], *hidden]
     else:
         line = [HIDDEN if word in arguments else word for word in run.command_line]
-    options = run.plan.options | ({"as_typed": [*typed[:1], *hidden]} if typed else {})
+    options = structs.replace(run.plan.options, as_typed=[*typed[:1], *hidden] if typed else [])
     plan = replace(run.plan, command=[*run.plan.command[:1], *hidden], options=options)
     return replace(run, plan=plan, command_line=line)
 
 
 def _without_output(process: Process) -> Process:
-    if "stderr_tail" not in process.facts:
+    if process.facts.stderr_tail is None:
         return process
-    return replace(process, facts=process.facts | {"stderr_tail": HIDDEN})
+    return replace(process, facts=structs.replace(process.facts, stderr_tail=HIDDEN))
 
 
 def _clean(record: Record, kind: type[Record], secret: re.Pattern[str] | None) -> Record:

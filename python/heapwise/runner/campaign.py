@@ -123,7 +123,7 @@ class Campaign:
         for process in self.stored.processes:
             if process.status != "interrupted":
                 self._note(process)
-                self._spent_s += float(process.facts.get("wall_s") or 0)
+                self._spent_s += process.facts.wall_s or 0.0
         begun = max((process.round for process in self.processes), default=-1) + 1
         while self._rounds_begun < begun and self._is_whole(self._rounds_begun):
             self._rounds_begun += 1
@@ -196,7 +196,7 @@ class Campaign:
     def _note(self, process: Process) -> None:
         self.processes.append(process)
         self._done.add(key_of(process))
-        if process.facts.get("counting"):
+        if process.facts.counting:
             return
         rows = counted_against((process.setup, process.subject))
         if process.status in ("ok", "refused"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heapwise.catalog import SYSTEM, choose_peers, find_peers
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Peer, Plan, Subject, control_name
+from heapwise.model import Experiment, Peer, Plan, PlanOptions, Subject, control_name
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.preflight import Preflight, preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
@@ -135,12 +135,12 @@ def _plan(
         precision=0.0 if fixed else request.precision, warm_up_rounds=request.warm_up,
         timeout_s=request.timeout_s, input_path=_input(request.input_path),
         environment=environment, working_directory=str(Path.cwd()),
-        options={
-            "cpus": _cpus(request.cpus), "ignore_output": request.ignore_output,
-            "keep_environment": request.keep_environment, "force": request.force,
-            "time_given": request.time_s is not None, "removed_environment": removed,
-            "as_typed": list(request.command),
-        },
+        options=PlanOptions(
+            cpus=_cpus(request.cpus), ignore_output=request.ignore_output,
+            keep_environment=request.keep_environment, force=request.force,
+            time_given=request.time_s is not None, removed_environment=removed,
+            as_typed=list(request.command),
+        ),
     )
 
 

@@ -6,12 +6,11 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from heapwise.catalog import PROBE, native_part
-from heapwise.model import Peer
+from heapwise.model import Identity, Library, Peer
 from heapwise.runner.environment import preload
 from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
 from heapwise.runner.scratch import ScratchFolder
@@ -54,14 +53,14 @@ def check_peer(peer: Peer) -> Answer:
             )
         except subprocess.TimeoutExpired:
             return Answer(peer.name, f"no answer after {TIMEOUT_S:.0f} s")
-        return _judge(peer, answer, read_lines(seen))
+        return _judge(peer, answer, read_lines(seen, Identity))
 
 
 def _judge(
-    peer: Peer, answer: subprocess.CompletedProcess[bytes], seen: list[dict[str, Any]]
+    peer: Peer, answer: subprocess.CompletedProcess[bytes], seen: list[Identity]
 ) -> Answer:
-    library = (seen[0].get("malloc") or {}) if seen else {}
-    where = str(library.get("path", "")), str(library.get("build_id", ""))
+    library = (seen[0].malloc if seen else None) or Library()
+    where = library.path or "", library.build_id or ""
     if refusal := loader_refusal(answer.stderr):
         return Answer(peer.name, refusal, *where)
     if wrong := wrong_library(seen, peer, set()):

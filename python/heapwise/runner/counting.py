@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from heapwise.model import Experiment, Plan
+from msgspec.structs import replace
+
+from heapwise.model import Calls, CountLine, Experiment, Plan, ProcessFacts
 from heapwise.runner.steps import Step, cells, subjects_of
 
 COUNTING_ROUND = -1
@@ -34,18 +35,16 @@ def counting_steps(plan: Plan, experiments: Sequence[Experiment]) -> list[Step]:
     return found
 
 
-def totals(counts: list[dict[str, Any]]) -> dict[str, Any]:
-    """The counting probe's lines of all processes of the tree, added up."""
+def with_totals(facts: ProcessFacts, counts: Sequence[CountLine]) -> ProcessFacts:
+    """The facts of a counting process, with the lines of all processes of its tree added up."""
+    facts = replace(facts, counting=True)
     if not counts:
-        return {}
-    calls: dict[str, int] = {}
-    for line in counts:
-        for name, number in line.get("calls", {}).items():
-            calls[name] = calls.get(name, 0) + int(number)
-    longest = max(float(line.get("wall_s") or 0) for line in counts)
-    sizes = [line["sizes"] for line in counts if isinstance(line.get("sizes"), list)]
-    return {
-        "calls": calls, "counted_wall_s": longest,
-        "bytes_requested": sum(int(line.get("bytes_requested") or 0) for line in counts),
-        "sizes": [sum(column) for column in zip(*sizes, strict=False)],
-    }
+        return facts
+    sizes = [line.sizes for line in counts if line.sizes is not None]
+    return replace(
+        facts, calls=Calls(**{kind: sum(getattr(line.calls, kind) for line in counts)
+                              for kind in Calls.__struct_fields__}),
+        counted_wall_s=max(line.wall_s for line in counts),
+        bytes_requested=sum(line.bytes_requested for line in counts),
+        sizes=[sum(column) for column in zip(*sizes, strict=False)],
+    )

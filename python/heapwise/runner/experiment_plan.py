@@ -17,6 +17,7 @@ from heapwise.model import (
     Parameter,
     Peer,
     Plan,
+    PlanOptions,
     Subject,
     SubjectName,
     SubjectSpec,
@@ -70,11 +71,11 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
         precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
         environment=to_store(left, peers), working_directory=str(Path.cwd()),
-        options={
-            "cpus": list(request.cpus), "repeats": request.repeats,
-            "keep_environment": request.keep_environment, "removed_environment": removed,
-            "time_given": request.time_s is not None,
-        },
+        options=PlanOptions(
+            cpus=list(request.cpus), repeats=request.repeats,
+            keep_environment=request.keep_environment, removed_environment=removed,
+            time_given=request.time_s is not None,
+        ),
     )
     needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []

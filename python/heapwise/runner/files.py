@@ -9,27 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from heapwise.errors import Problem
-from heapwise.model import FILES, Experiment, Plan
+from heapwise.model import Experiment, FileState, Plan
 from heapwise.runner.script import interpreter_chain
 
 WHOLE_BYTES = 256 << 20
 """Of a larger file only size, beginning and end are compared: inputs can be of any size."""
 
 PART_BYTES = 1 << 20
-
-
-@dataclass(frozen=True)
-class FileState:
-    """What a file is known by. ``sha256`` is "" for one that may be executed but not read: then
-    another time means another file."""
-
-    path: str
-    size: int
-    mtime_ns: int
-    sha256: str
 
 
 def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
@@ -55,17 +42,6 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
 def read_states(paths: dict[str, str]) -> dict[str, FileState]:
     """Problem E032 if one is gone."""
     return {what: _state(path) for what, path in paths.items()}
-
-
-def from_plan(plan: Plan) -> dict[str, FileState] | None:
-    """None for a run of an earlier version, which holds no states. Problem E061 for damage."""
-    if FILES not in plan.options:
-        return None
-    try:
-        return msgspec.convert(plan.options[FILES], dict[str, FileState])
-    except ValueError as error:
-        raise Problem("E061", f"the files of the run cannot be understood: {error}") \
-            from error
 
 
 @dataclass

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
 from heapwise.evidence.identity import same_library
-from heapwise.model import Peer
+from heapwise.model import Identity, Peer
+
+Line = TypeVar("Line")
 
 IGNORED = re.compile(rb"ERROR: ld\.so: object '([^']*)' from LD_PRELOAD cannot be preloaded[^\n]*")
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The probe's lines, one per process that started; a torn line is not evidence and is left."""
+def read_lines(path: Path, kind: type[Line]) -> list[Line]:
+    """A probe's lines, one for each process. A torn line is not evidence and is left out."""
     try:
         text = path.read_bytes()
     except OSError:
         return []
-    records = []
+    decoder, records = msgspec.json.Decoder(kind), list[Line]()
     for line in text.split(b"\n"):
-        try:
-            record = msgspec.json.decode(line.decode(errors="replace")) if line else None
-        except ValueError:
-            continue
-        if isinstance(record, dict):
-            records.append(record)
+        with suppress(ValueError):
+            records.append(decoder.decode(line.decode(errors="replace")))
     return records
 
 
@@ -37,7 +37,7 @@ def loader_refusal(stderr: bytes) -> str:
     return found.group(0).decode(errors="replace") if found else ""
 
 
-def wrong_library(records: list[dict[str, Any]], peer: Peer, exempt: set[str]) -> str:
+def wrong_library(records: Sequence[Identity], peer: Peer, exempt: set[str]) -> str:
     """Why the records do not prove ``peer``; "" when they do.
 
     ``exempt`` are executables that have an allocator of their own whatever is preloaded.
@@ -45,8 +45,8 @@ def wrong_library(records: list[dict[str, Any]], peer: Peer, exempt: set[str]) -
     if not records:
         return "the probe left no line: it was not loaded into the program"
     for record in records:
-        library = record.get("malloc") or {}
-        if not same_library(library, peer) and record.get("exe") not in exempt:
-            return (f"malloc of {record.get('exe', 'the program')} came from "
-                    f"{library.get('path') or 'an unknown place'}, not from {peer.name}")
+        if not same_library(record.malloc, peer) and record.exe not in exempt:
+            place = record.malloc.path if record.malloc else None
+            return (f"malloc of {record.exe or 'the program'} came from "
+                    f"{place or 'an unknown place'}, not from {peer.name}")
     return ""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
-from heapwise.model import Peer, Status
+from heapwise.model import LauncherFacts, Peer, Status
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Outcome
 
@@ -25,9 +24,9 @@ class Reference:
     exempt: set[str] = field(default_factory=set)
     output: bytes | None = None
 
-    def take(self, facts: dict[str, Any]) -> None:
-        self.output_hash = str(facts.get("output_hash"))
-        self.exit_code = facts.get("exit_code")
+    def take(self, facts: LauncherFacts) -> None:
+        self.output_hash = str(facts.output_hash)
+        self.exit_code = facts.exit_code
 
     @property
     def known(self) -> bool:
@@ -39,16 +38,16 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
     facts = outcome.facts
     if outcome.interrupted:
         return "interrupted", "stopped by you"
-    if error := facts.get("start_error"):
+    if error := facts.start_error:
         return "failed", f"it could not be started: {error}"
     if refusal := loader_refusal(outcome.stderr):
         return "wrong_allocator", refusal
-    if name := facts.get("stop_signal"):
-        return "failed", stopped_words(str(name))
-    if facts.get("timed_out"):
-        return "timed_out", f"no end after {facts.get('wall_s', 0):.1f} s"
-    if facts.get("signal"):
-        return "crashed", f"crashed ({facts.get('signal_name') or facts['signal']})"
+    if name := facts.stop_signal:
+        return "failed", stopped_words(name)
+    if facts.timed_out:
+        return "timed_out", f"no end after {facts.wall_s or 0:.1f} s"
+    if facts.signal:
+        return "crashed", f"crashed ({facts.signal_name or facts.signal})"
     if peer is not None and (wrong := wrong_library(outcome.identity, peer, reference.exempt)):
         return "wrong_allocator", wrong
     return _same_work(outcome, reference)
@@ -68,14 +67,14 @@ def stopped_words(signal_name: str) -> str:
 
 def _same_work(outcome: Outcome, reference: Reference) -> tuple[Status, str]:
     facts = outcome.facts
-    code = facts.get("exit_code")
+    code = facts.exit_code
     expected = reference.exit_code if reference.known else 0
     if code != expected and not (reference.any_exit and not reference.known):
         return "failed", f"exit code {code} instead of {expected}"
     if reference.output is not None and outcome.stdout != reference.output:
         return "output_differs", first_difference(outcome.stdout, reference.output)
     if (reference.known and not reference.ignore_output
-            and facts.get("output_hash") != reference.output_hash):
+            and facts.output_hash != reference.output_hash):
         return "output_differs", "its output is not that of the baseline"
     return "ok", ""
 

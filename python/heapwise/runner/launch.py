@@ -7,13 +7,14 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
 from heapwise.catalog import LAUNCHER, native_part
 from heapwise.errors import Problem
-from heapwise.runner import identity
+from heapwise.model import CountLine, Identity, ProcessFacts
+from heapwise.runner.identity import read_lines
 from heapwise.runner.stop_switch import StopSwitch
 
 TAIL_BYTES = 2000
@@ -38,9 +39,9 @@ class Launch:
 class Outcome:
     """``facts`` are the launcher's result, ``identity`` and ``counts`` the probes' lines."""
 
-    facts: dict[str, Any]
-    identity: list[dict[str, Any]] = field(default_factory=list)
-    counts: list[dict[str, Any]] = field(default_factory=list)
+    facts: ProcessFacts = field(default_factory=ProcessFacts)
+    identity: list[Identity] = field(default_factory=list)
+    counts: list[CountLine] = field(default_factory=list)
     stderr: bytes = b""
     interrupted: bool = False
     stdout: bytes = b""
@@ -79,7 +80,7 @@ class Call:
         """After its end. Problem E052 when it left no result."""
         return Outcome(
             _result(self._files["result"], code, complaint),
-            identity.read_lines(self._files["probe"]), identity.read_lines(self._files["count"]),
+            read_lines(self._files["probe"], Identity), read_lines(self._files["count"], CountLine),
             _read(self._files["stderr"]), stdout=_read(self._files["stdout"]),
         )
 
@@ -124,16 +125,13 @@ def launch(what: Launch, folder: Path, stop: StopSwitch) -> Outcome:
         finally:
             stop.guard(None)
     if stop.requested:
-        return Outcome({}, interrupted=True)
+        return Outcome(interrupted=True)
     return call.outcome(launcher.returncode, complaint)
 
 
-def _result(path: Path, code: int, complaint: bytes) -> dict[str, Any]:
+def _result(path: Path, code: int, complaint: bytes) -> ProcessFacts:
     try:
-        result = msgspec.json.decode(path.read_bytes())
-        if isinstance(result, dict):
-            return result
-        reason = "its result is no object"
+        return msgspec.json.decode(path.read_bytes(), type=ProcessFacts)
     except (OSError, ValueError) as error:
         reason = str(error)
     words = complaint.decode(errors="replace").strip()

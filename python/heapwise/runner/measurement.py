@@ -8,12 +8,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from heapwise.catalog import COUNTER, LAUNCHER, PROBE, native_folder, native_part
-from heapwise.model import Experiment, Plan, Process, Sample, Status
+from heapwise.model import (
+    End,
+    Experiment,
+    Identity,
+    Plan,
+    Process,
+    ProcessFacts,
+    Sample,
+    Start,
+    Status,
+    WorkCheck,
+)
 from heapwise.runner.campaign import Record, now
-from heapwise.runner.counting import counting_steps, totals
+from heapwise.runner.counting import counting_steps, with_totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.judge import stopped_words
@@ -23,7 +35,7 @@ from heapwise.runner.rows import RowRunner
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, StepKey, key_of
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.stream import Line, command_of, stream
+from heapwise.runner.stream import Line, Refused, SampleLine, command_of, stream
 
 DEFAULT_TIMEOUT_S, SMOKE_TIMEOUT_S = 900.0, 120.0
 WORK_IS_WRONG = 3
@@ -34,9 +46,9 @@ WORK_IS_WRONG = 3
 class Collected:
     """The lines of one process."""
 
-    start: Line = field(default_factory=dict)
-    end: Line = field(default_factory=dict)
-    checks: list[Line] = field(default_factory=list)
+    start: Start | None = None
+    end: End | None = None
+    checks: list[WorkCheck] = field(default_factory=list)
     refused: str = ""
     malformed: int = 0
 
@@ -61,7 +73,7 @@ class ExperimentExecutor:
         self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
 
     def resume_from(self, processes: list[Process]) -> None:
-        self._counted = {key_of(p) for p in processes if p.facts.get("counting")}
+        self._counted = {key_of(p) for p in processes if p.facts.counting}
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
         """Counts the calls that arrive at malloc (V4); what fails here costs only that check."""
@@ -87,25 +99,20 @@ class ExperimentExecutor:
         found = Collected()
 
         def take(line: Line) -> None:
-            if line.get("kind") != "sample":
-                _keep(line, found)
-                return
-            try:
-                sample = sample_of(line, step, number)
-            except (KeyError, TypeError, ValueError, AttributeError):
-                found.malformed += 1
+            if isinstance(line, SampleLine):
+                self._patience.note_sample(line.facts)
+                record(sample_of(line, step, number))
             else:
-                self._patience.note_sample(sample.facts)
-                record(sample)
+                _keep(line, found)
 
         peer = step.subject.peer
         library = peer.path if peer and peer.path else ""
         started_at = now()
-        what = self._launch(step, number, (library, self._probe), self.plan.options.get("repeats"))
+        what = self._launch(step, number, (library, self._probe), self.plan.options.repeats)
         outcome, noise = stream(what, self._place, stop, take)
         self._patience.note_process(outcome.facts)
         status, reason = self._judge(step, outcome, found, stop)
-        facts = _facts(outcome, found, status) | ({"noise_lines": noise} if noise else {})
+        facts = structs.replace(_facts(outcome, found, status), noise_lines=noise or None)
         return _process(step, number, status, reason, facts, outcome, started_at)
 
     def _count(self, step: Step, number: int, stop: StopSwitch) -> Process:
@@ -117,7 +124,7 @@ class ExperimentExecutor:
         what = self._launch(step, number, libraries, 1)
         outcome, _ = stream(what, self._place, stop, lambda line: _keep(line, found))
         status, reason = _ended(outcome, found)
-        facts = _facts(outcome, found, status) | totals(outcome.counts) | {"counting": True}
+        facts = with_totals(_facts(outcome, found, status), outcome.counts)
         fit: Status = "ok" if status == "ok" else "discarded"
         return _process(step, number, fit, reason, facts, outcome, started_at)
 
@@ -136,8 +143,7 @@ class ExperimentExecutor:
         peer = step.subject.peer
         padded = padding(self.plan.seed, number)
         environment = of_child(peer, self.environment, libraries, padded)
-        cpus = self.plan.options.get("cpus") or ()
-        return Launch(command, environment, self._timeout_s(), cpus=cpus)
+        return Launch(command, environment, self._timeout_s(), cpus=self.plan.options.cpus)
 
     def _timeout_s(self) -> float:
         return self.plan.timeout_s or (SMOKE_TIMEOUT_S if self.plan.smoke else DEFAULT_TIMEOUT_S)
@@ -146,74 +152,75 @@ class ExperimentExecutor:
         self, step: Step, outcome: Outcome, found: Collected, stop: StopSwitch
     ) -> tuple[Status, str]:
         facts = outcome.facts
-        if stop.requested and not found.end:
+        if stop.requested and found.end is None:
             return "interrupted", "stopped by you"
         if refusal := loader_refusal(outcome.stderr):
             return "wrong_allocator", refusal
-        if name := facts.get("stop_signal"):
-            return "failed", stopped_words(str(name))
-        if facts.get("timed_out"):
+        if name := facts.stop_signal:
+            return "failed", stopped_words(name)
+        if facts.timed_out:
             return "timed_out", f"no end after {self._timeout_s():.0f} s"
-        if facts.get("signal"):
-            return "crashed", f"crashed ({facts.get('signal_name') or facts['signal']})"
+        if facts.signal:
+            return "crashed", f"crashed ({facts.signal_name or facts.signal})"
         if found.refused:
             return "refused", found.refused
         peer = step.subject.peer
-        evidence = outcome.identity or ([found.start] if found.start.get("malloc") else [])
+        said = found.start.malloc if found.start else None
+        evidence = outcome.identity or ([Identity(malloc=said)] if said else [])
         if peer is not None and (wrong := wrong_library(evidence, peer, set())):
             return "wrong_allocator", wrong
         return _ended(outcome, found)
 
 
-def sample_of(line: Line, step: Step, number: int) -> Sample:
-    """A line of the binary as a sample. ValueError when it has no number."""
-    repeat = int(line["repeat"])
+def sample_of(line: SampleLine, step: Step, number: int) -> Sample:
+    """A line of the binary as a sample."""
     return Sample(
         process=number, experiment=step.experiment.id, subject=step.subject.name,
-        parameters=step.parameters, round=step.round, repeat=repeat,
-        warm_up=step.warm_up or repeat < step.experiment.dropped_repeats,
-        values={name: float(value) for name, value in line["values"].items()},
-        facts=dict(line.get("facts") or {}),
+        parameters=step.parameters, round=step.round, repeat=line.repeat,
+        warm_up=step.warm_up or line.repeat < step.experiment.dropped_repeats,
+        values={name: float(value) for name, value in line.values.items()}, facts=line.facts,
     )
 
 
 def _keep(line: Line, found: Collected) -> None:
-    match line.get("kind"):
-        case "start":
+    match line:
+        case Start():
             found.start = line
-        case "end":
+        case End():
             found.end = line
-        case "check":
-            found.checks.append({key: value for key, value in line.items() if key != "kind"})
-        case "refused":
-            found.refused = f"{line.get('what', '')}: {line.get('reason', '')}"
+        case WorkCheck():
+            found.checks.append(line)
+        case Refused():
+            found.refused = f"{line.what}: {line.reason}"
+        case None:
+            found.malformed += 1
 
 
 def _ended(outcome: Outcome, found: Collected) -> tuple[Status, str]:
-    if error := outcome.facts.get("start_error"):
+    if error := outcome.facts.start_error:
         return "failed", f"it could not be started: {error}"
-    code = outcome.facts.get("exit_code")
-    wrong = next((check for check in found.checks if not check.get("ok", True)), None)
+    code = outcome.facts.exit_code
+    wrong = next((check for check in found.checks if not check.ok), None)
     if wrong is not None or code == WORK_IS_WRONG:
-        return "failed", f"a check of the work failed: {(wrong or {}).get('detail', 'see stderr')}"
+        return "failed", f"a check of the work failed: {wrong.detail if wrong else 'see stderr'}"
     if code != 0:
         return "failed", f"exit code {code}"
-    if not found.end:
+    if found.end is None:
         return "failed", "it ended without its last line"
     if found.malformed:
-        return "failed", f"{found.malformed} of its sample lines cannot be understood"
+        return "failed", f"{found.malformed} of its lines cannot be understood"
     return "ok", ""
 
 
-def _facts(outcome: Outcome, found: Collected, status: Status) -> dict[str, Any]:
-    facts = {**outcome.facts, "start": found.start, "end": found.end, "checks": found.checks}
-    if status != "ok":
-        facts["stderr_tail"] = tail(outcome.stderr)
-    return facts
+def _facts(outcome: Outcome, found: Collected, status: Status) -> ProcessFacts:
+    return structs.replace(
+        outcome.facts, start=found.start, end=found.end, checks=found.checks,
+        stderr_tail=None if status == "ok" else tail(outcome.stderr),
+    )
 
 
 def _process(
-    step: Step, number: int, status: Status, reason: str, facts: dict[str, Any],
+    step: Step, number: int, status: Status, reason: str, facts: ProcessFacts,
     outcome: Outcome, started_at: str,
 ) -> Process:
     return Process(

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from heapwise.model import LauncherFacts, SampleFacts
 
 SHARE = 0.8
 """Of the time that was measured: with a neighbour who never leaves, a run takes at most so much
@@ -23,17 +23,17 @@ class Patience:
     working_s: float = 0.0
     waited_s: float = 0.0
 
-    def note_sample(self, facts: Mapping[str, Any]) -> None:
-        seen = [int(facts[name]) for name in ("breadth_before_ns", "breadth_after_ns")
-                if facts.get(name)]
+    def note_sample(self, facts: SampleFacts) -> None:
+        seen = [int(breadth_ns) for breadth_ns in (facts.breadth_before_ns, facts.breadth_after_ns)
+                if breadth_ns]
         if seen:
             self.quiet_ns = min(*seen, self.quiet_ns or seen[0])
-        waited_s = float(facts.get("waited_ns") or 0) / 1e9
+        waited_s = (facts.waited_ns or 0) / 1e9
         self.waited_s += waited_s
         self.working_s -= waited_s  # which its process counts
 
-    def note_process(self, facts: Mapping[str, Any]) -> None:
-        self.working_s += float(facts.get("wall_s") or 0.0)
+    def note_process(self, facts: LauncherFacts) -> None:
+        self.working_s += facts.wall_s or 0.0
 
     def options(self) -> list[str]:
         """For the next process: schema/README.md, section 1."""

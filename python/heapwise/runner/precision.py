@@ -63,7 +63,7 @@ def reason_to_stop(
     time_is_up = bool(plan.time_s) and elapsed_s >= plan.time_s
     if plan.max_rounds and rounds_done >= plan.max_rounds and made_up:
         return "all rounds are done"
-    if time_is_up and (rounds_done >= plan.min_rounds or plan.options.get("time_given")):
+    if time_is_up and (rounds_done >= plan.min_rounds or plan.options.time_given):
         return "the time is up" if rounds_done else ""
     if not plan.max_rounds and rounds_done >= MOST_ROUNDS:
         return f"{MOST_ROUNDS} rounds are done"

@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, native_part
 from heapwise.errors import Problem
 from heapwise.evidence.identity import own_allocators
-from heapwise.model import Experiment, Peer, Plan, Process, Quantity, Sample, Subject, SubjectSpec
+from heapwise.model import (
+    Experiment,
+    Identity,
+    LauncherFacts,
+    Peer,
+    Plan,
+    Process,
+    Quantity,
+    Sample,
+    Subject,
+    SubjectSpec,
+)
 from heapwise.runner.campaign import Record, now
-from heapwise.runner.counting import totals
+from heapwise.runner.counting import with_totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
@@ -55,14 +67,14 @@ def experiment_of(command: list[str], subjects: list[Subject]) -> Experiment:
     )
 
 
-def values_of(facts: dict[str, Any]) -> dict[str, float]:
+def values_of(facts: LauncherFacts) -> dict[str, float]:
     """The quantities of one process, from the launcher's result."""
     found = {
-        "wall_time": facts["wall_s"], "cpu_time": facts["user_s"] + facts["system_s"],
-        "peak_memory": facts["peak_rss_bytes"],
+        "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": facts.peak_rss_bytes,
+        "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
+        "voluntary_switches": facts.voluntary_switches,
+        "involuntary_switches": facts.involuntary_switches,
     }
-    for name in ("minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"):
-        found[name] = facts[name]
     return {name: float(value) for name, value in found.items() if value is not None}
 
 
@@ -77,15 +89,15 @@ class ProgramExecutor:
 
     def __post_init__(self) -> None:
         self.system = next(peer for peer in find_peers() if peer.name == SYSTEM)
-        self.reference.ignore_output = bool(self.plan.options.get("ignore_output"))
-        self.reference.any_exit = bool(self.plan.options.get("force"))
+        self.reference.ignore_output = self.plan.options.ignore_output
+        self.reference.any_exit = self.plan.options.force
         self._folder = ScratchFolder()
         native_part(PROBE)
 
     def resume_from(self, processes: list[Process]) -> None:
         """What the earlier invocation knew of the baseline."""
         for process in processes:
-            if process.facts.get("counting") or process.status != "ok":
+            if process.facts.counting or process.status != "ok":
                 continue
             for subject in self.plan.subjects:
                 if subject.name == process.subject and (subject.baseline or subject.control):
@@ -101,13 +113,15 @@ class ProgramExecutor:
         if first and not outcome.interrupted:
             self._learn_exempt(step.subject, outcome.identity)
         status, reason = judge(outcome, step.subject.peer, self.reference)
+        facts = outcome.facts
+        if status != "ok":
+            facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
         process = Process(
             number=number, experiment=EXPERIMENT_ID, subject=step.subject.name, parameters={},
             round=step.round, status=status, reason=reason, warm_up=step.warm_up,
-            facts=outcome.facts, identity=outcome.identity, started_at=now(),
+            facts=facts, identity=outcome.identity, started_at=now(),
         )
         if status != "ok":
-            process.facts["stderr_tail"] = tail(outcome.stderr)
             return process
         record(Sample(
             process=number, experiment=EXPERIMENT_ID, subject=step.subject.name, parameters={},
@@ -137,14 +151,14 @@ class ProgramExecutor:
             raise Problem("E040", f"{self.plan.command[0]}: {process.reason}")
 
     def _last_words(self, process: Process) -> str:
-        words = str(process.facts.get("stderr_tail") or "").strip()
+        words = (process.facts.stderr_tail or "").strip()
         said = f"\n{words}\n" if words else " and said nothing on stderr"
         return f"{self.plan.command[0]} failed under the baseline: {process.reason}{said}"
 
     def _is_baseline(self, name: str) -> bool:
         return any(s.name == name and (s.baseline or s.control) for s in self.plan.subjects)
 
-    def _learn_exempt(self, subject: Subject, identity: list[dict[str, Any]]) -> None:
+    def _learn_exempt(self, subject: Subject, identity: list[Identity]) -> None:
         """Executables that have another allocator although nothing is preloaded keep it."""
         if subject.peer is None or not subject.peer.path:
             self.reference.exempt |= own_allocators(identity, self.system)
@@ -152,9 +166,7 @@ class ProgramExecutor:
     def _learn(self, process: Process) -> None:
         if not self.reference.known:
             self.reference.take(process.facts)
-        self.slowest_baseline_s = max(
-            self.slowest_baseline_s, float(process.facts.get("wall_s") or 0)
-        )
+        self.slowest_baseline_s = max(self.slowest_baseline_s, process.facts.wall_s or 0.0)
 
     def _timeout_s(self) -> float:
         if self.plan.timeout_s:
@@ -172,7 +184,7 @@ class ProgramExecutor:
         environment = of_child(peer, self.environment, order, padding(self.plan.seed, number))
         what = Launch(
             self.plan.command, environment, self._timeout_s(), self.plan.input_path,
-            self.plan.working_directory, self.plan.options.get("cpus") or (),
+            self.plan.working_directory, self.plan.options.cpus,
         )
         return launch(what, self._folder.path, stop)
 
@@ -185,8 +197,8 @@ class ProgramExecutor:
         outcome = self._launch(peer, number, self._stop, COUNTER)
         if outcome.interrupted:
             return
-        facts: dict[str, Any] = {"counting": True, **outcome.facts, **totals(outcome.counts)}
-        facts["plain_wall_s"] = baseline.facts.get("wall_s")
+        facts = structs.replace(with_totals(outcome.facts, outcome.counts),
+                                plain_wall_s=baseline.facts.wall_s)
         self._record(Process(
             number=number, experiment=EXPERIMENT_ID, subject=baseline.subject, parameters={},
             round=-1, status="ok", warm_up=True, facts=facts, started_at=now(),

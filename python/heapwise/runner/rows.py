@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 from heapwise.catalog import expected_output, tree_output
-from heapwise.model import Plan, Process, Sample, SubjectSpec
+from heapwise.model import LauncherFacts, Plan, Process, Sample, SubjectSpec
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.judge import Reference, first_difference, judge
@@ -21,11 +23,6 @@ from heapwise.runner.stop_switch import StopSwitch
 REPORT = re.compile(rb"^heapwise-trees:(.*)$", re.MULTILINE)
 """The line in which a runtime tells what it knows of itself: ``collections=3 longest_pause_s=0.1``.
 """
-
-OUTSIDE = {"wall": "wall_s", "user": "user_s", "system": "system_s",
-           "peak_resident": "peak_rss_bytes"}
-"""Quantity -> the launcher's name for it."""
-
 
 TRY_DEPTH, TRY_S = 6, 60.0
 
@@ -48,7 +45,7 @@ class RowRunner:
         expected = expected_output(step.experiment, step.parameters)
         status, reason = judge(outcome, step.subject.peer, Reference(output=expected))
         said = reported(outcome.stderr)
-        facts: dict[str, Any] = {**outcome.facts, "reported": said}
+        facts = structs.replace(outcome.facts, reported=said)
         if status == "ok":
             declared = {quantity.name for quantity in step.experiment.quantities}
             values = values_of(outcome.facts) | said
@@ -58,7 +55,7 @@ class RowRunner:
                 values={name: v for name, v in values.items() if name in declared},
             ))
         else:
-            facts["stderr_tail"] = tail(outcome.stderr)
+            facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
         return Process(
             number=number, experiment=step.experiment.id, subject=step.subject.name,
             parameters=step.parameters, round=step.round, status=status, reason=reason,
@@ -74,7 +71,7 @@ class RowRunner:
             peer, self.environment | spec.environment, libraries, padding(self.plan.seed, number))
         return Launch(
             [word_of(word, step.parameters) for word in spec.command], environment, timeout_s,
-            cpus=self.plan.options.get("cpus") or (), keeps_output=True,
+            cpus=self.plan.options.cpus, keeps_output=True,
         )
 
 
@@ -85,10 +82,11 @@ def word_of(word: str, parameters: dict[str, Any]) -> str:
     return word
 
 
-def values_of(facts: dict[str, Any]) -> dict[str, float]:
+def values_of(facts: LauncherFacts) -> dict[str, float]:
     """What the launcher saw, by the names of quantities."""
-    return {name: float(facts[theirs]) for name, theirs in OUTSIDE.items()
-            if facts.get(theirs) is not None}
+    found = {"wall": facts.wall_s, "user": facts.user_s, "system": facts.system_s,
+             "peak_resident": facts.peak_rss_bytes}
+    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def reported(stderr: bytes) -> dict[str, float]:

@@ -6,16 +6,19 @@ import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
+
+from msgspec import structs
 
 from heapwise import __version__
 from heapwise.catalog import find_experiments
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
-from heapwise.model import FILES, MARKS, SCHEMA_VERSION, Experiment, Plan, Run
+from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run
 from heapwise.runner.campaign import Campaign, Executor, Watcher, now
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
-from heapwise.runner.files import Unchanged, files_of, from_plan, read_states
+from heapwise.runner.files import Unchanged, files_of, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.store import (
@@ -29,12 +32,6 @@ from heapwise.store import (
 )
 from heapwise.store.location import RUNS
 
-ODD_BYTES = "not_utf8"
-"""Option of a stored plan."""
-
-CHANGED = "environment_changed"
-"""Option of a stored plan: names of variables that changed since it was made."""
-
 
 def start(
     prepared: Prepared, store_path: Path, command_line: list[str], watcher: Watcher
@@ -42,7 +39,7 @@ def start(
     """A new run in the store. Problems E050, E051 before anything is measured."""
     plan = _marked(prepared.plan, prepared.environment, _key(store_path))
     files = Unchanged(read_states(files_of(plan, prepared.experiments)))
-    plan = replace(plan, options=plan.options | {FILES: files.states, ODD_BYTES: _has_odd(plan)})
+    plan = _with_options(plan, files=files.states, not_utf8=_has_odd(plan))
     run = Run(
         schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
         command_line=command_line, plan=plan, machine=read_machine(),
@@ -57,7 +54,7 @@ def start(
 def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
     """``plan`` is the stored one, or with more rounds or time. Problems: E003 if it cannot go
     on, E006 if another process measures it, E032 if a file of it is another than before."""
-    if plan.options.get(ODD_BYTES):
+    if plan.options.not_utf8:
         raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
                       why="The store holds text, so those names cannot be had back from it.",
                       do="begin a new run")
@@ -68,7 +65,7 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
     experiments = _relocate(stored.run.experiments)
     files = _as_they_were(plan, experiments)
-    plan = replace(plan, options=plan.options | {FILES: files.states})
+    plan = _with_options(plan, files=files.states)
     run = replace(stored.run, plan=plan, state="running", experiments=experiments)
     executor = _executor(plan, environment, run.experiments)
     writer = RunWriter.reopen(stored.path, run)
@@ -81,7 +78,7 @@ def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
 def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
     """Problem E032 if a file is another than when the run began. A run of an earlier version
     holds nothing of its files: then they count as they are today."""
-    states = from_plan(plan)
+    states = plan.options.files
     if states is None:
         return Unchanged(read_states(files_of(plan, experiments)))
     files = Unchanged(states, {f"experiment {e.id}": e.binary for e in experiments if e.binary})
@@ -106,19 +103,23 @@ def _key(store_path: Path) -> bytes:
 
 def _marked(plan: Plan, environment: Mapping[str, str], key: bytes) -> Plan:
     """The plan with what a later invocation needs to see that the environment is another."""
-    found = {"key": key_name(key), "values": marks(plan.environment, environment, key)}
-    return replace(plan, options=plan.options | {MARKS: found})
+    found = EnvironmentMarks(key_name(key), marks(plan.environment, environment, key))
+    return _with_options(plan, environment_marks=found)
 
 
 def _with_changes(plan: Plan, environment: Mapping[str, str], key: bytes) -> Plan:
     """Names whose values were others before; a run of another store cannot be compared."""
-    before = plan.options.get(MARKS) or {}
-    if before.get("key") != key_name(key):
+    before = plan.options.environment_marks
+    if before is None or before.key != key_name(key):
         return plan
     today = marks(plan.environment, environment, key)
-    changed = sorted(name for name, mark in before["values"].items() if today.get(name) != mark)
-    earlier = plan.options.get(CHANGED) or []
-    return replace(plan, options=plan.options | {CHANGED: sorted({*earlier, *changed})})
+    changed = sorted(name for name, mark in before.values.items() if today.get(name) != mark)
+    known = {*plan.options.environment_changed, *changed}
+    return _with_options(plan, environment_changed=sorted(known))
+
+
+def _with_options(plan: Plan, **changes: Any) -> Plan:
+    return replace(plan, options=structs.replace(plan.options, **changes))
 
 
 def _executor(

@@ -14,6 +14,8 @@ from typing import Any
 import msgspec
 
 from heapwise.errors import Problem
+from heapwise.model import End, SampleFacts, Start, WorkCheck
+from heapwise.model.facts import Number
 from heapwise.runner.launch import BACKSTOP_S, Call, Launch, Outcome
 from heapwise.runner.stop_switch import StopSwitch
 
@@ -21,7 +23,37 @@ LONGEST_LINE_BYTES = 1 << 20
 GRACE_S = 10.0
 """For the launcher, to end what it started and to write its result."""
 
-Line = dict[str, Any]
+
+class SampleLine(msgspec.Struct, frozen=True):
+    """The figures of one repeat."""
+
+    repeat: int
+    values: dict[str, Number]
+    facts: SampleFacts = msgspec.field(default_factory=SampleFacts)
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """Why a subject cannot be measured in this cell."""
+
+    what: str = ""
+    reason: str = ""
+
+
+Line = Start | SampleLine | WorkCheck | Refused | End | None
+"""None: a line that is misspelt. A line of a kind that is not known is passed over."""
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
+_KIND = msgspec.json.Decoder(_Kind)
+_LINES: dict[str, msgspec.json.Decoder[Any]] = {
+    kind: msgspec.json.Decoder(type) for kind, type in (
+        ("start", Start), ("sample", SampleLine), ("check", WorkCheck), ("refused", Refused),
+        ("end", End),
+    )
+}
 
 
 def stream(
@@ -47,7 +79,7 @@ def stream(
         return call.outcome(launcher.returncode, complaint), noise
     except Problem:
         if stop.requested:  # an impatient third Ctrl-C kills the launcher
-            return Outcome({}, interrupted=True), noise
+            return Outcome(interrupted=True), noise
         raise
 
 
@@ -76,13 +108,17 @@ def _drain(
 
 
 def _give(line: bytes, take: Callable[[Line], None]) -> bool:
+    """Whether the line is an object."""
     try:
-        document = msgspec.json.decode(line)
+        decoder = _LINES.get(_KIND.decode(line).kind)
     except ValueError:
         return False
-    if not isinstance(document, dict):
-        return False
-    take(document)
+    if decoder is not None:
+        try:
+            found: Line = decoder.decode(line)
+        except ValueError:
+            found = None
+        take(found)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Dataclasses to JSON and back, by msgspec, keeping keys that this version does not know."""
+"""The model to JSON and back, by msgspec, keeping keys that this version does not know."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ import dataclasses
 import os
 import stat
 from pathlib import Path
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, TypeVar
 
 import msgspec
 
+from heapwise.model import Process, Sample
+
 Record = TypeVar("Record")
+
+
+class _Kind(msgspec.Struct):
+    kind: str
+
+
+_KIND = msgspec.json.Decoder(_Kind)
+_RECORDS: dict[str, msgspec.json.Decoder[Process] | msgspec.json.Decoder[Sample]] = {
+    "process": msgspec.json.Decoder(Process), "sample": msgspec.json.Decoder(Sample)}
 
 
 def encode(record: Any) -> bytes:
@@ -54,20 +65,39 @@ def decode_object(text: bytes) -> dict[str, Any]:
     return document
 
 
+def decode_record(line: bytes) -> Process | Sample:
+    """ValueError for a line that is neither, or has a field of another type than the model."""
+    try:
+        decoder = _RECORDS.get(_KIND.decode(line).kind)
+        if decoder is None:
+            raise ValueError("neither a process nor a sample")
+        return decoder.decode(line)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+
+
 def convert(document: dict[str, Any], kind: type[Record]) -> Record:
     """ValueError when a field is missing or of another type; unknown keys are passed over."""
     return msgspec.convert(document, kind)
 
 
 def merge_unknown(old: dict[str, Any], record: Any) -> dict[str, Any]:
-    """``record`` as a document, with the keys of ``old`` that its dataclass does not have."""
+    """``record`` as a document, with the keys of ``old`` that its type does not have."""
     fresh: dict[str, Any] = {}
-    hints = get_type_hints(type(record))
-    for field in dataclasses.fields(record):
-        value, before = getattr(record, field.name), old.get(field.name)
-        if dataclasses.is_dataclass(hints[field.name]) and isinstance(before, dict):
-            fresh[field.name] = merge_unknown(before, value)
+    for name in _field_names(record):
+        value, before = getattr(record, name), old.get(name)
+        if _field_names(value) and isinstance(before, dict):
+            fresh[name] = merge_unknown(before, value)
         else:
-            fresh[field.name] = msgspec.to_builtins(value)
+            fresh[name] = msgspec.to_builtins(value)
     unknown = {key: value for key, value in old.items() if key not in fresh}
     return {**fresh, **unknown}
+
+
+def _field_names(value: Any) -> tuple[str, ...]:
+    """Of a dataclass or a struct; none for any other value."""
+    if isinstance(value, msgspec.Struct):
+        return value.__struct_fields__
+    if dataclasses.is_dataclass(value):
+        return tuple(field.name for field in dataclasses.fields(value))
+    return ()

@@ -10,12 +10,14 @@ from typing import Any
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, RUN_ID, Process, Run, Sample
 from heapwise.store import codec
-from heapwise.store.facts import check_run, check_types
 from heapwise.store.location import RUNS
 from heapwise.store.migrate import migrate
 from heapwise.store.stored_run import StoredRun
 
 RUN_FILE, SAMPLES_FILE = "run.json", "samples.jsonl"
+
+SETTING = (bool, int, float, str, type(None))
+"""The types of a parameter's value."""
 
 
 def read_run(store_path: Path | str, run_id: str) -> StoredRun:
@@ -27,7 +29,8 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
     document = read_document(folder)
     try:
         run = codec.convert(document, Run)
-        check_run(run)
+        if not all(experiment.quantities for experiment in run.experiments):
+            raise ValueError("an experiment of it has no quantity")
     except ValueError as error:
         raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
     _check_ids(run, folder / RUN_FILE)
@@ -147,12 +150,9 @@ def _belongs(sample: Sample, process: Process | None) -> bool:
 
 def _record(line: bytes, quantities: dict[str, set[str]]) -> Process | Sample:
     """``quantities``: of each experiment of the run. ValueError for what does not fit them."""
-    document = codec.decode_object(line)
-    kind = {"process": Process, "sample": Sample}.get(str(document.get("kind")))
-    if kind is None:
-        raise ValueError("neither a process nor a sample")
-    record: Process | Sample = codec.convert(document, kind)
-    check_types(record)
+    record = codec.decode_record(line)
+    if not all(isinstance(value, SETTING) for value in record.parameters.values()):
+        raise ValueError("a parameter of it is neither a number nor a word")
     if record.experiment not in quantities:
         raise ValueError("of an experiment that the run does not have")
     if isinstance(record, Sample) and not record.values.keys() <= quantities[record.experiment]:

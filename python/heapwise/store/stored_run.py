@@ -28,8 +28,8 @@ class StoredRun:
     - only processes with status ``ok`` have samples that count. ``warm_up`` processes and samples
       never count.
     - the counting processes (V3, untimed) have ``round`` -1, ``warm_up`` true and
-      ``facts["counting"]`` true; ``facts["calls"]`` and ``facts["bytes_requested"]`` are summed
-      over their processes, ``facts["counted_wall_s"]`` is the longest one's.
+      ``facts.counting`` true; ``facts.calls`` and ``facts.bytes_requested`` are summed
+      over their processes, ``facts.counted_wall_s`` is the longest one's.
     - samples of one round pair up: same ``round``, ``experiment`` and ``parameters``.
     """
 

@@ -9,12 +9,10 @@ If it fails: the row is worth nothing. Look at what the loader says on the progr
 
 from __future__ import annotations
 
-from typing import Any
-
 from heapwise.evidence import Evidence
 from heapwise.evidence.identity import own_allocators, same_library
 from heapwise.evidence.kept import timed
-from heapwise.model import Check, Peer, Process
+from heapwise.model import Check, Identity, Peer, Process
 from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V1", "The right allocator was inside"
@@ -59,14 +57,15 @@ def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str
             for executable in own_allocators(p.identity[1:], peers[p.subject])}
 
 
-def _others(process: Process, peer: Peer, own: set[str]) -> list[dict[str, Any]]:
+def _others(process: Process, peer: Peer, own: set[str]) -> list[Identity]:
     """The records of the process in which malloc comes from elsewhere than from ``peer``, but for
     executables that have an allocator of their own."""
     return [record for record in process.identity
-            if record.get("exe") not in own and not same_library(record.get("malloc") or {}, peer)]
+            if record.exe not in own and not same_library(record.malloc, peer)]
 
 
 def _found(process: Process, peer: Peer, own: set[str]) -> str:
     others = _others(process, peer, own)
-    path = (others[0].get("malloc") or {}).get("path") if others else process.reason
+    malloc = others[0].malloc if others else None
+    path = malloc.path if malloc else "" if others else process.reason
     return f"{process.subject} got {path or 'nothing'}"

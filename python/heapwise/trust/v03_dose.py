@@ -27,7 +27,7 @@ def check(evidence: Evidence) -> Check:
     if stored.run.plan.kind == "run":
         return Check(ID, TITLE, "unavailable",
                      "Does not apply: the experiments do nothing but allocate and free.")
-    counts = [p for p in stored.processes if p.facts.get("counting") and p.facts.get("calls")]
+    counts = [p for p in stored.processes if p.facts.counting and p.facts.calls]
     if not counts:
         return Check(ID, TITLE, "unavailable", "The program's calls of malloc were not counted.")
     figures = _figures(counts[-1])
@@ -43,11 +43,11 @@ def check(evidence: Evidence) -> Check:
 
 
 def _figures(process: Process) -> dict[str, Any]:
-    calls = process.facts["calls"]
-    number = sum(calls.get(k, 0) for k in ("malloc", "calloc", "realloc", "aligned"))
-    wall_s = process.facts.get("plain_wall_s") or process.facts.get("counted_wall_s")
+    calls = process.facts.calls
+    number = calls.requests if calls else 0
+    wall_s = process.facts.plain_wall_s or process.facts.counted_wall_s
     return {
-        "calls": number, "bytes_requested": process.facts.get("bytes_requested"), "wall_s": wall_s,
+        "calls": number, "bytes_requested": process.facts.bytes_requested, "wall_s": wall_s,
         "calls_per_s": number / wall_s if wall_s else None,
         "share_of_time": number * PAIR_COST_S / wall_s if wall_s else None,
     }

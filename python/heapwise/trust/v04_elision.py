@@ -8,7 +8,6 @@ If it fails: the experiment is at fault. Report it.
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import recorded
 from heapwise.model import Check
 from heapwise.trust.words import counted, listed
 
@@ -22,10 +21,9 @@ def check(evidence: Evidence) -> Check:
                      "Does not apply: the program is measured as its owner built it.")
     found = []
     for process in stored.processes:
-        expected, calls = recorded(process, "expected_calls"), process.facts.get("calls")
-        if process.status == "ok" and expected and isinstance(calls, dict):
-            seen = sum(calls.get(k, 0) for k in ("malloc", "calloc", "realloc", "aligned"))
-            found.append((process.experiment, process.subject, int(expected), int(seen)))
+        end, calls = process.facts.end, process.facts.calls
+        if process.status == "ok" and end and end.expected_calls and calls:
+            found.append((process.experiment, process.subject, end.expected_calls, calls.requests))
     figures = {"counted": [dict(zip(("experiment", "subject", "expected", "counted"), f,
                                     strict=True)) for f in found]}
     if not found:

@@ -23,8 +23,8 @@ LEAST_BYTES = 64 * 2**10
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
-    taken = [(p, p.facts["peak_rss_bytes"], p.facts.get("launcher_rss_bytes"))
-             for p in measured(stored) if p.facts.get("peak_rss_bytes") is not None]
+    taken = [(p, peak, p.facts.launcher_rss_bytes)
+             for p in measured(stored) if (peak := p.facts.peak_rss_bytes) is not None]
     if not taken:
         return Check(ID, TITLE, "unavailable", "No process recorded its peak memory.")
     memory = stored.run.machine.memory_bytes

@@ -27,17 +27,17 @@ BAD = {"crashed", "failed", "timed_out", "output_differs", "wrong_allocator"}
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     processes = [p for p in stored.processes if timed(p)]
-    proven = [p for p in processes if p.facts.get("output_hash") or _checks(p)]
+    proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
     broken = Counter(f"{p.subject} {p.status.replace('_', ' ')}" for p in processes
                      if p.status in BAD)
     different = _different(stored, [p for p in processes if p.status == "ok"])
-    false = [f"{p.subject}: {c.get('detail') or c.get('id')}" for p in processes
-             for c in _checks(p) if not c.get("ok", True)]
+    false = [f"{p.subject}: {c.detail or c.id}" for p in processes
+             for c in p.facts.checks or () if not c.ok]
     figures = {"processes": len(processes), "proven": len(proven), "broken": dict(broken),
                "different": different, "failed_checks": false[:20]}
     if false:
         return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
-    if different and not stored.run.plan.options.get("ignore_output"):
+    if different and not stored.run.plan.options.ignore_output:
         return Check(ID, TITLE, "fail", f"The output is not the same: {listed(different)}.",
                      figures)
     if not proven:
@@ -54,24 +54,18 @@ def _verdict(stored: StoredRun, processes: list[Process], broken: Counter[str],
         return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
     if different:
         return "warn", f"The output differs, and was to be ignored: {listed(different)}."
-    leaving = [p for p in processes if p.facts.get("lingering")]
+    leaving = [left for p in processes if (left := p.facts.lingering)]
     if leaving:
-        left = max(int(p.facts["lingering"]) for p in leaving)
         return "warn", (
             f"{len(leaving)} of {counted(len(processes), 'process', 'processes')} left up to "
-            f"{counted(left, 'other')} running when they ended. These were killed, and their work "
-            "was not timed: use the program's option to stay in the foreground.")
+            f"{counted(max(leaving), 'other')} running when they ended. These were killed, and "
+            "their work was not timed: use the program's option to stay in the foreground.")
     return "pass", (f"Exit code and output, or the experiment's own count, agree in all "
                     f"{counted(len(processes), 'process', 'processes')}.")
 
 
 def _times(broken: Counter[str]) -> str:
     return listed(f"{what} ({n} times)" if n > 1 else what for what, n in broken.items())
-
-
-def _checks(process: Process) -> list[dict[str, object]]:
-    found = process.facts.get("checks") or []
-    return [c for c in found if isinstance(c, dict)]
 
 
 def _different(stored: StoredRun, processes: Iterable[Process]) -> list[str]:
@@ -83,7 +77,7 @@ def _different(stored: StoredRun, processes: Iterable[Process]) -> list[str]:
         return []
     groups: dict[Setup, list[Process]] = {}
     for process in processes:
-        if process.facts.get("output_hash"):
+        if process.facts.output_hash:
             groups.setdefault(process.setup, []).append(process)
     found: list[str] = []
     for members in groups.values():
@@ -93,4 +87,4 @@ def _different(stored: StoredRun, processes: Iterable[Process]) -> list[str]:
 
 
 def _outcome(process: Process) -> tuple[object, object]:
-    return process.facts.get("output_hash"), process.facts.get("exit_code")
+    return process.facts.output_hash, process.facts.exit_code

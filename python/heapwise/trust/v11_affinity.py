@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import measured, recorded
+from heapwise.evidence.kept import measured
 from heapwise.model import Check, Process
 from heapwise.store import StoredRun
 from heapwise.trust.words import counted, listed
@@ -46,20 +46,18 @@ def check(evidence: Evidence) -> Check:
 
 
 def _affinities(process: Process) -> list[list[int]]:
-    found = [recorded(process, "affinity")] + [r.get("affinity") for r in process.identity]
-    start = process.facts.get("start")
-    if isinstance(start, dict):
-        found.append(start.get("affinity"))
-    return [sorted(int(n) for n in a) for a in found if isinstance(a, list) and a]
+    found = [process.facts.affinity, *(record.affinity for record in process.identity)]
+    if process.facts.start:
+        found.append(process.facts.start.affinity)
+    return [sorted(affinity) for affinity in found if affinity]
 
 
 def _asked(stored: StoredRun) -> list[int] | None:
-    asked = stored.run.plan.options.get("cpus")
-    return sorted(int(n) for n in asked) if isinstance(asked, list) and asked else None
+    return sorted(stored.run.plan.options.cpus) or None
 
 
 def _strayed(stored: StoredRun, allowed: set[int]) -> list[int]:
-    used = {int(n) for s in stored.samples for n in s.facts.get("cpus") or []}
+    used = {cpu for s in stored.samples for cpu in s.facts.cpus or ()}
     return sorted(used - allowed)
 
 

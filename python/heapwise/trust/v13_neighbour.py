@@ -64,18 +64,18 @@ def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:
 
 
 def _pressure(process: Process) -> float | None:
-    waited_us, wall_s = process.facts.get("psi_cpu_us"), process.facts.get("wall_s")
-    return float(waited_us) / 1e6 / float(wall_s) if waited_us is not None and wall_s else None
+    waited_us, wall_s = process.facts.psi_cpu_us, process.facts.wall_s
+    return waited_us / 1e6 / wall_s if waited_us is not None and wall_s else None
 
 
 def _switches(process: Process) -> float | None:
     """None where several threads share the processors: they put each other off."""
-    number, wall_s = process.facts.get("involuntary_switches"), process.facts.get("wall_s")
-    if number is None or not wall_s or float(wall_s) < 0.1:
+    number, wall_s = process.facts.involuntary_switches, process.facts.wall_s
+    if number is None or not wall_s or wall_s < 0.1:
         return None
     if Settings.of(process.parameters).number("threads", 1) > 1:
         return None
-    return float(number) / float(wall_s)
+    return number / wall_s
 
 
 def _median(values: list[float]) -> float | None:

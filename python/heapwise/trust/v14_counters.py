@@ -19,8 +19,8 @@ WHOLE = 0.999
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
-    shares = [float(p.facts["counters_running_share"]) for p in measured(stored)
-              if p.facts.get("counters_running_share") is not None]
+    shares = [share for p in measured(stored)
+              if (share := p.facts.counters_running_share) is not None]
     if shares and min(shares) >= WHOLE:
         return Check(ID, TITLE, "pass", "They counted during the whole of every process.",
                      {"smallest_share": min(shares)})

@@ -7,11 +7,11 @@ If it warns: more iterations, or a larger input.
 
 from __future__ import annotations
 
-from typing import Any
+from msgspec import to_builtins
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import measured, recorded
-from heapwise.model import Check, Process, Sample
+from heapwise.evidence.kept import measured
+from heapwise.model import Check, Clock, Process, Sample
 from heapwise.store import StoredRun
 from heapwise.trust.words import counted, listed
 
@@ -33,11 +33,10 @@ def check(evidence: Evidence) -> Check:
 
 
 def _programs(stored: StoredRun) -> Check:
-    taken = [(p.subject, float(p.facts["wall_s"])) for p in measured(stored)
-             if p.facts.get("wall_s") is not None]
+    taken = [wall_s for p in measured(stored) if (wall_s := p.facts.wall_s) is not None]
     if not taken:
         return Check(ID, TITLE, "unavailable", "No process recorded how long it took.")
-    shortest = min(wall for _, wall in taken)
+    shortest = min(taken)
     figures = {"shortest_s": shortest, "processes": len(taken)}
     if shortest < PROGRAM_LEAST_S:
         return Check(ID, TITLE, "warn", f"The shortest process took {shortest * 1000:.1f} ms: "
@@ -49,36 +48,36 @@ def _programs(stored: StoredRun) -> Check:
 def _regions(evidence: Evidence) -> Check:
     stored = evidence.stored
     clocks = {p.number: c for p in measured(stored) if (c := _clock(p))}
-    timed = [(s, float(s.facts["elapsed_ns"])) for s in evidence.sieve.kept
-             if s.facts.get("elapsed_ns") is not None and s.process in clocks]
+    timed = [(s, elapsed_ns) for s in evidence.sieve.kept
+             if (elapsed_ns := s.facts.elapsed_ns) is not None and s.process in clocks]
     if not timed:
         return Check(ID, TITLE, "unavailable", "The clock's resolution and cost were not recorded.")
     short = [_name(s) for s, ns in timed if _region(s, ns) < _needed(clocks[s.process])]
     clock = next(iter(clocks.values()))
     shortest_ns = min(_region(s, ns) for s, ns in timed)
-    figures = {"clock": clock, "shortest_ns": shortest_ns, "samples": len(timed),
+    figures = {"clock": to_builtins(clock), "shortest_ns": shortest_ns, "samples": len(timed),
                "short": len(short)}
     if short:
         return Check(ID, TITLE, "warn", f"{counted(len(short), 'sample')} of {len(timed)} lasted "
                      f"less than 1 ms or {OVERHEADS} readings of the clock: {listed(short)}. More "
                      "iterations help.", figures)
-    return Check(ID, TITLE, "pass", f"The clock resolves {clock.get('resolution_ns')} ns and costs "
-                 f"{clock.get('overhead_ns')} ns to read; the shortest region lasted "
+    return Check(ID, TITLE, "pass", f"The clock resolves {clock.resolution_ns} ns and costs "
+                 f"{clock.overhead_ns} ns to read; the shortest region lasted "
                  f"{shortest_ns / 1e6:,.1f} ms.", figures)
 
 
-def _clock(process: Process) -> dict[str, Any] | None:
-    clock = recorded(process, "clock")
-    return clock if isinstance(clock, dict) and clock.get("overhead_ns") is not None else None
+def _clock(process: Process) -> Clock | None:
+    clock = process.facts.start.clock if process.facts.start else None
+    return clock if clock and clock.overhead_ns is not None else None
 
 
 def _region(sample: Sample, elapsed_ns: float) -> float:
     """The shortest single region between two readings, where the experiment says it."""
-    return float(sample.facts.get("shortest_region_ns") or elapsed_ns)
+    return sample.facts.shortest_region_ns or elapsed_ns
 
 
-def _needed(clock: dict[str, Any]) -> float:
-    return max(float(LEAST_NS), OVERHEADS * float(clock["overhead_ns"]))
+def _needed(clock: Clock) -> float:
+    return max(LEAST_NS, OVERHEADS * (clock.overhead_ns or 0.0))
 
 
 def _name(sample: Sample) -> str:

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.kept import measured, recorded
+from heapwise.evidence.kept import measured
 from heapwise.model import Check
 from heapwise.trust.words import counted, listed
 
@@ -21,8 +21,8 @@ ID, TITLE = "V18", "Release builds, known by version"
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     peers = [s.peer for s in stored.run.plan.subjects if s.peer is not None]
-    builds = {(p.experiment, str(recorded(p, "compiler")), str(recorded(p, "flags")),
-               recorded(p, "ndebug")) for p in measured(stored) if recorded(p, "compiler")}
+    builds = {(p.experiment, start.compiler, str(start.flags), start.ndebug)
+              for p in measured(stored) if (start := p.facts.start) and start.compiler}
     figures: dict[str, Any] = {
         "peers": {p.name: {"version": p.version, "build_id": p.build_id} for p in peers},
         "builds": [{"compiler": c, "flags": f, "ndebug": n}

@@ -37,7 +37,7 @@ def check(evidence: Evidence) -> Check:
 
 def _settings(machine: Machine) -> dict[str, Any]:
     """What ``machine`` records as settings, beside readings such as load and free memory."""
-    settings = machine.facts.get("settings")
-    if not isinstance(settings, dict) or not settings:
+    settings = machine.facts.settings
+    if not settings:
         return {}
     return {"kernel": machine.kernel, "memory_bytes": machine.memory_bytes, **settings}

@@ -40,8 +40,7 @@ def describe():
 
 
 def sample(repeat, value):
-    facts = {"elapsed_ns": 5_000_000, "told": os.environ.get("FAKE_TOLD", "")}
-    say(kind="sample", repeat=repeat, values={"pair": value}, facts=facts)
+    say(kind="sample", repeat=repeat, values={"pair": value}, facts={"elapsed_ns": 5_000_000})
 
 
 def measure(subject, settings, repeats):
@@ -80,6 +79,7 @@ def misbehave(subject, settings):
         print('{"kind":"sample","repeat":9', end="", flush=True)
         return 0
     say(kind="check", id="work", ok=True, detail="all of it")
+    say(kind="check", id="told", ok=True, detail=os.environ.get("FAKE_TOLD", ""))
     say(kind="end", expected_calls=int(os.environ.get("FAKE_CALLS", "3")))
     return 0
 

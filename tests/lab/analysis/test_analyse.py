@@ -12,7 +12,7 @@ from synthetic import POOL, Script, compare_run, pool_run
 from heapwise.analysis import analyse, goal_line, to_json
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
-from heapwise.model import Goal, Process, Result, Row
+from heapwise.model import Goal, Identity, Library, Process, Result, Row
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
 
@@ -130,7 +130,7 @@ def test_two_that_are_level_are_both_named() -> None:
 
 
 def test_no_advice_from_figures_that_are_not_trustworthy() -> None:
-    wrong = [{"malloc": {"path": "/lib/other.so", "build_id": "x"}}]
+    wrong = [Identity(malloc=Library(path="/lib/other.so", build_id="x"))]
     stored = compare_run(Script(edit=lambda p: replace(p, identity=wrong)))
     result = analyse(Evidence(stored))
     assert result.trust.verdict == "not trustworthy"

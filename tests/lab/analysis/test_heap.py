@@ -14,7 +14,7 @@ from heapwise.analysis.goals import goals
 from heapwise.analysis.speed_memory import speed_memory
 from heapwise.analysis.standing import Standing, aspect_of, standings
 from heapwise.evidence import Evidence
-from heapwise.model import Goal, Quantity, Subject, Trust
+from heapwise.model import Goal, Identity, Library, Quantity, Subject, Trust
 from heapwise.store import StoredRun
 
 OURS = "malloc@heapwise"
@@ -229,7 +229,7 @@ def test_few_rounds_and_one_processor_cannot_tell() -> None:
 
 
 def test_untrustworthy_figures_meet_no_goal() -> None:
-    wrong = [{"malloc": {"path": "/lib/other.so", "build_id": "x"}}]
+    wrong = [Identity(malloc=Library(path="/lib/other.so", build_id="x"))]
     stored = replace(PLAIN, processes=[replace(p, identity=wrong) for p in PLAIN.processes])
     assert {g.verdict for g in analyse(Evidence(stored)).goals} == {
         "cannot tell here", "not measured"}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from heapwise.machine import counters, cpu_list, files, kernel, processor, read_machine
+from heapwise.model import MachineFacts
 
 
 def test_this_machine() -> None:
@@ -19,15 +20,15 @@ def test_this_machine() -> None:
     assert machine.page_bytes == os.sysconf("SC_PAGE_SIZE")
     assert platform.release() in machine.kernel
     assert machine.libc.startswith("glibc ")
-    assert machine.facts["affinity"] == sorted(os.sched_getaffinity(0))
-    settings = machine.facts["settings"]
+    assert machine.facts.affinity == sorted(os.sched_getaffinity(0))
+    settings = machine.facts.settings
     assert settings["max_map_count"] == int(Path("/proc/sys/vm/max_map_count").read_text())
     assert settings["overcommit_memory"] in (0, 1, 2)
-    assert machine.facts["quiet"]["steal_ticks"] >= 0
+    assert machine.facts.quiet.steal_ticks >= 0
 
 
 def test_settings_stay_the_same_when_nobody_changes_them() -> None:
-    assert read_machine().facts["settings"] == read_machine().facts["settings"]
+    assert read_machine().facts.settings == read_machine().facts.settings
 
 
 def test_nothing_readable_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -39,8 +40,8 @@ def test_nothing_readable_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(Path, "read_text", refuse)
     machine = read_machine()
     assert machine.memory_bytes == 0
-    assert machine.facts["settings"]["thp"] is None
-    assert machine.facts["quiet"]["steal_ticks"] is None
+    assert machine.facts.settings["thp"] is None
+    assert machine.facts.quiet.steal_ticks is None
     assert "psi" in machine.unavailable
 
 
@@ -65,11 +66,10 @@ def test_frequency_of_a_desktop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     (tmp_path / "intel_pstate").mkdir()
     (tmp_path / "intel_pstate" / "no_turbo").write_text("0\n")
     monkeypatch.setattr(processor, "CPUS", tmp_path)
-    facts: dict[str, Any] = {}
     unavailable: dict[str, str] = {}
-    processor.frequency(facts, unavailable)
-    assert facts == {"cpufreq_driver": "intel_pstate", "cpufreq_governors": ["powersave"],
-                     "cpufreq_max_khz": 3900000, "turbo": True}
+    facts = processor.with_frequency(MachineFacts(), unavailable)
+    assert facts == MachineFacts(cpufreq_driver="intel_pstate", cpufreq_governors=["powersave"],
+                                 cpufreq_max_khz=3900000, turbo=True)
     assert unavailable == {}
 
 
@@ -77,7 +77,7 @@ def test_no_frequency_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """V12: then only the calibrated spin watches the clock."""
     monkeypatch.setattr(processor, "CPUS", tmp_path)
     unavailable: dict[str, str] = {}
-    processor.frequency({}, unavailable)
+    processor.with_frequency(MachineFacts(), unavailable)
     assert unavailable["cpufreq"].startswith("no cpufreq")
 
 

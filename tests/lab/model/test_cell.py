@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from synthetic import pool_run
+from synthetic import changed, pool_run
 
 from heapwise.analysis import analyse, to_json
 from heapwise.evidence import Evidence
@@ -99,6 +99,6 @@ def test_what_was_done_is_done_in_either_spelling() -> None:
 def test_a_number_of_threads_that_is_a_word_is_a_cell_as_any_other() -> None:
     stored = rewritten(pool_run(6, threads=[1, 2]), "two", 0)
     stored = replace(stored, processes=[
-        replace(p, facts={**p.facts, "involuntary_switches": 3}) for p in stored.processes])
+        changed(p, involuntary_switches=3) for p in stored.processes])
     rows = analyse(Evidence(stored)).rows
     assert {row.parameters.get("threads") for row in rows} >= {1, "two"}

@@ -11,11 +11,11 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from synthetic import Script, compare_run, pool_run
+from synthetic import Script, changed, compare_run, pool_run
 
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
-from heapwise.model import Process, Run, Sample
+from heapwise.model import EnvironmentMarks, PlanOptions, Process, Run, Sample
 from heapwise.report import View, build_page, redact
 from heapwise.report.formats import find_formats
 from heapwise.report.page import section_modules
@@ -133,12 +133,11 @@ def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
 
 def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -> None:
     stored = compare_run(Script(edit=lambda p: replace(
-        p, status="crashed", reason="crashed (X)",
-        facts={**p.facts, "stderr_tail": "no login for hunter2"}) if p.subject == "scudo" else p))
+        changed(p, stderr_tail="no login for hunter2"), status="crashed", reason="crashed (X)")
+        if p.subject == "scudo" else p))
     command = ["server", "--password", "hunter2", "report"]
-    plan = replace(stored.run.plan, command=command, options={
-        **stored.run.plan.options, "as_typed": command,
-        "environment_marks": {"key": "k", "values": {"HOME": "4711c0de"}}})
+    plan = replace(stored.run.plan, command=command, options=PlanOptions(
+        as_typed=command, environment_marks=EnvironmentMarks("k", {"HOME": "4711c0de"})))
     run = replace(stored.run, plan=plan,
                   command_line=["heapwise", "compare", "--time", "9m", "--", *command])
     clean = redact(replace(stored, run=run))

@@ -9,7 +9,7 @@ from pathlib import Path
 from synthetic import pool_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Process, Run, Sample, Setup
+from heapwise.model import Process, ProcessFacts, Run, Sample, Setup
 from heapwise.runner.campaign import Campaign, Progress, Record
 from heapwise.runner.files import Unchanged
 from heapwise.runner.steps import Step
@@ -38,7 +38,8 @@ class InProcess:
                           {step.experiment.quantities[0].name: 5.0 + repeat}))
         ticks = 10 if self.disturbed(step) else 0
         return Process(number, step.experiment.id, step.subject.name, step.parameters, step.round,
-                       "ok", warm_up=step.warm_up, facts={"steal_ticks": ticks, "wall_s": 1.0})
+                       "ok", warm_up=step.warm_up,
+                       facts=ProcessFacts(steal_ticks=ticks, wall_s=1.0))
 
     def after(self, process: Process) -> None: ...
 

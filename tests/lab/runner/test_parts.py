@@ -9,19 +9,34 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from synthetic import Script, compare_run
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.identity import own_allocators
-from heapwise.model import Experiment, Parameter, Peer, Plan, Quantity, Subject, SubjectSpec
+from heapwise.model import (
+    Calls,
+    CountLine,
+    Experiment,
+    Identity,
+    Library,
+    Parameter,
+    Peer,
+    Plan,
+    PlanOptions,
+    ProcessFacts,
+    Quantity,
+    Subject,
+    SubjectSpec,
+)
 from heapwise.runner import environment
+from heapwise.runner.counting import with_totals
 from heapwise.runner.experiment_plan import parse_settings, resolve
 from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Outcome
 from heapwise.runner.precision import reason_to_stop, widest_half_width
-from heapwise.runner.program import totals
 from heapwise.runner.steps import cells, steps_of_round
 
 GLIBC = Peer("glibc", "glibc", "system", "", "2.36", "aa", "", "", ["GLIBC_TUNABLES", "MALLOC_"])
@@ -155,8 +170,8 @@ def test_padding_differs_by_process_and_repeats_by_seed() -> None:
     assert max(lengths) < environment.PADDING_BYTES
 
 
-def line(path: str, build_id: str = "", exe: str = "/bin/x") -> dict[str, Any]:
-    return {"exe": exe, "malloc": {"path": path, "build_id": build_id}}
+def line(path: str, build_id: str = "", exe: str = "/bin/x") -> Identity:
+    return Identity(exe=exe, malloc=Library(path=path, build_id=build_id))
 
 
 def test_identity_by_build_id_then_by_name() -> None:
@@ -168,7 +183,7 @@ def test_identity_by_build_id_then_by_name() -> None:
     assert wrong_library([line("/lib/libc.so.6")], GLIBC, set()) == ""
     assert wrong_library([line("/lib/libjemalloc.so.2")], GLIBC, set()) != ""
     assert "left no line" in wrong_library([], GLIBC, set())
-    assert wrong_library([{"exe": "/bin/x", "malloc": None}], GLIBC, set()) != ""
+    assert wrong_library([Identity(exe="/bin/x")], GLIBC, set()) != ""
 
 
 def test_every_child_counts_unless_it_always_has_its_own() -> None:
@@ -180,9 +195,9 @@ def test_every_child_counts_unless_it_always_has_its_own() -> None:
 
 def test_torn_probe_lines_are_no_evidence(tmp_path: Path) -> None:
     file = tmp_path / "probe"
-    file.write_bytes(b'{"pid":1}\n[2]\n{"pid":3')
-    assert read_lines(file) == [{"pid": 1}]
-    assert read_lines(tmp_path / "none") == []
+    file.write_bytes(b'{"pid":1}\n[2]\n{"pid":"4"}\n{"pid":3')
+    assert read_lines(file, Identity) == [Identity(pid=1)]
+    assert read_lines(tmp_path / "none", Identity) == []
 
 
 def test_the_loaders_words() -> None:
@@ -192,7 +207,7 @@ def test_the_loaders_words() -> None:
     assert loader_refusal(b"all is well") == ""
 
 
-FINE = {"exit_code": 0, "signal": None, "timed_out": False, "output_hash": "h", "wall_s": 1.0}
+FINE = ProcessFacts(exit_code=0, timed_out=False, output_hash="h", wall_s=1.0)
 
 
 @pytest.mark.parametrize(("facts", "status"), [
@@ -202,13 +217,13 @@ FINE = {"exit_code": 0, "signal": None, "timed_out": False, "output_hash": "h", 
 ])
 def test_judgement(facts: dict[str, Any], status: str) -> None:
     reference = Reference("h", 0)
-    outcome = Outcome(FINE | facts, [line("", "bb")])
+    outcome = Outcome(structs.replace(FINE, **facts), [line("", "bb")])
     assert judge(outcome, MIMALLOC, reference)[0] == status
 
 
 def test_the_wrong_allocator_is_never_ok_and_ignored_output_is() -> None:
     reference = Reference("h", 0, ignore_output=True)
-    assert judge(Outcome(FINE | {"output_hash": "g"}), None, reference)[0] == "ok"
+    assert judge(Outcome(structs.replace(FINE, output_hash="g")), None, reference)[0] == "ok"
     assert judge(Outcome(FINE, [line("", "aa")]), MIMALLOC, reference)[0] == "wrong_allocator"
 
 
@@ -250,8 +265,8 @@ def test_a_dropped_subject_does_not_keep_the_run_going() -> None:
     ({}, 6, 1.0, None, False),
     ({}, 6, 11.0, None, True),
     ({}, 3, 11.0, None, False),
-    ({"options": {"time_given": True}}, 3, 11.0, None, True),
-    ({"options": {"time_given": True}}, 0, 11.0, None, False),
+    ({"options": PlanOptions(time_given=True)}, 3, 11.0, None, True),
+    ({"options": PlanOptions(time_given=True)}, 0, 11.0, None, False),
     ({}, 500, 1.0, 0.5, True),
     ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 4, 1.0, None, True),
     ({"max_rounds": 4, "min_rounds": 4, "precision": 0.0, "time_s": 0.0}, 3, 1e6, None, False),
@@ -278,10 +293,11 @@ def test_lost_rounds_are_made_up_within_limits(
 
 def test_counts_of_a_tree_are_added() -> None:
     """V3."""
-    assert totals([]) == {}
-    found = totals([
-        {"calls": {"malloc": 3, "free": 2}, "bytes_requested": 10, "wall_s": 1.0, "sizes": [1, 2]},
-        {"calls": {"malloc": 4}, "bytes_requested": 5, "wall_s": 3.0, "sizes": [0, 1]},
+    assert with_totals(FINE, []) == structs.replace(FINE, counting=True)
+    found = with_totals(FINE, [
+        CountLine(calls=Calls(malloc=3, free=2), bytes_requested=10, wall_s=1.0, sizes=[1, 2]),
+        CountLine(calls=Calls(malloc=4), bytes_requested=5, wall_s=3.0, sizes=[0, 1]),
     ])
-    assert found == {"calls": {"malloc": 7, "free": 2}, "bytes_requested": 15,
-                     "counted_wall_s": 3.0, "sizes": [1, 3]}
+    assert found == structs.replace(
+        FINE, counting=True, calls=Calls(malloc=7, free=2), bytes_requested=15,
+        counted_wall_s=3.0, sizes=[1, 3])

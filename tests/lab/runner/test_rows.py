@@ -118,10 +118,10 @@ def test_malloc_rows_are_proven_in_every_process(
     stored = stored_run(tmp_path)
     ours = [p for p in stored.processes if p.subject == "malloc@heapwise"]
     assert [p.status for p in ours] == ["ok"]
-    assert {Path(record["malloc"]["path"]).name for record in ours[0].identity} == {
+    assert {Path(record.malloc.path).name for record in ours[0].identity} == {
         "libheapwise-malloc.so"}
     plain = next(p for p in stored.processes if p.subject == "malloc@glibc")
-    assert Path(plain.identity[0]["malloc"]["path"]).resolve() == Path(system_library()).resolve()
+    assert Path(plain.identity[0].malloc.path).resolve() == Path(system_library()).resolve()
 
 
 def test_a_run_goes_on_after_ctrl_c(

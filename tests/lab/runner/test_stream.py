@@ -6,7 +6,8 @@ import os
 import time
 from typing import IO, Any, cast
 
-from heapwise.runner.stream import _drain
+from heapwise.model import End
+from heapwise.runner.stream import Line, _drain
 
 
 class EndsWhenAsked:
@@ -26,8 +27,8 @@ class EndsWhenAsked:
 
 
 def test_what_was_written_before_the_end_is_read() -> None:
-    launcher, taken = EndsWhenAsked(), list[dict[str, Any]]()
+    launcher, taken = EndsWhenAsked(), list[Line]()
     with launcher.stdout:
         noise = _drain(cast("Any", launcher), time.monotonic() + 20, taken.append)
-    assert [line["kind"] for line in taken] == ["sample", "end"]
+    assert taken == [None, End(kind="end")], "a sample without figures is misspelt"
     assert noise == 1

@@ -9,12 +9,23 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
-from heapwise.model import Experiment, Plan, Process, Quantity, Run, Sample, SubjectSpec
+from heapwise.model import (
+    Experiment,
+    Plan,
+    Process,
+    ProcessFacts,
+    Quantity,
+    Run,
+    Sample,
+    SubjectSpec,
+)
 from heapwise.store import (
     RunWriter,
     StoredRun,
@@ -102,14 +113,18 @@ def test_unknown_keys_survive_a_rewrite(tmp_path: Path) -> None:
     document = json.loads(file.read_text())
     document["novelty"] = {"a": [1]}
     document["plan"]["mood"] = "good"
+    document["plan"]["options"]["mood"] = "better"
     document["machine"]["colour"] = "grey"
+    document["machine"]["facts"]["quiet"] = {"birds": 2}
     file.write_text(json.dumps(document))
     stored = read_run(tmp_path, "7f3a")
     with RunWriter.reopen(stored.path, replace(stored.run, state="complete")):
         pass
     after = json.loads(file.read_text())
     assert (after["novelty"], after["plan"]["mood"]) == ({"a": [1]}, "good")
+    assert after["plan"]["options"]["mood"] == "better"
     assert after["machine"]["colour"] == "grey"
+    assert after["machine"]["facts"]["quiet"]["birds"] == 2
     assert after["state"] == "complete"
 
 
@@ -293,6 +308,36 @@ def test_facts_that_nobody_knows_may_be_anything(tmp_path: Path) -> None:
     stored = stored_with(tmp_path, PROCESS % ('{"novelty":[{}],"wall_s":1,"signal":null}', "[{}]"),
                          SAMPLE % ("e", '{"pair":1}', '{"novelty":{}}'))
     assert (len(stored.processes), len(stored.samples), stored.damaged_lines) == (1, 1, 0)
+
+
+def test_facts_are_stored_as_they_were_printed(tmp_path: Path) -> None:
+    """Whole numbers stay whole, and what was not recorded has no key."""
+    printed = {"wall_s": 1.5, "exit_code": 0, "spin_before_ns": 1000, "timed_out": False,
+               "start": {"kind": "start", "parameters": {"n": 8}, "clock": {"overhead_ns": 21.5}},
+               "checks": [{"id": "work", "ok": True, "detail": ""}],
+               "calls": {"malloc": 1, "calloc": 0, "realloc": 0, "free": 0, "aligned": 0}}
+    facts = msgspec.json.decode(json.dumps({**printed, "signal": None}), type=ProcessFacts)
+    with RunWriter.create(tmp_path, a_run()) as writer:
+        writer.append(replace(a_process(0), facts=facts))
+    stored = json.loads((tmp_path / "runs/7f3a/samples.jsonl").read_text())["facts"]
+    assert stored == printed
+    assert json.dumps(stored, sort_keys=True) == json.dumps(printed, sort_keys=True)
+
+
+@pytest.mark.parametrize(("part", "wrong"), [
+    ("options", {"cpus": "all"}), ("options", {"files": {"program": {"path": "/bin/x"}}}),
+    ("facts", {"quiet": []}), ("facts", {"settings": {"thp": []}})])
+def test_a_run_with_an_option_or_a_fact_of_another_type_is_damaged(
+    tmp_path: Path, part: str, wrong: dict[str, Any]
+) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    file = tmp_path / "runs/7f3a/run.json"
+    document = json.loads(file.read_text())
+    document["plan" if part == "options" else "machine"][part] = wrong
+    file.write_text(json.dumps(document))
+    with pytest.raises(Problem) as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"
 
 
 def make_device(path: Path) -> None:

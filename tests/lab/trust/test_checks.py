@@ -8,11 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from synthetic import Script, compare_run, peer, pool_run
+from msgspec import structs
+from synthetic import Script, changed, compare_run, peer, pool_run
 from synthetic_shelf import Shelf, shelf_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Check, Process, Sample
+from heapwise.model import (
+    Calls,
+    Check,
+    End,
+    Identity,
+    Library,
+    PlanOptions,
+    Process,
+    ProcessFacts,
+    Sample,
+    WorkCheck,
+)
 from heapwise.store import StoredRun
 from heapwise.trust import check_run
 from heapwise.trust.judge import check_modules, overall
@@ -27,17 +39,23 @@ def verdict_of(stored: StoredRun, id: str) -> Check:
 def with_facts(stored: StoredRun, change: Callable[[Process], dict[str, Any]]) -> StoredRun:
     """Counting processes are left alone."""
     return replace(stored, processes=[
-        p if p.facts.get("counting") else replace(p, facts={**p.facts, **change(p)})
+        p if p.facts.counting else changed(p, **change(p))
         for p in stored.processes])
 
 
 def without_facts(stored: StoredRun, *names: str) -> StoredRun:
-    return replace(
-        stored,
-        processes=[replace(p, facts={k: v for k, v in p.facts.items() if k not in names})
-                   for p in stored.processes],
-        samples=[replace(s, facts={k: v for k, v in s.facts.items() if k not in names})
-                 for s in stored.samples])
+    """None of them is a fact that the experiment printed at its start."""
+    def bare(record: Process | Sample) -> Process | Sample:
+        known = set(record.facts.__struct_fields__)
+        return changed(record, **dict.fromkeys(known & set(names)))
+
+    return replace(stored, processes=[bare(p) for p in stored.processes],
+                   samples=[bare(s) for s in stored.samples])
+
+
+def with_start(stored: StoredRun, **changes: Any) -> StoredRun:
+    """What the experiments said of themselves."""
+    return with_facts(stored, lambda p: {"start": structs.replace(p.facts.start, **changes)})
 
 
 def with_plan(stored: StoredRun, **changes: Any) -> StoredRun:
@@ -47,19 +65,19 @@ def with_plan(stored: StoredRun, **changes: Any) -> StoredRun:
 def with_machine_after(stored: StoredRun, **settings: Any) -> StoredRun:
     after = stored.run.machine_after
     assert after is not None
-    facts = {**after.facts, "settings": {**after.facts["settings"], **settings}}
+    facts = structs.replace(after.facts, settings=after.facts.settings | settings)
     return replace(stored, run=replace(stored.run, machine_after=replace(after, facts=facts)))
 
 
 def in_the_wrong_library(process: Process) -> Process:
     if process.subject != "jemalloc" or process.number % 2:
         return process
-    other = [{"pid": 1, "malloc": {"path": "/lib/libc.so.6", "build_id": "id-glibc"}}]
+    other = [Identity(malloc=Library(path="/lib/libc.so.6", build_id="id-glibc"))]
     return replace(process, identity=other)
 
 
 def child_with_its_own(process: Process) -> Process:
-    child = {"pid": 2, "exe": "/opt/own", "malloc": {"path": "/opt/own", "build_id": "id-own"}}
+    child = Identity(exe="/opt/own", malloc=Library(path="/opt/own", build_id="id-own"))
     return replace(process, identity=[*process.identity, child])
 
 
@@ -70,7 +88,7 @@ def silent(process: Process) -> Process:
 def other_output(process: Process) -> Process:
     if process.subject != "scudo":
         return process
-    return replace(process, facts={**process.facts, "output_hash": "xxh3:2"})
+    return changed(process, output_hash="xxh3:2")
 
 
 def crashing(process: Process) -> Process:
@@ -103,9 +121,9 @@ def machine_drifts(subject: str, round_: int, value: float) -> float:
 
 
 def few_calls(stored: StoredRun) -> StoredRun:
-    rare = {"malloc": 1000, "free": 1000}
+    rare = Calls(malloc=1000, free=1000)
     return replace(stored, processes=[
-        replace(p, facts={**p.facts, "calls": rare}) if p.facts.get("counting") else p
+        changed(p, calls=rare) if p.facts.counting else p
         for p in stored.processes])
 
 
@@ -113,13 +131,13 @@ def counted(stored: StoredRun, seen: int) -> StoredRun:
     extra = Process(
         number=len(stored.processes), experiment="pool/bulk", subject="malloc@glibc",
         parameters={}, round=-1, status="ok", warm_up=True,
-        facts={"counting": True, "end": {"expected_calls": 1_000_000}, "calls": {"malloc": seen}})
+        facts=ProcessFacts(counting=True, end=End(expected_calls=1_000_000),
+                           calls=Calls(malloc=seen)))
     return replace(stored, processes=[*stored.processes, extra])
 
 
 def with_samples(stored: StoredRun, change: Callable[[Sample], dict[str, Any]]) -> StoredRun:
-    return replace(stored, samples=[
-        replace(s, facts={**s.facts, **change(s)}) for s in stored.samples])
+    return replace(stored, samples=[changed(s, **change(s)) for s in stored.samples])
 
 
 def debug_peer(stored: StoredRun) -> StoredRun:
@@ -165,14 +183,14 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V8", "fail", lambda: compare_run(Script(edit=baseline_fails))),
     ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"lingering": 2})),
     ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
-        "checks": [{"id": "work", "ok": p.number != 3, "detail": "999 of 1000 blocks"}]})),
+        "checks": [WorkCheck("work", p.number != 3, "999 of 1000 blocks")]})),
     ("V8", "warn", lambda: with_plan(compare_run(Script(edit=other_output)),
-                                     options={"ignore_output": True})),
+                                     options=PlanOptions(ignore_output=True))),
     ("V9", "fail", lambda: compare_run(Script(bend=ratio_drifts, rounds=20))),
     ("V9", "warn", lambda: compare_run(Script(bend=machine_drifts, rounds=20))),
     ("V9", "warn", lambda: compare_run(Script(shuffle=False))),
     ("V11", "fail", lambda: with_facts(compare(), lambda p: {"affinity": [p.number % 2]})),
-    ("V11", "fail", lambda: with_plan(compare(), options={"cpus": [1]})),
+    ("V11", "fail", lambda: with_plan(compare(), options=PlanOptions(cpus=[1]))),
     ("V11", "fail", lambda: with_samples(pool_run(), lambda s: {"cpus": [5]})),
     ("V12", "warn", lambda: with_facts(compare(), lambda p: {
         "spin_after_ns": 1_100_000 if p.number % 2 else 1_000_000})),
@@ -183,8 +201,8 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V17", "warn", lambda: with_facts(compare(), lambda p: {"wall_s": 0.001})),
     ("V17", "warn", lambda: with_samples(pool_run(), lambda s: {"elapsed_ns": 20_000})),
     ("V18", "fail", lambda: debug_peer(compare())),
-    ("V18", "fail", lambda: with_facts(pool_run(), lambda p: {"flags": "-O2 -O0"})),
-    ("V18", "warn", lambda: with_facts(pool_run(), lambda p: {"ndebug": False})),
+    ("V18", "fail", lambda: with_start(pool_run(), flags="-O2 -O0")),
+    ("V18", "warn", lambda: with_start(pool_run(), ndebug=False)),
     ("V18", "warn", lambda: nameless_peer(compare())),
     ("V19", "fail", lambda: with_machine_after(compare(), thp="always")),
     ("V20", "warn", lambda: with_plan(compare(), environment={"MALLOC_ARENA_MAX": "1"})),
@@ -215,8 +233,8 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V13", lambda: without_facts(compare(), "steal_ticks", "psi_cpu_us", "involuntary_switches")),
     ("V14", compare),
     ("V17", lambda: without_facts(compare(), "wall_s")),
-    ("V17", lambda: without_facts(pool_run(), "clock")),
-    ("V18", lambda: with_plan(without_facts(pool_run(), "compiler"), subjects=[])),
+    ("V17", lambda: with_start(pool_run(), clock=None)),
+    ("V18", lambda: with_plan(with_start(pool_run(), compiler=None), subjects=[])),
     ("V19", lambda: replace(compare(), run=replace(compare().run, machine_after=None))),
     ("V20", lambda: with_plan(compare(), environment={})),
     ("V23", lambda: replace(compare(), samples=[])),

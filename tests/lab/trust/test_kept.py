@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from synthetic import Script, compare_run, pool_run
+from synthetic import Script, changed, compare_run, pool_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Process, Sample, Settings
+from heapwise.model import Cell, Process, Sample, SampleFacts, Settings
 from heapwise.store import StoredRun
 from heapwise.trust.v12_frequency import check as frequency
 from heapwise.trust.v13_neighbour import check as neighbour
@@ -20,7 +20,7 @@ def every_tenth(name: str, value: int) -> Script:
     def edit(process: Process) -> Process:
         if process.number % 10:
             return process
-        return replace(process, facts={**process.facts, name: value})
+        return changed(process, **{name: value})
 
     return Script(edit=edit)
 
@@ -45,8 +45,7 @@ def test_stolen_time_costs_the_sample_and_is_counted() -> None:
 def test_what_was_discarded_is_said_beside_another_trouble() -> None:
     def edit(process: Process) -> Process:
         stolen = 0 if process.number % 10 else 30
-        return replace(process, facts={
-            **process.facts, "steal_ticks": stolen, "psi_cpu_us": 2_000_000})
+        return changed(process, steal_ticks=stolen, psi_cpu_us=2_000_000)
 
     found = neighbour(Evidence(compare_run(Script(edit=edit))))
     assert found.verdict == "warn"
@@ -55,8 +54,7 @@ def test_what_was_discarded_is_said_beside_another_trouble() -> None:
 
 
 def test_a_rule_that_would_remove_too_many_removes_none() -> None:
-    stored = compare_run(Script(edit=lambda p: replace(
-        p, facts={**p.facts, "spin_after_ns": 1_100_000})))
+    stored = compare_run(Script(edit=lambda p: changed(p, spin_after_ns=1_100_000)))
     sifted = Evidence(stored).sieve
     assert sifted.struck["V12"] == sifted.of == len(sifted.kept)
     assert "none was discarded" in frequency(Evidence(stored)).detail
@@ -65,7 +63,7 @@ def test_a_rule_that_would_remove_too_many_removes_none() -> None:
 def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
     """Samples beside which somebody shared the core."""
     return replace(stored, samples=[
-        replace(s, facts={**s.facts, "breadth_after_ns": 52_000}) if crowded(s) else s
+        changed(s, breadth_after_ns=52_000) if crowded(s) else s
         for s in stored.samples])
 
 
@@ -73,7 +71,7 @@ def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.repeat % 3 > 0)
     sifted = Evidence(stored).sieve
     assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.of
-    assert not any(s.facts["breadth_after_ns"] > 50_000 for s in sifted.kept)
+    assert not any(s.facts.breadth_after_ns > 50_000 for s in sifted.kept)
     found = shared_core(Evidence(stored))
     assert found.verdict == "pass"
     assert f"{sifted.removed['V26']} of them discarded" in found.detail
@@ -91,7 +89,7 @@ def test_a_cell_stays_as_it_is_where_one_subject_would_have_too_little_left() ->
 
 def test_without_chains_nothing_is_called_crowded() -> None:
     bare = replace(pool_run(), samples=[
-        replace(s, facts={"elapsed_ns": 7_000_000}) for s in pool_run().samples])
+        replace(s, facts=SampleFacts(elapsed_ns=7_000_000)) for s in pool_run().samples])
     assert Evidence(bare).sieve.struck["V26"] == 0
     assert shared_core(Evidence(bare)).verdict == "unavailable"
 

@@ -29,7 +29,7 @@ START_S = 0.05
 def announce(prepared: Prepared, console: Console, known: Costs | None = None) -> None:
     """The lines Checking, Allocators, Machine and Plan. known: see ``estimate_s``."""
     if prepared.preflight:
-        name = prepared.plan.options["as_typed"][0]
+        name = prepared.plan.options.as_typed[0]
         console.say(f"Checking     {name} ... {prepared.preflight.sentence}")
     allocators(prepared, console)
     console.say(f"Machine      {machine_line(read_machine())}")
@@ -70,14 +70,13 @@ def missing_rows(experiments: list[Experiment]) -> dict[str, list[str]]:
 
 
 def machine_line(machine: Machine) -> str:
-    quiet = machine.facts.get("quiet", {})
-    load = quiet.get("load") or ["?"]
+    load = machine.facts.quiet.load
     cores = f"{machine.cores} core{'s' if machine.cores != 1 else ''}"
     frequency = "no cpufreq" if "cpufreq" in machine.unavailable else str(
-        ", ".join(machine.facts.get("cpufreq_governors") or ["cpufreq"])
+        ", ".join(machine.facts.cpufreq_governors or ["cpufreq"])
     )
     counters = ", no hardware counters" if "hardware_counters" in machine.unavailable else ""
-    return f"{machine.cpu}, {cores}, {frequency}, load {load[0]}{counters}"
+    return f"{machine.cpu}, {cores}, {frequency}, load {load[0] if load else '?'}{counters}"
 
 
 def plan_line(prepared: Prepared, known: Costs | None = None) -> str:
@@ -116,7 +115,7 @@ def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
             growth = sum(PROGRAM_S * _size(experiment, cell) for cell in cells(experiment, plan))
             total += (growth + START_S) * len(subjects_of(experiment, plan))
             continue
-        repeats = 2 if plan.smoke else plan.options.get("repeats") or experiment.repeats
+        repeats = 2 if plan.smoke else plan.options.repeats or experiment.repeats
         sizes = [_size(experiment, cell) for cell in cells(experiment, plan)]
         of_cells = sum(START_S + repeats * SECONDS_PER_REPEAT * size for size in sizes)
         total += of_cells * len(subjects_of(experiment, plan))

@@ -162,7 +162,7 @@ def saved_line(result: Result) -> str:
     parts = [f"run {run.id}", f"heapwise report {run.id}"]
     best = best_peer(result)
     if best:
-        command = shlex.join(run.plan.options.get("as_typed") or run.plan.command)
+        command = shlex.join(run.plan.options.as_typed or run.plan.command)
         parts.append(f"use it: LD_PRELOAD=$(heapwise peers path {best}) {command}")
     return "Saved    " + "  .  ".join(parts)
 
@@ -189,7 +189,7 @@ def _exit_code(result: Result, processes: list[Process]) -> int:
             times = sum(p.subject == subject and p.status == process.status for p in processes)
             tried = sum(p.subject == subject for p in processes)
             error_line(f"{subject}: {process.reason} {times} of {tried}")
-            if words := str(process.facts.get("stderr_tail") or "").strip():
+            if words := (process.facts.stderr_tail or "").strip():
                 error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
         return int(Exit.PROGRAM_FAILED)
     if result.trust.verdict == "not trustworthy":

@@ -31,8 +31,9 @@ def _context(stored: StoredRun) -> dict[str, Any]:
     return {
         "date": stored.run.created, "host_name": machine.host,
         "executable": (stored.run.plan.command or ["heapwise"])[0], "num_cpus": machine.cores,
-        "mhz_per_cpu": int(machine.facts.get("mhz") or 0),
-        "cpu_scaling_enabled": bool(machine.facts.get("cpufreq_governor")),
+        "mhz_per_cpu": (machine.facts.cpufreq_max_khz or 0) // 1000,
+        "cpu_scaling_enabled": any(
+            governor != "performance" for governor in machine.facts.cpufreq_governors or ()),
         "caches": [{"type": "Unified" if "d" not in name and "i" not in name else
                     ("Data" if "d" in name else "Instruction"),
                     "level": _level(name), "size": size, "num_sharing": 1}

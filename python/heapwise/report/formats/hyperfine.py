@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from collections.abc import Iterable
 from typing import Any
 
 from heapwise.model import Process, Row
@@ -31,14 +32,15 @@ def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
         "command": _command(view, row),
         "mean": _scaled(row.mean, factor), "stddev": _scaled(row.stddev, factor),
         "median": _scaled(row.median, factor),
-        "user": _mean(processes, "user_s"), "system": _mean(processes, "system_s"),
+        "user": _mean(p.facts.user_s for p in processes),
+        "system": _mean(p.facts.system_s for p in processes),
         "min": _scaled(row.min, factor), "max": _scaled(row.max, factor),
         "times": [value * factor for value in row.values],
-        "exit_codes": [p.facts.get("exit_code", 0) for p in processes],
+        "exit_codes": [p.facts.exit_code or 0 for p in processes],
         "parameters": {k: str(v) for k, v in {
             "subject": row.subject, **row.parameters, "quantity": row.quantity}.items()},
     }
-    peaks = [p.facts.get("peak_rss_bytes") for p in processes]
+    peaks = [p.facts.peak_rss_bytes for p in processes]
     if view.is_compare and all(peaks):
         entry["memory_usage_byte"] = [int(peak) for peak in peaks if peak]
     return entry
@@ -57,8 +59,8 @@ def _processes(view: View, row: Row) -> list[Process]:
             and p.setup == row.cell.setup]
 
 
-def _mean(processes: list[Process], fact: str) -> float:
-    values = [float(p.facts.get(fact) or 0.0) for p in processes]
+def _mean(seconds: Iterable[float | None]) -> float:
+    values = [value or 0.0 for value in seconds]
     return sum(values) / len(values) if values else 0.0
 
 

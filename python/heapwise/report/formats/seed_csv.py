@@ -52,14 +52,14 @@ def write(view: View) -> str:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*PLACE, *FIGURES, "others", *FACTS, *FATE])
     for process in stored.processes:
-        if process.facts.get("counting"):
+        if process.facts.counting:
             continue
         samples = by_process.get(process.number, [])
         for sample in samples:
             writer.writerow([
                 *_place(process, sample.repeat), *_figures(sample, units), _others(sample),
-                *(_plain(sample.facts.get(name)) for name in FACTS), int(sample.warm_up),
-                int((sample.process, sample.repeat) in kept), process.status])
+                _plain(sample.facts.elapsed_ns), _plain(sample.facts.operations),
+                int(sample.warm_up), int((sample.process, sample.repeat) in kept), process.status])
         if not samples:
             nothing = [""] * (len(FIGURES) + 1 + len(FACTS))
             writer.writerow([*_place(process, ""), *nothing, int(process.warm_up), 0,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from heapwise.evidence.kept import measured, recorded
+from heapwise.evidence.kept import measured
 from heapwise.model import Row
 from heapwise.report.view import View
 from heapwise.store import StoredRun
@@ -31,7 +31,8 @@ def write(view: View) -> str:
 
 def _head(stored: StoredRun) -> list[str]:
     run = stored.run
-    compilers = {str(c) for p in measured(stored) if (c := recorded(p, "compiler"))}
+    compilers = {start.compiler for p in measured(stored)
+                 if (start := p.facts.start) and start.compiler}
     parameters = {name: None for e in run.experiments for name in (p.name for p in e.parameters)}
     config = [f"{name}={_values(stored, name)}" for name in parameters]
     repeats = sorted({e.repeats for e in run.experiments})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,37 +9,34 @@ from markupsafe import Markup
 
 from heapwise.analysis.units import show
 from heapwise.figures import sizes
-from heapwise.model import Process
+from heapwise.model import ProcessFacts
 from heapwise.report.view import View
 
 TITLE, ORDER = "What the program asks of malloc", 28
 
-NAMES = {"malloc": "malloc", "calloc": "calloc", "realloc": "realloc", "aligned": "aligned",
-         "free": "free"}
-REQUESTS = ("malloc", "calloc", "realloc", "aligned")
+NAMES = ("malloc", "calloc", "realloc", "aligned", "free")
 
 
 def build(view: View) -> dict[str, Any] | None:
     """None where no process was counted, or it asked for nothing; experiments are no program."""
     if not view.is_compare:
         return None
-    counted = [p for p in view.stored.processes if p.facts.get("counting")]
-    facts: Mapping[str, Any] = counted[-1].facts if counted else {}
-    counts, calls = facts.get("sizes") or [], facts.get("calls") or {}
-    requests = sum(calls.get(name, 0) for name in REQUESTS)
-    if not requests:
+    counted = [p.facts for p in view.stored.processes if p.facts.counting]
+    calls = counted[-1].calls if counted else None
+    if calls is None or not calls.requests:
         return None
+    counts = counted[-1].sizes or []
     name = Path(*view.stored.run.plan.command[:1]).name or "the program"
     return {
-        "facts": _facts(counted[-1], requests),
-        "calls": [(NAMES[k], f"{calls[k]:,}") for k in NAMES if calls.get(k)],
+        "facts": _facts(counted[-1], calls.requests),
+        "calls": [(name, f"{number:,}") for name in NAMES if (number := getattr(calls, name))],
         "figure": Markup(sizes.draw(counts, f"Sizes that {name} asks for")) if any(counts) else "",
     }
 
 
-def _facts(process: Process, requests: int) -> list[tuple[str, str]]:
-    seconds = process.facts.get("plain_wall_s") or process.facts.get("counted_wall_s")
-    asked = process.facts.get("bytes_requested")
+def _facts(facts: ProcessFacts, requests: int) -> list[tuple[str, str]]:
+    seconds = facts.plain_wall_s or facts.counted_wall_s
+    asked = facts.bytes_requested
     found = [("Requests", f"{requests:,}")]
     if seconds:
         found.append(("Requests a second", f"{_round(requests / seconds):,}"))

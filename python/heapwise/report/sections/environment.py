@@ -6,8 +6,10 @@ import json
 import shlex
 from typing import Any
 
+from msgspec import to_builtins
+
 from heapwise.analysis.units import size
-from heapwise.evidence.kept import measured, recorded
+from heapwise.evidence.kept import measured
 from heapwise.report.view import View
 
 TITLE, ORDER = "What was run", 25
@@ -22,7 +24,8 @@ def build(view: View) -> dict[str, Any] | None:
         "facts": _facts(view), "memory": size(machine.memory_bytes),
         "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
         "machine_facts": [(k, v if isinstance(v, str) else json.dumps(v))
-                          for k, v in sorted(machine.facts.items())],
+                          for k, v in sorted(to_builtins(machine.facts).items())
+                          if v is not None],
         "when": _when(run.created, run.finished),
         "rounds": len({p.round for p in measured(view.stored)}),
     }
@@ -38,8 +41,8 @@ def _when(start: str, end: str) -> str:
 
 def _facts(view: View) -> list[tuple[str, str]]:
     machine = view.stored.run.machine
-    builds = sorted({f"{recorded(p, 'compiler')} {recorded(p, 'flags') or ''}".strip()
-                     for p in view.stored.processes if recorded(p, "compiler")})
+    starts = [start for p in view.stored.processes if (start := p.facts.start)]
+    builds = sorted({f"{s.compiler} {s.flags or ''}".strip() for s in starts if s.compiler})
     caches = ", ".join(f"{name} {size(bytes_)}" for name, bytes_ in machine.caches.items())
     found = [
         ("Processor", f"{machine.cpu}, {machine.cores} cores"), ("Caches", caches),

@@ -1,0 +1,210 @@
+"""What was seen of one process and of one repeat: the facts of a ``Process`` and of a ``Sample``.
+
+The launcher, the probes and the experiments print these structs as lines of JSON; a test runs them
+and compares their keys with the fields. A fact that is ``None`` was not recorded, or could not be,
+and has no key on the disk. Keys that no field has are passed over, those of later versions too.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import msgspec
+
+LEAST, MOST = -(2**62), 2**62
+Count = Annotated[int, msgspec.Meta(ge=LEAST, le=MOST)]
+Number = Count | Annotated[float, msgspec.Meta(ge=-1e100, le=1e100)]
+"""Beyond these limits squares overflow, and nothing that is measured is near them."""
+
+
+class Record(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+    """Part of a line. It refers to nothing that refers back, so it needs no garbage collector."""
+
+
+class Library(Record, frozen=True):
+    """A shared library, or the program itself, that defines a function."""
+
+    path: str | None = None
+    build_id: str | None = None
+
+
+class Identity(Record, frozen=True):
+    """A line of the probe: where the allocation functions of one process come from."""
+
+    pid: Count | None = None
+    exe: str = ""
+    malloc: Library | None = None
+    free: Library | None = None
+    new: Library | None = None
+    preload: str | None = None
+    affinity: list[Count] | None = None
+
+
+class Calls(msgspec.Struct, frozen=True, gc=False):
+    """Calls of each kind; ``operator new`` and ``delete`` count as ``malloc`` and ``free``."""
+
+    malloc: Count = 0
+    calloc: Count = 0
+    realloc: Count = 0
+    free: Count = 0
+    aligned: Count = 0
+
+    @property
+    def requests(self) -> int:
+        """Calls that ask for memory."""
+        return self.malloc + self.calloc + self.realloc + self.aligned
+
+
+class CountLine(Record, frozen=True):
+    """A line of the counting probe. Only the totals of a process tree are stored.
+
+    ``sizes[k]`` is the number of requests of more than 2^(k-1) and at most 2^k bytes.
+    """
+
+    pid: Count | None = None
+    exe: str = ""
+    calls: Calls = msgspec.field(default_factory=Calls)
+    bytes_requested: Count = 0
+    wall_s: Number = 0.0
+    sizes: list[Count] | None = None
+
+
+class Clock(Record, frozen=True):
+    """The clock of an experiment: its step, and the time that one reading takes."""
+
+    resolution_ns: Number | None = None
+    overhead_ns: Number | None = None
+
+
+class Start(Record, frozen=True):
+    """The first line of an experiment's process."""
+
+    kind: str = ""
+    schema: Count | None = None
+    experiment: str | None = None
+    subject: str | None = None
+    parameters: dict[str, Any] | None = None
+    repeats: Count | None = None
+    seed: Count | None = None
+    smoke: bool | None = None
+    plant_ns: Number | None = None
+    """Nanoseconds that were added to every operation to see whether they are found."""
+
+    pid: Count | None = None
+    compiler: str | None = None
+    flags: str | None = None
+    ndebug: bool | None = None
+    affinity: list[Count] | None = None
+    clock: Clock | None = None
+    malloc: Library | None = None
+
+
+class End(Record, frozen=True):
+    """The last line of an experiment's process.
+
+    ``expected_calls``: how many requests its loops make in the process and its children.
+    """
+
+    kind: str = ""
+    expected_calls: Count | None = None
+
+
+class WorkCheck(msgspec.Struct, frozen=True, gc=False):
+    """An experiment's check of its own work."""
+
+    id: str = ""
+    ok: bool = True
+    detail: str = ""
+
+
+class LauncherFacts(Record, frozen=True):
+    """The launcher's result. Times and faults are sums over the process tree."""
+
+    schema: Count | None = None
+    wall_s: Number | None = None
+    user_s: Number | None = None
+    system_s: Number | None = None
+    peak_rss_bytes: Count | None = None
+    """The high-water mark of the largest process."""
+
+    minor_faults: Count | None = None
+    major_faults: Count | None = None
+    voluntary_switches: Count | None = None
+    involuntary_switches: Count | None = None
+    exit_code: Count | None = None
+    signal: Count | None = None
+    signal_name: str | None = None
+    timed_out: bool | None = None
+    stop_signal: str | None = None
+    output_bytes: Count | None = None
+    output_hash: str | None = None
+    error_bytes: Count | None = None
+    affinity: list[Count] | None = None
+    spin_before_ns: Number | None = None
+    spin_after_ns: Number | None = None
+    steal_ticks: Count | None = None
+    psi_cpu_us: Count | None = None
+    launcher_rss_bytes: Count | None = None
+    start_error: str | None = None
+    lingering: Count | None = None
+    """Processes of the tree that outlived the program and were killed."""
+
+    stopped_by: str | None = None
+
+    @property
+    def cpu_s(self) -> float | None:
+        """User and system time."""
+        if self.user_s is None or self.system_s is None:
+            return None
+        return self.user_s + self.system_s
+
+
+class ProcessFacts(LauncherFacts, frozen=True):
+    """The launcher's result, and what the runner adds to it."""
+
+    start: Start | None = None
+    end: End | None = None
+    checks: list[WorkCheck] | None = None
+    noise_lines: Count | None = None
+    """Lines on the stdout of an experiment that are not JSON objects."""
+
+    reported: dict[str, Number] | None = None
+    """What a program that is a subject printed of itself."""
+
+    stderr_tail: str | None = None
+    counters_running_share: Number | None = None
+    """The smallest part of the time that a hardware counter ran. Nothing records it yet."""
+
+    counting: bool = False
+    """The process was not timed: the counting probe was inside. The next facts are its totals."""
+
+    calls: Calls | None = None
+    bytes_requested: Count | None = None
+    sizes: list[Count] | None = None
+    counted_wall_s: Number | None = None
+    """Of the longest process of the tree."""
+
+    plain_wall_s: Number | None = None
+    """Of a process with the same work that was timed."""
+
+
+class SampleFacts(Record, frozen=True):
+    """Facts of one repeat, of its timed regions together and of the moments before and after."""
+
+    elapsed_ns: Number | None = None
+    operations: Number | None = None
+    shortest_region_ns: Number | None = None
+    minor_faults: Count | None = None
+    involuntary_switches: Count | None = None
+    threads: Count | None = None
+    spin_ns: Number | None = None
+    """The smaller of the two: the least time that a fixed chain of instructions took."""
+
+    spin_before_ns: Number | None = None
+    spin_after_ns: Number | None = None
+    breadth_before_ns: Number | None = None
+    """Of eight chains side by side, which take longer while another process shares the core."""
+
+    breadth_after_ns: Number | None = None
+    waited_ns: Number | None = None
+    cpus: list[Count] | None = None

@@ -1,0 +1,57 @@
+"""What the user chose beside the plan's numbers, and what the plan has to remember."""
+
+from __future__ import annotations
+
+import msgspec
+
+from heapwise.model.facts import Count
+
+
+class FileState(msgspec.Struct, frozen=True):
+    """What a file is known by. ``sha256`` is "" for one that may be executed but not read: then
+    another time means another file."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+class EnvironmentMarks(msgspec.Struct, frozen=True):
+    """By which values of the environment that are not stored are recognised.
+
+    ``key`` is the name of the store's key, without which ``values`` cannot be compared.
+    """
+
+    key: str
+    values: dict[str, str]
+
+
+class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """Of ``compare`` and of ``run``. One that a kind of plan does not have has its default."""
+
+    cpus: list[Count] = []
+    """Empty: the program runs where the kernel puts it."""
+
+    repeats: Count | None = None
+    """For each process of an experiment; None: as many as the experiment declares."""
+
+    as_typed: list[str] = []
+    """The command before the program was looked up."""
+
+    keep_environment: bool = False
+    ignore_output: bool = False
+    force: bool = False
+    time_given: bool = False
+    """The user limited the time: the limit holds although there may be too few rounds."""
+
+    removed_environment: list[str] = []
+    environment_changed: list[str] = []
+    """Names of variables with other values than when the run began."""
+
+    environment_marks: EnvironmentMarks | None = None
+    files: dict[str, FileState] | None = None
+    """Those that decide what is measured. None: the run is of a version that did not store them."""
+
+    not_utf8: bool = False
+    """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""
