@@ -5,7 +5,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "heap/text.hpp"
+#include "options/text.hpp"
 #include "os/os.hpp"
 #include "os/world.hpp"
 

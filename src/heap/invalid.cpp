@@ -6,7 +6,7 @@
 
 #include "heap/options.hpp"
 #include "heap/start.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 
 namespace heapwise::detail {
 

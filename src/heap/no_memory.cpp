@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "heap/options.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 
 namespace heapwise::detail {
 
