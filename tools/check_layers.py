@@ -43,9 +43,11 @@ ROOMS = (
     Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
     Room("heap_header", r"include/heapwise/heap\.hpp", ("words", "detail", "c_api")),
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
+    # What the heap and the collector share: how a library reads its options and reports on stderr.
+    Room("options", r"src/options/", ("os",)),
     # The heap needs nothing of the pools: it may be under everything else in the process.
-    Room("heap", r"src/heap/", ("words", "detail", "os", "c_api")),
-    Room("gc", r"src/gc/", ("words", "detail", "os", "c_api", "heap")),
+    Room("heap", r"src/heap/", ("words", "detail", "os", "options", "c_api")),
+    Room("gc", r"src/gc/", ("words", "detail", "os", "options", "c_api")),
     Room("override", r"src/override/", ("words", "detail", "os", "c_api", "heap")),
     Room("sources", r"src/pool/|src/arena/|src/pool\.cpp",
          (*BELOW_POOL, "os", "pool", "observe", "c_api")),

@@ -69,7 +69,7 @@ def collected(program: Path, library: Path, path: str, times: int) -> int:
     environment = {
         "PATH": os.environ["PATH"],
         "LD_LIBRARY_PATH": str(library.parent),
-        "HEAPWISE_PURGE_THREAD": "0",
+        "HEAPWISE_MALLOC_PURGE_THREAD": "0",
     }
     done = subprocess.run(
         [*command, str(program), path, str(times)],

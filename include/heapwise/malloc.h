@@ -34,7 +34,7 @@ void* heapwise_realloc(void* block, size_t size);
 
 /* Effects: gives the block back. NULL does nothing. Keeps errno.
  * Requires: a live block of this heap; what is not one ends the process with a line on standard
- * error where it is noticed (option HEAPWISE_INVALID_FREE). */
+ * error where it is noticed (option HEAPWISE_MALLOC_INVALID_FREE). */
 void heapwise_free(void* block);
 
 /* As heapwise_free, for callers that know the size they asked for, and the alignment. */
@@ -89,7 +89,7 @@ typedef struct heapwise_malloc_statistics {
 void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into);
 
 /* Effects: writes one page for people to standard error: the numbers above, then one line for each
- * size class in use. Allocates nothing. HEAPWISE_STATS=1 does it at exit. */
+ * size class in use. Allocates nothing. HEAPWISE_MALLOC_STATS=1 does it at exit. */
 void heapwise_malloc_stats(void);
 
 /* A heap of its own: what was allocated from it is freed block by block (heapwise_free) or all at

@@ -9,7 +9,7 @@
 
 #include "gc/collect.hpp"
 #include "gc/threads.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 #include "os/world.hpp"
 
 namespace heapwise::gc {

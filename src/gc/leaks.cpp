@@ -4,7 +4,7 @@
 
 #include "gc/allocate.hpp"
 #include "gc/state.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {

@@ -5,8 +5,8 @@
 
 namespace heapwise::gc {
 
-/// Returns: what the program asks for, with what the environment says instead. What is unknown
-/// there is reported with one line each.
+/// Returns: what the program asks for, except where the environment (HEAPWISE_GC_*) asks for
+/// something else. An unknown option or value there is reported in one line and ignored.
 [[nodiscard]] settings choose(const heapwise_gc_options* wanted) noexcept;
 
 } // namespace heapwise::gc

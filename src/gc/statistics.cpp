@@ -2,7 +2,7 @@
 
 #include <mutex>
 
-#include "heap/text.hpp"
+#include "options/text.hpp"
 
 namespace heapwise::gc {
 

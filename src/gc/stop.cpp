@@ -1,7 +1,7 @@
 #include "gc/stop.hpp"
 
 #include "gc/state.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 #include "os/os.hpp"
 #include "os/world.hpp"
 

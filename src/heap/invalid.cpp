@@ -6,7 +6,7 @@
 
 #include "heap/options.hpp"
 #include "heap/start.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 
 namespace heapwise::detail {
 
@@ -29,7 +29,7 @@ void invalid_free(const void* address, invalid why) noexcept {
   line.add(reasons[static_cast<std::size_t>(why)]);
   line.add(
       ". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it; "
-      "HEAPWISE_INVALID_FREE=warn goes on\n");
+      "HEAPWISE_MALLOC_INVALID_FREE=warn goes on\n");
   line.write();
   if (the_options.invalid_free == when_invalid::abort) std::abort();
 }

@@ -13,7 +13,7 @@ enum class invalid : std::uint8_t {
   no_block,     // of the heap, where there is no block now
 };
 
-/// Effects: by the option HEAPWISE_INVALID_FREE: writes a line on standard error and aborts
+/// Effects: by the option HEAPWISE_MALLOC_INVALID_FREE: writes a line on standard error and aborts
 /// (abort), writes the line (warn), or nothing (ignore). Returns, if it does, with the address left
 /// alone.
 void invalid_free(const void* address, invalid why) noexcept;

@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "heap/options.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 
 namespace heapwise::detail {
 
@@ -12,8 +12,8 @@ void* no_memory() noexcept {
   if (the_options.abort_without_memory) {
     text line;
     line.add(
-        "heapwise: no memory. Next: raise the limit, or HEAPWISE_OUT_OF_MEMORY=null lets the "
-        "program handle it\n");
+        "heapwise: no memory. Next: raise the limit, or HEAPWISE_MALLOC_OUT_OF_MEMORY=null lets "
+        "the program handle it\n");
     line.write();
     std::abort();
   }

@@ -3,7 +3,8 @@
 
 namespace heapwise::detail {
 
-/// Effects: sets errno to ENOMEM; by the option HEAPWISE_OUT_OF_MEMORY=abort says so and aborts.
+/// Effects: sets errno to ENOMEM. If the option HEAPWISE_MALLOC_OUT_OF_MEMORY is "abort", writes a
+/// line on standard error and aborts.
 /// Returns: nullptr.
 [[gnu::cold]] void* no_memory() noexcept;
 

@@ -8,20 +8,21 @@ namespace heapwise::detail {
 
 enum class when_invalid : std::uint8_t { abort, warn, ignore };
 
+/// The defaults, until the environment says otherwise. docs/how-to/use-the-heap.md describes them.
 struct options {
-  bool stats = false;                                     // HEAPWISE_STATS=1: a page at exit
-  when_invalid invalid_free = when_invalid::abort;        // HEAPWISE_INVALID_FREE=abort|warn|ignore
-  bool purge_thread = true;                               // HEAPWISE_PURGE_THREAD=0: no clock
-  std::uint32_t purge_delay_ms = 500;                     // HEAPWISE_PURGE_DELAY_MS
-  bool abort_without_memory = false;                      // HEAPWISE_OUT_OF_MEMORY=null|abort
-  std::size_t limit_bytes = static_cast<std::size_t>(-1); // HEAPWISE_LIMIT_MIB
+  bool stats = false; // HEAPWISE_MALLOC_STATS, and so on
+  when_invalid invalid_free = when_invalid::abort;
+  bool purge_thread = true;
+  std::uint32_t purge_delay_ms = 500;
+  bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
+  std::size_t limit_bytes = static_cast<std::size_t>(-1);
 };
 
 /// Read once, when the heap starts; the defaults until then.
 extern options the_options;
 
-/// Effects: reads the environment. What is unknown there, or cannot be read, is reported with one
-/// line each and left at its default.
+/// Effects: reads HEAPWISE_MALLOC_*, and the old names HEAPWISE_* of the same options. An unknown
+/// option or value is reported in one line, and the default stays.
 void read_options() noexcept;
 
 } // namespace heapwise::detail

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "heap/text.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "options/text.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {

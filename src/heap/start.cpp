@@ -15,7 +15,7 @@
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
-#include "heap/text.hpp"
+#include "options/text.hpp"
 #include "os/mutex.hpp"
 #include "os/os.hpp"
 

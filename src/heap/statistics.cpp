@@ -8,8 +8,8 @@
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
-#include "heap/text.hpp"
 #include "heap/uncommon.hpp"
+#include "options/text.hpp"
 
 using namespace heapwise::detail;
 

@@ -21,7 +21,7 @@ FREED = "it was freed before"
 NOTHING = "there is no block in use there"
 NEXT = (
     "Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it; "
-    "HEAPWISE_INVALID_FREE=warn goes on"
+    "HEAPWISE_MALLOC_INVALID_FREE=warn goes on"
 )
 
 SMALL = (8, 128, 4096)
@@ -101,7 +101,8 @@ def test_X17_without_standard_error(library: Path, built: Path) -> None:
 
 
 def test_X17_a_warning_goes_on(library: Path, built: Path) -> None:
-    done = run(built, library, "number", 128, "attack", more={"HEAPWISE_INVALID_FREE": "warn"})
+    more = {"HEAPWISE_MALLOC_INVALID_FREE": "warn"}
+    done = run(built, library, "number", 128, "attack", more=more)
     assert done.stderr == f"heapwise: invalid free of 0x1: {FOREIGN}. {NEXT}\n"
     assert done.stdout.endswith("NOT CAUGHT\n")
     assert done.returncode == 0

@@ -46,7 +46,7 @@ int main(int count, char** words) {
   if (copy_of_this(path)) {
     const pid_t child = fork();
     if (child == 0) {
-      setenv("HEAPWISE_INVALID_FREE", "ignore", 1);
+      setenv("HEAPWISE_MALLOC_INVALID_FREE", "ignore", 1);
       execl(path, path, "inside", (char*)NULL);
       _exit(cannot_be_tried);
     }

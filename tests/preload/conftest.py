@@ -1,6 +1,6 @@
 """The library that takes malloc's place, preloaded into programs of every kind.
 
-``HEAPWISE_MALLOC_UNDER_TEST`` names another library, or ``host`` for the malloc of the C library:
+``HEAPWISE_TEST_MALLOC`` names another library, or ``host`` for the malloc of the C library:
 what is promised by all must hold for them too, which shows that a test asks for nothing odd.
 """
 
@@ -129,7 +129,7 @@ def host(native: Path) -> Preload:
 @pytest.fixture(scope="session")
 def heap(native: Path) -> Preload:
     """The library under test."""
-    named = os.environ.get("HEAPWISE_MALLOC_UNDER_TEST")
+    named = os.environ.get("HEAPWISE_TEST_MALLOC")
     if named == HOST:
         return Preload(None, native)
     library = Path(named).resolve() if named else native / HEAP

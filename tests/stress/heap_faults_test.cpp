@@ -430,7 +430,7 @@ void free_mib(std::size_t mib) {
 
 TEST_CASE("a thread that is refused is asked for again" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
-    ::setenv("HEAPWISE_PURGE_DELAY_MS", "2", 1);
+    ::setenv("HEAPWISE_MALLOC_PURGE_DELAY_MS", "2", 1);
     plan.threads_to_refuse = 3;
     free_mib(32);
     EXPECT(plan.threads_to_refuse == 2);
@@ -451,7 +451,7 @@ std::ptrdiff_t threads_of_process() {
 TEST_CASE("pages that are never taken back, as under mlockall, are not offered again and again" *
           doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
-    ::setenv("HEAPWISE_PURGE_DELAY_MS", "2", 1);
+    ::setenv("HEAPWISE_MALLOC_PURGE_DELAY_MS", "2", 1);
     plan.refuse_purges = true;
     std::vector<void*> kept;
     std::vector<void*> freed;

@@ -7,13 +7,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import typer
 from synthetic import compare_run
 
-from heapwise.cli.frame import console, progress
+from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app
 from heapwise.cli.frame.duration import cost, parse_duration, show_duration, show_limit
 from heapwise.cli.frame.progress import describe
@@ -73,6 +74,19 @@ def test_every_error_says_why_and_what_to_do() -> None:
         assert id == entry.id
         assert entry.why.endswith("."), id
         assert entry.do, id
+
+
+def test_the_options_of_the_libraries_are_no_settings_of_a_verb(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not even of a verb with options of these names."""
+    names = ["rounds", "malloc_stats", "gc_markers"]
+    verb = SimpleNamespace(params=[SimpleNamespace(name=name) for name in names])
+    monkeypatch.chdir(tmp_path)
+    for name in names:
+        monkeypatch.setenv(f"HEAPWISE_{name.upper()}", "7")
+    found = settings.defaults(SimpleNamespace(commands={"run": verb}))
+    assert found == {"run": {"rounds": "7"}}
 
 
 @pytest.mark.parametrize(("text", "seconds"), [

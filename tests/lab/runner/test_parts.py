@@ -127,10 +127,11 @@ def test_the_environment_is_cleaned() -> None:
 
 def test_our_own_allocator_is_tuned_by_nobody_either() -> None:
     """V20: its variables are treated like a peer's, the laboratory's own are not mentioned."""
-    ours = replace(MIMALLOC, name="heapwise", environment_prefixes=["HEAPWISE_STATS"])
-    users = {"HEAPWISE_STATS": "1", "HEAPWISE_STORE": "/s"}
-    assert environment.cleaned(users, [ours]) == ({}, ["HEAPWISE_STATS"])
-    assert environment.cleaned(users, [ours], keep=True) == ({"HEAPWISE_STATS": "1"}, [])
+    ours = replace(MIMALLOC, name="heapwise", environment_prefixes=["HEAPWISE_MALLOC_"])
+    stats = {"HEAPWISE_MALLOC_STATS": "1"}
+    users = stats | {"HEAPWISE_STORE": "/s"}
+    assert environment.cleaned(users, [ours]) == ({}, ["HEAPWISE_MALLOC_STATS"])
+    assert environment.cleaned(users, [ours], keep=True) == (stats, [])
 
 
 def test_secrets_are_not_stored_and_come_back() -> None:

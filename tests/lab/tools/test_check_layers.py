@@ -17,6 +17,9 @@ HEADERS = {
     "include/heapwise/observe/counts.hpp": '#include "../pool.hpp"\n',
     "src/os/os.hpp": "",
     "src/os/linux.cpp": '#include "os/os.hpp"\n#include <sys/mman.h>\n',
+    "src/options/text.hpp": '#include "os/os.hpp"\n',
+    "src/heap/span.hpp": "",
+    "src/gc/leaks.cpp": '#include "options/text.hpp"\n',
     "bench/harness/emit.hpp": "",
     "experiments/pool/bulk.cpp": '#include "harness/emit.hpp"\n#include <heapwise/pool.hpp>\n',
 }
@@ -57,6 +60,8 @@ def test_arrows_that_point_left_are_fine(tmp_path: Path) -> None:
             "pool.hpp:1: pool may not use os",
         ),
         ("bench/harness/emit.hpp", '#include "os/os.hpp"\n', "bench may not use os"),
+        ("src/gc/mark.cpp", '#include "heap/span.hpp"\n', "gc may not use heap"),
+        ("src/options/a.hpp", '#include "heap/span.hpp"\n', "options may not use heap"),
         (
             "include/heapwise/pool.hpp",
             "#include <sys/mman.h>\n",

@@ -126,7 +126,7 @@ def test_a_sandbox_after_the_first_malloc(heap: Any, compiled: Any, words: tuple
 
     A sandbox that forbids threads needs a heap without its own, which it starts when it is due.
     """
-    done = heap.run(compiled(HERE / "confined.c"), *words, HEAPWISE_PURGE_THREAD="0")
+    done = heap.run(compiled(HERE / "confined.c"), *words, HEAPWISE_MALLOC_PURGE_THREAD="0")
     if heap.library:
         assert (done.status, done.out) == (0, b"done\n"), done.err
 

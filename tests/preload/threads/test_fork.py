@@ -54,7 +54,7 @@ def step(heap: Any, compiled: Any, patience_s: str) -> Any:
     # The thread that gives memory back stays for the whole test: to start one blocks all signals,
     # and a trap that is blocked is deadly.
     done = heap.run(compiled(HERE / "fork_step.c"), patience_s, timeout_s=240,
-                    HEAPWISE_PURGE_DELAY_MS="2000000")
+                    HEAPWISE_MALLOC_PURGE_DELAY_MS="2000000")
     if done.status == NOT_PERMITTED:
         pytest.skip("needs a real-time priority: run as root, or with CAP_SYS_NICE")
     return done

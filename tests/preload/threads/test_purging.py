@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 HERE = Path(__file__).parent
-QUICKLY = {"HEAPWISE_PURGE_DELAY_MS": "20"}
+QUICKLY = {"HEAPWISE_MALLOC_PURGE_DELAY_MS": "20"}
 
 
 def run(heap: Any, *command: str | Path) -> Any:

@@ -377,7 +377,8 @@ std::string line_about(const void* block, const char* why) {
   char line[300];
   std::snprintf(line, sizeof line,
                 "heapwise: invalid free of %p: %s. Next: run under a memory checker (valgrind, "
-                "-fsanitize=address) to see who freed it; HEAPWISE_INVALID_FREE=warn goes on\n",
+                "-fsanitize=address) to see who freed it; HEAPWISE_MALLOC_INVALID_FREE=warn goes "
+                "on\n",
                 block, why);
   return line;
 }

@@ -42,38 +42,38 @@ bool are_defaults(const options& now) {
 
 /// Whether the value is refused with this line, and changes nothing.
 bool is_refused(const std::string& name, const std::string& value, const std::string& reason) {
-  const ending how = with(("HEAPWISE_" + name).c_str(), value, are_defaults);
-  const std::string line = "heapwise: HEAPWISE_" + name + "=" + value + ": " + reason + "\n";
+  const ending how = with(("HEAPWISE_MALLOC_" + name).c_str(), value, are_defaults);
+  const std::string line = "heapwise: HEAPWISE_MALLOC_" + name + "=" + value + ": " + reason + "\n";
   if (how.error != line) MESSAGE(how.error);
   return how.exit_code == 0 && how.error == line;
 }
 
 TEST_CASE("without a word from the environment everything is as documented") {
   CHECK(is_taken("SOMETHING_ELSE", "1", are_defaults));
-  CHECK(is_taken("XHEAPWISE_STATS", "7", are_defaults));
+  CHECK(is_taken("XHEAPWISE_MALLOC_STATS", "7", are_defaults));
 }
 
 TEST_CASE("every value that there is") {
-  CHECK(is_taken("HEAPWISE_STATS", "1", [](const options& now) { return now.stats; }));
-  CHECK(is_taken("HEAPWISE_STATS", "0", are_defaults));
-  CHECK(is_taken("HEAPWISE_INVALID_FREE", "abort", are_defaults));
-  CHECK(is_taken("HEAPWISE_INVALID_FREE", "warn",
+  CHECK(is_taken("HEAPWISE_MALLOC_STATS", "1", [](const options& now) { return now.stats; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_STATS", "0", are_defaults));
+  CHECK(is_taken("HEAPWISE_MALLOC_INVALID_FREE", "abort", are_defaults));
+  CHECK(is_taken("HEAPWISE_MALLOC_INVALID_FREE", "warn",
                  [](const options& now) { return now.invalid_free == when_invalid::warn; }));
-  CHECK(is_taken("HEAPWISE_INVALID_FREE", "ignore",
+  CHECK(is_taken("HEAPWISE_MALLOC_INVALID_FREE", "ignore",
                  [](const options& now) { return now.invalid_free == when_invalid::ignore; }));
-  CHECK(
-      is_taken("HEAPWISE_PURGE_THREAD", "0", [](const options& now) { return !now.purge_thread; }));
-  CHECK(is_taken("HEAPWISE_PURGE_THREAD", "1", are_defaults));
-  CHECK(is_taken("HEAPWISE_PURGE_DELAY_MS", "0",
+  CHECK(is_taken("HEAPWISE_MALLOC_PURGE_THREAD", "0",
+                 [](const options& now) { return !now.purge_thread; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_PURGE_THREAD", "1", are_defaults));
+  CHECK(is_taken("HEAPWISE_MALLOC_PURGE_DELAY_MS", "0",
                  [](const options& now) { return now.purge_delay_ms == 0; }));
-  CHECK(is_taken("HEAPWISE_PURGE_DELAY_MS", "4294967295",
+  CHECK(is_taken("HEAPWISE_MALLOC_PURGE_DELAY_MS", "4294967295",
                  [](const options& now) { return now.purge_delay_ms == 4294967295; }));
-  CHECK(is_taken("HEAPWISE_OUT_OF_MEMORY", "abort",
+  CHECK(is_taken("HEAPWISE_MALLOC_OUT_OF_MEMORY", "abort",
                  [](const options& now) { return now.abort_without_memory; }));
-  CHECK(is_taken("HEAPWISE_OUT_OF_MEMORY", "null", are_defaults));
-  CHECK(is_taken("HEAPWISE_LIMIT_MIB", "3",
+  CHECK(is_taken("HEAPWISE_MALLOC_OUT_OF_MEMORY", "null", are_defaults));
+  CHECK(is_taken("HEAPWISE_MALLOC_LIMIT_MIB", "3",
                  [](const options& now) { return now.limit_bytes == 3UL << 20; }));
-  CHECK(is_taken("HEAPWISE_LIMIT_MIB", "17592186044415",
+  CHECK(is_taken("HEAPWISE_MALLOC_LIMIT_MIB", "17592186044415",
                  [](const options& now) { return now.limit_bytes == 17592186044415UL << 20; }));
 }
 
@@ -96,7 +96,7 @@ TEST_CASE("values that there are not are refused, each with a line that says whi
   }
 }
 
-TEST_CASE("options that there are not are refused, but for those of the laboratory") {
+TEST_CASE("options that there are not are refused") {
   constexpr const char* reason =
       "no such option; it is ignored. Next: STATS, INVALID_FREE, PURGE_THREAD, PURGE_DELAY_MS, "
       "OUT_OF_MEMORY, LIMIT_MIB";
@@ -104,12 +104,42 @@ TEST_CASE("options that there are not are refused, but for those of the laborato
   CHECK(is_refused("STATS2", "1", reason));
   CHECK(is_refused("stats", "1", reason));
   CHECK(is_refused("", "1", reason));
-  CHECK(is_taken("HEAPWISE_PROBE_OUT", "x", are_defaults));
-  CHECK(is_taken("HEAPWISE_NATIVE", "x", are_defaults));
+}
+
+TEST_CASE("the variables of others are none of the heap's business") {
+  for (const char* name : {"HEAPWISE_PROBE_OUT", "HEAPWISE_NATIVE", "HEAPWISE_PAD",
+                           "HEAPWISE_STORE", "HEAPWISE_GC_MARKERS", "HEAPWISE_GC_STATS",
+                           "HEAPWISE_SOMETHING_NEW", "HEAPWISE_", "HEAPWISE_MALLOC"}) {
+    CAPTURE(name);
+    CHECK(is_taken(name, "x", are_defaults));
+  }
+}
+
+TEST_CASE("the names without MALLOC are still read, with a line that says so") {
+  const ending how = with("HEAPWISE_STATS", "1", [](const options& now) { return now.stats; });
+  CHECK(how.exit_code == 0);
+  CHECK(how.error ==
+        "heapwise: old names, which the next version will not read: HEAPWISE_STATS. Next: begin "
+        "them with HEAPWISE_MALLOC_\n");
+}
+
+TEST_CASE("the line is written once in a process, and not in its children") {
+  const ending how = in_child([] {
+    ::setenv("HEAPWISE_PURGE_THREAD", "0", 1);
+    ::setenv("HEAPWISE_PURGE_DELAY_MS", "100", 1);
+    heapwise_free(heapwise_malloc(100));
+    if (the_options.purge_thread || the_options.purge_delay_ms != 100) std::_Exit(1);
+    const ending child = in_child([] { heapwise_free(heapwise_malloc(100)); });
+    if (!child.error.empty()) std::_Exit(2);
+  });
+  CHECK(how.exit_code == 0);
+  CHECK(how.error ==
+        "heapwise: old names, which the next version will not read: HEAPWISE_PURGE_THREAD, "
+        "HEAPWISE_PURGE_DELAY_MS. Next: begin them with HEAPWISE_MALLOC_\n");
 }
 
 TEST_CASE("a value longer than a line is refused in a line") {
-  const ending how = with("HEAPWISE_STATS", std::string(5000, 'x'), are_defaults);
+  const ending how = with("HEAPWISE_MALLOC_STATS", std::string(5000, 'x'), are_defaults);
   CHECK(how.exit_code == 0);
   REQUIRE_FALSE(how.error.empty());
   CHECK(how.error.back() == '\n');
@@ -118,7 +148,7 @@ TEST_CASE("a value longer than a line is refused in a line") {
 TEST_CASE("the statistics are written when the process ends, if asked for") {
   for (const bool asked : {false, true}) {
     const ending how = in_child([&] {
-      if (asked) ::setenv("HEAPWISE_STATS", "1", 1);
+      if (asked) ::setenv("HEAPWISE_MALLOC_STATS", "1", 1);
       heapwise_free(heapwise_malloc(100));
       std::exit(0);
     });
@@ -135,12 +165,12 @@ TEST_CASE("what happens without memory") {
   CHECK(null.exit_code == 0);
   CHECK(null.error.empty());
   const ending aborted = in_child([] {
-    ::setenv("HEAPWISE_OUT_OF_MEMORY", "abort", 1);
+    ::setenv("HEAPWISE_MALLOC_OUT_OF_MEMORY", "abort", 1);
     heapwise_free(heapwise_malloc(SIZE_MAX / 2));
   });
   CHECK(aborted.signal == SIGABRT);
   constexpr const char* line =
-      "heapwise: no memory. Next: raise the limit, or HEAPWISE_OUT_OF_MEMORY=null lets the "
+      "heapwise: no memory. Next: raise the limit, or HEAPWISE_MALLOC_OUT_OF_MEMORY=null lets the "
       "program handle it\n";
   CHECK(aborted.error.rfind(line, 0) == 0);
 }
@@ -150,7 +180,7 @@ TEST_CASE("an invalid free aborts, warns or is ignored") {
     CAPTURE(what);
     int foreign = 0;
     const ending how = in_child([&] {
-      ::setenv("HEAPWISE_INVALID_FREE", what.c_str(), 1);
+      ::setenv("HEAPWISE_MALLOC_INVALID_FREE", what.c_str(), 1);
       heapwise_free(&foreign);
     });
     CHECK((how.signal == SIGABRT) == (what == "abort"));
@@ -160,7 +190,7 @@ TEST_CASE("an invalid free aborts, warns or is ignored") {
 
 TEST_CASE("above the limit there is no memory, below it there is") {
   const ending how = in_child([] {
-    ::setenv("HEAPWISE_LIMIT_MIB", "10", 1);
+    ::setenv("HEAPWISE_MALLOC_LIMIT_MIB", "10", 1);
     void* fits = heapwise_malloc(8 << 20);
     if (fits == nullptr) std::_Exit(1);
     if (heapwise_malloc(4 << 20) != nullptr) std::_Exit(2);

@@ -17,7 +17,10 @@ from heapwise.errors import Problem
 
 FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "program", "version"}
-OTHER_VARIABLES = {"HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_PAD"}
+OTHER_VARIABLES = {
+    "HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_TREES", "HEAPWISE_PAD"}
+OF_LIBRARIES = ("HEAPWISE_MALLOC_", "HEAPWISE_GC_")
+"""Variables that begin like this are options of a library. The verbs do not read them."""
 
 LISTS = ("A,B", "LIST")
 """The metavars of options that take several values with commas between them."""
@@ -110,7 +113,9 @@ def _apply_environment(result: Defaults, known: Options) -> None:
     every = set().union(*known.values())
     for variable, value in os.environ.items():
         option = variable.removeprefix("HEAPWISE_").lower()
-        if variable in OTHER_VARIABLES or not variable.startswith("HEAPWISE_"):
+        if not variable.startswith("HEAPWISE_") or variable.startswith(OF_LIBRARIES):
+            continue
+        if variable in OTHER_VARIABLES:
             continue
         if option in every:
             _everywhere(result, known, option, value, override=True)

@@ -1,4 +1,4 @@
-#include "heap/text.hpp"
+#include "options/text.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -1,0 +1,82 @@
+"""The options of the library, set in the environment of real processes."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+ALLOCATES = Path(__file__).parent / "allocates.c"
+PREFIX, OLD_PREFIX = "HEAPWISE_MALLOC_", "HEAPWISE_"
+PAGE = "heapwise malloc, profile "
+OLD = "heapwise: old names, which the next version will not read: "
+
+LABORATORY = {
+    "HEAPWISE_PAD": "x" * 4000, "HEAPWISE_PROBE_OUT": "/dev/null",
+    "HEAPWISE_COUNT_OUT": "/dev/null", "HEAPWISE_STORE": "/s", "HEAPWISE_NATIVE": "/n",
+    "HEAPWISE_PEERS": "/p", "HEAPWISE_TREES": "/t", "HEAPWISE_RUNS": "3",
+    "HEAPWISE_GC_MARKERS": "many", "HEAPWISE_GC_NEW": "1",
+}
+
+
+@pytest.fixture(autouse=True)
+def _ours(heap: Any) -> None:
+    if not heap.is_ours:
+        pytest.skip("the options of this library")
+
+
+def names_of(heap: Any, compiled: Any) -> list[str]:
+    """The options that the library knows, as it lists them."""
+    said = heap.run(compiled(ALLOCATES), **{f"{PREFIX}NEW": "1"}).err
+    found = re.fullmatch(
+        f"heapwise: {PREFIX}NEW=1: no such option; it is ignored. Next: ([A-Z_, ]+)\n", said)
+    assert found, said
+    return found[1].split(", ")
+
+
+def test_variables_of_the_laboratory_and_of_the_collector_are_passed_over(
+    heap: Any, compiled: Any
+) -> None:
+    done = heap.run(compiled(ALLOCATES), **LABORATORY)
+    assert (done.status, done.err) == (0, "")
+
+
+def test_the_documented_options_are_those_of_the_library(
+    heap: Any, compiled: Any
+) -> None:
+    text = (ROOT / "docs/how-to/use-the-heap.md").read_text()
+    documented = re.findall(rf"^\| `{PREFIX}([A-Z_]+)=", text, flags=re.MULTILINE)
+    assert documented == names_of(heap, compiled)
+
+
+def test_the_laboratory_takes_every_option_out_of_a_measured_program(
+    heap: Any, compiled: Any
+) -> None:
+    declared = tomllib.loads((ROOT / "peers/heapwise/peer.toml").read_text())
+    prefixes = tuple(declared["environment_prefixes"])
+    for name in names_of(heap, compiled):
+        assert f"{PREFIX}{name}".startswith(prefixes)
+        assert f"{OLD_PREFIX}{name}".startswith(prefixes)
+    assert not any(name.startswith(prefixes) for name in LABORATORY)
+
+
+def test_an_old_name_is_read_with_one_line_in_each_process(heap: Any, compiled: Any) -> None:
+    line = f"{OLD}HEAPWISE_STATS. Next: begin them with {PREFIX}\n"
+    done = heap.run(compiled(ALLOCATES), "with a child", HEAPWISE_STATS="1")
+    assert done.status == 0
+    child, own = done.err.split(line)[1:]
+    assert child.startswith(PAGE)
+    assert own.startswith(PAGE)
+    assert done.err.count("heapwise: ") == 2
+
+
+def test_a_new_name_wins_over_the_old_one_without_a_line(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(ALLOCATES), HEAPWISE_STATS="1", HEAPWISE_MALLOC_STATS="0")
+    assert (done.status, done.err) == (0, "")
+    done = heap.run(compiled(ALLOCATES), HEAPWISE_STATS="0", HEAPWISE_MALLOC_STATS="1")
+    assert done.err.startswith(PAGE)
+    assert "heapwise: " not in done.err

@@ -1,0 +1,162 @@
+#include "options/environment.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "contract/child.hpp"
+
+namespace {
+
+using contract::ending;
+using contract::in_child;
+using namespace heapwise::detail;
+
+struct settings {
+  bool loud = false;
+  std::uint8_t helpers = 3;
+  std::size_t limit = 0;
+  friend bool operator==(const settings&, const settings&) = default;
+};
+
+constexpr option<settings> known[] = {
+    {"LOUD", read_switch<&settings::loud>, "0 or 1"},
+    {"HELPERS", read_number<&settings::helpers, std::uint8_t{2}, std::uint8_t{200}>, "2 to 200"},
+    {"LIMIT_MIB", read_mib<&settings::limit>, "a number of MiB above 0"},
+};
+
+constexpr variables<settings> of_a_library{.prefix = "TOY_MALLOC_", .options = known};
+constexpr variables<settings> renamed{
+    .prefix = "TOY_MALLOC_", .options = known, .old_prefix = "TOY_"};
+
+using entries = std::initializer_list<const char*>;
+
+/// Returns: how a process ends that reads an environment of these entries and wants these settings:
+/// with 0 if it gets them.
+ending reads(const variables<settings>& library, entries given, const settings& wanted) {
+  return in_child([&] {
+    const char* list[8] = {};
+    std::size_t count = 0;
+    for (const char* each : given) list[count++] = each;
+    ::environ = const_cast<char**>(list);
+    settings now;
+    read_environment(library, now);
+    ::_exit(now == wanted ? 0 : 1);
+  });
+}
+
+/// Whether the settings are these after the entries were read, and standard error is `said`.
+bool gives(entries given, const settings& wanted, const std::string& said = "",
+           const variables<settings>& library = of_a_library) {
+  const ending how = reads(library, given, wanted);
+  if (how.error != said) MESSAGE(how.error);
+  return how.exit_code == 0 && how.error == said;
+}
+
+std::string refused(const std::string& entry, const std::string& allowed) {
+  return "heapwise: " + entry + ": no such value; it is ignored. Next: " + allowed + "\n";
+}
+
+std::string unknown(const std::string& entry) {
+  return "heapwise: " + entry + ": no such option; it is ignored. Next: LOUD, HELPERS, LIMIT_MIB\n";
+}
+
+std::string old_names(const std::string& names) {
+  return "heapwise: old names, which the next version will not read: " + names +
+         ". Next: begin them with TOY_MALLOC_\n";
+}
+
+TEST_CASE("each option is read into its member, and the others keep their values") {
+  CHECK(gives({}, {}));
+  CHECK(gives({"TOY_MALLOC_LOUD=1"}, {.loud = true}));
+  CHECK(gives({"TOY_MALLOC_HELPERS=7"}, {.helpers = 7}));
+  CHECK(gives({"TOY_MALLOC_LIMIT_MIB=5", "TOY_MALLOC_LOUD=1"},
+              {.loud = true, .limit = std::size_t{5} << 20}));
+}
+
+TEST_CASE("numbers are read up to their limits, and not beyond") {
+  CHECK(gives({"TOY_MALLOC_HELPERS=2"}, {.helpers = 2}));
+  CHECK(gives({"TOY_MALLOC_HELPERS=200"}, {.helpers = 200}));
+  CHECK(gives({"TOY_MALLOC_HELPERS=0002"}, {.helpers = 2}));
+  for (const char* value : {"1", "201", "256", "258", "-2", "+2", " 2", "2 ", "2.0", "0x2",
+                            "18446744073709551618", "1e2"}) {
+    CAPTURE(value);
+    const std::string entry = std::string{"TOY_MALLOC_HELPERS="} + value;
+    CHECK(gives({entry.c_str()}, {}, refused(entry, "2 to 200")));
+  }
+  constexpr std::size_t most = std::numeric_limits<std::size_t>::max() >> 20;
+  const std::string fits = "TOY_MALLOC_LIMIT_MIB=" + std::to_string(most);
+  CHECK(gives({fits.c_str()}, {.limit = most << 20}));
+  const std::string beyond = "TOY_MALLOC_LIMIT_MIB=" + std::to_string(most + 1);
+  CHECK(gives({beyond.c_str()}, {}, refused(beyond, "a number of MiB above 0")));
+  CHECK(gives({"TOY_MALLOC_LIMIT_MIB=0"}, {},
+              refused("TOY_MALLOC_LIMIT_MIB=0", "a number of MiB above 0")));
+}
+
+TEST_CASE("an empty value is refused") {
+  CHECK(gives({"TOY_MALLOC_LOUD="}, {}, refused("TOY_MALLOC_LOUD=", "0 or 1")));
+  CHECK(gives({"TOY_MALLOC_HELPERS="}, {}, refused("TOY_MALLOC_HELPERS=", "2 to 200")));
+  CHECK(gives({"TOY_MALLOC_LIMIT_MIB="}, {},
+              refused("TOY_MALLOC_LIMIT_MIB=", "a number of MiB above 0")));
+}
+
+TEST_CASE("an unknown name with the library's prefix is refused with the names that there are") {
+  for (const char* entry : {"TOY_MALLOC_LOUDER=1", "TOY_MALLOC_LOU=1", "TOY_MALLOC_loud=1",
+                            "TOY_MALLOC_=1", "TOY_MALLOC_TOY_MALLOC_LOUD=1"}) {
+    CAPTURE(entry);
+    CHECK(gives({entry}, {}, unknown(entry)));
+  }
+}
+
+TEST_CASE("variables with other prefixes, and entries that are no variables, are passed over") {
+  for (const auto& library : {of_a_library, renamed}) {
+    CHECK(gives({"TOY_GC_LOUD=1", "TOY_STORE=/s", "TOY_=1", "TOY_MALLOC=1", "OTHER=TOY_MALLOC_X=1",
+                 "XTOY_MALLOC_LOUD=1"},
+                {}, "", library));
+    CHECK(gives({"TOY_MALLOC_LOUD", "", "=", "=TOY_MALLOC_LOUD=1", "TOY_LOUD"}, {}, "", library));
+  }
+  CHECK(gives({"TOY_LOUD=1"}, {}));
+}
+
+TEST_CASE("the line about a long name and a long value is whole") {
+  const std::string entry = "TOY_MALLOC_" + std::string(5000, 'n') + "=" + std::string(5000, 'v');
+  CHECK(gives({entry.c_str()}, {},
+              unknown("TOY_MALLOC_" + std::string(89, 'n') + "=" + std::string(100, 'v'))));
+}
+
+TEST_CASE("old names are read, and named in one line") {
+  CHECK(gives({"TOY_LOUD=1"}, {.loud = true}, old_names("TOY_LOUD"), renamed));
+  CHECK(gives({"TOY_HELPERS=9", "TOY_LOUD=1", "TOY_LOUD=1"}, {.loud = true, .helpers = 9},
+              old_names("TOY_LOUD, TOY_HELPERS"), renamed));
+  CHECK(
+      gives({"TOY_LOUD=2"}, {}, refused("TOY_LOUD=2", "0 or 1") + old_names("TOY_LOUD"), renamed));
+}
+
+TEST_CASE("a new name wins over the old one, which is then not mentioned") {
+  CHECK(gives({"TOY_HELPERS=9", "TOY_MALLOC_HELPERS=8"}, {.helpers = 8}, "", renamed));
+  CHECK(gives({"TOY_MALLOC_HELPERS=8", "TOY_HELPERS=9"}, {.helpers = 8}, "", renamed));
+  CHECK(gives({"TOY_HELPERS=9", "TOY_MALLOC_HELPERS=x"}, {},
+              refused("TOY_MALLOC_HELPERS=x", "2 to 200"), renamed));
+  CHECK(gives({"TOY_HELPERS=9", "TOY_MALLOC_LOUD=1"}, {.loud = true, .helpers = 9},
+              old_names("TOY_HELPERS"), renamed));
+}
+
+TEST_CASE("a process without an environment has the defaults") {
+  const ending how = in_child([] {
+    ::environ = nullptr;
+    settings now;
+    read_environment(renamed, now);
+    ::_exit(now == settings{} ? 0 : 1);
+  });
+  CHECK(how.exit_code == 0);
+  CHECK(how.error.empty());
+}
+
+} // namespace
