@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -70,6 +70,12 @@ def inner_name(subject: Subject) -> str:
 
 def control_name(baseline: str) -> str:
     return f"{baseline}-control"
+
+
+def control_of(baseline: Subject) -> Subject:
+    """The same allocator under a second label: the A/A pair."""
+    return replace(baseline, name=control_name(baseline.name), baseline=False, control=True,
+                   title=f"{baseline.title}, second label (A/A)")
 
 
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
