@@ -1,4 +1,6 @@
 // heapwise-toy: a program with known answers. The laboratory tests itself against it.
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -142,7 +144,61 @@ int exec_calls(long count) {
   return 1;
 }
 
+/// A number that the self-test sets for one subject alone; 0 without it.
+long set_for_subject(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtol(text, nullptr, 10) : 0;
+}
+
+/// How often a program was started with this file, this time included; 0 without a file.
+long starts(const char* path) {
+  if (path == nullptr) return 0;
+  const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  struct stat status {};
+  if (file < 0 || write(file, "x", 1) != 1 || fstat(file, &status) != 0) return 0;
+  close(file);
+  return status.st_size;
+}
+
+/// Steps that depend on each other, so that their number alone decides their time.
+std::uint64_t mix(long steps) {
+  std::uint64_t value = 1;
+  for (long i = 0; i < steps; ++i) {
+    value = value * 6364136223846793005U + 1442695040888963407U;
+    asm volatile("" : "+r"(value));
+  }
+  return value;
+}
+
+// The work is the same for every subject but for what its environment says.
+int work(long thousand_steps) {
+  const long slower = set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT") +
+                      20 * starts(std::getenv("HEAPWISE_TOY_STARTS"));
+  const long larger = set_for_subject("HEAPWISE_TOY_LARGER_PERCENT");
+  const auto sum = mix(thousand_steps * 10 * (100 + slower));
+  const auto size = 32 * mebibyte / 100 * static_cast<std::size_t>(100 + larger);
+  auto* bytes = static_cast<volatile char*>(std::malloc(size));
+  if (bytes == nullptr) return 1;
+  for (std::size_t i = 0; i < size; i += 1024) bytes[i] = 1;
+  calls(200'000);
+  std::free(const_cast<char*>(bytes));
+  const char* word = std::getenv("HEAPWISE_TOY_PRINTS");
+  if (std::getenv("HEAPWISE_TOY_LINGERS") != nullptr) return linger(0);
+  return std::printf("%s %d\n", word != nullptr ? word : "done", static_cast<int>(sum & 1)) < 0;
+}
+
+/// What `env -i` and `su -` do to a program: the child has neither probe nor allocator.
+int drop_preload(long count) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%ld", count);
+  unsetenv("LD_PRELOAD");
+  execl("/proc/self/exe", "heapwise-toy", "calls", text, nullptr);
+  return 1;
+}
+
 constexpr deed deeds[] = {
+    {"work", "N", "mixes numbers, touches 32 MiB, allocates; HEAPWISE_TOY_* change it", work},
+    {"drop-preload", "N", "calls N after exec of itself without LD_PRELOAD", drop_preload},
     {"touch", "MIB", "touches every page of one block, then frees it", touch},
     {"calls", "N", "allocates and frees 64 bytes N times with malloc", calls},
     {"slow-calls", "N", "the same, but every call takes 200 ns longer", slow_calls},

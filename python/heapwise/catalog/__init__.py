@@ -10,8 +10,23 @@ from heapwise.catalog.added import (
     read_record,
 )
 from heapwise.catalog.elf import ElfFacts, read_elf
-from heapwise.catalog.experiments import broken_experiments, choose_experiments, find_experiments
-from heapwise.catalog.native import COUNTER, LAUNCHER, PROBE, native_folder, native_part
+from heapwise.catalog.experiments import (
+    broken_experiments,
+    choose_experiments,
+    describe,
+    find_experiments,
+)
+from heapwise.catalog.native import (
+    COUNTER,
+    KNOWN,
+    LAUNCHER,
+    OUR_MALLOC,
+    PROBE,
+    TOY,
+    build_fingerprint,
+    native_folder,
+    native_part,
+)
 from heapwise.catalog.peer_file import LOGS, Build, Declared, read_declarations
 from heapwise.catalog.peers import (
     SYSTEM,
@@ -39,10 +54,11 @@ from heapwise.catalog.tree_rows import (
 )
 
 __all__ = [
-    "ADD", "COUNTER", "LAUNCHER", "LOGS", "PARTIAL", "PROBE", "RECORD", "SYSTEM", "TREES", "Build",
-    "Declared", "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
-    "broken_experiments", "choose_experiments", "choose_peers", "data_folder", "expected_output",
-    "fill", "find_experiments", "find_peers", "fingerprint", "first_line", "forget", "forget_trees",
+    "ADD", "COUNTER", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE", "RECORD",
+    "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record", "TreePrograms",
+    "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments", "build_fingerprint",
+    "choose_experiments", "choose_peers", "data_folder", "describe", "expected_output", "fill",
+    "find_experiments", "find_peers", "fingerprint", "first_line", "forget", "forget_trees",
     "installed_peers", "native_folder", "native_part", "read_declarations", "read_elf",
     "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
     "tree_output", "tuning_prefixes",

@@ -62,6 +62,14 @@ def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
     return [experiment for experiment in experiments if experiment.id in wanted]
 
 
+def describe(binary: Path) -> Experiment:
+    """What an experiment that is not in the catalogue says of itself. Problem E052 if nothing."""
+    found = _describe_once(binary)
+    if isinstance(found, Broken):
+        raise Problem("E052", f"{binary}: {found.reason}")
+    return found
+
+
 def _fits(experiment: Experiment, pattern: str) -> bool:
     if pattern == "shelf":
         return (experiment.seed or "").startswith(SHELF)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shlex
 from pathlib import Path
 
+from heapwise import __version__
 from heapwise.errors import Problem
 
 PACKAGE = Path(__file__).resolve().parent.parent
 CHECKOUT = PACKAGE.parent.parent
 LAUNCHER, PROBE, COUNTER = "heapwise-launch", "libheapwise-probe.so", "libheapwise-count.so"
+TOY, KNOWN = "heapwise-toy", "heapwise-known"
+"""A program and an experiment with known answers, for the self-test."""
+
+OUR_MALLOC = "libheapwise-malloc.so"
 
 
 def native_folder() -> Path:
@@ -41,6 +47,17 @@ def _find_folder() -> Path:
         raise Problem("E052", "the launcher was found neither in the package nor in build/")
     newest = max(builds, key=lambda path: ("release" in path.parts[-3], path.stat().st_mtime))
     return newest.parent
+
+
+def build_fingerprint() -> str:
+    """Of the version and of the native parts that measure: 16 hexadecimal digits.
+
+    Problem E052 when a part is missing.
+    """
+    seen = hashlib.sha256(__version__.encode())
+    for name in (LAUNCHER, PROBE, COUNTER):
+        seen.update(hashlib.sha256(native_part(name).read_bytes()).digest())
+    return seen.hexdigest()[:16]
 
 
 def native_part(name: str) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import hashlib
 import os
 import platform
 import socket
@@ -38,6 +39,12 @@ def read_machine() -> Machine:
         kernel=f"{platform.system()} {platform.release()}", distribution=_distribution(),
         libc=_libc(), page_bytes=os.sysconf("SC_PAGE_SIZE"), facts=facts, unavailable=unavailable,
     )
+
+
+def machine_fingerprint(machine: Machine) -> str:
+    """Of what decides how well can be measured here: 16 hexadecimal digits."""
+    parts = (machine.host, machine.cpu, str(machine.cores), machine.kernel, machine.libc)
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
 
 
 def _user() -> str:

@@ -39,6 +39,7 @@ from heapwise.model.facts import (
 )
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions
+from heapwise.model.self_test import Outcome, Planted, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
     SCHEMA_VERSION,
@@ -59,9 +60,9 @@ __all__ = [
     "EXPERIMENT_ID", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check", "Clock",
     "CountLine", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected", "Experiment",
     "FileState", "Finding", "Goal", "Identity", "LauncherFacts", "Library", "Machine",
-    "MachineFacts", "Parameter", "Peer", "Plan", "PlanOptions", "Process", "ProcessFacts",
-    "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "Setting",
-    "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust",
-    "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting", "setting_order",
-    "short_name",
+    "MachineFacts", "Outcome", "Parameter", "Peer", "Plan", "PlanOptions", "Planted", "Process",
+    "ProcessFacts", "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts",
+    "SeedFigure", "SelfTest", "Setting", "Settings", "Setup", "Start", "Status", "Subject",
+    "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
+    "name_with_peer", "same_setting", "setting_order", "short_name",
 ]

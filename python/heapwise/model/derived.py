@@ -16,6 +16,8 @@ class Trust:
 
     verdict: Literal["good", "limited", "not trustworthy"]
     checks: list[Check]
+    verified: bool = False
+    """A self-test of this machine and build found everything that it planted (V25)."""
 
 
 @dataclass(frozen=True)

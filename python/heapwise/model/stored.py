@@ -15,6 +15,7 @@ from heapwise.model.declared import Experiment
 from heapwise.model.facts import Identity, Number, ProcessFacts, SampleFacts
 from heapwise.model.machine import MachineFacts
 from heapwise.model.options import PlanOptions
+from heapwise.model.self_test import SelfTest
 from heapwise.model.subject_name import SubjectName
 
 SCHEMA_VERSION = 1
@@ -187,3 +188,5 @@ class Run:
     missing_peers: list[Peer] = field(default_factory=list)
     machine_after: Machine | None = None
     finished: str = ""
+    self_test: SelfTest | None = None
+    """The newest one of this machine and build when the run began; without one it is unverified."""

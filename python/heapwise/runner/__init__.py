@@ -2,15 +2,16 @@
 
 from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
-from heapwise.runner.experiment_plan import RunRequest, prepare_run
+from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
 from heapwise.runner.preflight import preflight
-from heapwise.runner.program import LONGEST_S
+from heapwise.runner.program import LONGEST_S, experiment_of
 from heapwise.runner.rows import row_trouble
 from heapwise.runner.start import resume, start
-from heapwise.runner.steps import Step, cells, subjects_of
+from heapwise.runner.steps import Step, cells, control_of, subjects_of
 
 __all__ = [
     "LONGEST_S", "Campaign", "CompareRequest", "Prepared", "Progress", "RunRequest", "Step",
-    "Watcher", "cells", "preflight", "prepare_compare", "prepare_run", "resume", "row_trouble",
+    "Watcher", "cells", "control_of", "experiment_of", "preflight", "prepare_compare",
+    "prepare_run", "resolve", "resume", "row_trouble",
     "start", "subjects_of",
 ]

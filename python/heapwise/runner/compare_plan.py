@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapwise.catalog import SYSTEM, choose_peers, find_peers
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Peer, Plan, PlanOptions, Subject, control_name
+from heapwise.model import Experiment, Peer, Plan, PlanOptions, Subject
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.preflight import Preflight, preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
+from heapwise.runner.steps import control_of
 
 MIN_ROUNDS = 6
 """The least number of pairs from which a 95 % signed-rank interval can be had."""
@@ -94,10 +95,7 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
             by_name |= {peer.name: peer for peer in _baseline_peer(baseline)}
         peer = by_name.pop(baseline)
         first = Subject(baseline, _title(peer), peer, baseline=True)
-    control = replace(
-        first, name=control_name(first.name), title=f"{first.title}, second label (A/A)",
-        baseline=False, control=True,
-    )
+    control = control_of(first)
     others = [Subject(peer.name, _title(peer), peer) for peer in by_name.values()]
     if not others and request.allocators:
         raise Problem("E003", f"{first.name} is the baseline: name at least one other allocator",

@@ -26,6 +26,7 @@ from heapwise.model import (
 )
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
+from heapwise.runner.steps import control_of
 
 ROUNDS, SMOKE_ROUNDS = 6, 1
 """Six pairs are the fewest that a 95 % interval can be given for; smoke only asks if it works."""
@@ -138,10 +139,7 @@ def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[
                 spec.name, spec.title, peer, baseline=spec.name in baselines
             ))
     for name in sorted(baselines & found.keys()):
-        found[control_name(name)] = replace(
-            found[name], name=control_name(name), baseline=False, control=True,
-            title=f"{found[name].title}, second label (A/A)",
-        )
+        found[control_name(name)] = control_of(found[name])
     return list(found.values())
 
 

@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import structs
 
 from heapwise import __version__
-from heapwise.catalog import find_experiments
+from heapwise.catalog import build_fingerprint, find_experiments
 from heapwise.errors import Problem
-from heapwise.machine import read_machine
+from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run
 from heapwise.runner.campaign import Campaign, Executor, Watcher, now
 from heapwise.runner.compare_plan import Prepared
@@ -28,6 +28,7 @@ from heapwise.store import (
     make_private_folder,
     new_run_id,
     read_run,
+    read_self_test,
     store_key,
 )
 from heapwise.store.location import RUNS
@@ -40,9 +41,11 @@ def start(
     plan = _marked(prepared.plan, prepared.environment, _key(store_path))
     files = Unchanged(read_states(files_of(plan, prepared.experiments)))
     plan = _with_options(plan, files=files.states, not_utf8=_has_odd(plan))
+    machine = read_machine()
     run = Run(
         schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
-        command_line=command_line, plan=plan, machine=read_machine(),
+        command_line=command_line, plan=plan, machine=machine,
+        self_test=read_self_test(store_path, machine_fingerprint(machine), build_fingerprint()),
         experiments=prepared.experiments, state="running",
         preflight=prepared.preflight.checks if prepared.preflight else [],
         missing_peers=prepared.missing,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heapwise.model import (
     Experiment,
@@ -67,6 +67,12 @@ def subjects_of(experiment: Experiment, plan: Plan) -> list[Subject]:
         subject for subject in plan.subjects
         if subject.name in names or subject.name == control_name(experiment.baseline)
     ]
+
+
+def control_of(baseline: Subject) -> Subject:
+    """The same allocator under a second label: the A/A pair."""
+    return replace(baseline, name=control_name(baseline.name), baseline=False, control=True,
+                   title=f"{baseline.title}, second label (A/A)")
 
 
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:

@@ -28,7 +28,9 @@ def check_modules() -> list[ModuleType]:
 def check_run(evidence: Evidence) -> Trust:
     checks: list[Check] = [module.check(evidence) for module in check_modules()]
     libraries = any(subject.peer for subject in evidence.subjects.values())
-    return Trust(overall(checks, ESSENTIAL | {"V1"} if libraries else ESSENTIAL), checks)
+    essential = ESSENTIAL | {"V1"} if libraries else ESSENTIAL
+    verified = any(check.id == "V25" and check.verdict == "pass" for check in checks)
+    return Trust(overall(checks, essential), checks, verified)
 
 
 def overall(checks: list[Check], essential: set[str]) -> Overall:

@@ -20,9 +20,11 @@ from heapwise.model import (
     Identity,
     Library,
     PlanOptions,
+    Planted,
     Process,
     ProcessFacts,
     Sample,
+    SelfTest,
     WorkCheck,
 )
 from heapwise.store import StoredRun
@@ -211,6 +213,9 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V23", "warn", lambda: compare_run(Script(rounds=2))),
     ("V23", "warn", lambda: compare_run(Script(rounds=6))),
     ("V23", "warn", lambda: replace(compare(), damaged_lines=2)),
+    ("V25", "warn", lambda: replace(compare(), run=replace(compare().run, self_test=SelfTest(
+        "2026-11-22T12:00:00", "0.1.0", "b", "m", 30.0,
+        [Planted("V8", "another output", "missed", "")])))),
     ("V26", "warn", lambda: with_samples(pool_run(), lambda s: {
         "breadth_after_ns": 60_000 if s.process else 40_000})),
 ]
@@ -238,6 +243,7 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V19", lambda: replace(compare(), run=replace(compare().run, machine_after=None))),
     ("V20", lambda: with_plan(compare(), environment={})),
     ("V23", lambda: replace(compare(), samples=[])),
+    ("V25", compare),
     ("V26", compare),
 ]
 
@@ -259,14 +265,14 @@ def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
 def test_clean_comparison_is_good() -> None:
     trust = check_run(Evidence(compare()))
     assert trust.verdict == "good"
-    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14", "V26"}
+    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14", "V25", "V26"}
 
 
 def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
     stored = counted(pool_run(rounds=8), 1_000_000)
     verdicts = {c.id: c.verdict for c in check_run(Evidence(stored)).checks}
     missing = {id for id, verdict in verdicts.items() if verdict != "pass"}
-    assert missing == {"V2", "V3", "V5", "V14"}
+    assert missing == {"V2", "V3", "V5", "V14", "V25"}
     assert all(verdicts[id] == "unavailable" for id in missing)
 
 

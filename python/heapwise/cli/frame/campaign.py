@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 PROGRAM_FAILED = ("crashed", "failed", "timed_out", "output_differs")
 
+UNVERIFIED = " (unverified: heapwise selftest)"
+
 MANY_ROWS = 400
 """More are no longer read on a terminal."""
 
@@ -141,7 +143,12 @@ def _tables(result: Result, evidence: Evidence) -> str:
 
 
 def trust_line(result: Result) -> str:
-    """The verdict, and first of all what speaks against it."""
+    """The verdict, what speaks against it, and whether the laboratory was tested here."""
+    words = _trust_words(result)
+    return words if result.trust.verified else f"{words}{UNVERIFIED}"
+
+
+def _trust_words(result: Result) -> str:
     trust = result.trust
     against = [c for c in trust.checks if c.verdict == "fail"] or [
         c for c in trust.checks if c.verdict == "warn"

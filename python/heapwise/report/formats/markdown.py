@@ -20,7 +20,8 @@ def write(view: View) -> str:
     stored, result = view.stored, view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
     lines = [f"# Heapwise run {stored.run.id}", "", _text(result.advice), "",
-             f"Trust: **{result.trust.verdict}** ({counted(len(warned), 'objection')})."]
+             f"Trust: **{result.trust.verdict}{'' if result.trust.verified else ', unverified'}** "
+             f"({counted(len(warned), 'objection')})."]
     lines += [f"- {c.id} {c.verdict}: {_text(c.detail)}" for c in warned]
     lines += ["", *(f"- {_text(line)}" for line in result.headlines)]
     for group in view.groups:

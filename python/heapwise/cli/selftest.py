@@ -1,0 +1,54 @@
+"""``heapwise selftest``: does the laboratory find what is planted, on this machine?"""
+
+from __future__ import annotations
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.errors import Exit
+from heapwise.model import Planted
+
+
+def register(app: typer.Typer) -> None:
+    app.command("selftest")(selftest)
+
+
+def selftest(
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Plant known faults and known effects, and see whether each is found. Takes a minute.
+
+    \b
+    heapwise selftest
+    heapwise selftest --json > selftest.json
+    heapwise selftest --store /mnt/results
+
+    The result is kept in the store, and in each later run of this machine and build. Runs without
+    one are marked unverified.
+    """
+    from heapwise.selftest import conduct_self_test
+    from heapwise.store import check_writable, find_store, write_self_test
+
+    console = Console(quiet, json)
+    place = find_store(store)
+    check_writable(place)
+    console.say("Planting     faults and effects of known size; about a minute")
+
+    def show(planted: Planted) -> None:
+        if not quiet or planted.outcome in ("missed", "false alarm"):
+            console.result(f"{planted.outcome:<12} {planted.check:<4} {planted.planted}")
+            if planted.outcome != "found":
+                console.result(f"{'':17} {planted.detail}")
+
+    result = conduct_self_test(show)
+    path = write_self_test(place, result)
+    found = sum(each.outcome == "found" for each in result.planted)
+    console.result(f"Found        {found} of {len(result.planted)} in {result.duration_s:.0f} s")
+    console.say(f"Kept         {path}: later runs of this machine and build show it")
+    if json:
+        console.json(result)
+    return int(Exit.NOT_TRUSTWORTHY if result.failures else Exit.DONE)
