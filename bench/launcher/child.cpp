@@ -20,7 +20,8 @@ struct child_ends {
 
 /// What the child does between vfork and exec; it shares the launcher's memory, so `affinity` and
 /// the returned errno are seen by the launcher. Returns only if something failed.
-int become_program(const launch_options& options, const child_ends& ends, cpu_list& affinity) {
+int become_program(const launch_options& options, const handed_files& files, const child_ends& ends,
+                   cpu_list& affinity) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
@@ -34,7 +35,8 @@ int become_program(const launch_options& options, const child_ends& ends, cpu_li
       dup2(ends.err, STDERR_FILENO) < 0) {
     return errno;
   }
-  execvpe(options.program[0], options.program, options.environment);
+  files.keep_open();
+  execvpe(options.program[0], options.program, files.environment());
   return errno;
 }
 
@@ -50,7 +52,7 @@ bool open_pipe(int& reading, int& writing) {
 
 } // namespace
 
-started_child start_child(const launch_options& options) {
+started_child start_child(const launch_options& options, const handed_files& files) {
   // Static: what the child writes through shared memory must not live in a register here.
   static started_child child;
   child_ends ends;
@@ -63,7 +65,7 @@ started_child start_child(const launch_options& options) {
   }
   const pid_t pid = vfork();
   if (pid == 0) {
-    child.error = become_program(options, ends, child.affinity);
+    child.error = become_program(options, files, ends, child.affinity);
     _exit(127);
   }
   if (pid < 0) child.error = errno;

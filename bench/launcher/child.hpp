@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include "launcher/handed_files.hpp"
 #include "launcher/options.hpp"
 
 namespace heapwise::bench {
@@ -17,6 +18,6 @@ struct started_child {
 
 /// vfork shares the launcher's small memory until exec, so that the kernel's high-water mark of the
 /// child starts at the launcher's size and not at that of whoever started the launcher.
-started_child start_child(const launch_options& options);
+started_child start_child(const launch_options& options, const handed_files& files);
 
 } // namespace heapwise::bench

@@ -10,8 +10,10 @@
 #include "kernel/clock.hpp"
 #include "kernel/spin.hpp"
 #include "launcher/child.hpp"
+#include "launcher/handed_files.hpp"
 #include "launcher/machine.hpp"
 #include "launcher/options.hpp"
+#include "launcher/probe_lines.hpp"
 #include "launcher/supervisor.hpp"
 
 namespace heapwise::bench {
@@ -37,6 +39,8 @@ struct measured {
   started_child child;
   outcome end;
   double wall_s = 0;
+  std::int64_t own_peak_bytes = -1;
+  probe_lines lines;
   std::uint64_t spin_before_ns = 0;
   std::uint64_t spin_after_ns = 0;
   std::int64_t steal_ticks = 0;
@@ -46,11 +50,12 @@ struct measured {
 measured run(const launch_options& options) {
   measured result;
   supervisor watcher;
+  const handed_files files{options.environment};
   result.spin_before_ns = spin_where_the_child_runs(options);
   const std::int64_t steal = read_steal_ticks();
   const std::int64_t psi = read_psi_cpu_us();
   const std::uint64_t start_ns = now_ns();
-  result.child = start_child(options);
+  result.child = start_child(options, files);
   if (result.child.pid > 0) {
     result.end = watcher.watch(result.child, options.timeout_s, out, err);
     result.wall_s = static_cast<double>(result.end.end_ns - start_ns) * 1e-9;
@@ -60,6 +65,8 @@ measured run(const launch_options& options) {
   result.steal_ticks = steal < 0 ? -1 : steal_after - steal;
   result.psi_cpu_us = psi < 0 ? -1 : psi_after - psi;
   result.spin_after_ns = spin_where_the_child_runs(options);
+  result.own_peak_bytes = read_own_peak_bytes(); // before the lines of the probe fill memory
+  result.lines = probe_lines::compact(find_setting(options.environment, probe_variables.path));
   return result;
 }
 
@@ -122,11 +129,12 @@ std::string_view describe(const measured& result, bool passed_on) {
   line.field("spin_after_ns", result.spin_after_ns);
   write_number_or_null(line, "steal_ticks", result.steal_ticks);
   write_number_or_null(line, "psi_cpu_us", result.psi_cpu_us);
-  write_number_or_null(line, "launcher_rss_bytes", read_own_peak_bytes());
+  write_number_or_null(line, "launcher_rss_bytes", result.own_peak_bytes);
   write_text_or_null(line, "start_error",
                      result.child.error == 0 ? nullptr : std::strerror(result.child.error));
   line.field("lingering", result.end.lingering);
   write_text_or_null(line, "stopped_by", result.end.stopped_by);
+  result.lines.write(line.key("probe"));
   return line.close('}').end_of_line().text();
 }
 

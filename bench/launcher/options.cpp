@@ -14,11 +14,12 @@ namespace heapwise::bench {
 namespace {
 
 bool complain(const char* what, const char* about, const char* why) {
-  std::fprintf(stderr,
-               "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
-               "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
-               "[--result FILE] [--environment DESCRIPTOR]\n      -- PROGRAM ARGS...\n",
-               what, about[0] == '\0' ? "" : " ", about, why);
+  std::fprintf(
+      stderr,
+      "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
+      "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
+      "[--result FILE] [--environment DESCRIPTOR]\n      -- PROGRAM ARGS...\n",
+      what, about[0] == '\0' ? "" : " ", about, why);
   return false;
 }
 

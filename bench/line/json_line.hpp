@@ -114,6 +114,13 @@ class json_line {
     return key(name).value(number);
   }
 
+  /// Members of an object that are JSON already: "name":value, with commas between them.
+  json_line& members(std::string_view text) noexcept {
+    separate();
+    put_raw(text);
+    return *this;
+  }
+
   json_line& end_of_line() noexcept {
     put('\n');
     return *this;

@@ -4,17 +4,16 @@
 // order and appends one line to HEAPWISE_COUNT_OUT when the process ends by exit or _exit.
 #include "probe/count.hpp"
 
-#include <fcntl.h>
 #include <pthread.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 
 #include "kernel/clock.hpp"
 #include "line/json_line.hpp"
 #include "probe/next.hpp"
 #include "probe/provider.hpp"
+#include "probe/report_file.hpp"
 
 namespace heapwise::bench {
 
@@ -42,22 +41,11 @@ void write_sizes(json_line& line, const totals& all) noexcept {
   line.close(']');
 }
 
-void append(const char* path, std::string_view text) noexcept {
-  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) return;
-  [[maybe_unused]] const auto written = write(file, text.data(), text.size());
-  close(file);
-}
-
 } // namespace
 
 void report_counts() noexcept {
-  const char* path = std::getenv("HEAPWISE_COUNT_OUT");
-  if (path == nullptr) path = std::getenv("HEAPWISE_PROBE_OUT");
   // A child of vfork runs in its parent's memory: what is counted there is not its own.
-  if (path == nullptr || path[0] == '\0' || owner.load(std::memory_order_relaxed) != getpid()) {
-    return;
-  }
+  if (!report.remembered() || owner.load(std::memory_order_relaxed) != getpid()) return;
   if (reported.exchange(true, std::memory_order_relaxed)) return;
   const int saved_errno = errno;
   const totals all = counted.sum();
@@ -69,7 +57,7 @@ void report_counts() noexcept {
   line.field("wall_s", static_cast<double>(now_ns() - started_ns) * 1e-9);
   write_sizes(line, all);
   line.close('}').end_of_line();
-  append(path, line.text());
+  report.append(line.text());
   errno = saved_errno;
 }
 
@@ -87,6 +75,7 @@ void begin_forked_child() noexcept {
 }
 
 __attribute__((constructor)) void begin_process() noexcept {
+  if (!report.remember(count_variables)) report.remember(probe_variables);
   begin();
   pthread_atfork(nullptr, nullptr, begin_forked_child);
 }

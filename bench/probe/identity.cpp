@@ -1,8 +1,8 @@
 // libheapwise-probe.so: says from inside a process which library its malloc comes from.
 //
 // Preloaded after the allocator. Its constructor appends one line to HEAPWISE_PROBE_OUT with one
-// write(2), so that lines of processes that start together do not mix, and then does nothing more.
-#include <fcntl.h>
+// write(2), so that lines of processes that start together do not mix. After that it acts only when
+// the process starts another program, see exec.cpp.
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +11,7 @@
 #include "kernel/cpu_list.hpp"
 #include "line/json_line.hpp"
 #include "probe/provider.hpp"
+#include "probe/report_file.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -38,18 +39,11 @@ void write_identity(json_line& line) noexcept {
 }
 
 __attribute__((constructor)) void report_identity() noexcept {
-  const char* path = std::getenv("HEAPWISE_PROBE_OUT");
-  if (path == nullptr || path[0] == '\0') return;
+  if (!report.remember(probe_variables)) return;
   const int saved_errno = errno;
   json_line line{line_buffer, sizeof line_buffer};
   write_identity(line);
-  const int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-  if (file >= 0) {
-    const auto text = line.text();
-    // A line that is cut or lost is seen by its reader: it finds no whole line for this process.
-    [[maybe_unused]] const auto written = write(file, text.data(), text.size());
-    close(file);
-  }
+  report.append(line.text());
   errno = saved_errno;
 }
 

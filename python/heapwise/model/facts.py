@@ -38,6 +38,8 @@ class Identity(Record, frozen=True):
     new: Library | None = None
     preload: str | None = None
     affinity: list[Count] | None = None
+    count: Count = 1
+    """How many processes wrote this line."""
 
 
 class Calls(msgspec.Struct, frozen=True, gc=False):

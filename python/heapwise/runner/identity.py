@@ -19,16 +19,21 @@ IGNORED = re.compile(rb"ERROR: ld\.so: object '([^']*)' from LD_PRELOAD cannot b
 
 
 def read_lines(path: Path, kind: type[Line]) -> list[Line]:
-    """A probe's lines, one for each process. A torn line is not evidence and is left out."""
+    """A probe's lines about processes. The launcher has counted equal ones, and has taken out those
+    about an exec. A torn line is not evidence, and is left out."""
     try:
         text = path.read_bytes()
     except OSError:
         return []
     decoder, records = msgspec.json.Decoder(kind), list[Line]()
-    for line in text.split(b"\n"):
+    for line in filter(_of_a_process, text.split(b"\n")):
         with suppress(ValueError):
             records.append(decoder.decode(line.decode(errors="replace")))
     return records
+
+
+def _of_a_process(line: bytes) -> bool:
+    return b',"exe":' in line
 
 
 def loader_refusal(stderr: bytes) -> str:

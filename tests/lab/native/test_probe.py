@@ -42,14 +42,15 @@ def build_id(path: str) -> str:
 
 def run_with(probe: Path, out: Path, command: list[str], peer: str = "", **more: Any
              ) -> list[dict[str, Any]]:
-    """The lines that the probe wrote while ``command`` ran."""
+    """The lines about processes that the probe wrote while ``command`` ran."""
     first_counts = probe.name.startswith("libheapwise-count")
     preload = ":".join(filter(None, [str(probe), peer] if first_counts else [peer, str(probe)]))
     variable = "HEAPWISE_COUNT_OUT" if first_counts else "HEAPWISE_PROBE_OUT"
     environment = {**os.environ, "LD_PRELOAD": preload, variable: str(out)}
     done = subprocess.run(command, env=environment, capture_output=True, timeout=60, **more)
     assert b"cannot be preloaded" not in done.stderr
-    return [json.loads(line) for line in out.read_text().splitlines()]
+    lines = [json.loads(line) for line in out.read_text().splitlines()]
+    return [line for line in lines if "exe" in line]
 
 
 @pytest.fixture

@@ -35,6 +35,13 @@ TEST_CASE("objects and arrays nest, commas come where they belong") {
   CHECK(read == json::parse(R"({"a":1,"b":[2,{},[],null],"c":true,"d":{"e":"f"}})"));
 }
 
+TEST_CASE("members that are JSON already stand between others") {
+  const json read = written([](json_line& line) {
+    line.open('{').members(R"("a":1,"b":2)").field("c", 3).close('}');
+  });
+  CHECK(read == json::parse(R"({"a":1,"b":2,"c":3})"));
+}
+
 TEST_CASE("whole numbers come through at their limits") {
   const json read = written([](json_line& line) {
     line.open('[').value(INT64_MIN).value(INT64_MAX).value(UINT64_MAX).value(0).value(-1);
