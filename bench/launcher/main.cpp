@@ -8,66 +8,66 @@
 #include <cstring>
 
 #include "kernel/clock.hpp"
-#include "kernel/spin.hpp"
 #include "launcher/child.hpp"
+#include "launcher/counters.hpp"
 #include "launcher/handed_files.hpp"
 #include "launcher/machine.hpp"
 #include "launcher/options.hpp"
 #include "launcher/probe_lines.hpp"
+#include "launcher/processors.hpp"
 #include "launcher/supervisor.hpp"
+#include "launcher/throttling.hpp"
 
 namespace heapwise::bench {
 namespace {
 
 constexpr int exit_bad_usage = 2;
 constexpr int exit_not_written = 5;
-constexpr int spins = 24; // of about 80 microseconds: 2 ms in all
 
 output_stream out;
 output_stream err;
 
-/// The speed of the processors that the child is given, not of those that the launcher happens on.
-std::uint64_t spin_where_the_child_runs(const launch_options& options) {
-  const cpu_list own = cpu_list::of_this_thread();
-  const bool moved = options.pinned && options.cpus.apply();
-  const std::uint64_t spin_ns = calibrated_spin_ns(spins);
-  if (moved) static_cast<void>(own.apply());
-  return spin_ns;
-}
-
 struct measured {
+  explicit measured(const launch_options& options)
+      : seen{options.pinned ? options.cpus : cpu_list::of_this_thread()} {}
+
   started_child child;
   outcome end;
   double wall_s = 0;
-  std::int64_t own_peak_bytes = -1;
-  probe_lines lines;
-  std::uint64_t spin_before_ns = 0;
-  std::uint64_t spin_after_ns = 0;
+  processors seen;
+  counters counted;
+  throttling throttled;
   std::int64_t steal_ticks = 0;
   std::int64_t psi_cpu_us = 0;
+  std::int64_t own_peak_bytes = -1;
+  probe_lines lines;
 };
 
-measured run(const launch_options& options) {
-  measured result;
-  supervisor watcher;
+void start_and_watch(const launch_options& options, supervisor& watcher, measured& result) {
   const handed_files files{options.environment};
-  result.spin_before_ns = spin_where_the_child_runs(options);
-  const std::int64_t steal = read_steal_ticks();
-  const std::int64_t psi = read_psi_cpu_us();
   const std::uint64_t start_ns = now_ns();
   result.child = start_child(options, files);
-  if (result.child.pid > 0) {
-    result.end = watcher.watch(result.child, options.timeout_s, out, err);
-    result.wall_s = static_cast<double>(result.end.end_ns - start_ns) * 1e-9;
-  }
+  if (result.child.pid <= 0) return;
+  result.end = watcher.watch(result.child, options.timeout_s, out, err);
+  result.wall_s = static_cast<double>(result.end.end_ns - start_ns) * 1e-9;
+}
+
+void run(const launch_options& options, measured& result) {
+  supervisor watcher;
+  result.seen.look_before();
+  const throttling before = throttling::now();
+  const std::int64_t steal = read_steal_ticks();
+  const std::int64_t psi = read_psi_cpu_us();
+  start_and_watch(options, watcher, result);
   const std::int64_t steal_after = read_steal_ticks();
   const std::int64_t psi_after = read_psi_cpu_us();
   result.steal_ticks = steal < 0 ? -1 : steal_after - steal;
   result.psi_cpu_us = psi < 0 ? -1 : psi_after - psi;
-  result.spin_after_ns = spin_where_the_child_runs(options);
+  result.throttled = throttling::now().since(before);
+  result.counted.stop();
+  result.seen.look_after();
   result.own_peak_bytes = read_own_peak_bytes(); // before the lines of the probe fill memory
   result.lines = probe_lines::compact(find_setting(options.environment, probe_variables.path));
-  return result;
 }
 
 void write_number_or_null(json_line& line, const char* name, std::int64_t number) {
@@ -125,10 +125,15 @@ std::string_view describe(const measured& result, bool passed_on) {
   write_ending(line, result);
   write_output(line, passed_on);
   result.child.affinity.write(line.key("affinity"));
-  line.field("spin_before_ns", result.spin_before_ns);
-  line.field("spin_after_ns", result.spin_after_ns);
+  line.field("spin_before_ns", result.seen.spin_before_ns());
+  line.field("spin_after_ns", result.seen.spin_after_ns());
+  result.seen.write(line.key("processors"));
   write_number_or_null(line, "steal_ticks", result.steal_ticks);
   write_number_or_null(line, "psi_cpu_us", result.psi_cpu_us);
+  write_number_or_null(line, "throttled_periods", result.throttled.periods);
+  write_number_or_null(line, "throttled_us", result.throttled.time_us);
+  result.counted.write(line.key("counters"));
+  write_text_or_null(line, "counters_missing", result.counted.missing());
   write_number_or_null(line, "launcher_rss_bytes", result.own_peak_bytes);
   write_text_or_null(line, "start_error",
                      result.child.error == 0 ? nullptr : std::strerror(result.child.error));
@@ -153,7 +158,8 @@ bool save(const output_stream& stream, const char* path) {
 int launch(int argc, char** argv, char** environment) {
   launch_options options;
   if (!read_launch_options(argc, argv, environment, options)) return exit_bad_usage;
-  const measured result = run(options);
+  measured result{options};
+  run(options, result);
   const bool saved = save(out, options.stdout_path) && save(err, options.stderr_path);
   if (write_result(options.result_path, describe(result, options.pass_stdout)) && saved) return 0;
   std::fprintf(stderr, "error E050: a result could not be written (%s)\n", std::strerror(errno));

@@ -18,7 +18,8 @@ KEYS = {
     "voluntary_switches", "involuntary_switches", "exit_code", "signal", "signal_name",
     "timed_out", "stop_signal", "output_bytes", "output_hash", "error_bytes", "affinity",
     "spin_before_ns", "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes",
-    "start_error", "lingering", "stopped_by", "probe",
+    "start_error", "lingering", "stopped_by", "probe", "processors",
+    "throttled_periods", "throttled_us", "counters", "counters_missing",
 }
 
 
