@@ -26,7 +26,8 @@ bool write_all(int file, const char* data, std::size_t size) noexcept {
 
 bool output_stream::drain(int file) noexcept {
   static char chunk[256 * 1024];
-  while (true) {
+  static_assert(drained_bytes % sizeof chunk == 0);
+  for (std::size_t reads = 0; reads < drained_bytes / sizeof chunk; ++reads) {
     const ssize_t got = read(file, chunk, sizeof chunk);
     if (got > 0) {
       take(chunk, static_cast<std::size_t>(got));
@@ -36,6 +37,7 @@ bool output_stream::drain(int file) noexcept {
       return true;
     }
   }
+  return true;
 }
 
 void output_stream::take(const char* data, std::size_t size) noexcept {

@@ -15,7 +15,12 @@ class output_stream {
 
   output_stream() noexcept { XXH3_64bits_reset(&hash_); }
 
-  /// Reads all that is there now from `file`; false at the end of the stream.
+  /// More than a pipe holds, and little enough that fast writers do not keep the launcher from its
+  /// deadline.
+  static constexpr std::size_t drained_bytes = 2 * 1024 * 1024;
+
+  /// Effects: reads from `file`, which does not block, what is there now, but at most
+  /// `drained_bytes`. Returns: false at the end of the stream.
   bool drain(int file) noexcept;
 
   /// Writes head, a line about what was left out if anything was, and tail; false on an error.
