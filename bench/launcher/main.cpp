@@ -137,7 +137,9 @@ std::string_view describe(const measured& result, bool passed_on) {
   write_number_or_null(line, "launcher_rss_bytes", result.own_peak_bytes);
   write_text_or_null(line, "start_error",
                      result.child.error == 0 ? nullptr : std::strerror(result.child.error));
-  line.field("lingering", result.end.lingering);
+  line.field("lingering", result.end.lingering).field("late_s", result.end.late_s);
+  line.field("late_cpu_s", result.end.late_cpu_s);
+  line.field("late_output_bytes", result.end.late_output_bytes);
   write_text_or_null(line, "stopped_by", result.end.stopped_by);
   result.lines.write(line.key("probe"));
   return line.close('}').end_of_line().text();

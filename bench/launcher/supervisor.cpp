@@ -106,20 +106,26 @@ void supervisor::poll_once(output_stream& out, output_stream& err) {
   const timespec left{static_cast<time_t>(left_ns / second_ns),
                       static_cast<long>(left_ns % second_ns)};
   ppoll(watched, 4, deadline_ns_ == UINT64_MAX ? nullptr : &left, nullptr);
+  const bool ended_before = ended();
   if (watched[0].revents != 0) take_signals();
-  const auto drain = [](pollfd& from, int& pipe, output_stream& into) {
-    if (from.revents == 0 || into.drain(pipe)) return;
-    close(pipe);
-    pipe = -1;
-  };
-  drain(watched[1], child_.stdout_pipe, out);
-  drain(watched[2], child_.stderr_pipe, err);
+  const bool ends_now = ended() && !ended_before;
+  const std::uint64_t bytes = out.bytes() + err.bytes();
+  // What the program itself wrote is in the pipes when it ends.
+  if (watched[1].revents != 0 || ends_now) drain(child_.stdout_pipe, out);
+  if (watched[2].revents != 0 || ends_now) drain(child_.stderr_pipe, err);
+  if (ended_before) outcome_.late_output_bytes += out.bytes() + err.bytes() - bytes;
   if (watched[3].revents != 0) {
     parent_ = -1;
     outcome_.stopped_by = "parent";
     ask_to_end();
   }
   if (now_ns() >= deadline_ns_) on_deadline();
+}
+
+void supervisor::drain(int& pipe, output_stream& into) {
+  if (pipe < 0 || into.drain(pipe)) return;
+  close(pipe);
+  pipe = -1;
 }
 
 void supervisor::take_signals() {
@@ -136,6 +142,8 @@ void supervisor::take_signals() {
 }
 
 void supervisor::reap() {
+  // Those that are reaped together with the program had ended before it.
+  const bool late = ended();
   while (true) {
     int status = 0;
     rusage usage{};
@@ -150,6 +158,7 @@ void supervisor::reap() {
       continue;
     }
     add(usage);
+    if (late) add_late(usage);
     if (kills_ != 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ++outcome_.lingering;
     if (pid != child_.pid) continue;
     outcome_.end_ns = now_ns();
@@ -168,6 +177,11 @@ void supervisor::add(const rusage& usage) {
   outcome_.major_faults += usage.ru_majflt;
   outcome_.voluntary_switches += usage.ru_nvcsw;
   outcome_.involuntary_switches += usage.ru_nivcsw;
+}
+
+void supervisor::add_late(const rusage& usage) {
+  outcome_.late_s = static_cast<double>(now_ns() - outcome_.end_ns) * 1e-9;
+  outcome_.late_cpu_s += seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
 void supervisor::enter(phase next, std::uint64_t deadline_ns) {

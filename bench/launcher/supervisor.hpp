@@ -14,9 +14,12 @@ struct outcome {
   std::uint64_t end_ns = 0;
   int status = 0; ///< of waitpid
   bool timed_out = false;
-  int stop_signal = 0;              ///< that stopped the program, which was ended then; 0: none
-  int lingering = 0;                ///< processes killed after the program had ended
-  const char* stopped_by = nullptr; ///< a signal's name, or "parent"
+  int stop_signal = 0;   ///< that stopped the program, which was ended then; 0: none
+  int lingering = 0;     ///< processes killed after the program had ended
+  double late_s = 0;     ///< from the program's end to that of the last process it left
+  double late_cpu_s = 0; ///< used by the processes that it left, in all their time
+  std::uint64_t late_output_bytes = 0; ///< that came after the program's end
+  const char* stopped_by = nullptr;    ///< a signal's name, or "parent"
   std::int64_t peak_rss_bytes = 0;
   double user_s = 0;
   double system_s = 0;
@@ -40,14 +43,17 @@ class supervisor {
 
   void poll_once(output_stream& out, output_stream& err);
   void take_signals();
+  void drain(int& pipe, output_stream& into);
   void reap();
   void add(const rusage& usage);
+  void add_late(const rusage& usage);
   void ask_to_end();
   void enter(phase next, std::uint64_t deadline_ns);
   void on_stop(int signal);
   void on_deadline();
   void kill_leftovers();
   [[nodiscard]] bool over() const;
+  [[nodiscard]] bool ended() const { return outcome_.end_ns != 0; }
 
   started_child child_;
   outcome outcome_;

@@ -116,6 +116,12 @@ int linger_apart(long) {
   return ignore_term(0);
 }
 
+int trail(long milliseconds) {
+  if (fork() != 0) return 0;
+  wait_ns(milliseconds * 1'000'000);
+  return write(STDOUT_FILENO, "later\n", 6) != 6;
+}
+
 int crash(long) {
   std::raise(SIGSEGV);
   return 0;
@@ -214,6 +220,7 @@ constexpr deed deeds[] = {
     {"ignore-term", "", "never ends and ignores SIGTERM", ignore_term},
     {"linger", "", "ends, but leaves a child that ignores SIGTERM", linger},
     {"linger-apart", "", "the same, with the child in a session of its own", linger_apart},
+    {"trail", "MS", "ends, but leaves a child that works so long, then prints a line", trail},
     {"crash", "", "dies of SIGSEGV", crash},
     {"exit", "CODE", "leaves with this code", leave},
     {"leave-at-once", "CODE", "ten calls of malloc, then leaves by _exit", leave_at_once},

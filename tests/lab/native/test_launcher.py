@@ -19,7 +19,8 @@ KEYS = {
     "timed_out", "stop_signal", "output_bytes", "output_hash", "error_bytes", "affinity",
     "spin_before_ns", "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes",
     "start_error", "lingering", "stopped_by", "probe", "processors",
-    "throttled_periods", "throttled_us", "counters", "counters_missing",
+    "throttled_periods", "throttled_us", "counters", "counters_missing", "late_s",
+    "late_cpu_s", "late_output_bytes",
 }
 
 
@@ -125,6 +126,27 @@ def test_what_a_program_leaves_behind_is_killed(launch: Any, toy: str, how: str)
     assert launch(toy, "exit", "0")["lingering"] == 0
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _command(p) == [toy, how]]
     assert left == []
+
+
+def test_work_after_the_end_is_marked(launch: Any, toy: str) -> None:
+    """It is waited for, so output and processor time are whole; but no time of it is measured."""
+    result = launch(toy, "trail", "60")
+    assert (result["lingering"], result["output_bytes"], result["late_output_bytes"]) == (0, 6, 6)
+    assert result["wall_s"] < result["late_s"]
+    assert 0.01 < result["late_cpu_s"] <= result["user_s"] + result["system_s"]
+
+
+@pytest.mark.parametrize("deed", [["print", "3"], ["fork-calls", "10"], ["spin", "20"]])
+def test_work_before_the_end_is_not_late(launch: Any, toy: str, deed: list[str]) -> None:
+    result = launch(toy, *deed)
+    assert (result["late_s"], result["late_cpu_s"], result["late_output_bytes"]) == (0, 0, 0)
+
+
+def test_work_that_is_killed_is_late_too(launch: Any, toy: str) -> None:
+    result = launch("/bin/sh", "-c", f"({toy} spin 60000; echo never) & echo now")
+    assert (result["lingering"], result["output_bytes"], result["late_output_bytes"]) == (2, 4, 0)
+    assert result["late_s"] >= 0.2
+    assert result["late_cpu_s"] > 0
 
 
 def _command(path: Path) -> list[str]:
