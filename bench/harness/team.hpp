@@ -9,13 +9,20 @@
 
 #include "kernel/clock.hpp"
 #include "kernel/cpu_list.hpp"
+#include "kernel/pause.hpp"
 
 namespace heapwise::bench {
 
-/// The threads wait here until all of them have arrived.
+/// The threads wait here until all of them have arrived. Where each can have a processor of its
+/// own, none leaves before all are awake: the kernel wakes sleeping threads one after the other,
+/// tens of microseconds apart, and a region of 0.2 ms would begin with fewer threads than it is
+/// named for.
 class start_line {
  public:
-  explicit start_line(int threads) noexcept : missing_{threads} {}
+  explicit start_line(int threads) noexcept
+      : missing_{threads},
+        asleep_{threads <= cpu_list::of_this_thread().size() ? threads : 0},
+        together_{asleep_.load(std::memory_order_relaxed) != 0} {}
 
   void arrive_and_wait() noexcept {
     // acq_rel: what a thread prepared before it arrived is seen by all who leave.
@@ -24,10 +31,19 @@ class start_line {
          left = missing_.load(std::memory_order_acquire)) {
       missing_.wait(left, std::memory_order_acquire);
     }
+    if (together_) wait_until_all_are_awake();
   }
 
  private:
+  void wait_until_all_are_awake() noexcept {
+    // Relaxed: the first stage has published everything. This one is about time only.
+    asleep_.fetch_sub(1, std::memory_order_relaxed);
+    while (asleep_.load(std::memory_order_relaxed) != 0) pause();
+  }
+
   std::atomic<int> missing_;
+  std::atomic<int> asleep_;
+  bool together_;
 };
 
 /// One thread of a team. `start` waits for the others and starts this thread's clock; `stop` ends
