@@ -51,11 +51,12 @@ const char* find_setting(char* const* environment, const char* name) {
 handed_files::handed_files(char** environment) : environment_{environment} {
   std::size_t count = 0;
   while (environment[count] != nullptr) ++count;
-  auto** extended = static_cast<char**>(std::calloc(count + files + 1, sizeof(char*)));
-  if (extended == nullptr) return;
-  environment_ = extended;
+  extended_ = static_cast<char**>(std::calloc(count + files + 1, sizeof(char*)));
+  if (extended_ == nullptr) return;
+  environment_ = extended_;
+  char** end = extended_;
   for (; *environment != nullptr; ++environment) {
-    if (!names_a_descriptor(*environment)) *extended++ = *environment;
+    if (!names_a_descriptor(*environment)) *end++ = *environment;
   }
   for (int i = 0; i < files; ++i) {
     handed_[i] = open_file(find_setting(environment_, variables[i].path));
@@ -63,7 +64,14 @@ handed_files::handed_files(char** environment) : environment_{environment} {
     char text[handed_file::text_bytes];
     handed_[i].write(text);
     std::snprintf(entries_[i], sizeof entries_[i], "%s=%s", variables[i].descriptor, text);
-    *extended++ = entries_[i];
+    *end++ = entries_[i];
+  }
+}
+
+handed_files::~handed_files() {
+  std::free(extended_);
+  for (const auto& file : handed_) {
+    if (file.descriptor >= 0) close(file.descriptor);
   }
 }
 

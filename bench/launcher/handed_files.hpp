@@ -11,6 +11,9 @@ namespace heapwise::bench {
 class handed_files {
  public:
   explicit handed_files(char** environment);
+  handed_files(const handed_files&) = delete;
+  handed_files& operator=(const handed_files&) = delete;
+  ~handed_files();
 
   /// Null-terminated; lives as long as this object.
   [[nodiscard]] char** environment() const { return environment_; }
@@ -22,6 +25,7 @@ class handed_files {
   static constexpr int files = 2;
 
   char** environment_;
+  char** extended_ = nullptr; ///< ours; nullptr if there was no memory for it
   handed_file handed_[files];
   char entries_[files][96] = {};
 };

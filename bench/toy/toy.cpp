@@ -117,7 +117,9 @@ int linger_apart(long) {
 }
 
 int trail(long milliseconds) {
+  const pid_t parent = getpid();
   if (fork() != 0) return 0;
+  while (getppid() == parent) std::this_thread::yield();
   wait_ns(milliseconds * 1'000'000);
   return write(STDOUT_FILENO, "later\n", 6) != 6;
 }

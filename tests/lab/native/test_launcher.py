@@ -132,8 +132,8 @@ def test_work_after_the_end_is_marked(launch: Any, toy: str) -> None:
     """It is waited for, so output and processor time are whole; but no time of it is measured."""
     result = launch(toy, "trail", "60")
     assert (result["lingering"], result["output_bytes"], result["late_output_bytes"]) == (0, 6, 6)
-    assert result["wall_s"] < result["late_s"]
-    assert 0.01 < result["late_cpu_s"] <= result["user_s"] + result["system_s"]
+    assert result["late_s"] > 0
+    assert 0 < result["late_cpu_s"] <= result["user_s"] + result["system_s"]
 
 
 @pytest.mark.parametrize("deed", [["print", "3"], ["fork-calls", "10"], ["spin", "20"]])
