@@ -102,10 +102,13 @@ class counted_texts {
   std::vector<entry> entries_;
 };
 
+/// The probe ends each line about a process with this.
+constexpr std::string_view single = ",\"count\":1}";
+
 void append_line(std::string& text, const counted_texts::entry& line) {
-  text += "{\"pid\":" + std::to_string(line.pid) + ",\"count\":" + std::to_string(line.count) + ",";
+  text += "{\"pid\":" + std::to_string(line.pid) + ',';
   text += line.text;
-  text += '\n';
+  text += ",\"count\":" + std::to_string(line.count) + "}\n";
 }
 
 } // namespace
@@ -137,7 +140,7 @@ class probe_lines::reader {
       ++result_.processes_;
       silent_.erase(line.pid);
       started_.insert(line.pid);
-      if (!processes_.add(line.pid, line.rest, most_kinds)) ++result_.omitted_;
+      if (!processes_.add(line.pid, without_count(line.rest), most_kinds)) ++result_.omitted_;
     } else if (line.event == "exec") {
       // What the process became before now was another program, or it would have said so.
       forget(line.pid);
@@ -153,6 +156,11 @@ class probe_lines::reader {
       ++result_.execs_;
       lose(line.members());
     }
+  }
+
+  static std::string_view without_count(std::string_view text) {
+    text.remove_suffix(text.ends_with(single) ? single.size() : 1);
+    return text;
   }
 
   void forget(int pid) {
