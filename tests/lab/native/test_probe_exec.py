@@ -205,6 +205,17 @@ def test_program_that_becomes_another_user_still_reports(observe: Observe, tmp_p
     assert seen["lost"] == []
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_program_that_becomes_another_user_is_still_counted(
+        launch: Any, native: Path, tmp_path: Path) -> None:
+    tmp_path.chmod(0o700)
+    out = tmp_path / "count"
+    launch("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/id",
+           environment=[b"HEAPWISE_COUNT_OUT=" + bytes(out),
+                        b"LD_PRELOAD=" + bytes(native / "libheapwise-count.so")])
+    assert [Path(line["exe"]).name for line in read_lines(out)] == ["id"]
+
+
 CLOSES_ALL = "import os, subprocess; os.closerange(3, 1000); {more}subprocess.run(['/bin/true'])"
 
 
