@@ -119,6 +119,59 @@ class WorkCheck(msgspec.Struct, frozen=True, gc=False):
     detail: str = ""
 
 
+class Processor(Record, frozen=True):
+    """A processor that the program may use, visited before and after it. All times are those of the
+    same work: ``spin`` grows with a lower clock, ``breadth`` if something shares the core."""
+
+    cpu: Count | None = None
+    spin_before_ns: Number | None = None
+    spin_after_ns: Number | None = None
+    breadth_before_ns: Number | None = None
+    breadth_after_ns: Number | None = None
+
+
+class Counter(Record, frozen=True):
+    """A counter of perf_event_open, from the program's exec on, with all that it started."""
+
+    name: str = ""
+    value: Count = 0
+    enabled_ns: Count = 0
+    running_ns: Count = 0
+    """Less than ``enabled_ns`` if counters took turns: then ``value`` is a part of the whole."""
+
+    kernel: bool = True
+    """Whether the kernel's work for the program is in ``value`` too."""
+
+
+class LostExec(Record, frozen=True):
+    """Execs of one target after which the probe wrote no line in the new program."""
+
+    target: str = ""
+    preload: str = ""
+    """What the caller handed over: ``kept``, ``changed``, ``dropped``, or ``silent``, which is kept
+    without the place to report to."""
+
+    count: Count = 0
+
+
+class ProbeFacts(Record, frozen=True):
+    """What the launcher found in the probe's lines of all processes."""
+
+    processes: Count = 0
+    """Program starts that the probe saw from inside."""
+
+    omitted: Count = 0
+    """Of these, those whose line was left out, since too many lines differ."""
+
+    cut: bool = False
+    """The file reached its limit, so lines are missing."""
+
+    execs: Count = 0
+    lost_execs: Count = 0
+    lost: list[LostExec] = []
+    """Up to 20 different ones of ``lost_execs``."""
+
+
 class LauncherFacts(Record, frozen=True):
     """The launcher's result. Times and faults are sums over the process tree."""
 
@@ -144,14 +197,33 @@ class LauncherFacts(Record, frozen=True):
     affinity: list[Count] | None = None
     spin_before_ns: Number | None = None
     spin_after_ns: Number | None = None
+    processors: list[Processor] | None = None
     steal_ticks: Count | None = None
     psi_cpu_us: Count | None = None
+    throttled_periods: Count | None = None
+    """In which a limit of the control groups stopped processes; and for how long."""
+
+    throttled_us: Count | None = None
+    counters: list[Counter] | None = None
+    counters_missing: str | None = None
+    """Names of those that could not be opened, and why."""
+
     launcher_rss_bytes: Count | None = None
     start_error: str | None = None
     lingering: Count | None = None
     """Processes of the tree that outlived the program and were killed."""
 
+    late_s: Number | None = None
+    """From the program's end to that of the last process that it left; 0 if it left none."""
+
+    late_cpu_s: Number | None = None
+    """Used by those processes, before its end too."""
+
+    late_output_bytes: Count | None = None
+    """That came after its end."""
+
     stopped_by: str | None = None
+    probe: ProbeFacts | None = None
 
     @property
     def cpu_s(self) -> float | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from msgspec.inspect import UnionType, type_info
+from msgspec.inspect import ListType, UnionType, type_info
 
 from heapwise.model import (
     Calls,
@@ -44,13 +44,15 @@ def compare(found: dict[str, Any], kind: type[msgspec.Struct], without: str = ""
     for field in msgspec.structs.fields(kind):
         inner, value = struct_of(field.type), found[field.encode_name]
         if inner is not None and value is not None:
-            compare(value, inner)
+            for each in value if isinstance(value, list) else [value]:
+                compare(each, inner)
 
 
 def struct_of(annotation: Any) -> type[msgspec.Struct] | None:
-    """The struct in a field's type, which may be optional."""
+    """The struct in a field's type, which may be optional, and may be a list of it."""
     info = type_info(annotation)
     kinds = info.types if isinstance(info, UnionType) else (info,)
+    kinds = tuple(kind.item_type if isinstance(kind, ListType) else kind for kind in kinds)
     return next((kind.cls for kind in kinds if hasattr(kind, "cls")), None)
 
 
@@ -59,6 +61,19 @@ def test_the_launcher(native: Path, toy: str, tmp_path: Path, words: list[str]) 
     result = tmp_path / "result"
     subprocess.run([native / "heapwise-launch", "--result", result, "--", toy, *words], check=True)
     fits(result.read_bytes(), LauncherFacts)
+
+
+def test_the_launcher_with_a_probe(native: Path, tmp_path: Path) -> None:
+    result = tmp_path / "result"
+    subprocess.run(
+        [native / "heapwise-launch", "--result", result, "--", "/usr/bin/env", "-i", "/bin/true"],
+        check=True, env={"LD_PRELOAD": str(native / "libheapwise-probe.so"),
+                         "HEAPWISE_PROBE_OUT": str(tmp_path / "probe")})
+    found = fits(result.read_bytes(), LauncherFacts)
+    assert found["probe"]["lost"]
+    assert found["counters"] or found["counters_missing"]
+    (line,) = (tmp_path / "probe").read_bytes().splitlines()
+    fits(line, Identity)
 
 
 @pytest.mark.parametrize(("library", "variable", "kind"), [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -11,8 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from heapwise.runner.identity import read_lines
 
 Observe = Callable[..., dict[str, Any]]
 
@@ -95,9 +94,13 @@ def observe(launch: Any, native: Path, tmp_path: Path) -> Observe:
         result = launch(*program, options=options,
                         environment=[os.fsencode(f"{k}={v}") for k, v in environment.items()])
         assert result["exit_code"] == 0
-        return {**result["probe"], "lines": read_lines(out)}
+        return {**result["probe"], "lines": lines_of(out)}
 
     return start
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_bytes().splitlines()]
 
 
 def names(seen: dict[str, Any]) -> list[str]:
@@ -213,7 +216,7 @@ def test_program_that_becomes_another_user_is_still_counted(
     launch("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "/usr/bin/id",
            environment=[b"HEAPWISE_COUNT_OUT=" + bytes(out),
                         b"LD_PRELOAD=" + bytes(native / "libheapwise-count.so")])
-    assert [Path(line["exe"]).name for line in read_lines(out)] == ["id"]
+    assert [Path(line["exe"]).name for line in lines_of(out)] == ["id"]
 
 
 CLOSES_ALL = "import os, subprocess; os.closerange(3, 1000); {more}subprocess.run(['/bin/true'])"
