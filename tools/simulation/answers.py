@@ -15,8 +15,9 @@ from zlib import crc32
 
 import numpy as np
 
+from heapwise.analysis import advice
 from heapwise.analysis.detectable import detectable
-from heapwise.analysis.rows import make_rows
+from heapwise.analysis.rows import make_rows, ranked
 from heapwise.evidence import Evidence
 from heapwise.model import Row
 from simulation.count import Count, count
@@ -67,18 +68,25 @@ def _found_as_printed(campaign: Campaign, random: Random) -> list[bool]:
 
 
 def _lead_exceeds(campaign: Campaign, random: Random) -> list[bool]:
-    return [(row.ratio or 1) < 1 + effect for row, effect in _winner(campaign, random)]
+    return [ratio < 1 + effect for _, ratio, effect in _winner(campaign, random)]
 
 
 def _lead_covered(campaign: Campaign, random: Random) -> list[bool]:
-    return [_holds(row, effect) for row, effect in _winner(campaign, random)]
+    return [_holds(row, effect) for row, _, effect in _winner(campaign, random)]
 
 
-def _winner(campaign: Campaign, random: Random) -> list[tuple[Row, float]]:
-    """The best of those called better, as the advice names it, with its true effect; or nothing."""
-    rows = zip(rows_of(campaign, random), campaign.effects, strict=True)
-    better = [(row, effect) for row, effect in rows if row.verdict == "better"]
-    return sorted(better, key=lambda found: found[0].ratio or 1)[:1]
+def _winner(campaign: Campaign, random: Random) -> list[tuple[Row, float, float]]:
+    """The row of the one that the advice names, its ratio as the advice tells it, and its true
+    effect; or nothing, if it names nobody.
+    """
+    evidence = Evidence(stored_run(campaign, random))
+    rows = list(ranked(evidence, make_rows(evidence)))
+    effects = dict(zip(subject_names(campaign), campaign.effects, strict=True))
+    winner = advice._winner(evidence, rows)
+    if winner is None or winner.ratio is None:
+        return []
+    row = next(row for row in rows if row.subject == winner.subject)
+    return [(row, winner.ratio, effects[row.subject])]
 
 
 def _holds(row: Row, effect: float) -> bool:

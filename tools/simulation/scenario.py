@@ -41,8 +41,8 @@ class Promise:
     different: a row is called better or worse. decided: a row has any verdict but "cannot tell".
     covered: the ratio's interval holds the true ratio. found: a row is called as it is, better or
     worse. found as printed: the same, of the difference that another campaign printed as the one
-    that would be found. lead exceeds: the ratio of the best row tells a larger lead than the true
-    one. lead covered: the interval of that row holds the true ratio.
+    that would be found. lead exceeds: the advice tells a larger lead of the best subject than it
+    has. lead covered: the interval of that subject's row holds the true ratio.
     """
 
     campaign: Campaign
