@@ -68,25 +68,13 @@ def _found_as_printed(campaign: Campaign, random: Random) -> list[bool]:
 
 
 def _lead_exceeds(campaign: Campaign, random: Random) -> list[bool]:
-    return [ratio < 1 + effect for _, ratio, effect in _winner(campaign, random)]
-
-
-def _lead_covered(campaign: Campaign, random: Random) -> list[bool]:
-    return [_holds(row, effect) for row, _, effect in _winner(campaign, random)]
-
-
-def _winner(campaign: Campaign, random: Random) -> list[tuple[Row, float, float]]:
-    """The row of the one that the advice names, its ratio as the advice tells it, and its true
-    effect; or nothing, if it names nobody.
-    """
+    """Nothing, if the advice names nobody."""
     evidence = Evidence(stored_run(campaign, random))
-    rows = list(ranked(evidence, make_rows(evidence)))
-    effects = dict(zip(subject_names(campaign), campaign.effects, strict=True))
-    winner = advice._winner(evidence, rows)
+    winner = advice._winner(evidence, list(ranked(evidence, make_rows(evidence))))
     if winner is None or winner.ratio is None:
         return []
-    row = next(row for row in rows if row.subject == winner.subject)
-    return [(row, winner.ratio, effects[row.subject])]
+    effects = dict(zip(subject_names(campaign), campaign.effects, strict=True))
+    return [winner.ratio < 1 + effects[winner.subject]]
 
 
 def _holds(row: Row, effect: float) -> bool:
@@ -96,6 +84,5 @@ def _holds(row: Row, effect: float) -> bool:
 
 ANSWERS: dict[Question, Callable[[Campaign, Random], list[bool]]] = {
     "different": _different, "decided": _decided, "covered": _covered, "found": _found,
-    "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds,
-    "lead covered": _lead_covered}
+    "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds}
 """Question -> the answers of one random campaign, one for each row that it is asked of."""

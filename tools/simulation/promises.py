@@ -62,14 +62,8 @@ def _printed() -> dict[str, Promise]:
 
 
 def _lead() -> dict[str, Promise]:
-    """Of six subjects either one is 2 % better than the others, or all are."""
+    """Of six subjects either one is 2 % better than the baseline, or all are."""
     one, all_ = (-0.02, *EQUAL), (-0.02,) * 6
-    found = {}
-    for rounds in (6, 14):
-        for words, effects in (("one of 6 leads by 2 %", one), ("6 equals lead by 2 %", all_)):
-            campaign = Campaign(rounds, effects, deviation=0.005)
-            found[f"{words}, {rounds} rounds: the lead told is too large in half of the cases"] = (
-                Promise(campaign, "lead exceeds", 0.45, 0.55))
-            found[f"{words}, {rounds} rounds: its interval"] = (
-                Promise(campaign, "lead covered", *COVERAGE))
-    return found
+    return {f"{words} by 2 %, {rounds} rounds: the lead told is too large":
+            Promise(Campaign(rounds, effects, deviation=0.005), "lead exceeds", 0.45, 0.55)
+            for rounds in (6, 14) for words, effects in (("one of 6 leads", one), ("6 equals lead", all_))}

@@ -30,8 +30,7 @@ class Campaign:
     within: float = 0.0
 
 
-Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds",
-                   "lead covered"]
+Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds"]
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class Promise:
     covered: the ratio's interval holds the true ratio. found: a row is called as it is, better or
     worse. found as printed: the same, of the difference that another campaign printed as the one
     that would be found. lead exceeds: the advice tells a larger lead of the best subject than it
-    has. lead covered: the interval of that subject's row holds the true ratio.
+    has.
     """
 
     campaign: Campaign
