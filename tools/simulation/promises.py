@@ -63,7 +63,7 @@ def _printed() -> dict[str, Promise]:
 
 def _lead() -> dict[str, Promise]:
     """Of six subjects either one is 2 % better than the baseline, or all are."""
-    one, all_ = (-0.02, *EQUAL), (-0.02,) * 6
+    leaders = {"one of 6 leads": (-0.02, *EQUAL), "6 equals lead": (-0.02,) * 6}
     return {f"{words} by 2 %, {rounds} rounds: the lead told is too large":
             Promise(Campaign(rounds, effects, deviation=0.005), "lead exceeds", 0.45, 0.55)
-            for rounds in (6, 14) for words, effects in (("one of 6 leads", one), ("6 equals lead", all_))}
+            for rounds in (6, 14) for words, effects in leaders.items()}
