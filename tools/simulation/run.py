@@ -17,6 +17,7 @@ from heapwise.model import (
     Quantity,
     Run,
     Sample,
+    SampleFacts,
     Subject,
     SubjectSpec,
 )
@@ -54,12 +55,12 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
             processes.append(Process(number=number, experiment=EXPERIMENT, subject=names[place],
                                      parameters={}, round=round_, status="ok"))
             struck = (names[place], round_) == lost
-            spin = {"spin_before_ns": SPIN_NS,
-                    "spin_after_ns": STRUCK_SPIN_NS if struck else SPIN_NS}
+            facts = SampleFacts(spin_before_ns=SPIN_NS,
+                                spin_after_ns=STRUCK_SPIN_NS if struck else SPIN_NS)
             samples += [
                 Sample(process=number, experiment=EXPERIMENT, subject=names[place], parameters={},
                        round=round_, repeat=repeat, warm_up=False, values={QUANTITY: value},
-                       facts=spin)
+                       facts=facts)
                 for repeat, value in enumerate(np.exp(logs[place, round_]).tolist())]
     return StoredRun(Path("synthetic"), _run(campaign, names), processes, samples)
 
