@@ -115,8 +115,16 @@ def all_parts(root: Path, results: Path) -> list[Part]:
 
 
 def long_parts(root: Path, results: Path) -> list[Part]:
-    """What takes too long for every change: programs of all kinds, every moment for a fault."""
+    """What takes too long for every change: programs of all kinds, every moment for a fault, and
+    as many random campaigns as a rate of 1 % takes."""
     return [
+        pytest(
+            "long simulations",
+            results,
+            "tests/lab/simulation",
+            timeout_s=3600,
+            HEAPWISE_CAMPAIGNS="1000",
+        ),
         pytest(
             "long programs",
             results,

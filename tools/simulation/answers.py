@@ -1,0 +1,88 @@
+"""One campaign, judged: what the rows of the project's own analysis say of a known truth.
+
+``make_rows(Evidence(...))`` is the whole way to a verdict: the rules that take samples out, the
+medians of the repeats, the pairs of rounds, the ratio with its interval, the widening for dependent
+rounds, the noise floor, and the word. ``analyse`` calls exactly this for its rows, and adds what
+reads them and cannot change them: checks of trust, advice, headlines and goals. A test lets some
+campaigns go through the store and ``analyse`` and compares the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from zlib import crc32
+
+import numpy as np
+
+from heapwise.analysis import advice
+from heapwise.analysis.detectable import detectable
+from heapwise.analysis.rows import make_rows, ranked
+from heapwise.evidence import Evidence
+from heapwise.model import Row
+from simulation.count import Count, count
+from simulation.run import stored_run, subject_names
+from simulation.scenario import Campaign, Promise, Question
+
+Random = np.random.Generator
+
+
+def ask(promise: Promise, campaigns: int, seed: str) -> Count:
+    """The same campaigns for the same ``seed``, whatever their number."""
+    answer = ANSWERS[promise.question]
+    return count([answer(promise.campaign, np.random.default_rng([crc32(seed.encode()), number]))
+                  for number in range(campaigns)])
+
+
+def rows_of(campaign: Campaign, random: Random) -> list[Row]:
+    """One for each subject, in the order of the effects."""
+    rows = {row.subject: row for row in make_rows(Evidence(stored_run(campaign, random)))}
+    return [rows[name] for name in subject_names(campaign)]
+
+
+def _different(campaign: Campaign, random: Random) -> list[bool]:
+    return [row.verdict in ("better", "worse") for row in rows_of(campaign, random)]
+
+
+def _decided(campaign: Campaign, random: Random) -> list[bool]:
+    return [row.verdict != "cannot tell" for row in rows_of(campaign, random)]
+
+
+def _covered(campaign: Campaign, random: Random) -> list[bool]:
+    rows = rows_of(campaign, random)
+    return [_holds(row, effect) for row, effect in zip(rows, campaign.effects, strict=True)]
+
+
+def _found(campaign: Campaign, random: Random) -> list[bool]:
+    rows = rows_of(campaign, random)
+    return [row.verdict == ("worse" if effect > 0 else "better")
+            for row, effect in zip(rows, campaign.effects, strict=True)]
+
+
+def _found_as_printed(campaign: Campaign, random: Random) -> list[bool]:
+    """The first campaign prints the difference, the second has it."""
+    (said,) = detectable(Evidence(stored_run(campaign, random)))
+    if said.difference is None:
+        raise ValueError(f"no difference was printed: {said.note}")
+    return _found(replace(campaign, effects=(said.difference,)), random)
+
+
+def _lead_exceeds(campaign: Campaign, random: Random) -> list[bool]:
+    """Nothing, if the advice names nobody."""
+    evidence = Evidence(stored_run(campaign, random))
+    winner = advice._winner(evidence, list(ranked(evidence, make_rows(evidence))))
+    if winner is None or winner.ratio is None:
+        return []
+    effects = dict(zip(subject_names(campaign), campaign.effects, strict=True))
+    return [winner.ratio < 1 + effects[winner.subject]]
+
+
+def _holds(row: Row, effect: float) -> bool:
+    return row.ratio_low is not None and row.ratio_high is not None and (
+        row.ratio_low <= 1 + effect <= row.ratio_high)
+
+
+ANSWERS: dict[Question, Callable[[Campaign, Random], list[bool]]] = {
+    "different": _different, "decided": _decided, "covered": _covered, "found": _found,
+    "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds}
+"""Question -> the answers of one random campaign, one for each row that it is asked of."""

@@ -1,0 +1,69 @@
+"""What the laboratory promises of its verdicts, each with its name."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from simulation.noise import SHAPES
+from simulation.scenario import Campaign, Promise
+
+ROUNDS = (3, 4, 5, 6, 8, 14, 31)
+EQUAL = (0.0,) * 5
+"""Five subjects that are the same as the baseline."""
+
+AT_MOST = 0.01
+"""Rows of identical subjects that may be called different."""
+
+COVERAGE = (0.93, 0.98)
+
+
+def promises() -> dict[str, Promise]:
+    """Name -> promise, in reading order."""
+    return {**_no_verdict(), **_identical(), **_coverage(), **_found(), **_printed(), **_lead()}
+
+
+def _no_verdict() -> dict[str, Promise]:
+    return {f"no verdict from {rounds} rounds":
+            Promise(Campaign(rounds, effects=(0.5,), repeats=9, within=0.001), "decided", high=0.0)
+            for rounds in (1, 2)}
+
+
+def _identical() -> dict[str, Promise]:
+    plain = {f"identical, {rounds} rounds": Campaign(rounds, EQUAL) for rounds in ROUNDS}
+    shapes = {f"identical, {shape} noise, {rounds} rounds": Campaign(rounds, EQUAL, shape=shape)
+              for shape in SHAPES if shape != "normal" for rounds in (6, 14)}
+    repeats = Campaign(6, deviation=0.02, repeats=9, within=0.004)
+    lost = {f"identical, the {loser} lost 1 of 6 rounds": replace(repeats, loser=loser)
+            for loser in ("subject", "baseline", "control")}
+    correlated = {
+        f"identical, rounds correlated at 0.5, {rounds} rounds, {len(effects)} beside the baseline":
+        Campaign(rounds, effects, correlation=0.5)
+        for rounds in ROUNDS for effects in (EQUAL[:1], EQUAL)}
+    return {name: Promise(campaign, "different", high=AT_MOST)
+            for name, campaign in {**plain, **shapes, **lost, **correlated}.items()}
+
+
+def _coverage() -> dict[str, Promise]:
+    return {f"interval of the ratio, {shape} noise, {rounds} rounds":
+            Promise(Campaign(rounds, (0.05,), shape=shape), "covered", *COVERAGE)
+            for shape in SHAPES for rounds in ROUNDS}
+
+
+def _found() -> dict[str, Promise]:
+    return {f"1 % {word} is found in 14 rounds":
+            Promise(Campaign(14, (effect,), deviation=0.005), "found", low=0.9)
+            for word, effect in (("more", 0.01), ("less", -0.01))}
+
+
+def _printed() -> dict[str, Promise]:
+    return {f"the printed difference is found 4 times in 5, {rounds} rounds":
+            Promise(Campaign(rounds, deviation=0.005), "found as printed", 0.75, 0.85)
+            for rounds in ROUNDS}
+
+
+def _lead() -> dict[str, Promise]:
+    """Of six subjects either one is 2 % better than the baseline, or all are."""
+    leaders = {"one of 6 leads": (-0.02, *EQUAL), "6 equals lead": (-0.02,) * 6}
+    return {f"{words} by 2 %, {rounds} rounds: the lead told is too large":
+            Promise(Campaign(rounds, effects, deviation=0.005), "lead exceeds", 0.45, 0.55)
+            for rounds in (6, 14) for words, effects in leaders.items()}

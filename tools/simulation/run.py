@@ -1,0 +1,106 @@
+"""A random campaign as the store would return it: processes and samples, drawn, never measured.
+
+The host is called ``synthetic`` so that such a run can never be taken for a real one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from heapwise.model import (
+    Experiment,
+    Machine,
+    Plan,
+    Process,
+    Quantity,
+    Run,
+    Sample,
+    SampleFacts,
+    Subject,
+    SubjectSpec,
+)
+from heapwise.store import StoredRun
+from simulation.noise import Array, noise
+from simulation.scenario import Campaign
+
+EXPERIMENT, QUANTITY = "simulation/campaign", "time"
+BASELINE, CONTROL = "baseline", "baseline-control"
+
+TYPICAL_NS = 100.0
+ROUND_DEVIATION = 0.02
+"""What comes and goes on the machine, and touches all subjects of a round alike."""
+
+SPIN_NS = 1_000_000
+STRUCK_SPIN_NS = 1_100_000
+"""After a spin that took so much longer V12 strikes the sample."""
+
+
+def subject_names(campaign: Campaign) -> list[str]:
+    """Of the subjects beside the baseline and its control, in the order of the effects."""
+    return [f"subject{number}" for number in range(len(campaign.effects))]
+
+
+def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
+    """Every subject once in every round, in an order drawn anew."""
+    names = [BASELINE, CONTROL, *subject_names(campaign)]
+    logs = _logs(campaign, random, len(names))
+    lost = _lost(campaign, random)
+    processes: list[Process] = []
+    samples: list[Sample] = []
+    for round_ in range(campaign.rounds):
+        for place in random.permutation(len(names)).tolist():
+            number = len(processes)
+            processes.append(Process(number=number, experiment=EXPERIMENT, subject=names[place],
+                                     parameters={}, round=round_, status="ok"))
+            struck = (names[place], round_) == lost
+            facts = SampleFacts(spin_before_ns=SPIN_NS,
+                                spin_after_ns=STRUCK_SPIN_NS if struck else SPIN_NS)
+            samples += [
+                Sample(process=number, experiment=EXPERIMENT, subject=names[place], parameters={},
+                       round=round_, repeat=repeat, warm_up=False, values={QUANTITY: value},
+                       facts=facts)
+                for repeat, value in enumerate(np.exp(logs[place, round_]).tolist())]
+    return StoredRun(Path("synthetic"), _run(campaign, names), processes, samples)
+
+
+def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array:
+    """Shape (series, rounds, repeats)."""
+    truth = np.log1p([0.0, 0.0, *campaign.effects])[:, np.newaxis]
+    rounds = (np.log(TYPICAL_NS) + truth + ROUND_DEVIATION * random.normal(size=campaign.rounds)
+              + campaign.deviation * noise(random, campaign.shape, (series, campaign.rounds),
+                                           campaign.correlation))
+    repeats = random.normal(size=(series, campaign.rounds, campaign.repeats))
+    return np.asarray(rounds[:, :, np.newaxis] + campaign.within * repeats, dtype=np.float64)
+
+
+def _lost(campaign: Campaign, random: np.random.Generator) -> tuple[str, int] | None:
+    names = {"subject": subject_names(campaign)[0], "baseline": BASELINE, "control": CONTROL}
+    if campaign.loser == "nobody":
+        return None
+    return names[campaign.loser], int(random.integers(campaign.rounds))
+
+
+def _run(campaign: Campaign, names: list[str]) -> Run:
+    experiment = Experiment(
+        schema=1, id=EXPERIMENT, family="simulation", question="Is the analysis right?",
+        isolates="the analysis", not_shown="anything measured", parameters=[],
+        quantities=[Quantity(QUANTITY, "ns/op", "lower")],
+        subjects=[SubjectSpec(name, "inline", name) for name in names], baseline=BASELINE,
+        repeats=campaign.repeats, dropped_repeats=0, seed=None)
+    subjects = [Subject(name, name, baseline=name == BASELINE, control=name == CONTROL)
+                for name in names]
+    plan = Plan(kind="run", command=[], experiments=[EXPERIMENT], parameters={}, subjects=subjects,
+                seed=1, min_rounds=campaign.rounds, max_rounds=campaign.rounds, time_s=60,
+                precision=0.01, warm_up_rounds=0, timeout_s=60)
+    return Run(schema=1, id="5a11", version="0.1.0", created="2026-01-02T03:04:05Z",
+               command_line=["heapwise", "run", EXPERIMENT], plan=plan, machine=_machine(),
+               experiments=[experiment], state="complete", machine_after=_machine(),
+               finished="2026-01-02T03:09:05Z")
+
+
+def _machine() -> Machine:
+    return Machine(host="synthetic", user="nobody", cpu="Synthetic CPU", cores=2,
+                   memory_bytes=2**33, caches={}, kernel="Linux 6.1.0",
+                   distribution="Synthetic 12", libc="glibc 2.36", page_bytes=4096)

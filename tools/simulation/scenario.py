@@ -1,0 +1,50 @@
+"""What is simulated, and what is promised of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from simulation.noise import Shape
+
+Loser = Literal["nobody", "subject", "baseline", "control"]
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """The truth behind one random campaign. Deviations and effects are relative: 0.01 is 1 %.
+
+    deviation: standard deviation of one process of one side, on the log scale. within: of the
+    repeats of one process. effects: how much larger the true number of each subject is than the
+    baseline's, one for each subject; lower numbers are better. correlation: of a round with the
+    one before it. loser: whose sample of one round the sieve takes out.
+    """
+
+    rounds: int
+    effects: tuple[float, ...] = (0.0,)
+    shape: Shape = "normal"
+    deviation: float = 0.01
+    correlation: float = 0.0
+    loser: Loser = "nobody"
+    repeats: int = 1
+    within: float = 0.0
+
+
+Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds"]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """Of ``campaign``, the answer to ``question`` is yes in a share between ``low`` and ``high``.
+
+    different: a row is called better or worse. decided: a row has any verdict but "cannot tell".
+    covered: the ratio's interval holds the true ratio. found: a row is called as it is, better or
+    worse. found as printed: the same, of the difference that another campaign printed as the one
+    that would be found. lead exceeds: the advice tells a larger lead of the best subject than it
+    has.
+    """
+
+    campaign: Campaign
+    question: Question
+    low: float = 0.0
+    high: float = 1.0
