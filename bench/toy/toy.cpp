@@ -195,6 +195,12 @@ int work(long thousand_steps) {
   return std::printf("%s %d\n", word != nullptr ? word : "done", static_cast<int>(sum & 1)) < 0;
 }
 
+/// Only arithmetic, so that the percents of HEAPWISE_TOY_SLOWER_PERCENT are those of the program.
+int compute(long thousand_steps) {
+  const auto sum = mix(thousand_steps * 10 * (100 + set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT")));
+  return std::printf("done %d\n", static_cast<int>(sum & 1)) < 0;
+}
+
 /// What `env -i` and `su -` do to a program: the child has neither probe nor allocator.
 int drop_preload(long count) {
   char text[24];
@@ -206,6 +212,7 @@ int drop_preload(long count) {
 
 constexpr deed deeds[] = {
     {"work", "N", "mixes numbers, touches 32 MiB, allocates; HEAPWISE_TOY_* change it", work},
+    {"compute", "N", "mixes numbers; HEAPWISE_TOY_SLOWER_PERCENT adds to them", compute},
     {"drop-preload", "N", "calls N after exec of itself without LD_PRELOAD", drop_preload},
     {"touch", "MIB", "touches every page of one block, then frees it", touch},
     {"calls", "N", "allocates and frees 64 bytes N times with malloc", calls},

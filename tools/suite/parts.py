@@ -126,6 +126,15 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             HEAPWISE_CAMPAIGNS="1000",
         ),
         pytest(
+            "long comparisons",
+            results,
+            "tests/lab/measured",
+            timeout_s=3600,
+            processes=1,
+            marks="alone",
+            HEAPWISE_TIER="long",
+        ),
+        pytest(
             "long programs",
             results,
             "tests/preload/programs",

@@ -13,8 +13,6 @@ from heapwise.model import Peer, Plan, PlanOptions, Process, Run, Subject
 from heapwise.runner import Prepared, Progress, Step, control_of, experiment_of, resolve, start
 from heapwise.store import read_run
 
-SEED = 20_26
-
 
 @dataclass(frozen=True)
 class Bent:
@@ -42,9 +40,13 @@ class Silent:
 
 @dataclass
 class Workbench:
-    """``store``: where the runs go. Raises KeyboardInterrupt when the user stops a run."""
+    """``store``: where the runs go. Raises KeyboardInterrupt when the user stops a run.
+
+    seed: of the random order.
+    """
 
     store: Path
+    seed: int = 2026
 
     def compare(
         self, words: Sequence[str], subjects: Sequence[Bent], rounds: int, *,
@@ -64,7 +66,7 @@ class Workbench:
             second = replace(second, peer=_peer(system, control))
         chosen = [first, second, *(Subject(b.name, b.name, _peer(system, b)) for b in subjects)]
         given = {"PATH": os.defpath, **(environment or {})}
-        plan = _plan("compare", rounds, given, options or PlanOptions())
+        plan = _plan("compare", rounds, given, options or PlanOptions(), self.seed)
         plan = replace(plan, command=command, experiments=["compare"], subjects=chosen)
         return self._measure(Prepared(plan, [experiment_of(command, chosen)], given))
 
@@ -79,7 +81,7 @@ class Workbench:
                           baseline=spec.name == declared.baseline) for spec in experiment.subjects]
         chosen += [control_of(subject) for subject in chosen if subject.baseline]
         given = {"PATH": os.defpath}
-        plan = _plan("run", rounds, given, PlanOptions())
+        plan = _plan("run", rounds, given, PlanOptions(), self.seed)
         plan = replace(plan, experiments=[experiment.id], subjects=chosen,
                        parameters={name: [value] for name, value in settings.items()})
         return self._measure(Prepared(plan, [experiment], given))
@@ -102,10 +104,12 @@ def _peer(system: Peer, bent: Bent) -> Peer:
     return replace(peer, kind="preload", path=bent.library, build_id="")
 
 
-def _plan(kind: str, rounds: int, environment: Mapping[str, str], options: PlanOptions) -> Plan:
+def _plan(
+    kind: str, rounds: int, environment: Mapping[str, str], options: PlanOptions, seed: int
+) -> Plan:
     return Plan(
         kind="compare" if kind == "compare" else "run", command=[], experiments=[], parameters={},
-        subjects=[], seed=SEED, min_rounds=rounds, max_rounds=rounds, time_s=0.0, precision=0.0,
+        subjects=[], seed=seed, min_rounds=rounds, max_rounds=rounds, time_s=0.0, precision=0.0,
         warm_up_rounds=0, timeout_s=20.0, environment=dict(environment), working_directory="/",
         options=options,
     )

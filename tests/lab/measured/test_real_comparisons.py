@@ -1,0 +1,72 @@
+"""Real processes on this machine: the same thing twice is never called different, 3 % is found.
+
+`make test` makes few comparisons, `make test-long` 300 and 20 of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heapwise.analysis import analyse
+from heapwise.evidence import Evidence
+from heapwise.model import Row
+from heapwise.selftest.plants import neighbours
+from heapwise.selftest.workbench import Bent, Workbench
+
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]
+
+LONG = os.environ.get("HEAPWISE_TIER") == "long"
+SAME_COMPARISONS = 300 if LONG else 15
+PLANTED_COMPARISONS, TRIES = (20, 60) if LONG else (3, 8)
+ROUNDS, ROUNDS_OF_PLANTED = 8, 14
+LARGEST_FLOOR = 0.015
+"""Of a comparison that has to find 3 %."""
+
+Compared = Callable[[], Evidence]
+
+
+def times(evidence: Evidence, subject: str) -> tuple[Row, float | None]:
+    """The row of the subject's wall time, and the noise floor of the comparison."""
+    result = analyse(evidence)
+    row = next(row for row in result.rows
+               if row.subject == subject and row.quantity == "wall_time")
+    return row, result.noise_floor
+
+
+def test_the_same_thing_twice_is_never_called_different(tmp_path: Path) -> None:
+    """Beside a neighbour that uses a processor all the time."""
+    called = []
+    for number in range(SAME_COMPARISONS):
+        with neighbours(1):
+            evidence = Workbench(tmp_path / str(number), seed=number).compare(
+                ("work", "3000"), [Bent("same")], ROUNDS)
+        row, floor = times(evidence, "same")
+        if row.verdict in ("better", "worse"):
+            called.append(f"{number}: {row.verdict}, {row.ratio_low:.4f} to {row.ratio_high:.4f}, "
+                          f"noise floor {floor}")
+    print(f"{len(called)} of {SAME_COMPARISONS} called different", *called, sep="\n  ")
+    assert called == []
+
+
+def test_three_percent_are_found_with_the_right_sign(tmp_path: Path) -> None:
+    """Comparisons with a noise floor over 1.5 % do not count, but may not call it faster."""
+    slower = Bent("slower", {"HEAPWISE_TOY_SLOWER_PERCENT": "3"})
+    verdicts = []
+    for number in range(TRIES):
+        evidence = Workbench(tmp_path / str(number), seed=number).compare(
+            ("compute", "20000"), [slower], ROUNDS_OF_PLANTED)
+        row, floor = times(evidence, "slower")
+        assert row.verdict != "better"
+        if floor is not None and floor < LARGEST_FLOOR:
+            verdicts.append(row.verdict)
+        if len(verdicts) == PLANTED_COMPARISONS:
+            break
+    found = verdicts.count("worse")
+    print(f"found in {found} of {len(verdicts)} comparisons with a floor under 1.5 %")
+    if len(verdicts) < PLANTED_COMPARISONS // 2:
+        pytest.skip(f"too noisy: {len(verdicts)} of {TRIES} comparisons had a floor under 1.5 %")
+    assert found >= 0.95 * len(verdicts)
