@@ -14,7 +14,7 @@ from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, Sto
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
-    from heapwise.store import StoredRun
+    from heapwise.store import Listing, StoredRun
 
 
 def register(app: typer.Typer) -> None:
@@ -50,17 +50,17 @@ def report(
     heapwise report 7f3a 81c0 -o both.html   two runs in one file
     heapwise report 7f3a --redact            to give away: without host, user, paths and arguments
     """
-    from heapwise.store import find_store, read_run, run_ids
+    from heapwise.store import find_store, list_runs, read_run
 
     if open_ not in ("yes", "no", "auto"):
         raise Problem("E003", f"--open {open_}: it is yes, no or auto", do="heapwise report --help")
     place, console = find_store(store), Console(quiet=quiet, as_json=as_json)
-    ids = run_ids(place)
+    found = list_runs(place) if list_ or every else []
     if list_:
-        return _list(console, _readable(console, place, ids))
-    if every and not ids:
+        return _list(console, found)
+    if every and not found:
         raise Problem("E004", f"the store {place} is empty", do="heapwise compare -- PROGRAM")
-    wanted = (_readable(console, place, ids) if every
+    wanted = (_readable(console, place, found) if every
               else [read_run(place, run) for run in runs or ["last"]])
     if not wanted:
         raise Problem("E061", f"no run of {place} can be read")
@@ -73,14 +73,14 @@ def report(
     return 0
 
 
-def _readable(console: Console, store: Path, ids: list[str]) -> list[StoredRun]:
+def _readable(console: Console, store: Path, listed: list[Listing]) -> list[StoredRun]:
     """A damaged run among many is said, and does not hide the others."""
     from heapwise.store import read_run
 
     found = []
-    for run in ids:
+    for run in listed:
         try:
-            found.append(read_run(store, run))
+            found.append(read_run(store, str(run.folder)))
         except Problem as problem:
             console.say(f"left out: {problem.what}")
     return found
@@ -93,16 +93,18 @@ def _page(wanted: list[StoredRun], hide: bool) -> str:
     return build_page([View(Evidence(redact(stored) if hide else stored)) for stored in wanted])
 
 
-def _list(console: Console, found: list[StoredRun]) -> int:
+def _list(console: Console, listed: list[Listing]) -> int:
+    for damaged in (run for run in listed if run.problem):
+        console.say(f"left out: {damaged.problem}")
+    found = [run for run in listed if not run.problem]
     if console.as_json:
-        console.json([{"id": s.run.id, "created": s.run.created, "kind": s.run.plan.kind,
-                       "state": s.run.state, "command_line": s.run.command_line,
-                       "path": str(s.path)} for s in found])
+        console.json([{"id": run.id, "created": run.created, "kind": run.kind,
+                       "state": run.state, "command_line": run.command_line,
+                       "path": str(run.folder)} for run in found])
         return 0
-    for stored in found:
-        run = stored.run
-        what = " ".join(run.plan.command) or " ".join(run.plan.experiments)
-        console.result(f"{run.id}  {run.created[:16].replace('T', ' ')}  {run.plan.kind:8}"
+    for run in found:
+        what = " ".join(run.command) or " ".join(run.experiments)
+        console.result(f"{run.id}  {run.created[:16].replace('T', ' ')}  {run.kind:8}"
                        f"{run.state:12}{what[:60]}")
     if not found:
         console.result("The store is empty.")

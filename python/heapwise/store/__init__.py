@@ -1,15 +1,16 @@
 """Where runs live: found, written line by line, read back, migrated. Raw samples only."""
 
 from heapwise.store.costs import costs
+from heapwise.store.listing import Listing, list_runs, resolve_run, run_ids
 from heapwise.store.location import find_store
 from heapwise.store.private import key_name, make_private_folder, store_key
-from heapwise.store.reader import read_run, resolve_run, run_ids
+from heapwise.store.reader import read_run
 from heapwise.store.self_test import read_self_test, write_self_test
 from heapwise.store.stored_run import StoredRun
 from heapwise.store.writer import RunWriter, check_writable, new_run_id
 
 __all__ = [
-    "RunWriter", "StoredRun", "check_writable", "costs", "find_store", "key_name",
-    "make_private_folder", "new_run_id", "read_run", "read_self_test", "resolve_run", "run_ids",
-    "store_key", "write_self_test",
+    "Listing", "RunWriter", "StoredRun", "check_writable", "costs", "find_store", "key_name",
+    "list_runs", "make_private_folder", "new_run_id", "read_run", "read_self_test", "resolve_run",
+    "run_ids", "store_key", "write_self_test",
 ]

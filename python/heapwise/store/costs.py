@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from math import fsum
 from pathlib import Path
-from statistics import mean
 from typing import Literal
 
 import msgspec
 
 from heapwise.model import ProcessFacts
 from heapwise.store import codec
-from heapwise.store.location import RUNS
-from heapwise.store.reader import RUN_FILE, SAMPLES_FILE, run_ids
+from heapwise.store.listing import list_runs
+from heapwise.store.location import SAMPLES_FILE
 
 RUNS_READ = 6
 """The newest of the store: an estimate shall not cost more than it is worth."""
 
 PROCESS = b'"kind":"process"'
-
-
-class _Plan(msgspec.Struct):
-    kind: str
-    smoke: bool = False
-
-
-class _Run(msgspec.Struct):
-    """The part of ``run.json`` that is read here."""
-
-    plan: _Plan
 
 
 class _Process(msgspec.Struct):
@@ -45,23 +34,22 @@ def costs(store_path: Path | str, smoke: bool) -> dict[str, float]:
     Of smoke runs or of the others. Runs that cannot be read are passed over.
     """
     found: dict[str, float] = {}
-    for run in reversed(run_ids(store_path)[-RUNS_READ:]):
+    for run in reversed(list_runs(store_path)[-RUNS_READ:]):
+        if run.kind != "run" or run.smoke != smoke:
+            continue
         try:
-            taken = _of_run(Path(store_path) / RUNS / run, smoke)
+            taken = _of_run(run.folder)
         except (OSError, ValueError, RecursionError):
             continue
         found = taken | found
     return found
 
 
-def _of_run(folder: Path, smoke: bool) -> dict[str, float]:
-    plan = msgspec.json.decode(codec.read_regular(folder / RUN_FILE), type=_Run).plan
-    if plan.kind != "run" or plan.smoke != smoke:
-        return {}
+def _of_run(folder: Path) -> dict[str, float]:
     taken: dict[str, list[float]] = defaultdict(list)
     for line in codec.read_regular(folder / SAMPLES_FILE).split(b"\n"):
         if PROCESS in line:
             process = msgspec.json.decode(line, type=_Process)
             if process.facts.wall_s and not process.facts.counting:
                 taken[process.experiment].append(process.facts.wall_s)
-    return {experiment: mean(seconds) for experiment, seconds in taken.items()}
+    return {experiment: fsum(seconds) / len(seconds) for experiment, seconds in taken.items()}

@@ -9,6 +9,7 @@ from heapwise.errors import Problem
 from heapwise.store.ownership import demand_own
 
 STORE_NAME, RUNS = ".heapwise", "runs"
+RUN_FILE, SAMPLES_FILE = "run.json", "samples.jsonl"
 NAME_ONE = "--store DIR or HEAPWISE_STORE names another"
 
 

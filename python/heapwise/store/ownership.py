@@ -32,6 +32,15 @@ def demand_own(path: Path, do: str) -> None:
                       do=f"chmod go-w {shlex.quote(str(path))}")
 
 
+def is_own(path: Path) -> bool:
+    """Whether ``demand_own`` would allow ``path``, which must exist."""
+    try:
+        demand_own(path, "")
+    except Problem:
+        return False
+    return True
+
+
 def _others_can_change(status: os.stat_result) -> bool:
     if status.st_mode & stat.S_IWOTH:
         return True

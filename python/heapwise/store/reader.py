@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 from pathlib import Path
-from typing import Any
 
 from heapwise.errors import Problem
-from heapwise.model import EXPERIMENT_ID, RUN_ID, Process, Run, Sample
+from heapwise.model import Process, Sample
 from heapwise.store import codec
-from heapwise.store.location import RUNS
-from heapwise.store.migrate import migrate
+from heapwise.store.listing import resolve_run
+from heapwise.store.location import SAMPLES_FILE
+from heapwise.store.run_file import read_run_file
 from heapwise.store.stored_run import StoredRun
-
-RUN_FILE, SAMPLES_FILE = "run.json", "samples.jsonl"
 
 SETTING = (bool, int, float, str, type(None))
 """The types of a parameter's value."""
@@ -26,83 +22,10 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
     Problems: E004 no such run, E060 newer schema, E061 damaged, E050 not readable.
     """
     folder = resolve_run(Path(store_path), run_id)
-    document = read_document(folder)
-    try:
-        run = codec.convert(document, Run)
-        if not all(experiment.quantities for experiment in run.experiments):
-            raise ValueError("an experiment of it has no quantity")
-    except ValueError as error:
-        raise Problem("E061", f"{folder / RUN_FILE} does not hold a run: {error}") from error
-    _check_ids(run, folder / RUN_FILE)
+    run = read_run_file(folder)
     quantities = {e.id: {quantity.name for quantity in e.quantities} for e in run.experiments}
     processes, samples, damaged = _read_lines(folder / SAMPLES_FILE, quantities)
     return StoredRun(folder, run, processes, samples, damaged)
-
-
-def _check_ids(run: Run, path: Path) -> None:
-    """Runs are sent from one to another, and files are named like what they hold."""
-    forms = [(run.id, RUN_ID), *((experiment.id, EXPERIMENT_ID) for experiment in run.experiments)]
-    for id, form in forms:
-        if not re.fullmatch(form, id):
-            raise Problem("E061", f"{path} holds '{id}', not an id of a run or an experiment",
-                          why="An id that is a path could lead to other files.",
-                          do="ask for the run as it was measured")
-
-
-def read_document(folder: Path) -> dict[str, Any]:
-    """``run.json`` as a dictionary of today's schema, unknown keys included."""
-    path = folder / RUN_FILE
-    try:
-        document = codec.decode_object(codec.read_regular(path))
-    except FileNotFoundError as error:
-        raise Problem("E061", f"{path} is missing") from error
-    except OSError as error:
-        raise Problem("E050", f"{path} cannot be read: {error.strerror}") from error
-    except ValueError as error:
-        raise Problem("E061", f"{path} cannot be understood: {error}") from error
-    return migrate(document, str(path))
-
-
-def run_ids(store_path: Path | str) -> list[str]:
-    """Ids of all runs, oldest first."""
-    runs = Path(store_path) / RUNS
-    try:
-        folders = [entry for entry in runs.iterdir() if (entry / RUN_FILE).exists()]
-    except OSError:
-        return []
-    return [folder.name for folder in sorted(folders, key=_created)]
-
-
-def resolve_run(store_path: Path, run_id: str) -> Path:
-    """The folder of a run. Problem E004 with the nearest ids when there is none."""
-    as_folder = Path(run_id)
-    if "/" in run_id and (as_folder / RUN_FILE).exists():
-        return as_folder.absolute()
-    ids = run_ids(store_path)
-    if run_id in ("last", "latest") and ids:
-        return store_path / RUNS / ids[-1]
-    matches = [run_id] if run_id in ids else [name for name in ids if name.startswith(run_id)]
-    if len(matches) == 1 and run_id:
-        return store_path / RUNS / matches[0]
-    raise Problem("E004", _no_such_run(store_path, run_id, ids, matches))
-
-
-def _no_such_run(store_path: Path, run_id: str, ids: list[str], matches: list[str]) -> str:
-    if run_id and len(matches) > 1:
-        return f"'{run_id}' is the beginning of {len(matches)} runs: {', '.join(matches)}"
-    if not ids:
-        return f"no run '{run_id}': the store {store_path} is empty"
-    near = difflib.get_close_matches(run_id, ids, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; the last one is {ids[-1]}"
-    return f"no run '{run_id}' in {store_path}{hint}"
-
-
-def _created(folder: Path) -> tuple[str, str]:
-    try:
-        document = codec.decode_object(codec.read_regular(folder / RUN_FILE))
-        return str(document.get("created", "")), folder.name
-    except (OSError, ValueError):
-        return "", folder.name
 
 
 def _read_lines(

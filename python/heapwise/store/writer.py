@@ -15,10 +15,10 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.model import Process, Run, Sample
 from heapwise.store import codec
-from heapwise.store.location import RUNS
+from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
 from heapwise.store.lock import lock
 from heapwise.store.private import FILE, FOLDER, make_private_folder
-from heapwise.store.reader import RUN_FILE, SAMPLES_FILE, read_document
+from heapwise.store.run_file import read_document
 
 CREATED = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}

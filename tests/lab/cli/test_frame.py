@@ -35,6 +35,7 @@ def commands(group: Any, before: str = "") -> list[tuple[str, Any]]:
     return found
 
 
+DATA = Path(__file__).resolve().parents[2] / "data"
 VERBS = commands(typer.main.get_command(build_app()))
 
 
@@ -45,6 +46,15 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
             "print('HEAVY', code, heavy)")
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "HEAVY 0 []"
+
+
+def test_listing_runs_imports_nothing_heavy() -> None:
+    heavy = set(HEAVY) - {"msgspec"}  # which reads a run.json that is not in the index
+    code = (f"import sys\nfrom heapwise.cli.frame.app import run\n"
+            f"code = run(['report', '--list', '--store', {str(DATA)!r}])\n"
+            f"print('HEAVY', code, {heavy!r} & sys.modules.keys())")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "HEAVY 0 set()"
 
 
 @pytest.mark.parametrize(("path", "verb"), VERBS, ids=[path for path, _ in VERBS])

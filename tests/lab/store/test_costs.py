@@ -7,6 +7,8 @@ import shutil
 from pathlib import Path
 from statistics import mean
 
+import pytest
+
 from heapwise.store import costs, read_run
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -17,7 +19,7 @@ def test_the_mean_of_each_experiment_without_what_only_counted() -> None:
     expected = {e.id: mean(float(p.facts.wall_s) for p in stored.processes
                            if p.experiment == e.id and not p.facts.counting)
                 for e in stored.run.experiments}
-    assert costs(DATA, stored.run.plan.smoke) == expected
+    assert costs(DATA, stored.run.plan.smoke) == pytest.approx(expected)
     assert costs(DATA, not stored.run.plan.smoke) == {}
 
 

@@ -1,0 +1,122 @@
+"""A copy of what a listing says of each run, so that a listing need not open every run.
+
+The index is never the truth. It is an SQLite database that is read whole and replaced whole, so no
+command waits for another one's lock, and none sees half of a change. An index that is missing,
+damaged, of another version or somebody else's is as good as none.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
+
+from heapwise.store.ownership import is_own
+from heapwise.store.writer import write_atomically
+
+if TYPE_CHECKING:
+    import sqlite3
+
+INDEX_FILE = "index.sqlite"
+
+VERSION = 1
+"""Raise it when a column is added, or means another thing."""
+
+TABLE = """create table runs (
+    name blob primary key, stamp text, id text, created text, kind text, state text, smoke integer,
+    command_line text, command text, experiments text)"""
+
+
+class Entry(NamedTuple):
+    """A row. The lists are JSON.
+
+    ``name`` is that of the run's folder. ``stamp`` is that of its ``run.json``.
+    """
+
+    name: bytes
+    stamp: str
+    id: str
+    created: str
+    kind: str
+    state: str
+    smoke: bool
+    command_line: str
+    command: str
+    experiments: str
+
+
+def stamp(status: os.stat_result) -> str:
+    """It changes when the file is replaced or written."""
+    return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ino}"
+
+
+def load(store: Path) -> dict[bytes, Entry]:
+    """The entries by name. Empty if there is no index, or none that can be used."""
+    try:
+        import sqlite3
+
+        content = _read_private(store / INDEX_FILE)
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.deserialize(content)
+            if _version(database) != VERSION:
+                return {}
+            rows = database.execute(f"select {', '.join(Entry._fields)} from runs").fetchall()
+        entries = msgspec.convert(rows, list[Entry], strict=False)
+    except (ImportError, AttributeError, OSError, ValueError, MemoryError):
+        return {}  # AttributeError: an SQLite that is built without deserialize()
+    except sqlite3.Error:
+        return {}
+    return {entry.name: entry for entry in entries}
+
+
+def save(store: Path, entries: Iterable[Entry]) -> None:
+    """Replaces the index. Does nothing if that fails, or if the store is not the user's alone."""
+    if not _is_private(store):
+        return
+    try:
+        import sqlite3
+    except ImportError:
+        return
+    with suppress(OSError, AttributeError, MemoryError, sqlite3.Error):
+        write_atomically(store / INDEX_FILE, _content(entries))
+
+
+def _content(entries: Iterable[Entry]) -> bytes:
+    import sqlite3
+
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.execute(TABLE)
+        marks = ", ".join("?" for _ in Entry._fields)
+        database.executemany(f"insert into runs values ({marks})", entries)
+        database.execute(f"pragma user_version = {VERSION}")
+        database.commit()
+        return database.serialize()
+
+
+def _version(database: sqlite3.Connection) -> int:
+    found: tuple[int] = database.execute("pragma user_version").fetchone()
+    return found[0]
+
+
+def _is_private(store: Path) -> bool:
+    """Another user's store gets no file of ours, which that user could not replace."""
+    try:
+        return store.stat().st_uid == os.geteuid() and is_own(store)
+    except OSError:
+        return False
+
+
+def _read_private(path: Path) -> bytes:
+    """OSError for a link, ValueError for a file that others own or can write."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with os.fdopen(descriptor, "rb") as file:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or (
+                status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
+            raise ValueError("it is not the user's own file")
+        return file.read()

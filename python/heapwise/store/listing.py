@@ -1,0 +1,143 @@
+"""The runs of a store, oldest first, and which of them a user means."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from heapwise.errors import Problem
+from heapwise.store import codec, index
+from heapwise.store.index import Entry
+from heapwise.store.location import RUN_FILE, RUNS
+from heapwise.store.run_file import read_run_file
+
+FEW = 32
+"""Fewer runs are read about as fast as an index."""
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a listing says of a run. Of one that cannot be read, only ``created`` may be known."""
+
+    folder: Path
+    id: str
+    created: str
+    kind: str = ""
+    state: str = ""
+    smoke: bool = False
+    command_line: list[str] = field(default_factory=list)
+    command: list[str] = field(default_factory=list)
+    experiments: list[str] = field(default_factory=list)
+    problem: str = ""
+    """Why it cannot be read."""
+
+
+def list_runs(store: Path | str) -> list[Listing]:
+    """All runs, oldest first. Runs that are not in the store's index yet are read and added."""
+    files = dict(_run_files(Path(store) / RUNS))
+    known = index.load(Path(store)) if len(files) >= FEW else {}
+    entries: dict[bytes, Entry] = {}
+    found: list[Listing] = []
+    for folder, stamp in files.items():
+        name = os.fsencode(folder.name)
+        entry = known.get(name)
+        listing = _from_entry(folder, entry) if entry and entry.stamp == stamp else None
+        if listing is None:
+            listing = _read(folder)
+            entry = _to_entry(name, stamp, listing)
+        if entry and not listing.problem:
+            entries[name] = entry
+        found.append(listing)
+    if entries != known and len(files) >= FEW:
+        index.save(Path(store), entries.values())
+    return sorted(found, key=lambda listing: (listing.created, listing.folder.name))
+
+
+def run_ids(store: Path | str) -> list[str]:
+    """Names of the folders of all runs, oldest first."""
+    return [listing.folder.name for listing in list_runs(store)]
+
+
+def resolve_run(store: Path, run_id: str) -> Path:
+    """The folder of a run. Problem E004 with the nearest ids when there is none."""
+    as_folder = Path(run_id)
+    if "/" in run_id and (as_folder / RUN_FILE).exists():
+        return as_folder.absolute()
+    ids = run_ids(store)
+    if run_id in ("last", "latest") and ids:
+        return store / RUNS / ids[-1]
+    matches = [run_id] if run_id in ids else [name for name in ids if name.startswith(run_id)]
+    if len(matches) == 1 and run_id:
+        return store / RUNS / matches[0]
+    raise Problem("E004", _no_such_run(store, run_id, ids, matches))
+
+
+def _no_such_run(store: Path, run_id: str, ids: list[str], matches: list[str]) -> str:
+    if run_id and len(matches) > 1:
+        return f"'{run_id}' is the beginning of {len(matches)} runs: {', '.join(matches)}"
+    if not ids:
+        return f"no run '{run_id}': the store {store} is empty"
+    near = difflib.get_close_matches(run_id, ids, n=1)
+    hint = f"; did you mean {near[0]}?" if near else f"; the last one is {ids[-1]}"
+    return f"no run '{run_id}' in {store}{hint}"
+
+
+def _run_files(runs: Path) -> Iterator[tuple[Path, str]]:
+    """Each folder that has a ``run.json``, with the stamp of that file."""
+    try:
+        folders = list(runs.iterdir())
+    except OSError:
+        return
+    for folder in folders:
+        try:
+            status = (folder / RUN_FILE).stat()
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:
+            yield folder, ""  # reading it will say why
+        else:
+            yield folder, index.stamp(status)
+
+
+def _read(folder: Path) -> Listing:
+    try:
+        run = read_run_file(folder)
+    except Problem as problem:
+        return Listing(folder, folder.name, _created(folder), problem=problem.what)
+    plan = run.plan
+    return Listing(folder, run.id, run.created, plan.kind, run.state, plan.smoke,
+                   run.command_line, plan.command, plan.experiments)
+
+
+def _created(folder: Path) -> str:
+    """Of a run that cannot be read for another reason."""
+    try:
+        document = codec.decode_object(codec.read_regular(folder / RUN_FILE))
+    except (OSError, ValueError):
+        return ""
+    return str(document.get("created", ""))
+
+
+def _to_entry(name: bytes, stamp: str, of: Listing) -> Entry:
+    command_line, command, experiments = (
+        msgspec.json.encode(words).decode() for words in (of.command_line, of.command,
+                                                          of.experiments))
+    return Entry(name, stamp, of.id, of.created, of.kind, of.state, of.smoke, command_line,
+                 command, experiments)
+
+
+def _from_entry(folder: Path, entry: Entry) -> Listing | None:
+    """None for a damaged entry."""
+    try:
+        command_line, command, experiments = (
+            msgspec.json.decode(text, type=list[str])
+            for text in (entry.command_line, entry.command, entry.experiments))
+    except ValueError:
+        return None
+    return Listing(folder, entry.id, entry.created, entry.kind, entry.state, entry.smoke,
+                   command_line, command, experiments)
