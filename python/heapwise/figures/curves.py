@@ -84,8 +84,7 @@ def _curve(drawing: Drawing, curve: Curve, places: list[float], up: Axis, number
                 stroke_dasharray=dashes)
     for knot in curve.knots:
         x = places[knot.slot]
-        for value in knot.raw:
-            drawing.dot(x, up.place(value), 1.6, paint, opacity=0.35)
+        drawing.dots(((x, up.place(value)) for value in knot.raw), 1.6, paint, opacity=0.35)
         if knot.low and knot.high:
             drawing.line(x, up.place(knot.low), x, up.place(knot.high), paint, 3,
                          stroke_linecap="round")

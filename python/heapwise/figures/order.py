@@ -34,11 +34,10 @@ def draw(moments: list[Moment], title: str) -> str:
         drawing.line(LEFT, y, RIGHT, y, "line")
         drawing.text(LEFT - 8, y + 4, f"{tick * 100:+.3g} %".replace("-", "−")
                      if tick else "median", anchor="end")
-    for moment in moments:
-        drawing.dot(across.place(moment.number), up.place(moment.relative), 2.6,
-                    series_colour(names.index(moment.subject)),
-                    f"{moment.subject}, process {moment.number}: "
-                    f"{(moment.relative - 1) * 100:+.2f} %", opacity=0.8)
+    for place, name in enumerate(names):
+        drawing.dots(((across.place(moment.number), up.place(moment.relative))
+                      for moment in moments if moment.subject == name), 2.6,
+                     series_colour(place), name, opacity=0.8)
     drawing.text((LEFT + RIGHT) / 2, HEIGHT - 10, "processes, in the order in which they ran →",
                  anchor="middle", fill="ink")
     return drawing.render("figure order")

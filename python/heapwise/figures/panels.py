@@ -104,8 +104,8 @@ def _line(drawing: Drawing, axis: Axis, panel: Panel, row: Row | None, y: float)
         words = "not in this experiment" if row is None else row.status.replace("_", " ")
         drawing.text(axis.start, y + 4, words, size=11, fill="soft" if row is None else "worse")
         return
-    for place, value in enumerate(row.values):
-        drawing.dot(axis.place(value), y + (0, 3, -3)[place % 3], 1.7, "soft", opacity=RAW)
+    drawing.dots(((axis.place(value), y + (0, 3, -3)[place % 3])
+                  for place, value in enumerate(row.values)), 1.7, "soft", opacity=RAW)
     if row.ci_low is not None and row.ci_high is not None:
         drawing.line(axis.place(row.ci_low), y, axis.place(row.ci_high), y, "accent", 3.5,
                      stroke_linecap="round")

@@ -35,9 +35,8 @@ def draw(values: Sequence[float], median: float, axis: Axis, name: str,
     if low is not None and high is not None:
         left, right = axis.place(low), axis.place(high)
         drawing.box(left - 1, 2, right - left + 2, HEIGHT - 4, "band", rx=2)
-    for place, value in enumerate(values):
-        drawing.dot(axis.place(value), middle + LANES[place % len(LANES)], 1.7, "accent",
-                    show(value), opacity=0.62)
+    drawing.dots(((axis.place(value), middle + LANES[place % len(LANES)])
+                  for place, value in enumerate(values)), 1.7, "accent", opacity=0.62)
     x = axis.place(median)
     drawing.line(x, 2, x, HEIGHT - 2, colour("ink"), 1.6)
     return drawing.render("strip")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -61,6 +62,20 @@ class Drawing:
             **more: Any) -> None:
         self.add("circle", "", hint, cx=x, cy=y, r=radius, fill=_paint(fill), **more)
 
+    def dots(self, places: Iterable[tuple[float, float]], radius: float, fill: str, hint: str = "",
+             **more: Any) -> None:
+        """Many dots of one kind as one element: the round ends of lines without a length.
+
+        Where they lie on each other they look like one. ``hint`` is that of all.
+        """
+        here, steps = (0, 0), []
+        for x, y in sorted((round(10 * x), round(10 * y)) for x, y in places):
+            steps.append(f"m{_tenths(x - here[0])}{_joined(_tenths(y - here[1]))}h0")
+            here = x, y
+        if steps:
+            self.add("path", "", hint, d="".join(steps), fill="none", stroke=_paint(fill),
+                     stroke_width=2 * radius, stroke_linecap="round", **more)
+
     def box(self, x: float, y: float, width: float, height: float, fill: str, hint: str = "",
             **more: Any) -> None:
         self.add("rect", "", hint, x=x, y=y, width=max(0.0, width), height=max(0.0, height),
@@ -76,6 +91,18 @@ class Drawing:
 
 def _paint(name: str) -> str:
     return colour(name) if name in FALLBACKS else name
+
+
+def _tenths(tenths: int) -> str:
+    """``-3`` -> ``-.3``: as short as a path allows."""
+    whole, rest = divmod(abs(tenths), 10)
+    sign = "-" if tenths < 0 else ""
+    return f"{sign}{whole or ''}.{rest}" if rest else f"{sign}{whole}"
+
+
+def _joined(number: str) -> str:
+    """A second number of a path needs a space only if it does not begin with a sign."""
+    return number if number.startswith("-") else f" {number}"
 
 
 def _short(value: object) -> str:

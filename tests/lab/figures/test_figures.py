@@ -8,6 +8,9 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
+from drawn import SVG, dots
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis import analyse
@@ -19,8 +22,6 @@ from heapwise.figures.labels import Rectangle, place_labels, spread
 from heapwise.figures.order import Moment
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 def parse(text: str) -> ElementTree.Element:
@@ -67,7 +68,9 @@ def test_strip_has_a_dot_for_every_sample() -> None:
     axis = strip.shared_axis([row.values])
     assert axis is not None
     root = parse(strip.draw(row.values, row.median or 0, axis, "x", lambda v: show(v, "s")))
-    assert len(list(root.iter(f"{SVG}circle"))) == len(row.values) == 14
+    assert len(dots(root)) == len(row.values) == 14
+    expected = sorted(axis.place(value) for value in row.values)
+    assert sorted(x for x, _ in dots(root)) == pytest.approx(expected, abs=0.06)
     assert strip.shared_axis([[], []]) is None
 
 
@@ -83,7 +86,7 @@ def test_scaling_has_every_raw_point() -> None:
     found = [r for r in analyse(Evidence(pool_run(6, threads=[1, 4]))).rows
              if r.experiment == "pool/concurrent"]
     root = parse(scaling.draw(found, "threads", "threads", lambda v: show(v, "ns/op")))
-    assert len(list(root.iter(f"{SVG}circle"))) == sum(r.n + 1 for r in found)
+    assert len(dots(root)) == sum(r.n + 1 for r in found)
 
 
 def test_latency_goes_from_the_median_to_the_maximum() -> None:
@@ -98,7 +101,21 @@ def test_latency_goes_from_the_median_to_the_maximum() -> None:
 
 def test_order_has_a_dot_for_every_process() -> None:
     moments = [Moment(i, "ab"[i % 2], 1 + i / 100) for i in range(20)]
-    assert len(list(parse(order.draw(moments, "order")).iter(f"{SVG}circle"))) == 20
+    root = parse(order.draw(moments, "order"))
+    assert len(dots(root)) == 20
+    assert {path.findtext(f"{SVG}title") for path in root.iter(f"{SVG}path")} == {"a", "b"}
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.floats(-900, 900), st.floats(-900, 900)), min_size=1, max_size=40))
+def test_dots_that_are_drawn_together_stand_where_they_belong(
+    places: list[tuple[float, float]]
+) -> None:
+    drawing = Drawing(1, 1, "dots")
+    drawing.dots(places, 1, "ink")
+    found = dots(parse(drawing.render()))
+    expected = sorted((round(10 * x), round(10 * y)) for x, y in places)
+    assert [(round(10 * x), round(10 * y)) for x, y in found] == expected
 
 
 @pytest.mark.parametrize("value", ["<script>", "a & b", '"quoted"'])

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
 import pytest
+from drawn import SVG, dots
 from synthetic_heap import Heap, heap_run
 
 from heapwise.analysis import analyse
@@ -17,7 +18,6 @@ from heapwise.figures.panels import Panel
 from heapwise.figures.svg import text_width
 from heapwise.model import Row
 
-SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [r for r in analyse(Evidence(heap_run(Heap(threads=(1,))))).rows
         if r.quantity == "throughput" and not r.subject.endswith("-control")]
 NAMES = ["malloc@glibc", "malloc@jemalloc", "malloc@mimalloc", "malloc@tcmalloc",
@@ -53,12 +53,11 @@ def reach(text: ElementTree.Element) -> tuple[float, float]:
 def test_every_panel_has_every_sample_and_nothing_sticks_out(number: int) -> None:
     found = workloads(number)
     root = draw(found)
-    dots = list(root.iter(f"{SVG}circle"))
-    assert len(dots) == sum(row.n + 1 for panel in found for row in panel.rows)
+    assert len(dots(root)) == sum(row.n + 1 for panel in found for row in panel.rows)
     wide, high = (float(v) for v in (root.get("viewBox") or "").split()[2:])
-    for dot in dots:
-        assert 0 < float(dot.get("cx", -1)) < wide
-        assert 0 < float(dot.get("cy", -1)) < high
+    for x, y in dots(root):
+        assert 0 < x < wide
+        assert 0 < y < high
     for text in root.iter(f"{SVG}text"):
         left, right = reach(text)
         assert left >= 0, text.text
@@ -88,9 +87,9 @@ def test_faster_is_to_the_right_with_the_interval_round_the_median() -> None:
 
 def test_no_subject_has_a_colour_of_its_own() -> None:
     drawn = panels.draw(workloads(2), NAMES, "t", left="l", right="r")
-    fills = {re.sub(r", #\w+", "", fill)
-             for fill in re.findall(r'<circle[^>]*fill="([^"]+)"', drawn)}
-    assert fills == {"var(--accent)", "var(--soft)"}
+    paints = {re.sub(r", #\w+", "", paint)
+              for paint in re.findall(r'<(?:circle|path)[^>]*(?:fill|stroke)="(var[^"]+)"', drawn)}
+    assert paints == {"var(--accent)", "var(--soft)"}
 
 
 def test_a_map_of_speed_says_so_at_its_ends() -> None:
