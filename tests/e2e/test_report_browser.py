@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
+import math
+import random
+import struct
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 from chromium import Chromium, find_chromium
+from synthetic import compare_run
 
-from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
+from heapwise.model import Process, Run, Sample
 from heapwise.report import View, build_page
-from heapwise.store import read_run, run_ids
+from heapwise.report.formats import find_formats
+from heapwise.report.formats.csv_rows import number_text
+from heapwise.store import StoredRun, read_run, run_ids
 
 DATA = Path(__file__).resolve().parents[1] / "data"
 
@@ -150,21 +156,65 @@ def test_ink_can_be_read_in_both_themes(page: Chromium) -> None:
         page.evaluate("document.getElementById('theme').click()")
 
 
-def test_buttons_write_the_data_out(page: Chromium, tmp_path: Path) -> None:
-    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
-    run = run_ids(DATA)[0]
-    for suffix in ("csv", "json", "md"):
-        page.evaluate(f"document.querySelector('[data-file=\"heapwise-{run}.{suffix}\"]').click()")
-        target = tmp_path / f"heapwise-{run}.{suffix}"
+def hostile() -> StoredRun:
+    """Names that a spreadsheet would compute, that need quotes, and that scripts stumble over."""
+    names = {"mimalloc": '=HYPERLINK("http:evil","x")', "scudo": "a,b\n\"c\"</script>\r",
+             "jemalloc": "__proto__"}
+    parameters = {"toString": None, "__proto__": 1.0, "x": True, "share": 1e-7, "=1": "-2"}
+    stored = compare_run()
+    records = [[replace(record, parameters=parameters) for record in kind]
+               for kind in (stored.processes, stored.samples)]
+    text = msgspec.json.encode([stored.run, *records]).decode()
+    for name, other in names.items():
+        text = text.replace(f'"{name}"', json.dumps(other))
+    run, processes, samples = msgspec.json.decode(
+        text, type=tuple[Run, list[Process], list[Sample]])
+    return replace(stored, run=run, processes=processes, samples=samples)
+
+
+def downloads(page: Chromium, folder: Path, view: View) -> None:
+    """Each button writes what `heapwise export` writes."""
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+    formats = find_formats()
+    for form in (formats[name] for name in ("csv", "json", "markdown")):
+        expected = form.write(view).encode()
+        target = folder / f"heapwise-{view.stored.run.id}.{form.SUFFIX}"
+        page.evaluate(f"document.querySelector('[data-file=\"{target.name}\"]').click()")
         deadline = time.monotonic() + 30
-        while not (target.exists() and target.stat().st_size) and time.monotonic() < deadline:
+        while not (target.exists() and target.stat().st_size >= len(expected)) and (
+                time.monotonic() < deadline):
             page.evaluate("new Promise(done => setTimeout(done, 50))")
-        assert target.stat().st_size > 0
-    result = analyse(Evidence(read_run(DATA, run)))
-    document = json.loads((tmp_path / f"heapwise-{run}.json").read_text(encoding="utf-8"))
-    assert document["advice"] == result.advice
-    lines = csv.DictReader(io.StringIO((tmp_path / f"heapwise-{run}.csv").read_text()))
-    assert len(list(lines)) == len(result.rows)
+        assert target.read_bytes() == expected
+
+
+def test_buttons_write_what_export_writes(page: Chromium, tmp_path: Path) -> None:
+    for run in run_ids(DATA):
+        downloads(page, tmp_path, View(Evidence(read_run(DATA, run))))
+    assert page.complaints() == []
+
+
+def test_hostile_names_are_written_as_export_writes_them(page: Chromium, tmp_path: Path) -> None:
+    view = View(Evidence(hostile()))
+    path = tmp_path / "hostile.html"
+    path.write_text(build_page([view]), encoding="utf-8")
+    page.open(path)
+    downloads(page, tmp_path, view)
+
+
+def test_the_browser_writes_numbers_as_the_csv_does(page: Chromium) -> None:
+    chance = random.Random(3)
+    numbers = [struct.unpack("d", chance.randbytes(8))[0] for _ in range(2000)]
+    numbers += [chance.choice([-1, 1]) * chance.uniform(1, 10) * 10.0**place
+                for place in range(-12, 26) for _ in range(20)]
+    numbers += [10.0**place for place in range(-12, 26)] + [0.0, -0.0]
+    finite = [number for number in numbers if math.isfinite(number)]
+    assert page.evaluate(f"{json.dumps(finite)}.map(String)") == [number_text(n) for n in finite]
+
+
+def test_without_script_the_page_names_the_command(report: Path) -> None:
+    run = run_ids(DATA)[0]
+    hint = report.read_text(encoding="utf-8").split("<noscript>")[1].split("</noscript>")[0]
+    assert f"heapwise export {run} --format csv" in hint
 
 
 def test_the_command_can_be_copied(page: Chromium) -> None:

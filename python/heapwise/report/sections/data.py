@@ -1,29 +1,35 @@
-"""All the data, inside the file: buttons write it out again."""
+"""All the data, inside the file: buttons write it out again.
+
+The page holds the JSON and the words of the Markdown, compressed. The CSV is made of the JSON.
+"""
 
 from __future__ import annotations
 
 import json
+import zlib
+from base64 import b64encode
 from typing import Any
 
-from markupsafe import Markup
-
-from heapwise.report.formats import find_formats
+from heapwise.report.formats import csv_rows, json_result, markdown
 from heapwise.report.view import View
 
 TITLE, ORDER = "Data", 90
 
-OFFERED = ("csv", "json", "markdown")
-
 
 def build(view: View) -> dict[str, Any] | None:
-    formats = find_formats()
-    return {"files": [
-        {"name": f"heapwise-{view.stored.run.id}.{formats[name].SUFFIX}", "label": label,
-         "type": formats[name].MIME, "text": embed(formats[name].write(view))}
-        for name, label in zip(OFFERED, ("CSV", "JSON", "Markdown"), strict=True)]}
+    run = view.stored.run.id
+    columns = {"run": run, "parameters": csv_rows.parameters_of(view), "figures": csv_rows.FIGURES}
+    return {
+        "packed": {form.NAME: pack(form.write(view)) for form in (json_result, markdown)},
+        "columns": json.dumps(columns),
+        "files": [{"name": f"heapwise-{run}.{form.SUFFIX}", "label": label, "type": form.MIME,
+                   "source": source, "made": form is csv_rows}
+                  for form, label, source in ((csv_rows, "CSV", json_result.NAME),
+                                              (json_result, "JSON", json_result.NAME),
+                                              (markdown, "Markdown", markdown.NAME))],
+    }
 
 
-def embed(text: str) -> Markup:
-    """Text as the content of a script element: no ``<`` can end it or open a comment."""
-    return Markup(json.dumps(text).replace("<", "\\u003c").replace("\u2028", "\\u2028")
-                  .replace("\u2029", "\\u2029"))
+def pack(text: str) -> str:
+    """What ``unpack`` of the page's script reads: zlib's format, as base64."""
+    return b64encode(zlib.compress(text.encode(), 9)).decode()

@@ -82,18 +82,56 @@
     });
   });
 
-  // Data: the files are in this page, as JSON strings.
+  // Data: the JSON and the Markdown are in this page, compressed. The CSV is made of the JSON, in
+  // the same bytes as formats/csv_rows.py writes.
+  function unpack(id) {
+    const packed = atob(document.getElementById(id).textContent);
+    const bytes = Uint8Array.from(packed, function (letter) { return letter.charCodeAt(0); });
+    const whole = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return new Response(whole).text();
+  }
+  function csv(result, columns) {
+    const names = ["run", "experiment", "subject"].concat(
+      columns.parameters, ["quantity", "unit", "better"], columns.figures, ["values"]);
+    const lines = result.rows.map(function (row) {
+      const settings = columns.parameters.map(function (name) {
+        return Object.prototype.hasOwnProperty.call(row.parameters, name)
+          ? row.parameters[name] : null;
+      });
+      const figures = columns.figures.map(function (name) { return row[name]; });
+      const cells = [row.experiment, row.subject].concat(
+        settings, [row.parameters.quantity, row.unit, row.better], figures);
+      return [columns.run].concat(cells.map(words), [row.values.join(" ")]);
+    });
+    return [names].concat(lines).map(function (line) {
+      return line.map(quoted).join(",") + "\n";
+    }).join("");
+  }
+  function words(value) {
+    if (value === null) return "";
+    if (typeof value === "boolean") return value ? "True" : "False";
+    return (typeof value === "string" && /^[=+@\t\r-]/.test(value) ? "'" : "") + value;
+  }
+  function quoted(text) {
+    return /[,"\r\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text;
+  }
+  function save(text, saver) {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type: saver.dataset.type }));
+    link.download = saver.dataset.file;
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
+    say("Saved " + saver.dataset.file);
+  }
   document.querySelectorAll("button[data-file]").forEach(function (saver) {
     saver.addEventListener("click", function () {
-      const text = JSON.parse(document.getElementById(saver.dataset.source).textContent);
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([text], { type: saver.dataset.type }));
-      link.download = saver.dataset.file;
-      document.body.append(link);
-      link.click();
-      link.remove();
-      setTimeout(function () { URL.revokeObjectURL(link.href); }, 1000);
-      say("Saved " + saver.dataset.file);
+      if (!window.DecompressionStream) return say("This browser is too old to unpack the data");
+      unpack(saver.dataset.source).then(function (text) {
+        const columns = saver.dataset.columns;
+        save(columns ? csv(JSON.parse(text), JSON.parse(columns)) : text, saver);
+      });
     });
   });
 
