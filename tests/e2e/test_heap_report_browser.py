@@ -108,7 +108,7 @@ def test_the_first_table_fits_a_usual_screen_and_sorts(page: Chromium) -> None:
       return [box.right <= innerWidth, document.documentElement.scrollWidth <= innerWidth]; })()"""
     assert page.evaluate(fits) == [True, True]
     column = """Array.from(document.querySelector('.matrix').tBodies[0].rows)
-      .map(row => row.cells[5].dataset.value).filter(v => v !== '')"""
+      .map(row => row.cells[5].dataset.value).filter(v => v)"""
     page.evaluate("document.querySelector('.matrix').querySelectorAll('thead button')[5].click()")
     found = [float(v) for v in page.evaluate(column)]
     assert found == sorted(found)

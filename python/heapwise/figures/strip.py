@@ -1,11 +1,14 @@
-"""A strip: every kept sample of a row as a dot, its median as a tick. No bars, nothing hidden."""
+"""A strip: every kept sample of a row as a dot, its median as a tick. No bars, nothing hidden.
+
+A report has hundreds of them, so the page's style says once how they look.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
 from heapwise.figures.axis import Axis, linear, logarithmic
-from heapwise.figures.svg import Drawing, colour
+from heapwise.figures.svg import Drawing, dots_path
 
 WIDTH, HEIGHT = 180.0, 26.0
 WIDE = 4.0
@@ -28,15 +31,15 @@ def shared_axis(groups: Sequence[Sequence[float]]) -> Axis | None:
 def draw(values: Sequence[float], median: float, axis: Axis, name: str,
          show: Callable[[float], str], low: float | None = None, high: float | None = None) -> str:
     """low, high: the median's interval, drawn behind the dots."""
-    drawing = Drawing(WIDTH, HEIGHT, f"{name}: {len(values)} samples",
-                      f"median {show(median)}, from {show(min(values))} to {show(max(values))}")
+    drawing = Drawing(WIDTH, HEIGHT, f"{name}: {len(values)} samples, "
+                      f"{show(min(values))} to {show(max(values))}")
     middle = HEIGHT / 2
-    drawing.line(0, middle, WIDTH, middle)
     if low is not None and high is not None:
         left, right = axis.place(low), axis.place(high)
-        drawing.box(left - 1, 2, right - left + 2, HEIGHT - 4, "band", rx=2)
-    drawing.dots(((axis.place(value), middle + LANES[place % len(LANES)])
-                  for place, value in enumerate(values)), 1.7, "accent", opacity=0.62)
+        drawing.add("rect", x=left - 1, y=2, width=right - left + 2, height=HEIGHT - 4)
+    places = ((axis.place(value), middle + LANES[place % len(LANES)])
+              for place, value in enumerate(values))
+    drawing.add("path", d=dots_path(places))
     x = axis.place(median)
-    drawing.line(x, 2, x, HEIGHT - 2, colour("ink"), 1.6)
+    drawing.add("line", x1=x, y1=2, x2=x, y2=HEIGHT - 2)
     return drawing.render("strip")

@@ -15,6 +15,9 @@ import heapwise.report.sections
 from heapwise.figures.svg import PALETTE
 from heapwise.report.view import View
 
+NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
+"""A figure needs it in a file of its own, and not in a page. In text its quotes are escaped."""
+
 
 @dataclass(frozen=True)
 class Block:
@@ -61,7 +64,8 @@ def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
         if content is not None:
             name = module.__name__.rpartition(".")[2]
             html = templates.get_template(f"sections/{name}.html").render(view=view, **content)
-            found.append(Block(f"{name}-{view.stored.run.id}", module.TITLE, Markup(html)))
+            found.append(Block(f"{name}-{view.stored.run.id}", module.TITLE,
+                               Markup(html.replace(NAMESPACE, ""))))
     return found
 
 

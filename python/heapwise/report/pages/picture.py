@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from functools import partial
 from math import isfinite
@@ -11,6 +10,7 @@ from heapwise.analysis.findings import readable, spelt
 from heapwise.analysis.units import scale_for, show
 from heapwise.evidence import YARDSTICK
 from heapwise.figures import ladder, scaling
+from heapwise.figures.svg import plain_colours
 from heapwise.model import Experiment, Row
 from heapwise.report.view import Group, View
 from heapwise.report.words import cell_words, quantity_name
@@ -76,7 +76,6 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
 
 def standing_alone(drawn: str) -> str:
     """Without the page's variables, on a ground of its own: a picture is read anywhere."""
-    plain = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", drawn)
-    plain = plain.replace('font-family="inherit"', f'font-family="{FONT}"', 1)
+    plain = plain_colours(drawn).replace("<svg ", f'<svg font-family="{FONT}" ', 1)
     return plain.replace(">", '><rect x="-9999" y="-9999" width="29999" height="29999" '
                          'fill="#ffffff"/>', 1) + "\n"

@@ -92,7 +92,7 @@ def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
     tried = view.evidence.tried.get(standing.cell.setup, {}).get(name)
     status, reason = outcome(tried) if tried else ("ok", "")
     if status == "ok":
-        return {"words": "", "class": "absent", "hint": f"{name}: not measured here", "value": ""}
+        return {"words": "", "class": "absent", "hint": "", "value": ""}
     return {"words": status.replace("_", " "), "class": "lost", "hint": f"{name}: {reason}",
             "value": ""}
 
@@ -115,7 +115,7 @@ def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
     if place.behind is None:
         return {"words": "–", "class": "absent", "hint": show(place.median), "value": ""}
     ends = "" if place.low is None or place.high is None else (
-        f", {significant(max(1.0, place.low))} to {significant(place.high)} times behind the best")
+        f", {significant(max(1.0, place.low))} to {significant(place.high)} times")
     shade = _shade(place.behind)
     if place.low is None:
         shade = {**shade, "words": f"{shade['words']}?"}
@@ -131,4 +131,4 @@ def _shade(behind: float | None) -> dict[str, str]:
     behind = max(1.0, behind)
     step = sum(behind >= limit for limit in STEPS)
     words = significant(behind) if behind < 99.95 else f"{behind:,.0f}"
-    return {"words": words, "class": f"shade-{step}", "value": f"{behind:.6g}", "hint": ""}
+    return {"words": words, "class": f"shade-{step}", "value": f"{behind:.4g}", "hint": ""}

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from typing import Any
+
+from markupsafe import Markup
 
 from heapwise.report.view import View
 
@@ -15,9 +18,32 @@ WORDS = {"pass": "passed", "warn": "warning", "fail": "failed", "unavailable": "
 def build(view: View) -> dict[str, Any] | None:
     sifted = view.evidence.sieve
     return {
-        "checks": [(check, WORDS[check.verdict], json.dumps(check.figures, indent=1, default=str))
+        "checks": [(check, WORDS[check.verdict], Markup(escape(_figures(check.figures),
+                                                               quote=False)))
                    for check in view.result.trust.checks],
         "preflight": [c for c in view.stored.run.preflight if c.id != "V2"],
         "kept": len(sifted.kept), "of": sifted.of, "removed": sum(sifted.removed.values()),
         "damaged": view.stored.damaged_lines,
     }
+
+
+def _figures(figures: dict[str, Any]) -> str:
+    """JSON for readers: a line for each figure and each record, four digits."""
+    lines = []
+    for name, value in figures.items():
+        records = value if isinstance(value, list) and value and isinstance(value[0], dict) else []
+        text = ",\n  ".join(map(_line, records)).join(("[\n  ", "]")) if records else _line(value)
+        lines.append(f" {_line(name)}: {text}")
+    return ",\n".join(lines).join(("{\n", "\n}"))
+
+
+def _line(value: Any) -> str:
+    return json.dumps(_rounded(value), default=str, ensure_ascii=False)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(inner) for inner in value]
+    return float(f"{value:.4g}") if isinstance(value, float) else value

@@ -33,9 +33,14 @@
   // Tables: rows without a value stay at the end, whichever way one sorts.
   function value(row, column) {
     const cell = row.cells[column];
-    const text = cell.dataset.value !== undefined ? cell.dataset.value : cell.textContent.trim();
+    const text = cell.dataset.value !== undefined ? cell.dataset.value : without_notes(cell);
     const number = text === "" ? NaN : Number(text.replace(/,/g, ""));
     return { text: text, number: number };
+  }
+  function without_notes(cell) {
+    return Array.from(cell.childNodes).filter(function (part) {
+      return part.nodeName !== "SMALL";
+    }).map(function (part) { return part.textContent; }).join("").trim();
   }
   function compare(a, b) {
     if (!isNaN(a.number) && !isNaN(b.number)) return a.number - b.number;
