@@ -164,7 +164,7 @@ def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:
     """Never means in no repeat at all, which a median would not notice."""
     cell, subject = side
     series = evidence.table[cell][subject]
-    middle = float(np.median(series.values))
+    middle = series.median
     if expectation.at_most == 0:
         return Figure(middle, float(min(series.values)), float(max(series.values)),
                       "of all repeats, not of their median")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-import numpy as np
-
 from heapwise.analysis.gain import is_speed, quantity_of
 from heapwise.analysis.rows import outcome, place
 from heapwise.analysis.units import scale_for, significant, size
@@ -76,7 +74,8 @@ def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterato
         if evidence.group_of(cell.experiment, name) != evidence.group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
         if name not in row:
-            if not any(name in r for c, r in evidence.table.items() if c.setup == cell.setup):
+            if not any(name in evidence.table[c] for c in evidence.cells[cell.experiment]
+                       if c.setup == cell.setup):
                 yield _nothing(evidence, experiment, cell, name, base)
         elif base in row:
             yield from _between(evidence, experiment, ((cell, name), (cell, base)), (name, base),
@@ -167,7 +166,7 @@ def _count(series: Series, quantity: Quantity) -> str:
         list(series.rounds.values()))
     ends = "" if interval.low is None or interval.high is None else (
         f", {scale.number(interval.low)}..{scale.number(interval.high)}")
-    return f"{scale.text(float(np.median(series.values)))}{ends}"
+    return f"{scale.text(series.median)}{ends}"
 
 
 def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None, word: Word,

@@ -29,9 +29,9 @@ def headlines(evidence: Evidence) -> list[str]:
     for experiment in evidence.stored.run.experiments:
         if experiment.family != "pool":
             continue
-        for cell, row in sorted(evidence.table.items(), key=lambda c: place(experiment, c[0])):
-            if cell.experiment == experiment.id and _timing(experiment, cell):
-                found += _of_cell(evidence, experiment, cell, row)
+        timings = [c for c in evidence.cells[experiment.id] if _timing(experiment, c)]
+        for cell in sorted(timings, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
+            found += _of_cell(evidence, experiment, cell, evidence.table[cell])
     found += heap_headlines(evidence, lambda standing: label(evidence, standing.cell))
     found += tree_headlines(evidence, lambda standing: label(evidence, standing.cell))
     return list(dict.fromkeys(found))
@@ -77,7 +77,7 @@ def _wanted(evidence: Evidence, experiment: Experiment,
 def label(evidence: Evidence, cell: Cell) -> str:
     """``bulk alloc_fresh``, with the parameters that differ between cells of the experiment."""
     mine = cell.parameters
-    every = [c.parameters for c in evidence.table if c.experiment == cell.experiment]
+    every = [c.parameters for c in evidence.cells[cell.experiment]]
     varying = [k for k in mine if len({str(p.get(k)) for p in every}) > 1]
     words = [cell.experiment.rpartition("/")[2], cell.quantity]
     return " ".join([*words, *(f"{k}={mine[k]}" for k in varying)])

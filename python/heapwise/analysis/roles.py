@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
-import numpy as np
-
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import SubjectName
@@ -72,7 +70,7 @@ def absent(subjects: Iterable[str], role: str) -> list[str]:
 
 def resolve(evidence: Evidence, row: dict[str, Series], role: str) -> str | None:
     """The one with the least median; None when the cell has none."""
-    return min(members(evidence, row, role), key=lambda n: float(np.median(row[n].values)),
+    return min(members(evidence, row, role), key=lambda n: row[n].median,
                default=None)
 
 

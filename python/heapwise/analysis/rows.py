@@ -69,8 +69,8 @@ def place(experiment: Experiment, cell: Cell) -> tuple[list[tuple[float, str]], 
 
 def _belongs(evidence: Evidence, cell: Cell, subject: str) -> bool:
     """Not a quantity that this experiment yields in other cells or of other subjects only."""
-    measured_at_all = any(c.setup == cell.setup and subject in row
-                          for c, row in evidence.table.items())
+    measured_at_all = any(c.setup == cell.setup and subject in evidence.table[c]
+                          for c in evidence.cells[cell.experiment])
     return subject in evidence.table.get(cell, {}) or not measured_at_all
 
 

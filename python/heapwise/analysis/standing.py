@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
-
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
 from heapwise.analysis.rows import place
 from heapwise.evidence import Evidence
@@ -57,13 +55,17 @@ class Standing:
 
 def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
     """Every cell that at least two subjects were measured in, in reading order."""
+    return [standing for standing in evidence.once(_standings)
+            if family in (None, evidence.experiments[standing.cell.experiment].family)]
+
+
+def _standings(evidence: Evidence) -> list[Standing]:
     found: list[Standing] = []
     for experiment in evidence.stored.run.experiments:
-        if family in (None, experiment.family):
-            cells = [c for c in evidence.table if c.experiment == experiment.id]
-            for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
-                found += filter(None, (_standing(evidence, cell, group)
-                                       for group in _groups(evidence, cell)))
+        cells = evidence.cells[experiment.id]
+        for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
+            found += filter(None, (_standing(evidence, cell, group)
+                                   for group in _groups(evidence, cell)))
     return found
 
 
@@ -111,7 +113,7 @@ def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
            and is_whole(evidence, cell, name)}
     if len(row) < 2 or quantity.name in NOT_RANKED:
         return None
-    medians = {name: float(np.median(series.values)) for name, series in row.items()}
+    medians = {name: series.median for name, series in row.items()}
     best = (max if quantity.better == "higher" else min)(medians, key=lambda name: medians[name])
     return Standing(cell, quantity, aspect_of(quantity), best,
                     {name: _place(evidence, cell, row, medians, name, best) for name in row}, group)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -34,6 +36,8 @@ from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
 
+Derived = TypeVar("Derived")
+
 YARDSTICK = "empty_loop"
 """The subject that does everything but the work: what the others' figures hold of the loop."""
 
@@ -58,6 +62,25 @@ class Evidence:
     def table(self) -> Table:
         """Cell -> subject -> series of the kept samples."""
         return tabulate(self.sieve.kept)
+
+    @cached_property
+    def cells(self) -> dict[str, list[Cell]]:
+        """Experiment -> its cells of the table."""
+        found: dict[str, list[Cell]] = {id: [] for id in self.experiments}
+        for cell in self.table:
+            found.setdefault(cell.experiment, []).append(cell)
+        return found
+
+    def once(self, derive: Callable[[Self], Derived]) -> Derived:
+        """What ``derive`` makes of this evidence. It is asked once, and its answer is kept."""
+        if derive not in self._derived:
+            self._derived[derive] = derive(self)
+        found: Derived = self._derived[derive]
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[object, Any]:
+        return {}
 
     @cached_property
     def kept_rounds(self) -> dict[Setup, dict[str, set[int]]]:
@@ -208,8 +231,14 @@ class Evidence:
 
     def planted(self, cell: Cell, subject: str) -> float:
         """Nanoseconds that a self-test added to each operation of the subject there; else 0."""
-        tried = self.tried.get(cell.setup, {}).get(subject, [])
-        return max(map(planted, tried), default=0.0)
+        return self._planted.get((cell.setup, subject), 0.0)
+
+    @cached_property
+    def _planted(self) -> dict[tuple[Setup, str], float]:
+        """By setup and subject; only what is above 0."""
+        found = {(setup, subject): max(map(planted, processes))
+                 for setup, row in self.tried.items() for subject, processes in row.items()}
+        return {place: added for place, added in found.items() if added}
 
 
 def _dependence(found: list[Pairs]) -> Dependence:

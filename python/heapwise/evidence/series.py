@@ -39,6 +39,10 @@ class Series:
         self.repeats[(sample.round, sample.repeat)] = value
 
     @cached_property
+    def median(self) -> float:
+        return float(np.median(self.values))
+
+    @cached_property
     def rounds(self) -> dict[int, float]:
         """Round -> median of its repeats: the numbers that are independent of each other."""
         groups: dict[int, list[float]] = {}

@@ -59,9 +59,9 @@ def _ratio_trends(evidence: Evidence) -> list[dict[str, Any]]:
     found = []
     for experiment in evidence.stored.run.experiments:
         baseline = evidence.baselines[experiment.id]
-        for cell, row in evidence.table.items():
-            if (cell.experiment, cell.quantity) != (experiment.id, experiment.quantities[0].name):
-                continue
+        first = experiment.quantities[0].name
+        for cell in (c for c in evidence.cells[experiment.id] if c.quantity == first):
+            row = evidence.table[cell]
             for subject in row:
                 if subject == baseline or baseline not in row:
                     continue
@@ -86,7 +86,7 @@ def _residuals(series: list[Series]) -> list[float]:
     """One number a round, the median over subjects: what is in a round shares its weather."""
     by_round: dict[int, list[float]] = {}
     for one in series:
-        centre = float(np.median(one.values))
+        centre = one.median
         for number, value in one.rounds.items():
             if centre > 0 and value > 0:
                 by_round.setdefault(number, []).append(float(np.log(value / centre)))

@@ -19,9 +19,9 @@ def build(view: View) -> dict[str, Any] | None:
     figures = []
     for experiment in view.stored.run.experiments:
         first = experiment.quantities[0].name
-        moments = [moment for cell, row in view.evidence.table.items()
-                   if (cell.experiment, cell.quantity) == (experiment.id, first)
-                   for series in row.values() for moment in _moments(series)]
+        moments = [moment for cell in view.evidence.cells[experiment.id] if cell.quantity == first
+                   for series in view.evidence.table[cell].values()
+                   for moment in _moments(series)]
         if len(moments) > 3:
             title = f"{experiment.id}: {first.replace('_', ' ')}, relative to its own median"
             figures.append((title, Markup(order.draw(moments, title))))
@@ -33,7 +33,7 @@ def _moments(series: Series) -> list[Moment]:
     by_process: dict[int, list[float]] = {}
     for number, value in zip(series.order, series.values, strict=True):
         by_process.setdefault(number, []).append(value)
-    centre = float(np.median(series.values))
+    centre = series.median
     if centre <= 0:
         return []
     return [Moment(number, series.subject, float(np.median(values)) / centre)

@@ -1,0 +1,71 @@
+"""Analysis arranges samples once, and its work grows like the run, not like the run's square."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from synthetic import pool_run
+
+import show_costs
+from heapwise.analysis import analyse, standing
+from heapwise.evidence import Evidence, evidence
+from heapwise.report import View, build_page
+from heapwise.store import StoredRun, read_run
+
+
+def test_samples_are_sifted_and_arranged_once_for_the_result_and_the_page(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: Counter[str] = Counter()
+
+    def counting(module: Any, name: str) -> None:
+        real = getattr(module, name)
+
+        def counted(*arguments: Any) -> Any:
+            calls[name] += 1
+            return real(*arguments)
+
+        monkeypatch.setattr(module, name, counted)
+
+    for name in ("candidates", "sieve", "tabulate", "claims"):
+        counting(evidence, name)
+    counting(standing, "_standings")
+    view = View(Evidence(pool_run()))
+    assert view.result.rows
+    build_page([view])
+    assert calls == {"candidates": 1, "sieve": 1, "tabulate": 1, "claims": 1, "_standings": 1}
+
+
+def calls_of(function: Callable[[], object]) -> int:
+    """How many functions it calls: work that no neighbour changes."""
+    found = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal found
+        found += event == "call"
+
+    sys.setprofile(count)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def run_of(copies: int, place: Path, monkeypatch: pytest.MonkeyPatch) -> StoredRun:
+    monkeypatch.setattr(show_costs, "COPIES", copies)
+    return read_run(show_costs.copies(place / str(copies)), "last")
+
+
+def test_four_times_as_many_experiments_are_four_times_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small, large = (run_of(copies, tmp_path, monkeypatch) for copies in (3, 12))
+    analyse(Evidence(small))  # what is imported, and kept for all runs
+    calls = [calls_of(lambda run=run: analyse(Evidence(run))) for run in (small, large)]
+    assert calls[1] < 4.1 * calls[0]
