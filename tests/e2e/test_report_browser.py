@@ -211,10 +211,26 @@ def test_the_browser_writes_numbers_as_the_csv_does(page: Chromium) -> None:
     assert page.evaluate(f"{json.dumps(finite)}.map(String)") == [number_text(n) for n in finite]
 
 
-def test_without_script_the_page_names_the_command(report: Path) -> None:
-    run = run_ids(DATA)[0]
-    hint = report.read_text(encoding="utf-8").split("<noscript>")[1].split("</noscript>")[0]
-    assert f"heapwise export {run} --format csv" in hint
+def test_without_script_the_page_can_be_read_and_names_the_command(
+    page: Chromium, report: Path
+) -> None:
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        page.open(report)
+        shown = page.evaluate("""['noscript p', 'h1.answer', 'table.figures td', 'svg.strip path']
+          .map(name => document.querySelector(name).getBoundingClientRect().height > 0)""")
+        hint = page.evaluate("document.querySelector('noscript').textContent")
+    finally:
+        page.call("Emulation.setScriptExecutionDisabled", value=False)
+    assert shown == [True] * 4
+    assert f"heapwise export {run_ids(DATA)[0]} --format csv" in hint
+
+
+def test_data_that_cannot_be_unpacked_is_said(page: Chromium) -> None:
+    page.evaluate("""document.querySelectorAll('script[type="application/zlib"]').forEach(
+      packed => { packed.textContent = 'AAAA'; });
+      document.querySelector('[data-file]').click()""")
+    page.until("document.getElementById('status').textContent.startsWith('The data cannot')")
 
 
 def test_the_command_can_be_copied(page: Chromium) -> None:

@@ -136,7 +136,7 @@
       unpack(saver.dataset.source).then(function (text) {
         const columns = saver.dataset.columns;
         save(columns ? csv(JSON.parse(text), JSON.parse(columns)) : text, saver);
-      });
+      }).catch(function (error) { say("The data cannot be unpacked: " + error); });
     });
   });
 
