@@ -84,13 +84,13 @@ def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterato
 
 def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     """From the first cell of the experiment: one parameter at a time goes to its other values."""
-    first = min((c for c in evidence.table if c.experiment == experiment.id
-                 and c.quantity == cell.quantity), key=lambda c: place(experiment, c), default=None)
+    first = min((c for c in evidence.cells[experiment.id] if c.quantity == cell.quantity),
+                key=lambda c: place(experiment, c), default=None)
     if first is None or cell == first:
         return
     here, start = cell.parameters, first.parameters
     moved = [name for name in here if not same_setting(here[name], start.get(name))]
-    if len(moved) != 1 or not _is_end(evidence, experiment, cell, moved[0]):
+    if len(moved) != 1 or not _is_end(evidence, cell, moved[0]):
         return
     name = moved[0]
     for subject in evidence.subjects:
@@ -103,15 +103,15 @@ def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Itera
                             (above, below), _quantity(experiment, cell), name)
 
 
-def _is_end(evidence: Evidence, experiment: Experiment, cell: Cell, name: str) -> bool:
+def _is_end(evidence: Evidence, cell: Cell, name: str) -> bool:
     """The largest of numbers; of words each, since they have no order."""
     if cell not in evidence.table:
         return False
     value = cell.parameters[name]
     if not isinstance(value, int | float):
         return True
-    every = [c.parameters[name] for c in evidence.table
-             if c.experiment == experiment.id and c.quantity == cell.quantity]
+    every = [c.parameters[name] for c in evidence.cells[cell.experiment]
+             if c.quantity == cell.quantity]
     return same_setting(value, max(every, key=setting_order))
 
 

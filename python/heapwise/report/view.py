@@ -61,7 +61,14 @@ class View:
         return next((g for g in self.groups if g.quantity == quantity), None)
 
     def of(self, experiment: Experiment) -> list[Group]:
-        return [group for group in self.groups if group.experiment.id == experiment.id]
+        return self._by_experiment.get(experiment.id, [])
+
+    @cached_property
+    def _by_experiment(self) -> dict[str, list[Group]]:
+        found: dict[str, list[Group]] = {}
+        for group in self.groups:
+            found.setdefault(group.experiment.id, []).append(group)
+        return found
 
     def varying(self, experiment: Experiment) -> list[str]:
         """Parameters that take several values in this run, in the experiment's order."""
