@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import typer
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Exit
-from heapwise.model import Planted
+
+if TYPE_CHECKING:
+    from heapwise.model import Planted
 
 
 def register(app: typer.Typer) -> None:

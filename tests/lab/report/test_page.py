@@ -263,7 +263,7 @@ def test_markdown_has_a_table_per_quantity() -> None:
     text = written("markdown", RUNS["compare"])
     assert text.count("\n## ") == 4
     assert "| mimalloc | 14 |" in text
-    assert "Trust: **good**" in text
+    assert "Trust: **good, unverified**" in text
 
 
 def test_every_seed_has_its_figure_beside_ours_with_its_machine() -> None:
