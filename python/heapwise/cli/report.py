@@ -99,13 +99,13 @@ def _list(console: Console, listed: list[Listing]) -> int:
     found = [run for run in listed if not run.problem]
     if console.as_json:
         console.json([{"id": run.id, "created": run.created, "kind": run.kind,
-                       "state": run.state, "command_line": run.command_line,
+                       "state": run.shown_state, "command_line": run.command_line,
                        "path": str(run.folder)} for run in found])
         return 0
     for run in found:
         what = " ".join(run.command) or " ".join(run.experiments)
         console.result(f"{run.id}  {run.created[:16].replace('T', ' ')}  {run.kind:8}"
-                       f"{run.state:12}{what[:60]}")
+                       f"{run.shown_state:12}{what[:60]}")
     if not found:
         console.result("The store is empty.")
     return 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -13,8 +14,12 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.store import codec, index
 from heapwise.store.index import Entry
-from heapwise.store.location import RUN_FILE, RUNS
+from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
+from heapwise.store.lock import is_locked
 from heapwise.store.run_file import read_run_file
+
+CLOCK_ERROR = timedelta(minutes=10)
+"""By how much the clocks of two machines that share a store may differ."""
 
 FEW = 32
 """Fewer runs are read about as fast as an index."""
@@ -36,6 +41,13 @@ class Listing:
     problem: str = ""
     """Why it cannot be read."""
 
+    @property
+    def shown_state(self) -> str:
+        """A run that says it is running, and that no process writes, was cut off."""
+        if self.state == "running" and not is_locked(self.folder / SAMPLES_FILE):
+            return "interrupted"
+        return self.state
+
 
 def list_runs(store: Path | str) -> list[Listing]:
     """All runs, oldest first. Runs that are not in the store's index yet are read and added."""
@@ -55,7 +67,13 @@ def list_runs(store: Path | str) -> list[Listing]:
         found.append(listing)
     if entries != known and len(files) >= FEW:
         index.save(Path(store), entries.values())
-    return sorted(found, key=lambda listing: (listing.created, listing.folder.name))
+    return sorted(found, key=_place(datetime.now(UTC) + CLOCK_ERROR))
+
+
+def _place(latest: datetime) -> Callable[[Listing], tuple[bool, str, str]]:
+    """By date; a date that is still to come is that of a wrong clock, and never the newest run."""
+    limit = latest.isoformat()
+    return lambda run: (run.created <= limit, run.created, run.folder.name)
 
 
 def run_ids(store: Path | str) -> list[str]:

@@ -32,6 +32,17 @@ def lock(descriptor: int, folder: Path) -> None:
         return
 
 
+def is_locked(path: Path) -> bool:
+    """Whether a process writes the run whose file of samples this is, as far as the kernel says.
+
+    The lock itself is not tried: for that moment nobody else could take it.
+    """
+    try:
+        return _owner(path.stat().st_ino) != 0
+    except OSError:
+        return False
+
+
 def _owner(inode: int) -> int:
     """Of the lock, as /proc/locks has it: ``1: FLOCK ADVISORY WRITE 1234 08:01:77 0 EOF``. 0 if
     the kernel does not say."""

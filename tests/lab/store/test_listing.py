@@ -279,3 +279,18 @@ def test_names_of_folders_are_no_statements_and_need_not_be_text(store: Path) ->
     assert {run.folder.name for run in expected} >= set(HOSTILE)
     for name in HOSTILE:
         assert resolve_run(store, name).name == name
+
+
+def test_a_run_with_a_date_to_come_is_not_the_last_one(tmp_path: Path) -> None:
+    for number, created in enumerate(("2026-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00",
+                                      "2026-01-02T00:00:00+00:00")):
+        RunWriter.create(tmp_path, replace(a_run(number), created=created)).close()
+    assert [run.id for run in list_runs(tmp_path)] == ["0001", "0000", "0002"]
+    assert resolve_run(tmp_path, "last").name == "0002"
+
+
+def test_a_run_that_nobody_writes_any_more_was_interrupted(tmp_path: Path) -> None:
+    writer = RunWriter.create(tmp_path, a_run(1))
+    assert list_runs(tmp_path)[0].shown_state == "running"
+    writer.close()
+    assert list_runs(tmp_path)[0].shown_state == "interrupted"
