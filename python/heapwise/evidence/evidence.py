@@ -31,7 +31,7 @@ from heapwise.model import (
     Subject,
     control_name,
 )
-from heapwise.stats.dependence import INDEPENDENT, Dependence, dependence
+from heapwise.stats.dependence import Dependence, dependence, untested
 from heapwise.stats.noise import NoiseFloor, noise_floor
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
@@ -167,7 +167,9 @@ class Evidence:
     @cached_property
     def noise(self) -> dict[Cell, NoiseFloor]:
         """How far each cell's baseline strays from itself."""
-        found = {cell: noise_floor(one.above, one.below, self.dependence[cell.experiment].factor)
+        tied = self.dependence
+        found = {cell: noise_floor(one.above, one.below, tied[cell.experiment].factor,
+                                   tied[cell.experiment].floor_factor)
                  for cell, one in self.control_pairs.items()}
         return {cell: floor for cell, floor in found.items() if floor is not None}
 
@@ -245,7 +247,7 @@ def _dependence(found: list[Pairs]) -> Dependence:
     """Of the series over the rounds that most of them have."""
     rounds = Counter(tuple(pairs.rounds) for pairs in found)
     if not rounds:
-        return INDEPENDENT
+        return untested()
     usual = list(rounds.most_common(1)[0][0])
     return dependence([np.log(np.divide(pairs.above, pairs.below)).tolist()
                        for pairs in found if pairs.rounds == usual])

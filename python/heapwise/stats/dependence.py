@@ -4,39 +4,46 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-LEAST_ROUNDS = 5
-"""Fewer say nothing of their order."""
+LEAST_ROUNDS = 6
+"""No order of fewer rounds is rare enough to say something."""
 
-LEVEL = 0.2
-"""Intervals are widened from this p-value on. Chosen by simulation: with a correlation of 0.5 about
-1 % of identical subjects are called different, instead of 2 to 6 %. Independent rounds pay 6 to
-19 % of width on average (tests/lab/stats/test_dependence.py)."""
+INTERVAL_LEVEL, INTERVAL_ALLOWANCE = 0.1, 0.1
+"""Intervals are widened from this p-value on. The allowance is added to the estimated correlation
+for its own error. Independent rounds pay 3 to 16 % of width on average."""
 
-ALLOWANCE = 0.1
-"""Added to the estimate, for its own error: without it 1.5 % would be called different."""
+FLOOR_LEVEL, FLOOR_ALLOWANCE = 0.5, 0.15
+"""Noise floors are widened on a weaker suspicion. An interval is a statement that must be neither
+too wide nor too narrow, but a floor is a guard: a test of few rounds misses most dependence, and
+without the guard 2 to 5 % of identical subjects are called different if the correlation is 0.5.
+With it under 1 % are (tests/lab/stats/test_dependence.py)."""
+
+UNTESTED = 0.5
+"""The correlation that floors allow for if there are too few rounds for a test."""
 
 MOST_CORRELATED = 0.8
 SHUFFLES = 400
+
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Dependence:
     """lag_one: correlation of a round with the one before it. p_value: one-sided, of independence.
 
-    factor: by how much the half width of an interval for independent rounds is multiplied.
+    factor, floor_factor: by how much the half width of an interval, and a noise floor, are larger
+    than for independent rounds.
     """
 
     lag_one: float
     p_value: float
     factor: float
-
-
-INDEPENDENT = Dependence(0.0, 1.0, 1.0)
+    floor_factor: float
 
 
 def dependence(series: Sequence[Sequence[float]]) -> Dependence:
@@ -45,38 +52,54 @@ def dependence(series: Sequence[Sequence[float]]) -> Dependence:
     series: shape (k, n), k series of log ratios over the same n rounds, in the order of time. The
     test shuffles the rounds of all series alike, so series may depend on each other. The estimate
     is corrected for its bias in short series. The variance of a mean of autoregressive values is
-    (1 + r) / (1 - r) of that of independent ones. Fewer than 5 rounds: independent.
+    (1 + r) / (1 - r) of that of independent ones. Fewer than 6 rounds: no test, and a floor for
+    ``UNTESTED``.
     Source: F. H. C. Marriott and J. A. Pope, "Bias in the estimation of autocorrelations",
     Biometrika 41 (1954) 390-402; G. E. P. Box and G. M. Jenkins, "Time Series Analysis", 2.1.5.
     """
     values = np.asarray(series, dtype=np.float64)
-    if values.ndim != 2 or values.shape[1] < LEAST_ROUNDS:
-        return INDEPENDENT
-    centred = values - values.mean(axis=1, keepdims=True)
-    spread = np.sqrt((centred**2).sum(axis=1, keepdims=True))
-    scaled = centred[spread[:, 0] > 0] / spread[spread[:, 0] > 0]
-    if len(scaled) == 0:
-        return INDEPENDENT
-    rounds = scaled.shape[1]
-    found = _lag_one(scaled)
-    shuffled = [_lag_one(scaled[:, order]) for order in _orders(rounds)]
-    p_value = float(np.mean(np.asarray(shuffled) >= found - 1e-12))
-    corrected = (found + 1 / rounds) / (1 - 3 / rounds)
-    if p_value > LEVEL or corrected <= 0:
-        return Dependence(found, p_value, 1.0)
-    allowed = min(corrected + ALLOWANCE, MOST_CORRELATED)
-    factor = float(np.sqrt((1 + allowed) / (1 - allowed)))
-    return Dependence(min(corrected, MOST_CORRELATED), p_value, factor)
+    if values.ndim != 2:
+        return untested()
+    lag_one, p_value, factor, floor_factor = (float(x[0]) for x in dependences(values[np.newaxis]))
+    return Dependence(lag_one, p_value, factor, floor_factor)
 
 
-def _lag_one(scaled: NDArray[np.float64]) -> float:
-    """Mean over the series, each of unit length."""
-    return float((scaled[:, 1:] * scaled[:, :-1]).sum() / len(scaled))
+def untested() -> Dependence:
+    """Of rounds of which nothing is known."""
+    return Dependence(0.0, 1.0, 1.0, float(_widening(np.asarray(UNTESTED))))
 
 
+def dependences(series: Array) -> tuple[Array, Array, Array, Array]:
+    """The fields of ``Dependence`` for many experiments, shape (m, k, n); each of shape (m,)."""
+    rounds = series.shape[2]
+    centred = series - series.mean(axis=2, keepdims=True)
+    spread = np.sqrt((centred**2).sum(axis=2, keepdims=True))
+    scaled = np.divide(centred, spread, out=np.zeros_like(centred), where=spread > 0)
+    varying = (spread[:, :, 0] > 0).sum(axis=1)
+    if rounds < LEAST_ROUNDS:
+        one = np.ones(len(series))
+        return 0 * one, one, one, _widening(np.asarray(UNTESTED)) * one
+    products = np.einsum("mki,mkj->mij", scaled, scaled) / np.maximum(varying, 1)[:, None, None]
+    orders = _orders(rounds)
+    lags = products[:, orders[:, :-1], orders[:, 1:]].sum(axis=2)
+    found = lags[:, 0]
+    p_value = np.where(varying > 0, (lags >= found[:, None] - 1e-12).mean(axis=1), 1.0)
+    corrected = np.clip((found + 1 / rounds) / (1 - 3 / rounds), -1.0, MOST_CORRELATED)
+
+    def factor(level: float, allowance: float) -> Array:
+        allowed = np.clip(corrected + allowance, 0.0, MOST_CORRELATED)
+        return np.where((p_value > level) | (corrected <= 0), 1.0, _widening(allowed))
+
+    return (corrected, p_value, factor(INTERVAL_LEVEL, INTERVAL_ALLOWANCE),
+            factor(FLOOR_LEVEL, FLOOR_ALLOWANCE))
+
+
+def _widening(correlation: Any) -> Any:
+    return np.sqrt((1 + correlation) / (1 - correlation))
+
+
+@lru_cache(maxsize=16)
 def _orders(rounds: int) -> NDArray[np.int64]:
-    """All orders of few rounds, else the same random ones each time."""
-    if rounds == LEAST_ROUNDS:
-        return np.array(list(permutations(range(rounds))))
+    """The one that there was, and the same random ones each time."""
     random = np.random.default_rng(rounds)
     return np.array([np.arange(rounds), *(random.permutation(rounds) for _ in range(SHUFFLES))])

@@ -17,9 +17,10 @@ class NoiseFloor:
     """From A/A pairs: one thing under two labels. Relative figures, 0.008 means 0.8 %.
 
     floor: how far from 1 the ratio of a thing to itself may still lie (the farther end of the
-    95 % interval). detectable: the true difference that as many rounds would find 4 times in 5.
-    biased: 1 is outside the interval. p_value: two-sided, of "both labels are the same", by
-    Student's t test, which unlike a rank test can be certain from few rounds.
+    95 % interval, widened if rounds may depend on each other). detectable: the true difference
+    that as many rounds would find 4 times in 5. biased: 1 is outside the interval. p_value:
+    two-sided, of "both labels are the same", by Student's t test, which unlike a rank test can be
+    certain from few rounds.
     """
 
     floor: float
@@ -31,21 +32,23 @@ class NoiseFloor:
 
 
 def noise_floor(
-    first: Sequence[float], second: Sequence[float], factor: float = 1.0
+    first: Sequence[float], second: Sequence[float], factor: float = 1.0, floor_factor: float = 1.0
 ) -> NoiseFloor | None:
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
-    factor: how much wider the interval is than that of independent rounds. None below 3 pairs,
-    where there is no interval.
+    factor, floor_factor: as ``Dependence`` has them. None below 3 pairs, where there is no
+    interval.
     """
     if len(first) < LEAST:
         return None
-    found = paired_ratio(first, second).widened(factor)
+    unwidened = paired_ratio(first, second)
+    found, reach = unwidened.widened(factor), unwidened.widened(floor_factor)
     logs = np.log(np.asarray(first, dtype=np.float64) / np.asarray(second, dtype=np.float64))
     tested = mean_interval(logs.tolist(), factor=factor)
-    if found.low is None or found.high is None or tested is None:
+    if (found.low is None or found.high is None or tested is None
+            or reach.low is None or reach.high is None):
         return None
-    floor = max(found.high, 1 / found.low) - 1
+    floor = max(reach.high, 1 / reach.low) - 1
     biased = not found.low <= 1 <= found.high
     return NoiseFloor(floor, detectable((factor * logs).tolist()), biased, len(first), found,
                       tested.p_value)

@@ -37,11 +37,30 @@ class PairedRatio:
         return (self.high - self.low) / (2 * self.ratio)
 
     def widened(self, factor: float) -> PairedRatio:
-        """The same with an interval ``factor`` times as wide, on the log scale."""
+        """The same with an interval ``factor`` times as wide, on the log scale.
+
+        The p-value grows with it: by Student's t it is that of an estimate as far from 1, in half
+        widths of the interval, as this one. So 1 stays outside exactly when p < 1 - confidence.
+        """
         if self.low is None or self.high is None or factor == 1:
             return self
-        return replace(self, low=self.ratio * (self.low / self.ratio) ** factor,
-                       high=self.ratio * (self.high / self.ratio) ** factor)
+        low = self.ratio * (self.low / self.ratio) ** factor
+        high = self.ratio * (self.high / self.ratio) ** factor
+        p_value = _p_by_width(self.ratio, low if self.ratio > 1 else high, self.n, self.confidence)
+        return replace(self, low=low, high=high, p_value=max(self.p_value, p_value))
+
+
+def _p_by_width(ratio: float, end: float, n: int, confidence: float) -> float:
+    """Two-sided, of "ratio is 1". end: of the interval, on the side of 1."""
+    from scipy.special import stdtr, stdtrit
+
+    distance, reach = abs(float(np.log(ratio))), abs(float(np.log(end / ratio)))
+    if distance == 0:
+        return 1.0
+    if reach == 0:
+        return 0.0
+    half = float(stdtrit(n - 1, (1 + confidence) / 2))
+    return float(2 * stdtr(n - 1, -half * distance / reach))
 
 
 def walsh_averages(differences: NDArray[np.float64]) -> NDArray[np.float64]:

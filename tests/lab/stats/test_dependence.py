@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from heapwise.analysis.verdict import judge
-from heapwise.stats.dependence import INDEPENDENT, dependence
+from heapwise.stats.dependence import Dependence, dependence, untested
 from heapwise.stats.noise import noise_floor
-from heapwise.stats.paired import ratio_of_logs
+from heapwise.stats.paired import PairedRatio, ratio_of_logs
 
-CAMPAIGNS = 400
+CAMPAIGNS = 800
+SUBJECTS = 3
 
 
 def noise(
@@ -25,37 +28,62 @@ def noise(
     return values
 
 
-def campaign(
-    random: np.random.Generator, rounds: int, correlation: float, effect: float
-) -> tuple[list[str], float]:
-    """Verdicts of three subjects beside a baseline and its control; and the factor."""
-    base, control, *subjects = 0.005 * noise(random, 5, rounds, correlation)
-    series = [control - base, *(each + effect - (base + control) / 2 for each in subjects)]
-    factor = dependence(series).factor
-    floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), factor)
-    assert floor is not None
-    return [judge(ratio_of_logs(logs).widened(factor), "lower", floor.floor)
-            for logs in series[1:]], factor
+@dataclass
+class Campaigns:
+    """What was found of subjects whose true log ratio to the baseline is ``effect``."""
+
+    effect: float
+    words: list[str] = field(default_factory=list)
+    ratios: list[PairedRatio] = field(default_factory=list)
+    found: list[Dependence] = field(default_factory=list)
+
+    def false_claims(self) -> int:
+        return sum(word in ("better", "worse") for word in self.words)
+
+    def coverage(self) -> float:
+        truth = np.exp(self.effect)
+        return float(np.mean([(r.low or 9) <= truth <= (r.high or 0) for r in self.ratios]))
+
+
+def campaigns(rounds: int, correlation: float, effect: float = 0.0) -> Campaigns:
+    """Subjects beside a baseline and its control, each with a deviation of 0.5 % a round."""
+    random = np.random.default_rng(rounds)
+    found = Campaigns(effect)
+    for _ in range(CAMPAIGNS):
+        base, control, *subjects = 0.005 * noise(random, 2 + SUBJECTS, rounds, correlation)
+        series = [control - base, *(each + effect - (base + control) / 2 for each in subjects)]
+        tied = dependence(series)
+        floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor,
+                            tied.floor_factor)
+        assert floor is not None
+        ratios = [ratio_of_logs(logs).widened(tied.factor) for logs in series[1:]]
+        found.ratios += ratios
+        found.words += [judge(ratio, "lower", floor.floor) for ratio in ratios]
+        found.found.append(tied)
+    return found
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.5])
-@pytest.mark.parametrize("rounds", [6, 8, 14, 31])
+@pytest.mark.parametrize("rounds", [3, 4, 5, 6, 8, 10, 14, 31])
 def test_identical_subjects_are_hardly_ever_called_different(
     rounds: int, correlation: float
 ) -> None:
-    random = np.random.default_rng(rounds)
-    words = [word for _ in range(CAMPAIGNS)
-             for word in campaign(random, rounds, correlation, 0.0)[0]]
-    false = sum(word in ("better", "worse") for word in words)
-    expected = 0.01 * len(words)
-    assert false <= expected + 3 * np.sqrt(expected)
+    found = campaigns(rounds, correlation)
+    expected = 0.01 * len(found.words)
+    assert found.false_claims() <= expected + 2 * np.sqrt(expected)
 
 
-def test_independent_rounds_pay_little_and_a_true_difference_is_found() -> None:
-    random = np.random.default_rng(1)
-    found = [campaign(random, 14, 0.0, 0.01) for _ in range(CAMPAIGNS)]
-    assert np.mean([factor for _, factor in found]) < 1.12
-    assert np.mean([word == "worse" for words, _ in found for word in words]) >= 0.9
+@pytest.mark.parametrize("rounds", [3, 5, 6, 8, 10, 12, 14, 31])
+def test_intervals_of_independent_rounds_are_neither_too_wide_nor_too_narrow(rounds: int) -> None:
+    found = campaigns(rounds, 0.0)
+    error = np.sqrt(0.95 * 0.05 / len(found.ratios))
+    assert 0.95 - 3 * error <= found.coverage() <= 0.98 + error
+    assert np.mean([tied.factor for tied in found.found]) < 1.15
+
+
+def test_a_true_difference_of_one_percent_is_found_in_14_rounds() -> None:
+    words = campaigns(14, 0.0, 0.01).words
+    assert np.mean([word == "worse" for word in words]) >= 0.9
 
 
 def test_a_long_series_is_estimated_well() -> None:
@@ -65,6 +93,15 @@ def test_a_long_series_is_estimated_well() -> None:
     assert found.p_value < 0.01
 
 
-@pytest.mark.parametrize("series", [[], [[1.0, 2.0, 3.0, 4.0]], [[1.0] * 9]])
-def test_too_little_to_tell_counts_as_independent(series: list[list[float]]) -> None:
-    assert dependence(series) == INDEPENDENT
+@pytest.mark.parametrize("series", [[], [[1.0, 2.0, 3.0, 4.0]]])
+def test_of_few_rounds_nothing_is_known_and_only_the_floor_allows_for_it(
+    series: list[list[float]]
+) -> None:
+    assert dependence(series) == untested()
+    assert untested().factor == 1.0
+    assert untested().floor_factor == pytest.approx(np.sqrt(3))
+
+
+def test_what_does_not_vary_is_independent() -> None:
+    found = dependence([[1.0] * 9])
+    assert (found.p_value, found.factor, found.floor_factor) == (1.0, 1.0, 1.0)

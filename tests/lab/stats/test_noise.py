@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from heapwise.analysis.verdict import judge
+from heapwise.stats.dependence import dependence
 from heapwise.stats.noise import noise_floor
 from heapwise.stats.paired import ratio_of_logs
 
@@ -33,19 +34,27 @@ def test_equal_labels_are_rarely_called_biased() -> None:
     assert alarms <= 0.05 * 400 + 3 * np.sqrt(400 * 0.05 * 0.95)
 
 
+def campaign(random: np.random.Generator, rounds: int, effect: float) -> tuple[float, str]:
+    """The difference that it names, and what it says of a subject with this one; independent rounds
+    with a standard deviation of 1 %."""
+    base, control, *subjects = 0.01 * random.normal(size=(5, rounds))
+    ratios = [subject - (base + control) / 2 for subject in subjects]
+    tied = dependence([control - base, *ratios])
+    floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor,
+                        tied.floor_factor)
+    assert floor is not None
+    word = judge(ratio_of_logs(ratios[0] + effect).widened(tied.factor), "higher", floor.floor)
+    return floor.detectable, word
+
+
 @pytest.mark.parametrize("rounds", [3, 5, 6, 8, 14, 31])
 def test_a_detectable_difference_is_claimed_four_times_in_five(rounds: int) -> None:
     """Each campaign names its difference; another one with that difference judges it."""
     random = np.random.default_rng(rounds)
     campaigns, claimed = 600, 0
     for _ in range(campaigns):
-        named = noise_floor(*np.exp(0.01 * random.normal(size=(2, rounds))).tolist())
-        base, control, subject = 0.01 * random.normal(size=(3, rounds))
-        other = noise_floor(np.exp(base).tolist(), np.exp(control).tolist())
-        assert named is not None
-        assert other is not None
-        logs = np.log1p(named.detectable) + subject - (base + control) / 2
-        claimed += judge(ratio_of_logs(logs), "higher", other.floor) == "better"
+        named, _ = campaign(random, rounds, 0.0)
+        claimed += campaign(random, rounds, float(np.log1p(named)))[1] == "better"
     assert claimed / campaigns == pytest.approx(0.8, abs=0.05)
 
 

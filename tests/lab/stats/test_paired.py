@@ -109,6 +109,24 @@ def test_interval_and_test_agree() -> None:
         assert (result.low > 1 or result.high < 1) == (result.p_value <= 0.05)
 
 
+@pytest.mark.parametrize("rounds", [4, 6, 12, 30])
+@pytest.mark.parametrize("factor", [1.1, 1.7])
+def test_interval_and_test_agree_when_widened(rounds: int, factor: float) -> None:
+    random = np.random.default_rng(rounds)
+    for _ in range(200):
+        result = ratio_of_logs(random.normal(0.05, 0.05, rounds))
+        wide = result.widened(factor)
+        assert wide.low is not None
+        assert wide.high is not None
+        assert result.p_value <= wide.p_value <= 1
+        assert (wide.low > 1 or wide.high < 1) == (wide.p_value < 0.05)
+
+
+def test_a_large_difference_stays_certain_when_widened() -> None:
+    logs = np.random.default_rng(5).normal(0.7, 0.01, 9)
+    assert ratio_of_logs(logs).widened(1.7).p_value == pytest.approx(2 / 2**9)
+
+
 def test_inverting_the_question_inverts_the_answer() -> None:
     random = np.random.default_rng(4)
     a, b = list(random.lognormal(0, 0.2, 15)), list(random.lognormal(0.3, 0.2, 15))
