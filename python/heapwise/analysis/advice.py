@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 
+from heapwise.analysis.lead import lead
 from heapwise.analysis.rows import ranked
-from heapwise.analysis.standing import are_many_questions, standings
+from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
 from heapwise.analysis.units import change, significant, times
+from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Row, Trust
+from heapwise.stats.paired import PairedRatio
 
 NAMED = 3
 """Subjects that the sentence names; a list of ten is no advice."""
@@ -47,21 +51,21 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     return " ".join(part for part in parts if part)
 
 
-def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Row | None,
+def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,
              base: str) -> str:
     if winner is None:
         return _no_winner(evidence, quick, base, "faster")
-    gain = change(winner.ratio or 1, "more", "less")
+    gain = change(winner.ratio, "more", "less")
     words = f"Fastest: {winner.subject}, {gain} time than {base}"
-    level = _level_with(evidence, quick, winner)
+    level = _level_with(evidence, quick, winner.row)
     if level:
         words += f" (level with {' and '.join(level)})"
     cost = next((r for r in small if r.subject == winner.subject), None)
     return f"{words}{_price(cost, 'memory')}."
 
 
-def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Row | None,
-              fastest: Row | None, base: str) -> str:
+def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,
+              fastest: Winner | None, base: str) -> str:
     if not small:
         return ""
     if winner is None:
@@ -69,7 +73,7 @@ def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Ro
     if fastest and fastest.subject == winner.subject:
         return "It is also the smallest."
     cost = next((r for r in quick if r.subject == winner.subject), None)
-    return (f"Smallest: {winner.subject}, {change(winner.ratio or 1, 'more', 'less')} memory"
+    return (f"Smallest: {winner.subject}, {change(winner.ratio, 'more', 'less')} memory"
             f"{_price(cost, 'time')}.")
 
 
@@ -86,7 +90,7 @@ def _price(row: Row | None, what: str) -> str:
 
 
 def _no_winner(evidence: Evidence, rows: list[Row], base: str, word: str) -> str:
-    unsure = [r.subject for r in rows if r.verdict == "cannot tell"]
+    unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
         who = f"{' or '.join(unsure)} is" if len(unsure) < 3 else "any of them is"
         return f"Cannot tell yet whether {who} {word} than {base}; go on: {_more_time(evidence)}."
@@ -95,20 +99,47 @@ def _no_winner(evidence: Evidence, rows: list[Row], base: str, word: str) -> str
     return f"No difference from {base} that is {word}."
 
 
-def _winner(evidence: Evidence, rows: list[Row]) -> Row | None:
+@dataclass(frozen=True)
+class Winner:
+    """ratio: to the baseline, without what the choice of the best adds."""
+
+    row: Row
+    ratio: float
+
+    @property
+    def subject(self) -> str:
+        return self.row.subject
+
+
+def _winner(evidence: Evidence, rows: list[Row]) -> Winner | None:
+    """None if the best one's lead could come from being chosen."""
     better = [r for r in rows if r.verdict == "better" and r.ratio is not None]
-    return min(better, key=lambda r: r.ratio or 1, default=None)
+    best = min(better, key=lambda r: r.ratio or 1, default=None)
+    gained = _lead(evidence, rows, best) if best else None
+    if best is None or gained is None or judge(
+            gained, "higher", evidence.floors.get(best.cell)) != "better":
+        return None
+    return Winner(best, 1 / gained.ratio if best.better == "lower" else gained.ratio)
+
+
+def _lead(evidence: Evidence, rows: list[Row], winner: Row) -> PairedRatio | None:
+    """How many times better than the baseline the winner would be, had it not been chosen for it.
+    """
+    names = [row.subject for row in rows if not row.baseline]
+    base = next((row.subject for row in rows if row.baseline), None)
+    return lead(evidence, winner.cell, winner.subject, names, base) if base else None
 
 
 def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
     """Other better ones that a direct comparison with the winner cannot tell from it."""
-    cell = winner.cell
+    cell, names = winner.cell, [row.subject for row in rows]
     found = []
     for row in rows:
         if row.verdict != "better" or row.subject == winner.subject:
             continue
-        ratio, _ = evidence.ratio((cell, row.subject), (cell, winner.subject))
-        if ratio is None or ratio.low is None or ratio.low <= 1 + evidence.floors.get(cell, 0.0):
+        ratio = lead(evidence, cell, winner.subject, names, row.subject)
+        if ratio is None or ratio.low is None or ratio.low <= 1 or (
+                ratio.ratio <= 1 + evidence.floors.get(cell, 0.0)):
             found.append(row.subject)
     return found
 
@@ -131,7 +162,10 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         return "Nothing to compare: only one subject was measured."
     if are_many_questions(evidence):
         return f"{len(firsts)} questions, each with an answer of its own."
-    best = [_first(rows) for rows in contested]
+    sure = {s.cell for s in alone([s for s in standings(evidence)
+                                   if s.quantity.name == firsts[s.cell.experiment]])}
+    best = [first if first and (first.baseline or first.cell in sure) else None
+            for first in map(_first, contested)]
     wins = Counter(row.subject for row in best if row is not None)
     ranks = wins.most_common()
     named = ranks if len(ranks) <= NAMED + 1 else ranks[:NAMED]
@@ -142,8 +176,8 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         parts.append(f"cannot tell yet in {undecided}")
     same = {rows[0].better for rows in contested} == {"lower"}
     words = f"{'Fastest' if same else 'Best'} of {len(contested)} cells: {', '.join(parts)}."
-    gains = sorted(1 / r.ratio if r.better == "lower" else r.ratio
-                   for r in best if r is not None and r.ratio and not r.baseline)
+    gains = sorted(max(1.0, gained.ratio) for r, rows in zip(best, contested, strict=True)
+                   if r and not r.baseline and (gained := _lead(evidence, rows, r)))
     if gains:
         base = next((r.subject for rows in contested for r in rows if r.baseline), "the baseline")
         span = times(gains[0]) if len(gains) == 1 else f"{times(gains[0])} to {times(gains[-1])}"

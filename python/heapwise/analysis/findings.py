@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal
 
 from heapwise.analysis.gain import is_speed, quantity_of
@@ -10,9 +11,11 @@ from heapwise.analysis.rows import outcome, place
 from heapwise.analysis.units import scale_for, significant, size
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
+from heapwise.evidence.claims import LEVEL
 from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side, baseline_of
 from heapwise.model import Cell, Experiment, Finding, Quantity, same_setting, setting_order
+from heapwise.stats.false_discovery import benjamini_hochberg
 from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.trust.words import percent
@@ -37,19 +40,23 @@ def findings(evidence: Evidence) -> list[Finding]:
     found = [finding for experiment in evidence.stored.run.experiments
              for cell in _cells(evidence, experiment) for finding in (
                  *_subjects(evidence, experiment, cell), *_parameters(evidence, experiment, cell))]
+    chances = benjamini_hochberg([f.p_value for f in found])
+    found = [replace(f, certain=f.verdict in ("better", "worse") and chance < LEVEL)
+             for f, chance in zip(found, chances, strict=True)]
     return list({(f.experiment, f.sentence): f for f in reversed(found)}.values())[::-1]
 
 
 def headline(found: list[Finding], quantity: str) -> Finding | None:
     """The largest difference that is certain, of this quantity; else the first that was told.
 
+    The largest by the end of its interval nearer to 1, which noise does not enlarge.
     Between subjects, where there is one: a parameter's effect is what the picture shows.
     """
     mine = [f for f in found if f.cell.quantity == quantity]
-    sure = [f for f in mine if f.verdict in ("better", "worse") and f.ratio]
+    sure = [f for f in mine if f.certain]
     if sure:
         chosen = [f for f in sure if not f.parameter] or sure
-        return max(chosen, key=lambda f: max(f.ratio or 1, 1 / (f.ratio or 1)))
+        return max(chosen, key=lambda f: max(f.low or 0, 1 / (f.high or 1)))
     told = [f for f in mine if f.verdict != "not measured"]
     return next(iter([f for f in told if f.verdict == "no difference"] or told or mine), None)
 
@@ -154,8 +161,8 @@ def _between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side
         return
     else:
         said = f"{above} {_count(first, quantity)}, {below} {_count(second, quantity)}"
-    yield Finding(cell, above, below, *figures, word,
-                  f"{where}{said}.", parameter)
+    yield Finding(cell, above, below, *figures, word, f"{where}{said}.", parameter,
+                  ratio.p_value if ratio else 1.0)
 
 
 def _count(series: Series, quantity: Quantity) -> str:

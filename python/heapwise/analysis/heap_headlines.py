@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 
-from heapwise.analysis.gain import PEAK, gain
+from heapwise.analysis.gain import PEAK
+from heapwise.analysis.lead import lead
 from heapwise.analysis.roles import INLINED, OURS
-from heapwise.analysis.standing import Place, Standing, standings
+from heapwise.analysis.standing import Place, Standing, alone, standings
 from heapwise.analysis.units import significant
 from heapwise.evidence import Evidence
 
@@ -41,10 +42,11 @@ def heap_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list
 
 def _firsts(evidence: Evidence, rows: list[Standing]) -> str:
     """Who is alone at the head and where; then the rows whose head several share."""
-    alone = {name: [s for s in rows if s.level() == [name]] for name in evidence.subjects}
-    ranks = sorted((name for name in alone if alone[name]), key=lambda name: -len(alone[name]))
-    words = [f"{name} alone in {len(alone[name])} ({_experiments(alone[name])})" for name in ranks]
-    undecided = [s for s in rows if len(s.level()) > 1]
+    sure = alone(rows)
+    first = {name: [s for s in sure if s.best == name] for name in evidence.subjects}
+    ranks = sorted((name for name in first if first[name]), key=lambda name: -len(first[name]))
+    words = [f"{name} alone in {len(first[name])} ({_experiments(first[name])})" for name in ranks]
+    undecided = [s for s in rows if s not in sure]
     if undecided:
         among = Counter(name for s in undecided for name in s.level())
         often = " or ".join(name for name, _ in among.most_common(FEW))
@@ -65,7 +67,10 @@ def _cut(words: list[str]) -> str:
 
 def _losses(evidence: Evidence, ours: str, found: list[Standing],
             label: Callable[[Standing], str]) -> list[str]:
-    """Every row where the pairs show a rival ahead, the worst first; ours are no rivals."""
+    """Every row where the pairs show a rival ahead, the worst first; ours are no rivals.
+
+    Each by itself: an adjustment for their number would hide losses.
+    """
     mine = 0
     lost: list[tuple[float, str]] = []
     for standing in found:
@@ -73,7 +78,8 @@ def _losses(evidence: Evidence, ours: str, found: list[Standing],
         if ours not in standing.places or rival is None:
             continue
         mine += 1
-        ratio, _ = gain(evidence, standing.cell, rival.subject, ours)
+        rivals = [name for name in standing.places if name not in (OURS, INLINED)]
+        ratio = lead(evidence, standing.cell, rival.subject, rivals, ours)
         floor = evidence.floors.get(standing.cell, 0.0)
         if ratio and ratio.low is not None and ratio.low > 1 and ratio.ratio > 1 + floor:
             lost.append((ratio.ratio, f"{label(standing)} ({significant(ratio.ratio)}x behind "

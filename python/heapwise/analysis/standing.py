@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
+from heapwise.analysis.lead import bias_of_best
 from heapwise.analysis.rows import place
 from heapwise.evidence import Evidence
-from heapwise.evidence.series import Series
+from heapwise.evidence.claims import LEVEL
 from heapwise.model import Cell, Quantity
+from heapwise.stats.false_discovery import benjamini_hochberg
 
 Aspect = Literal["speed", "latency", "memory", "other"]
 
@@ -24,9 +26,10 @@ FAMILIES = 3
 
 @dataclass(frozen=True)
 class Place:
-    """behind: how many times worse than the best, 1 for the best itself; no unit.
+    """median: of the rounds. behind: how many times worse than the best, 1 for the best itself; no
+    unit. low, high: its 95 % interval, None without one. Both allow for the choice of the best.
 
-    low, high: its 95 % interval, None without one. level: the pairs cannot tell it from the best.
+    level: the pairs cannot tell it from the best. p_value: of "it is as good as the best".
     """
 
     subject: str
@@ -35,6 +38,7 @@ class Place:
     low: float | None
     high: float | None
     level: bool
+    p_value: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,11 @@ class Standing:
         """The best, and who is level with it."""
         return [name for name, place in self.places.items() if place.level]
 
+    @property
+    def p_alone(self) -> float:
+        """Of "another is as good as the best"."""
+        return max(place.p_value for name, place in self.places.items() if name != self.best)
+
 
 def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
     """Every cell that at least two subjects were measured in, in reading order."""
@@ -67,6 +76,13 @@ def _standings(evidence: Evidence) -> list[Standing]:
             found += filter(None, (_standing(evidence, cell, group)
                                    for group in _groups(evidence, cell)))
     return found
+
+
+def alone(found: list[Standing]) -> list[Standing]:
+    """Those whose best is told from all others, also if all of ``found`` are claimed at once."""
+    chances = benjamini_hochberg([standing.p_alone for standing in found])
+    return [standing for standing, chance in zip(found, chances, strict=True)
+            if chance < LEVEL and standing.level() == [standing.best]]
 
 
 def families(found: list[Standing]) -> list[list[Standing]]:
@@ -113,10 +129,11 @@ def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
            and is_whole(evidence, cell, name)}
     if len(row) < 2 or quantity.name in NOT_RANKED:
         return None
-    medians = {name: series.median for name, series in row.items()}
+    medians = {name: series.middle for name, series in row.items()}
     best = (max if quantity.better == "higher" else min)(medians, key=lambda name: medians[name])
-    return Standing(cell, quantity, aspect_of(quantity), best,
-                    {name: _place(evidence, cell, row, medians, name, best) for name in row}, group)
+    bias = bias_of_best(evidence, cell, best, list(row))
+    places = {name: _place(evidence, cell, medians, name, best, bias) for name in row}
+    return Standing(cell, quantity, aspect_of(quantity), best, places, group)
 
 
 def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
@@ -126,13 +143,15 @@ def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
         not evidence.planted(cell, subject))
 
 
-def _place(evidence: Evidence, cell: Cell, row: dict[str, Series], medians: dict[str, float],
-           name: str, best: str) -> Place:
+def _place(evidence: Evidence, cell: Cell, medians: dict[str, float], name: str, best: str,
+           bias: float) -> Place:
     if name == best:
         return Place(name, medians[name], 1.0, 1.0, 1.0, level=True)
-    ratio, _ = gain(evidence, cell, best, name)
-    if ratio is None:
+    found, _ = gain(evidence, cell, best, name)
+    if found is None:
         return Place(name, medians[name], None, None, None, medians[name] == medians[best])
+    ratio = found.less(bias)
     floor = evidence.floors.get(cell, 0.0)
     level = ratio.low is None or ratio.low <= 1 or ratio.ratio <= 1 + floor
-    return Place(name, medians[name], ratio.ratio, ratio.low, ratio.high, level)
+    return Place(name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level,
+                 ratio.p_value)

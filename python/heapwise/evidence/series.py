@@ -50,6 +50,11 @@ class Series:
             groups.setdefault(round_, []).append(value)
         return {number: float(median(values)) for number, values in sorted(groups.items())}
 
+    @cached_property
+    def middle(self) -> float:
+        """Median of the rounds: what decides, where one number has to."""
+        return float(median(self.rounds.values()))
+
 
 Table = dict[Cell, dict[str, Series]]
 

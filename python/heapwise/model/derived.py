@@ -111,6 +111,7 @@ class Finding:
     """One sentence of one cell, derived from its pairs; in JSON the cell is written as in ``Row``.
 
     ``ratio`` is ``above`` over ``below``: two subjects, or one at two values of ``parameter``.
+    ``certain``: better or worse, and it survives among all findings of the run.
     """
 
     cell: Cell
@@ -122,6 +123,8 @@ class Finding:
     verdict: Literal["better", "worse", "no difference", "cannot tell", "not measured"]
     sentence: str
     parameter: str = ""
+    p_value: float = 1.0
+    certain: bool = False
 
     @property
     def experiment(self) -> str:

@@ -46,8 +46,20 @@ class PairedRatio:
             return self
         low = self.ratio * (self.low / self.ratio) ** factor
         high = self.ratio * (self.high / self.ratio) ** factor
-        p_value = _p_by_width(self.ratio, low if self.ratio > 1 else high, self.n, self.confidence)
-        return replace(self, low=low, high=high, p_value=max(self.p_value, p_value))
+        return replace(self, low=low, high=high,
+                       p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
+
+    def less(self, bias: float) -> PairedRatio:
+        """The same, smaller by a bias (a logarithm, at least 0) of the estimate. Only the lower end
+        moves with it: without the bias the upper end would be right, too."""
+        if self.low is None or self.high is None or bias == 0:
+            return replace(self, ratio=self.ratio / float(np.exp(bias)))
+        ratio, low = (value / float(np.exp(bias)) for value in (self.ratio, self.low))
+        return replace(self, ratio=ratio, low=low,
+                       p_value=max(self.p_value, self._p_of(ratio, low, self.high)))
+
+    def _p_of(self, ratio: float, low: float, high: float) -> float:
+        return _p_by_width(ratio, low if ratio > 1 else high, self.n, self.confidence)
 
 
 def _p_by_width(ratio: float, end: float, n: int, confidence: float) -> float:
@@ -98,6 +110,15 @@ def paired_ratio(
     Ann. Math. Statist. 34 (1963) 598-611; Hollander and Wolfe, sections 3.2 and 3.3.
     """
     return ratio_of_logs(_log_ratios(subject, baseline), confidence)
+
+
+def centre(logs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The logarithm of what ``ratio_of_logs`` estimates; shape (..., n) in, (...) out."""
+    if interval_rank(logs.shape[-1], CONFIDENCE) is None:
+        return np.asarray(logs.mean(axis=-1), dtype=np.float64)
+    first, second = np.triu_indices(logs.shape[-1])
+    return np.asarray(np.median((logs[..., first] + logs[..., second]) / 2, axis=-1),
+                      dtype=np.float64)
 
 
 def ratio_of_logs(logs: NDArray[np.float64], confidence: float = CONFIDENCE) -> PairedRatio:

@@ -106,7 +106,7 @@ def test_a_crash_is_a_row_without_figures_that_is_never_ranked() -> None:
 
 def test_advice_names_the_fastest_the_smallest_and_their_price() -> None:
     assert analyse(Evidence(compare_run())).advice == (
-        "Fastest: mimalloc, 10.1 % less time than glibc, with 7.0 % more memory. "
+        "Fastest: mimalloc, 10.0 % less time than glibc, with 7.0 % more memory. "
         "Smallest: jemalloc, 15.0 % less memory, with 4.9 % less time.")
 
 

@@ -72,7 +72,7 @@ def test_page_is_well_formed_and_asks_nothing_of_the_network(name: str) -> None:
 def test_the_first_screen_answers() -> None:
     page = build_page([View(Evidence(RUNS["compare"]))])
     head = page[:page.index('class="figure tradeoff"')]
-    assert "Fastest: mimalloc, 10.1 % less time than glibc" in head
+    assert "Fastest: mimalloc, 10.0 % less time than glibc" in head
     assert "Trust: good" in head
 
 
