@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 
 from heapwise.analysis.rows import cell_place, outcome
 from heapwise.analysis.units import Scale, scale_for, significant
+from heapwise.analysis.verdict import Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Side
 from heapwise.model import (
@@ -24,6 +25,7 @@ from heapwise.model import (
     same_setting,
 )
 from heapwise.stats.location import location_interval
+from heapwise.stats.student import LEAST
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
@@ -31,16 +33,6 @@ WORST_FIRST: tuple[Word, ...] = ("not met", "cannot tell here", "met", "not meas
 """A part that was not measured is counted in the note, and hides no other."""
 
 SMOKE = "a smoke run is too short to tell"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """In the unit of what is judged; low and high None without an interval."""
-
-    value: float
-    low: float | None
-    high: float | None
-    note: str = ""
 
 
 def expectations(evidence: Evidence) -> list[Expected]:
@@ -135,7 +127,9 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
                                                                       expectation)
     if isinstance(figure, str):
         return replace(blank, verdict="cannot tell here", note=figure)
-    verdict, note = _word(expectation, figure), figure.note
+    verdict: Word = kept(figure, expectation.at_least, expectation.at_most,
+                         floor_of(evidence, sides))
+    note = figure.note
     if evidence.stored.run.plan.smoke:
         verdict, note = "cannot tell here", SMOKE
     return replace(blank, value=figure.value, low=figure.low, high=figure.high, verdict=verdict,
@@ -161,26 +155,15 @@ def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
 
 
 def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:
-    """Never means in no repeat at all, which a median would not notice."""
+    """Never means in no repeat at all, which a median would not notice. Once disproves it, and it
+    takes as many rounds as any interval to show it."""
     cell, subject = side
     series = evidence.table[cell][subject]
-    middle = series.median
-    if expectation.at_most == 0:
-        return Figure(middle, float(min(series.values)), float(max(series.values)),
+    if expectation.at_most == 0 and (max(series.values) > 0 or len(series.rounds) >= LEAST):
+        return Figure(series.middle, min(series.values), max(series.values),
                       "of all repeats, not of their median")
     found = location_interval(list(series.rounds.values()))
-    return Figure(middle, found.low, found.high, found.note)
-
-
-def _word(expectation: Expectation, figure: Figure) -> Word:
-    top = np.inf if expectation.at_most is None else expectation.at_most
-    if figure.low is None or figure.high is None:
-        return "cannot tell here"
-    if figure.low >= expectation.at_least and figure.high <= top:
-        return "met"
-    outside = figure.high < expectation.at_least or figure.low > top
-    never = top == 0 and figure.high > 0
-    return "not met" if outside or never else "cannot tell here"
+    return Figure(series.middle, found.low, found.high, found.note)
 
 
 def _unit(experiment: Experiment, expectation: Expectation) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from heapwise.analysis.gain import is_speed, quantity_of
 from heapwise.analysis.rows import outcome, place
 from heapwise.analysis.units import scale_for, significant, size
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.verdict import floor_of, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import LEVEL
 from heapwise.evidence.kept import planted
@@ -129,11 +129,7 @@ def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
         tried = evidence.tried[cell.setup].get(name, [])
         if outcome(tried)[0] != "ok" or any(planted(process) for process in tried):
             return "cannot tell"
-    return judge(ratio, quantity.better, _floor(evidence, sides))
-
-
-def _floor(evidence: Evidence, sides: tuple[Side, Side]) -> float | None:
-    return max((evidence.floors[c] for c, _ in sides if c in evidence.floors), default=None)
+    return judge(ratio, quantity.better, floor_of(evidence, sides))
 
 
 def _nothing(
@@ -156,7 +152,7 @@ def _between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side
     figures: tuple[float | None, float | None, float | None] = (None, None, None)
     if ratio is not None:
         figures = ratio.ratio, ratio.low, ratio.high
-        said = _said(quantity, above, below, ratio, word, note, _floor(evidence, sides))
+        said = _said(quantity, above, below, ratio, word, note, floor_of(evidence, sides))
     elif not any(first.values) and not any(second.values):
         return
     else:
@@ -173,7 +169,7 @@ def _count(series: Series, quantity: Quantity) -> str:
         list(series.rounds.values()))
     ends = "" if interval.low is None or interval.high is None else (
         f", {scale.number(interval.low)}..{scale.number(interval.high)}")
-    return f"{scale.text(series.median)}{ends}"
+    return f"{scale.text(series.middle)}{ends}"
 
 
 def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None, word: Word,

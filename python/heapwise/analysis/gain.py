@@ -87,3 +87,20 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
     factor = max(evidence.dependence[cell.experiment].factor for cell in cells)
     found = combined_ratio(rows, factor)
     return found, found.note
+
+
+def mean_floor(evidence: Evidence, cells: list[Cell]) -> float | None:
+    """The noise floor of a mean over cells: how far that of the baseline over itself may still lie
+    from 1. The widest of the cells where they have no baseline in common; None without one."""
+    names = {(evidence.baselines[c.experiment], evidence.controls.get(c.experiment, ""))
+             for c in cells}
+    found = None
+    if len(names) == 1:
+        base, control = names.pop()
+        found, _ = mean_gain(evidence, cells, control, base)
+    if found is None or found.low is None or found.high is None:
+        return max((evidence.floors[c] for c in cells if c in evidence.floors), default=None)
+    tied = [evidence.dependence[c.experiment] for c in cells]
+    wider = max(one.floor_factor for one in tied) / max(one.factor for one in tied)
+    low, high = (found.ratio * (end / found.ratio) ** wider for end in (found.low, found.high))
+    return float(max(high, 1 / low) - 1)

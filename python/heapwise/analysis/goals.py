@@ -10,6 +10,7 @@ from heapwise.analysis.heap_goals import heap_goals, tree_goals
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.units import significant
+from heapwise.analysis.verdict import Figure, kept
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Goal, Trust
 from heapwise.stats.paired import PairedRatio
@@ -40,12 +41,11 @@ class Aim:
                 and (not self.quantities or cell.quantity in self.quantities)
                 and cell.parameters.get("touch", "none") == "none")
 
-    def judge(self, ratio: PairedRatio) -> Word:
-        if ratio.low is None or ratio.high is None:
-            return "cannot tell here"
+    def judge(self, ratio: PairedRatio, floor: float | None) -> Word:
+        figure = Figure(ratio.ratio, ratio.low, ratio.high)
         if self.at_most:
-            return _word(ratio.high <= self.factor, ratio.low > self.factor)
-        return _word(ratio.low >= self.factor, ratio.high < self.factor)
+            return kept(figure, 0.0, self.factor, floor)
+        return kept(figure, self.factor, None, floor)
 
     @property
     def sense(self) -> str:
@@ -90,7 +90,7 @@ def _goal(evidence: Evidence, aim: Aim, cell: Cell, trust: Trust) -> Goal:
         return Goal(label(evidence, cell), f"{aim.above} / {aim.below}", aim.sense, None, None,
                     None, "cannot tell here", f"no {aim.above} was measured")
     worst = (max if aim.at_most else min)(ratios, key=lambda name: ratios[name].ratio)
-    words = [aim.judge(ratio) for ratio in ratios.values()]
+    words = [aim.judge(ratio, evidence.floors.get(cell)) for ratio in ratios.values()]
     verdict: Word = "cannot tell here"
     if reason := _obstacle(evidence, aim, trust):
         pass
@@ -117,10 +117,6 @@ def _obstacle(evidence: Evidence, aim: Aim, trust: Trust) -> str:
     if aim.threads and evidence.stored.run.machine.cores < 2:
         return "threads do not contend on one processor"
     return ""
-
-
-def _word(yes: bool, no: bool) -> Word:
-    return "met" if yes else "not met" if no else "cannot tell here"
 
 
 def goal_line(goal: Goal) -> str:

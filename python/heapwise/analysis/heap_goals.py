@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from statistics import median
 from typing import Literal
 
-from heapwise.analysis.gain import PEAK, gain, is_main, is_speed, main_rows, mean_gain, quantity_of
+from heapwise.analysis.gain import (
+    PEAK,
+    gain,
+    is_main,
+    is_speed,
+    main_rows,
+    mean_floor,
+    mean_gain,
+    quantity_of,
+)
 from heapwise.analysis.headlines import label
 from heapwise.analysis.heap_aims import (
     HEAP_AIMS,
@@ -23,12 +31,11 @@ from heapwise.analysis.heap_aims import (
 from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.standing import is_whole
-from heapwise.analysis.verdict import AT_MOST, EQUIVALENT
+from heapwise.analysis.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, Goal, Setting, Trust, same_setting
 from heapwise.stats.location import location_interval
-from heapwise.stats.summary import summarise
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
@@ -36,24 +43,6 @@ WALL = "wall"
 
 UNTRUSTED = "the figures are not trustworthy"
 ONE_PROCESSOR = "threads do not contend on one processor"
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A ratio with its interval; the ends None where there is none."""
-
-    ratio: float
-    low: float | None
-    high: float | None
-
-    def inverse(self) -> Figure:
-        return Figure(1 / self.ratio, self.high and 1 / self.high, self.low and 1 / self.low)
-
-    def at_least(self, bound: float) -> Word:
-        if self.low is None or self.high is None:
-            return "cannot tell here"
-        return "met" if self.low >= bound else "not met" if self.high < bound else \
-            "cannot tell here"
 
 
 def heap_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
@@ -143,24 +132,27 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     """Ours against each rival of the cell; shown is the one that it does worst against."""
     row, at_most = _counting(evidence, cell), aim.rows == "peak"
     name, sense = label(evidence, cell), _sense(aim.factor, aim.rows == "peak")
-    found: dict[str, tuple[Figure, str]] = {}
+    found: dict[str, Figure] = {}
     for rival in _rivals(evidence, aim, cell) if aim.ours in row else []:
         ratio, note = gain(evidence, cell, aim.ours, rival) if rival != aim.ours else (None, "")
         if ratio is not None:
-            found[rival] = Figure(ratio.ratio, ratio.low, ratio.high), note
+            found[rival] = Figure(ratio.ratio, ratio.low, ratio.high, note)
     if not found:
         lost = aim.ours if aim.ours not in row else aim.rivals
         return Goal(name, f"{aim.ours} / {aim.rivals}", sense, None, None, None, "not measured",
                     f"no {lost} was measured")
-    worst = min(found, key=lambda rival: found[rival][0].ratio)
+    worst = min(found, key=lambda rival: found[rival].value)
     margin = _margin(evidence, aim, cell)
-    words = [figure.at_least(aim.factor / (1 + margin)) for figure, _ in found.values()]
-    figure, note = found[worst]
+    floor = None if margin else evidence.floors.get(cell)  # as in "no difference", it is allowed
+    words: list[Word] = [kept(figure, aim.factor / (1 + margin), None, floor)
+                         for figure in found.values()]
+    figure = found[worst]
+    note = figure.note
     if margin:
         note = "; ".join(n for n in (f"level within {margin:.1%} counts", note) if n)
     obstacle = _obstacle(evidence, cell)
     shown = figure.inverse() if at_most else figure
-    return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.ratio, shown.low,
+    return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.value, shown.low,
                 shown.high, "cannot tell here" if obstacle else _together(words, False),
                 obstacle or note)
 
@@ -178,7 +170,7 @@ def _rivals(evidence: Evidence, aim: RowAim, cell: Cell) -> list[str]:
     times = evidence.table.get(replace(cell, quantity=WALL), {})
     if not aim.fastest or not times:
         return found
-    return sorted((n for n in found if n in times), key=lambda n: median(times[n].values))[:1]
+    return sorted((n for n in found if n in times), key=lambda n: times[n].middle)[:1]
 
 
 def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
@@ -206,15 +198,16 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
     if not found:
         return Goal(aim.says, of, sense, None, None, None, "not measured",
                     "nothing was measured in every row")
-    worst = min(found, key=lambda rival: found[rival].ratio)
-    figure = found[worst]
+    worst = min(found, key=lambda rival: found[rival].value)
+    figure, floor = found[worst], mean_floor(evidence, cells)
     experiments = len({cell.experiment for cell in cells})
     note = f"{len(cells)} rows of {experiments} experiments, without quantiles of single calls"
     if left_out:
         note += f"; not measured in every row: {', '.join(left_out)}"
-    return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, figure.ratio,
+    return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, figure.value,
                 figure.low, figure.high,
-                _together([f.at_least(aim.factor) for f in found.values()], False), note)
+                _together([kept(f, aim.factor, None, floor) for f in found.values()], False),
+                note)
 
 
 def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
@@ -239,7 +232,8 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     obstacle = _obstacle(evidence, above)
     figure = Figure(ratio.ratio, ratio.low, ratio.high)
     return replace(nothing, ratio=ratio.ratio, low=ratio.low, high=ratio.high, note=obstacle,
-                   verdict="cannot tell here" if obstacle else figure.at_least(aim.factor))
+                   verdict="cannot tell here" if obstacle else
+                   kept(figure, aim.factor, None, floor_of(evidence, sides)))
 
 
 def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
@@ -250,14 +244,10 @@ def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     for cell in cells:
         series = evidence.table[cell][aim.ours]
         interval = location_interval(list(series.rounds.values()))
-        figure = Figure(summarise(series.values).median, interval.low, interval.high)
-        verdict: Word = "cannot tell here"
-        if figure.low is not None and figure.high is not None:
-            verdict = "met" if figure.high <= aim.limit else \
-                "not met" if figure.low > aim.limit else verdict
-        parts.append(Goal(f"{aim.says} ({label(evidence, cell)})", aim.ours, sense, figure.ratio,
-                          figure.low, figure.high, verdict,
-                          interval.note))
+        figure = Figure(series.middle, interval.low, interval.high, interval.note)
+        verdict = kept(figure, 0.0, aim.limit, evidence.floors.get(cell))
+        parts.append(Goal(f"{aim.says} ({label(evidence, cell)})", aim.ours, sense, figure.value,
+                          figure.low, figure.high, verdict, figure.note))
     if not parts:
         return Goal(aim.says, aim.ours, sense, None, None, None, "not measured",
                     _unmeasured(evidence, aim.experiment, aim.ours))

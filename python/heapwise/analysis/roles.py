@@ -70,7 +70,7 @@ def absent(subjects: Iterable[str], role: str) -> list[str]:
 
 def resolve(evidence: Evidence, row: dict[str, Series], role: str) -> str | None:
     """The one with the least median; None when the cell has none."""
-    return min(members(evidence, row, role), key=lambda n: row[n].median,
+    return min(members(evidence, row, role), key=lambda n: row[n].middle,
                default=None)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
 
 from heapwise.analysis.gain import gain, main_rows, mean_gain, peak_row
 from heapwise.evidence import Evidence
@@ -61,7 +60,7 @@ def _peak(evidence: Evidence, cell: Cell, subject: str) -> float:
     peak = peak_row(evidence, cell)
     if peak is None or subject not in evidence.table[peak]:
         return 0.0
-    return float(median(evidence.table[peak][subject].values))
+    return evidence.table[peak][subject].middle
 
 
 def _baseline(evidence: Evidence, family: str) -> str:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Side
 from heapwise.model import Better
 from heapwise.stats.paired import PairedRatio
 
 Word = Literal["better", "worse", "no difference", "cannot tell"]
+
+Kept = Literal["met", "not met", "cannot tell here"]
 
 EQUIVALENT = 0.02
 """An interval wholly within 2 % of 1 is called no difference; a wider noise floor widens that,"""
@@ -30,3 +36,42 @@ def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> Wor
     margin = min(AT_MOST, max(EQUIVALENT, floor or 0.0))
     inside = ratio.low >= 1 / (1 + margin) and ratio.high <= 1 + margin
     return "no difference" if inside else "cannot tell"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A ratio, or a value in any unit; low and high None without an interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    note: str = ""
+
+    def inverse(self) -> Figure:
+        """Of a ratio."""
+        return Figure(1 / self.value, self.high and 1 / self.high, self.low and 1 / self.low,
+                      self.note)
+
+
+def kept(figure: Figure, at_least: float, at_most: float | None, floor: float | None) -> Kept:
+    """Whether a figure lies between two bounds, or beyond one of them.
+
+    As of a difference, either takes two things: the interval wholly on one side of the bound, and
+    the figure farther from it than the noise floor. None: no upper bound; 0: it never happens.
+    """
+    if figure.low is None or figure.high is None:
+        return "cannot tell here"
+    top, room = float("inf") if at_most is None else at_most, 1 + (floor or 0.0)
+    if at_least <= figure.low and figure.high <= top and (
+            at_least * room <= figure.value <= top / room):
+        return "met"
+    below = figure.high < at_least and figure.value * room < at_least
+    above = figure.low > top and figure.value > top * room
+    happened = top == 0 and figure.high > 0
+    return "not met" if below or above or happened else "cannot tell here"
+
+
+def floor_of(evidence: Evidence, sides: Iterable[Side]) -> float | None:
+    """The wider noise floor of the cells; None if none is known."""
+    return max((evidence.floors[cell] for cell, _ in sides if cell in evidence.floors),
+               default=None)

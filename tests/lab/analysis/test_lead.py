@@ -11,7 +11,7 @@ from heapwise.analysis import analyse
 from heapwise.analysis.findings import headline
 from heapwise.analysis.standing import alone, standings
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Finding
+from heapwise.model import Cell, Finding, Settings
 
 CAMPAIGNS = 80
 
@@ -41,7 +41,7 @@ def test_advice_states_no_lead_that_comes_from_the_choice() -> None:
 
 
 def finding(subject: str, ratio: float, low: float, high: float, *, certain: bool) -> Finding:
-    return Finding(Cell("e", {}, "time"), subject, "glibc", ratio, low, high, "worse",
+    return Finding(Cell("e", Settings({}), "time"), subject, "glibc", ratio, low, high, "worse",
                    f"{subject}.", certain=certain)
 
 
