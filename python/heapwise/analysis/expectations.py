@@ -162,7 +162,7 @@ def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:
     if expectation.at_most == 0 and (max(series.values) > 0 or len(series.rounds) >= LEAST):
         return Figure(series.middle, min(series.values), max(series.values),
                       "of all repeats, not of their median")
-    found = location_interval(list(series.rounds.values()))
+    found = location_interval(list(series.rounds.values()), step=evidence.step(cell, subject))
     return Figure(series.middle, found.low, found.high, found.note)
 
 

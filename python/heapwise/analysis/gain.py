@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.rows import place
 from heapwise.analysis.units import TIME_UNITS
 from heapwise.evidence import Evidence
+from heapwise.evidence.quantile_name import split_quantile
 from heapwise.evidence.series import Side
 from heapwise.model import Cell, Quantity
 from heapwise.stats.combined import CombinedRatio, combined_ratio

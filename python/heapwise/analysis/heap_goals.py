@@ -243,7 +243,8 @@ def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     parts = []
     for cell in cells:
         series = evidence.table[cell][aim.ours]
-        interval = location_interval(list(series.rounds.values()))
+        interval = location_interval(list(series.rounds.values()),
+                                     step=evidence.step(cell, aim.ours))
         figure = Figure(series.middle, interval.low, interval.high, interval.note)
         verdict = kept(figure, 0.0, aim.limit, evidence.floors.get(cell))
         parts.append(Goal(f"{aim.says} ({label(evidence, cell)})", aim.ours, sense, figure.value,

@@ -86,7 +86,8 @@ def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: C
                    **NOTHING, baseline=subject == base, status=status, note=trouble,
                    seed_value=seed)
     summary = summarise(series.values)
-    interval = location_interval(list(series.rounds.values()))
+    interval = location_interval(list(series.rounds.values()),
+                                 step=evidence.step(cell, subject))
     facts = _comparison(evidence, quantity, cell, subject, base, status)
     notes = [trouble, facts.pop("note"), interval.note]
     return Row(subject, cell, quantity.unit, quantity.better,

@@ -22,6 +22,7 @@ from heapwise.evidence.series import (
     pair,
     tabulate,
 )
+from heapwise.evidence.step import relative_step
 from heapwise.model import (
     Cell,
     Experiment,
@@ -132,12 +133,21 @@ class Evidence:
         if (above, below) not in self._ratios:
             found, note = self.pairs(above, below).ratio()
             factor = self.dependence[above[0].experiment].factor
-            self._ratios[above, below] = found and found.widened(factor), note
+            step = (self.step(*above) + self.step(*below)) / 2
+            self._ratios[above, below] = found and found.widened(factor).blurred(step), note
         return self._ratios[above, below]
 
     @cached_property
     def _ratios(self) -> dict[tuple[Side, Side], tuple[PairedRatio | None, str]]:
         return {}
+
+    def step(self, cell: Cell, subject: str) -> float:
+        """The relative distance of neighbouring numbers; 0 where it does not matter."""
+        quantity = self.quantities.get((cell.experiment, cell.quantity))
+        if quantity is None:
+            return 0.0
+        tried = self.tried.get(cell.setup, {}).get(subject, [])
+        return relative_step(quantity, self.table[cell][subject].rounds.values(), tried)
 
     def _rounds(self, side: Side, other: Side) -> dict[int, float]:
         """Round -> value. Of the baseline the mean of its two labels: both are the same thing, so
@@ -169,7 +179,8 @@ class Evidence:
         """How far each cell's baseline strays from itself."""
         tied = self.dependence
         found = {cell: noise_floor(one.above, one.below, tied[cell.experiment].factor,
-                                   tied[cell.experiment].floor_factor)
+                                   tied[cell.experiment].floor_factor,
+                                   self.step(cell, self.baselines[cell.experiment]))
                  for cell, one in self.control_pairs.items()}
         return {cell: floor for cell, floor in found.items() if floor is not None}
 

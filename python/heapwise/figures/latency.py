@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heapwise.analysis.quantile_name import QUANTILES, split_quantile
+from heapwise.evidence.quantile_name import QUANTILES, split_quantile
 from heapwise.figures import curves
 from heapwise.model import Row
 

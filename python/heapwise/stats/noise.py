@@ -32,17 +32,19 @@ class NoiseFloor:
 
 
 def noise_floor(
-    first: Sequence[float], second: Sequence[float], factor: float = 1.0, floor_factor: float = 1.0
+    first: Sequence[float], second: Sequence[float], factor: float = 1.0,
+    floor_factor: float = 1.0, step: float = 0.0
 ) -> NoiseFloor | None:
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
-    factor, floor_factor: as ``Dependence`` has them. None below 3 pairs, where there is no
+    factor, floor_factor: as ``Dependence`` has them. step: a logarithm, to which the numbers are
+    known. None below 3 pairs, where there is no
     interval.
     """
     if len(first) < LEAST:
         return None
     unwidened = paired_ratio(first, second)
-    found, reach = unwidened.widened(factor), unwidened.widened(floor_factor)
+    found, reach = (unwidened.widened(wider).blurred(step) for wider in (factor, floor_factor))
     logs = np.log(np.asarray(first, dtype=np.float64) / np.asarray(second, dtype=np.float64))
     tested = mean_interval(logs.tolist(), factor=factor)
     if (found.low is None or found.high is None or tested is None

@@ -49,6 +49,15 @@ class PairedRatio:
         return replace(self, low=low, high=high,
                        p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
 
+    def blurred(self, step: float) -> PairedRatio:
+        """The same for numbers that are only known to ``step`` (a logarithm): both ends move by
+        it."""
+        if self.low is None or self.high is None or step == 0:
+            return self
+        low, high = self.low / float(np.exp(step)), self.high * float(np.exp(step))
+        return replace(self, low=low, high=high,
+                       p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
+
     def less(self, bias: float) -> PairedRatio:
         """The same, smaller by a bias (a logarithm, at least 0) of the estimate. Only the lower end
         moves with it: without the bias the upper end would be right, too."""

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.units import change, scale_for, show, significant, times
+from heapwise.evidence.quantile_name import split_quantile
 
 
 @pytest.mark.parametrize(("value", "unit", "text"), [

@@ -8,9 +8,9 @@ from typing import Any
 from markupsafe import Markup
 
 from heapwise.analysis.findings import spelt
-from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.units import Scale, scale_for, show
+from heapwise.evidence.quantile_name import split_quantile
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells

@@ -7,8 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.quantile_name import split_quantile
 from heapwise.analysis.units import show
+from heapwise.evidence.quantile_name import split_quantile
 from heapwise.figures import latency
 from heapwise.model import Row, Settings
 from heapwise.report.view import View
