@@ -80,7 +80,7 @@ def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
     """The plan with more to do; everything else must stay, or the rounds would not be alike."""
     from msgspec import structs
 
-    from heapwise.runner.compare_plan import MIN_ROUNDS, PRECISION
+    from heapwise.runner.compare_plan import PRECISION, least_rounds
 
     if runs is not None:
         plan = replace(plan, min_rounds=runs, max_rounds=runs)
@@ -90,6 +90,6 @@ def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
             options=structs.replace(plan.options, time_given=True),
         )
         if plan.kind == "compare":
-            plan = replace(plan, max_rounds=0, min_rounds=MIN_ROUNDS,
+            plan = replace(plan, max_rounds=0, min_rounds=least_rounds(plan.subjects),
                            precision=plan.precision or PRECISION)
     return plan

@@ -36,7 +36,8 @@ def run(
     ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in each process.")] = None,
     rounds: Annotated[
-        int | None, typer.Option(min=1, help="Rounds of processes. [6, smoke 1]")
+        int | None,
+        typer.Option(min=1, help="Rounds of processes. [enough for the comparisons, smoke 1]"),
     ] = None,
     time: Annotated[
         str | None,

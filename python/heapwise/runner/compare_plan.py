@@ -15,9 +15,7 @@ from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.preflight import Preflight, preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
 from heapwise.runner.steps import control_of
-
-MIN_ROUNDS = 6
-"""The least number of pairs from which a 95 % signed-rank interval can be had."""
+from heapwise.stats.holm import rounds_needed
 
 DEFAULT_TIME_S = 180.0
 PRECISION = 0.01
@@ -126,7 +124,7 @@ def _plan(
         kind="compare", command=[str(found.program), *request.command[1:]],
         experiments=[EXPERIMENT_ID], parameters={}, subjects=subjects,
         seed=secrets.randbits(32) if request.seed is None else request.seed,
-        min_rounds=request.runs if request.runs is not None else MIN_ROUNDS,
+        min_rounds=request.runs if request.runs is not None else least_rounds(subjects),
         max_rounds=request.runs or 0,
         time_s=(request.time_s or 0.0) if fixed else
         (DEFAULT_TIME_S if request.time_s is None else request.time_s),
@@ -140,6 +138,11 @@ def _plan(
             as_typed=list(request.command),
         ),
     )
+
+
+def least_rounds(subjects: Sequence[Subject]) -> int:
+    """From which a difference in every round survives the number of comparisons."""
+    return rounds_needed(sum(not (s.baseline or s.control) for s in subjects))
 
 
 def _input(path: str | None) -> str | None:

@@ -27,9 +27,10 @@ from heapwise.model import (
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.steps import control_of
+from heapwise.stats.holm import rounds_needed
 
-ROUNDS, SMOKE_ROUNDS = 6, 1
-"""Six pairs are the fewest that a 95 % interval can be given for; smoke only asks if it works."""
+SMOKE_ROUNDS = 1
+"""It only asks if everything works."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         environment, peers, keep=request.keep_environment,
         also=tuning_prefixes() if any(e.is_of_programs for e in experiments) else (),
     )
-    rounds = request.rounds or (SMOKE_ROUNDS if request.smoke else ROUNDS)
+    rounds = request.rounds or (
+        SMOKE_ROUNDS if request.smoke else least_rounds(experiments))
     plan = Plan(
         kind="run", command=[], experiments=[experiment.id for experiment in experiments],
         parameters=parse_settings(request.settings, experiments),
@@ -81,6 +83,12 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
     return Prepared(plan, experiments, left, removed, missing)
+
+
+def least_rounds(experiments: Sequence[Experiment]) -> int:
+    """From which a difference in every round survives the comparisons of the largest experiment."""
+    return max(rounds_needed(sum(spec.available and spec.name != experiment.baseline
+                                 for spec in experiment.subjects)) for experiment in experiments)
 
 
 def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:

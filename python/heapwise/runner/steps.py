@@ -78,8 +78,9 @@ def control_of(baseline: Subject) -> Subject:
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
     """Every cell of every experiment; within a cell the subjects are neighbours in random order.
 
-    In the very first round the baseline and its control go first: what is wrong with the program
-    itself is then known before time is spent on the others.
+    In the first round, if it is a warm-up, the baseline and its control go first: what is wrong
+    with the program itself is then known before time is spent on the others. A round that counts
+    has no fixed order.
     """
     chance = random.Random(f"{plan.seed}/round/{round}")
     blocks = [
@@ -90,6 +91,6 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     chance.shuffle(blocks)
     for block in blocks:
         chance.shuffle(block)
-        if round == 0 and plan.kind == "compare":
+        if round == 0 and plan.kind == "compare" and plan.warm_up_rounds:
             block.sort(key=lambda step: (not step.subject.baseline, not step.subject.control))
     return [step for block in blocks for step in block]

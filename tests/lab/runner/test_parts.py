@@ -80,6 +80,12 @@ def test_the_first_round_begins_with_the_baseline_and_warms_up() -> None:
     assert not any(step.warm_up for step in steps_of_round(plan_of(), [experiment()], 1))
 
 
+def test_a_first_round_that_counts_has_a_random_order() -> None:
+    orders = {tuple(step.subject.name for step in steps_of_round(
+        plan_of(warm_up_rounds=0, seed=seed), [experiment()], 0)) for seed in range(30)}
+    assert len(orders) == 6
+
+
 def test_cells_are_crossed_and_settings_replace_values() -> None:
     two = experiment(parameters=[
         Parameter("size", "", [8, 64], [8]), Parameter("threads", "", [1, 2], [1])])

@@ -89,7 +89,8 @@ def plan_line(prepared: Prepared, known: Costs | None = None) -> str:
         return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
     until = (f"until every interval is under ±{plan.precision * 100:g} % "
              f"or {show_limit(plan.time_s)} are over")
-    return f"{warm}rounds of {runs} runs in random order, {until}, seed {plan.seed}"
+    return (f"{warm}at least {plan.min_rounds} rounds of {runs} runs in random order, {until}, "
+            f"seed {plan.seed}")
 
 
 def processes_of(prepared: Prepared) -> int:
