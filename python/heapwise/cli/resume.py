@@ -83,7 +83,8 @@ def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
     from heapwise.runner.compare_plan import PRECISION, least_rounds
 
     if runs is not None:
-        plan = replace(plan, min_rounds=runs, max_rounds=runs)
+        plan = replace(plan, min_rounds=runs, max_rounds=runs,
+                       options=structs.replace(plan.options, rounds_given=True))
     if time is not None:
         plan = replace(
             plan, time_s=parse_duration(time, "--time"),

@@ -36,6 +36,13 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     repeats: Count | None = None
     """For each process of an experiment; None: as many as the experiment declares."""
 
+    chosen_repeats: dict[str, Count] | None = None
+    """Experiment -> repeats of its processes after the first rounds; None: nothing was chosen yet.
+    """
+
+    rounds_given: bool = False
+    """The user asked for this number of rounds."""
+
     as_typed: list[str] = []
     """The command before the program was looked up."""
 

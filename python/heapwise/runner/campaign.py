@@ -16,6 +16,7 @@ from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
+from heapwise.runner.repeats import LEARNING, choose
 from heapwise.runner.steps import Step, StepKey, key_of, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
@@ -97,6 +98,7 @@ class Campaign:
             try:
                 self.executor.prepare(stop, self._record, self._next_number)
                 while not stop.requested and not self._enough():
+                    self._choose_repeats()
                     self._round(stop)
                     self._rounds_begun += 1
             except BaseException:
@@ -144,6 +146,17 @@ class Campaign:
             self.watcher.done(process)
             if process.status != "interrupted":
                 self.executor.after(process)
+
+    def _choose_repeats(self) -> None:
+        """Once, from the first rounds of ``run``. The plan keeps the choice, so that a resumed run
+        goes on with it."""
+        plan = self.run.plan
+        open_ = plan.kind == "run" and not plan.smoke and plan.max_rounds > LEARNING
+        if open_ and self._rounds_begun == LEARNING and plan.options.repeats is None and (
+                plan.options.chosen_repeats is None):
+            chosen = choose(plan, self.run.experiments, self.processes, self.samples)
+            self.run = replace(self.run, plan=chosen)
+            self.writer.update(self.run)
 
     def _is_whole(self, round: int) -> bool:
         return all(map(self._skip, self._steps(round)))

@@ -76,6 +76,7 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         environment=to_store(left, peers), working_directory=str(Path.cwd()),
         options=PlanOptions(
             cpus=list(request.cpus), repeats=request.repeats,
+            rounds_given=request.rounds is not None,
             keep_environment=request.keep_environment, removed_environment=removed,
             time_given=request.time_s is not None,
         ),

@@ -108,7 +108,7 @@ class ExperimentExecutor:
         peer = step.subject.peer
         library = peer.path if peer and peer.path else ""
         started_at = now()
-        what = self._launch(step, number, (library, self._probe), self.plan.options.repeats)
+        what = self._launch(step, number, (library, self._probe), step.repeats)
         outcome, noise = stream(what, self._place, stop, take)
         self._patience.note_process(outcome.facts)
         status, reason = self._judge(step, outcome, found, stop)

@@ -17,6 +17,7 @@ from heapwise.model import (
     SubjectSpec,
     control_name,
 )
+from heapwise.runner.repeats import LEARNING
 
 StepKey = tuple[int, Setup, str]
 """Round, setup and subject: what a process has done need not be done again."""
@@ -31,6 +32,8 @@ class Step:
     parameters: dict[str, Setting]
     round: int
     warm_up: bool = False
+    repeats: int | None = None
+    """Of the process; None for as many as the experiment declares."""
 
     @property
     def spec(self) -> SubjectSpec | None:
@@ -84,7 +87,8 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     """
     chance = random.Random(f"{plan.seed}/round/{round}")
     blocks = [
-        [Step(experiment, subject, cell, round, round < plan.warm_up_rounds)
+        [Step(experiment, subject, cell, round, round < plan.warm_up_rounds,
+              _repeats(plan, experiment, round))
          for subject in subjects_of(experiment, plan)]
         for experiment in experiments for cell in cells(experiment, plan)
     ]
@@ -94,3 +98,11 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
         if round == 0 and plan.kind == "compare" and plan.warm_up_rounds:
             block.sort(key=lambda step: (not step.subject.baseline, not step.subject.control))
     return [step for block in blocks for step in block]
+
+
+def _repeats(plan: Plan, experiment: Experiment, round: int) -> int | None:
+    """Those asked for; after the first rounds those that were chosen from them."""
+    asked = plan.options.repeats
+    if asked is not None or round < LEARNING:
+        return asked
+    return (plan.options.chosen_repeats or {}).get(experiment.id)

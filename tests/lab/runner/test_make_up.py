@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import pytest
 from synthetic import pool_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import Process, ProcessFacts, Run, Sample, Setup
+from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
 from heapwise.runner.campaign import Campaign, Progress, Record
 from heapwise.runner.files import Unchanged
 from heapwise.runner.steps import Step
@@ -146,3 +147,42 @@ def test_a_resumed_run_makes_up_what_an_interrupted_one_did_not(tmp_path: Path) 
     with RunWriter.create(tmp_path / "again", run) as writer:
         Campaign(run, writer, again, Silent(), Unchanged({}), cut).go()
     assert {step.key for step in again.steps} == {key for key in done if key[0] == 6}
+
+
+def test_the_choice_of_repeats_is_stored_and_a_resumed_run_goes_on_with_it(tmp_path: Path) -> None:
+    """Repeats of one process are nearly alike, processes differ by 5 %, and starting one is cheap.
+    """
+    @dataclass
+    class Costly(InProcess):
+        stop_at: int = 10**9
+
+        def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+            if len(self.steps) == self.stop_at:
+                raise KeyboardInterrupt
+            self.steps.append(step)
+            luck = 1 + 0.05 * (number * 7919 % 13)
+            for repeat in range(step.repeats or 10):
+                record(Sample(number, step.experiment.id, step.subject.name, step.parameters,
+                              step.round, repeat, repeat == 0,
+                              {q.name: luck * (5 + 0.001 * repeat)
+                               for q in step.experiment.quantities},
+                              SampleFacts(elapsed_ns=2e7)))
+            return Process(number, step.experiment.id, step.subject.name, step.parameters,
+                           step.round, "ok", facts=ProcessFacts(wall_s=0.25))
+
+    run = planned(4)
+    first = Costly(lambda step: False, stop_at=40 * len(run.experiments))
+    with RunWriter.create(tmp_path, run) as writer, pytest.raises(KeyboardInterrupt):
+        Campaign(run, writer, first, Silent(), Unchanged({})).go()
+    interrupted = read_run(tmp_path, run.id)
+    chosen = interrupted.run.plan.options.chosen_repeats
+    assert chosen is not None
+    assert set(chosen.values()) == {4}
+    assert interrupted.run.plan.max_rounds > 4
+    second = Costly(lambda step: False)
+    with RunWriter.reopen(interrupted.path, interrupted.run) as writer:
+        Campaign(interrupted.run, writer, second, Silent(), Unchanged({}), interrupted).go()
+    assert {step.repeats for step in second.steps} == {4}
+    done = read_run(tmp_path, run.id)
+    assert done.run.plan == interrupted.run.plan
+    assert {step.round for step in second.steps} <= set(range(2, done.run.plan.max_rounds))
