@@ -17,6 +17,9 @@ from heapwise.store.location import SAMPLES_FILE
 RUNS_READ = 6
 """The newest of the store: an estimate shall not cost more than it is worth."""
 
+WHOLE_ROUNDS = 2
+"""Later processes may have fewer repeats, and the rounds for that time are not in a new plan."""
+
 PROCESS = b'"kind":"process"'
 
 
@@ -26,6 +29,7 @@ class _Process(msgspec.Struct):
     kind: Literal["process"]
     experiment: str
     facts: ProcessFacts
+    round: int = 0
 
 
 def costs(store_path: Path | str, smoke: bool) -> dict[str, float]:
@@ -50,6 +54,7 @@ def _of_run(folder: Path) -> dict[str, float]:
     for line in codec.read_regular(folder / SAMPLES_FILE).split(b"\n"):
         if PROCESS in line:
             process = msgspec.json.decode(line, type=_Process)
-            if process.facts.wall_s and not process.facts.counting:
+            if process.facts.wall_s and not process.facts.counting and (
+                    process.round < WHOLE_ROUNDS):
                 taken[process.experiment].append(process.facts.wall_s)
     return {experiment: fsum(seconds) / len(seconds) for experiment, seconds in taken.items()}
