@@ -23,22 +23,10 @@ interval of 95 % would miss somewhere by chance."""
 
 PROMISES = promises()
 
-SELECTED = "the advice tells the best of several by its own ratio, which the choice makes too large"
-FEW_ROUNDS = "dependence is not tested in few rounds, nor allowed for"
-WIDENED = "intervals of independent rounds are widened too often"
-
-UNKEPT: dict[str, str] = {
-    **{f"6 equals lead by 2 %, {rounds} rounds: the lead told is too large": SELECTED
-       for rounds in (6, 14)},
-    "identical, rounds correlated at 0.5, 4 rounds, 5 beside the baseline": FEW_ROUNDS,
-}
+UNKEPT: dict[str, str] = {}
 """Promise -> why the analysis does not keep it yet."""
 
-UNKEPT_OF_MANY: dict[str, str] = {
-    **{f"identical, rounds correlated at 0.5, {rounds} rounds, {subjects} beside the baseline":
-       FEW_ROUNDS for rounds, subjects in ((3, 5), (4, 1), (5, 1), (5, 5), (8, 1), (14, 1))},
-    "the printed difference is found 4 times in 5, 5 rounds": WIDENED,
-}
+UNKEPT_OF_MANY: dict[str, str] = {}
 """The same, where it takes 1,000 campaigns to see it."""
 
 
