@@ -64,7 +64,18 @@ def compare(
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,
     ignore_output: Annotated[
-        bool, typer.Option("--ignore-output", help="The output may differ.")
+        bool, typer.Option("--ignore-output", help="The printed output may differ.")
+    ] = False,
+    output_file: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="The program writes it; compared too; repeatable."),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run after each process; must end with 0."),
+    ] = None,
+    allow_background: Annotated[
+        bool, typer.Option("--allow-background", help="The program may leave children running.")
     ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -95,6 +106,7 @@ def compare(
         warm_up=warmup, input_path=input,
         timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
         cpus=parse_cpus(cpus), force=force, keep_environment=keep_env, ignore_output=ignore_output,
+        allow_background=allow_background, output_files=output_file or [], check=check or "",
     )
     console = Console(quiet, json)
     prepared = prepare_compare(request, os.environ)

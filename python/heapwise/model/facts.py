@@ -245,6 +245,9 @@ class ProcessFacts(LauncherFacts, frozen=True):
     reported: dict[str, Number] | None = None
     """What a program that is a subject printed of itself."""
 
+    output_files: dict[str, str] | None = None
+    """Path of a file that the user named -> a hash of what the process wrote into it."""
+
     stderr_tail: str | None = None
     counters_running_share: Number | None = None
     """The smallest part of the time that a hardware counter ran. Nothing records it yet."""

@@ -48,6 +48,13 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     keep_environment: bool = False
     ignore_output: bool = False
+    allow_background: bool = False
+    output_files: list[str] = []
+    """Absolute paths of files that the program writes."""
+
+    check: str = ""
+    """A shell's command that judges what a process has done; "" for none."""
+
     force: bool = False
     time_given: bool = False
     """The user limited the time: the limit holds although there may be too few rounds."""

@@ -54,6 +54,9 @@ def _without_arguments(run: Run) -> Run:
     else:
         line = [HIDDEN if word in arguments else word for word in run.command_line]
     options = structs.replace(run.plan.options, as_typed=[*typed[:1], *hidden] if typed else [])
+    if options.check:
+        line = [word.replace(options.check, HIDDEN) for word in line]
+        options = structs.replace(options, check=HIDDEN)
     plan = replace(run.plan, command=[*run.plan.command[:1], *hidden], options=options)
     return replace(run, plan=plan, command_line=line)
 

@@ -42,6 +42,9 @@ class CompareRequest:
     force: bool = False
     keep_environment: bool = False
     ignore_output: bool = False
+    allow_background: bool = False
+    output_files: Sequence[str] = ()
+    check: str = ""
 
 
 @dataclass(frozen=True)
@@ -135,7 +138,8 @@ def _plan(
             cpus=_cpus(request.cpus), ignore_output=request.ignore_output,
             keep_environment=request.keep_environment, force=request.force,
             time_given=request.time_s is not None, removed_environment=removed,
-            as_typed=list(request.command),
+            as_typed=list(request.command), allow_background=request.allow_background,
+            output_files=_output_files(request.output_files), check=request.check,
         ),
     )
 
@@ -151,6 +155,15 @@ def _input(path: str | None) -> str | None:
     if not Path(path).is_file() or not os.access(path, os.R_OK):
         raise Problem("E003", f"--input {path} is no file that can be read")
     return str(Path(path).absolute())
+
+
+def _output_files(paths: Sequence[str]) -> list[str]:
+    """Problem E003 for what a program cannot write as one file."""
+    for path in paths:
+        if Path(path).exists() and not Path(path).is_file():
+            raise Problem("E003", f"--output-file {path} is not a file",
+                          do="name each file, or compare a folder with --check")
+    return list(dict.fromkeys(str(Path(path).absolute()) for path in paths))
 
 
 def _cpus(asked: Sequence[int]) -> list[int]:

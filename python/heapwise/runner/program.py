@@ -31,6 +31,7 @@ from heapwise.runner.launch import Launch, Outcome, launch, tail
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.work import Work
 
 EXPERIMENT_ID = "compare"
 LONGEST_S = 3600.0
@@ -92,6 +93,9 @@ class ProgramExecutor:
         self.reference.ignore_output = self.plan.options.ignore_output
         self.reference.any_exit = self.plan.options.force
         self._folder = ScratchFolder()
+        self._work = Work(
+            self.plan.options.output_files, self.plan.options.check, self.environment,
+            self.plan.working_directory, self._folder.path)
         native_part(PROBE)
 
     def resume_from(self, processes: list[Process]) -> None:
@@ -108,12 +112,16 @@ class ProgramExecutor:
         self._record, self._next_number, self._stop = record, next_number, stop
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        self._work.begin()
         outcome = self._launch(step.subject.peer, number, stop, PROBE)
         first = not self.reference.known and self._is_baseline(step.subject.name)
         if first and not outcome.interrupted:
             self._learn_exempt(step.subject, outcome.identity)
         status, reason = judge(outcome, step.subject.peer, self.reference)
         facts = outcome.facts
+        if status == "ok":
+            status, reason, files = self._work.judge(stop, self.plan.timeout_s or LONGEST_S)
+            facts = structs.replace(facts, output_files=files or None)
         if status != "ok":
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
         process = Process(
@@ -166,6 +174,7 @@ class ProgramExecutor:
     def _learn(self, process: Process) -> None:
         if not self.reference.known:
             self.reference.take(process.facts)
+            self._work.expected = process.facts.output_files or {}
         self.slowest_baseline_s = max(self.slowest_baseline_s, process.facts.wall_s or 0.0)
 
     def _timeout_s(self) -> float:

@@ -1,10 +1,11 @@
 """Did every subject do the same work, to the end?
 
-A crash or an early exit looks fast. Exit code and a hash of the output are compared in every
-process; experiments count their own blocks. What a program leaves running when it ends is killed,
-and its work was not timed.
+A crash or an early exit looks fast. Exit code, a hash of the output, the files of --output-file and
+the answer of --check are compared in every process; experiments count their own blocks. What a
+program leaves running when it ends is killed, and its work was not timed.
 If it fails: make the output repeatable, or --ignore-output if the difference is harmless. If it
-warns of processes left running: use the program's option to stay in the foreground.
+names processes left running: use the program's option to stay in the foreground. If it warns that
+nothing was compared: name the files that the program writes, or a command that checks them.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from collections.abc import Iterable
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
-from heapwise.evidence.series import baseline_of
 from heapwise.model import Check, Process, Setup, Verdict
 from heapwise.store import StoredRun
 from heapwise.trust.words import counted, listed
@@ -30,61 +30,92 @@ def check(evidence: Evidence) -> Check:
     proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
     broken = Counter(f"{p.subject} {p.status.replace('_', ' ')}" for p in processes
                      if p.status in BAD)
-    different = _different(stored, [p for p in processes if p.status == "ok"])
+    different = _different(evidence, [p for p in processes if p.status == "ok"])
     false = [f"{p.subject}: {c.detail or c.id}" for p in processes
              for c in p.facts.checks or () if not c.ok]
+    compared = _compared(stored, processes)
     figures = {"processes": len(processes), "proven": len(proven), "broken": dict(broken),
-               "different": different, "failed_checks": false[:20]}
+               "different": different, "failed_checks": false[:20], "compared": compared}
     if false:
         return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
-    if different and not stored.run.plan.options.ignore_output:
-        return Check(ID, TITLE, "fail", f"The output is not the same: {listed(different)}.",
-                     figures)
+    if different:
+        return Check(ID, TITLE, "fail", "What the program did is not what it did under the "
+                     f"baseline: {listed(different)}.", figures)
     if not proven:
         return Check(ID, TITLE, "unavailable", "Neither output nor work was recorded.", figures)
-    return Check(ID, TITLE, *_verdict(stored, processes, broken, different), figures)
+    return Check(ID, TITLE, *_verdict(evidence, processes, broken, compared), figures)
 
 
-def _verdict(stored: StoredRun, processes: list[Process], broken: Counter[str],
-             different: list[str]) -> tuple[Verdict, str]:
-    baselines = {(e.id, baseline_of(stored, e)) for e in stored.run.experiments}
+def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
+             compared: list[str]) -> tuple[Verdict, str]:
+    baselines = set(evidence.baselines.items())
     if any((p.experiment, p.subject) in baselines and p.status in BAD for p in processes):
         return "fail", f"The baseline itself did not finish: {_times(broken)}."
+    if leaving := [left for p in processes if (left := p.facts.lingering)]:
+        return _left_behind(evidence.stored, leaving, len(processes))
     if broken:
         return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
-    if different:
-        return "warn", f"The output differs, and was to be ignored: {listed(different)}."
-    leaving = [left for p in processes if (left := p.facts.lingering)]
-    if leaving:
-        return "warn", (
-            f"{len(leaving)} of {counted(len(processes), 'process', 'processes')} left up to "
-            f"{counted(max(leaving), 'other')} running when they ended. These were killed, and "
-            "their work was not timed: use the program's option to stay in the foreground.")
-    return "pass", (f"Exit code and output, or the experiment's own count, agree in all "
+    if evidence.stored.run.plan.kind != "compare":
+        return "pass", ("Exit code and the experiment's own count agree in all "
+                        f"{counted(len(processes), 'process', 'processes')}.")
+    if not compared:
+        why = ("The output was to be ignored" if evidence.stored.run.plan.options.ignore_output
+               else "The program printed nothing")
+        return "warn", (f"{why}, so only exit codes say that each subject did the same work. "
+                        "--output-file or --check can prove it.")
+    return "pass", (f"Exit code, {' and '.join(compared)} agree in all "
                     f"{counted(len(processes), 'process', 'processes')}.")
+
+
+def _left_behind(stored: StoredRun, leaving: list[int], of: int) -> tuple[Verdict, str]:
+    words = (f"{len(leaving)} of {counted(of, 'process', 'processes')} left up to "
+             f"{counted(max(leaving), 'other')} running when they ended. These were killed, and "
+             "their work was not timed")
+    if stored.run.plan.options.allow_background:
+        return "warn", f"{words}, which --allow-background allows."
+    return "fail", (f"{words}: use the program's option to stay in the foreground, or "
+                    "--allow-background if what they do does not matter.")
+
+
+def _compared(stored: StoredRun, processes: list[Process]) -> list[str]:
+    """What besides the exit code was compared in a comparison, in words."""
+    options, found = stored.run.plan.options, []
+    printed = any(p.facts.output_bytes != 0 for p in processes)
+    if printed and not options.ignore_output:
+        found.append("output")
+    if options.output_files:
+        found.append(counted(len(options.output_files), "file"))
+    if options.check:
+        found.append("the answer of --check")
+    return found
 
 
 def _times(broken: Counter[str]) -> str:
     return listed(f"{what} ({n} times)" if n > 1 else what for what, n in broken.items())
 
 
-def _different(stored: StoredRun, processes: Iterable[Process]) -> list[str]:
-    """Subjects whose output is another than the most frequent one of the same cell.
+def _different(evidence: Evidence, processes: Iterable[Process]) -> list[str]:
+    """Subjects whose exit code, output or files are others than the baseline's.
 
     Only where a program's output is compared: an experiment prints its figures, which vary.
     """
+    stored = evidence.stored
     if stored.run.plan.kind != "compare":
         return []
+    ignored = stored.run.plan.options.ignore_output
     groups: dict[Setup, list[Process]] = {}
     for process in processes:
         if process.facts.output_hash:
             groups.setdefault(process.setup, []).append(process)
     found: list[str] = []
-    for members in groups.values():
-        usual = Counter(_outcome(p) for p in members).most_common(1)[0][0]
-        found += [p.subject for p in members if _outcome(p) != usual]
+    for (experiment, _), members in groups.items():
+        base = [p for p in members if p.subject == evidence.baselines.get(experiment)] or members
+        right = Counter(_outcome(p, ignored) for p in base).most_common(1)[0][0]
+        found += [p.subject for p in members if _outcome(p, ignored) != right]
     return sorted(set(found))
 
 
-def _outcome(process: Process) -> tuple[object, object]:
-    return process.facts.output_hash, process.facts.exit_code
+def _outcome(process: Process, output_ignored: bool) -> tuple[object, ...]:
+    facts = process.facts
+    printed = None if output_ignored else facts.output_hash
+    return printed, facts.exit_code, tuple(sorted((facts.output_files or {}).items()))

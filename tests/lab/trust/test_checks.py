@@ -183,7 +183,12 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V8", "fail", lambda: compare_run(Script(edit=other_output))),
     ("V8", "warn", lambda: compare_run(Script(edit=crashing))),
     ("V8", "fail", lambda: compare_run(Script(edit=baseline_fails))),
-    ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"lingering": 2})),
+    ("V8", "fail", lambda: with_facts(compare_run(), lambda p: {"lingering": 2})),
+    ("V8", "warn", lambda: with_plan(with_facts(compare_run(), lambda p: {"lingering": 2}),
+                                     options=PlanOptions(allow_background=True))),
+    ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"output_bytes": 0})),
+    ("V8", "fail", lambda: with_facts(compare_run(), lambda p: {
+        "output_files": {"/out": "sha256:2" if p.subject.startswith("glibc") else "sha256:1"}})),
     ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
         "checks": [WorkCheck("work", p.number != 3, "999 of 1000 blocks")]})),
     ("V8", "warn", lambda: with_plan(compare_run(Script(edit=other_output)),
@@ -291,6 +296,16 @@ def test_two_rounds_say_nothing_of_labels_however_many_repeats_they_have() -> No
     few = shelf_run(Shelf(rounds=2))
     found = verdict_of(replace(few, samples=[another(s) for s in few.samples]), "V5")
     assert found.verdict == "unavailable"
+
+
+def test_the_right_output_is_the_baselines_and_not_that_of_most() -> None:
+    def others(process: Process) -> Process:
+        if process.subject.startswith("glibc"):
+            return process
+        return replace(process, facts=structs.replace(process.facts, output_hash="xxh3:2"))
+
+    found = verdict_of(compare_run(Script(edit=others)), "V8")
+    assert found.figures["different"] == ["jemalloc", "mimalloc", "scudo"]
 
 
 def test_false_alarms_are_rare() -> None:

@@ -1,0 +1,91 @@
+"""What a process of the user's program did besides printing: files that it wrote, and the user's
+own check of them. Both are part of the same work (V8)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heapwise.model import Status
+from heapwise.runner.launch import Launch, launch
+from heapwise.runner.stop_switch import StopSwitch
+
+Stamp = tuple[int, int, int, int]
+"""Device, inode, size and time of the last change."""
+
+WORDS = 200
+"""Letters of a check's own words that a reason holds."""
+
+
+@dataclass
+class Work:
+    """``files`` and ``check`` are of the user; ``expected``: path -> what the baseline wrote.
+
+    A file is never removed: it may be one that the program changes in place. So a file that a
+    process did not write is told from one that it wrote by the time of its last change.
+    """
+
+    files: Sequence[str]
+    check: str
+    environment: dict[str, str]
+    working_directory: str
+    folder: Path
+    expected: dict[str, str] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Before each process."""
+        self._before = {path: _stamp(path) for path in self.files}
+
+    def judge(
+        self, stop: StopSwitch, timeout_s: float
+    ) -> tuple[Status, str, dict[str, str]]:
+        """After a process that ended well: status, reason, and what is in each file."""
+        missing = [path for path in self.files
+                   if (stamp := _stamp(path)) is None or stamp == self._before[path]]
+        if missing:
+            return "failed", f"it did not write {missing[0]}", {}
+        try:
+            found = {path: _digest(path) for path in self.files}
+        except OSError as error:
+            return "failed", f"{error.filename} cannot be read: {error.strerror}", {}
+        for path, digest in found.items():
+            if self.expected.get(path, digest) != digest:
+                return "output_differs", f"{path} is not the file that the baseline writes", found
+        status, reason = self._checked(stop, timeout_s)
+        return status, reason, found
+
+    def _checked(self, stop: StopSwitch, timeout_s: float) -> tuple[Status, str]:
+        """It runs in the user's environment, with nothing of ours preloaded, and is not timed."""
+        if not self.check:
+            return "ok", ""
+        folder = self.folder / "check"
+        folder.mkdir(exist_ok=True)
+        outcome = launch(Launch(
+            ["/bin/sh", "-c", self.check], self.environment, timeout_s,
+            working_directory=self.working_directory, keeps_output=True), folder, stop)
+        if outcome.interrupted:
+            return "interrupted", "stopped by you"
+        facts = outcome.facts
+        if facts.exit_code == 0:
+            return "ok", ""
+        how = (f"had not ended after {timeout_s:.0f} s" if facts.timed_out
+               else f"was ended by {facts.signal_name or facts.signal}" if facts.signal
+               else f"ended with {facts.exit_code}")
+        words = (outcome.stderr.strip() or outcome.stdout.strip()).decode(errors="replace")
+        said = f": {words[-WORDS:]}" if words else ""
+        return "failed", f"--check {how}{said}"
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        status = Path(path).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def _digest(path: str) -> str:
+    with Path(path).open("rb") as file:
+        return f"sha256:{hashlib.file_digest(file, 'sha256').hexdigest()}"
