@@ -43,6 +43,8 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     if len({r.subject for r in usable}) < 2:
         return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
     fastest, smallest = _winner(evidence, quick), _winner(evidence, small)
+    if evidence.hardly_allocates:
+        quick, fastest = [], None
     parts = [_fastest(evidence, quick, small, fastest, base),
              _smallest(evidence, quick, small, smallest, fastest, base)]
     lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
@@ -53,6 +55,8 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,
              base: str) -> str:
+    if evidence.hardly_allocates:
+        return "Cannot tell which is fastest: the program hardly allocates."
     if winner is None:
         return _no_winner(evidence, quick, base, "faster")
     gain = change(winner.ratio, "more", "less")

@@ -21,11 +21,13 @@ QUANTILE_WORDS = ("p50", "p9", "max")
 def headlines(evidence: Evidence) -> list[str]:
     """For each cell of a pool experiment that times operations, for the heaps, and for the trees.
 
-    None for smoke runs and comparisons.
+    None for smoke runs and comparisons, but for what cannot be told of a program.
     """
     found: list[str] = []
     if evidence.stored.run.plan.smoke:
         return found
+    if evidence.hardly_allocates:
+        return ["Cannot tell which allocator is fastest: the program hardly allocates (V3)."]
     for experiment in evidence.stored.run.experiments:
         if experiment.family != "pool":
             continue

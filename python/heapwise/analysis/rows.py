@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.analysis.seed_figures import seed_value
+from heapwise.analysis.units import TIME_UNITS
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
@@ -20,6 +21,7 @@ FIGURES = ("min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio
            "ratio_high")
 NOTHING: dict[str, Any] = dict.fromkeys(FIGURES)
 LOST = "no sample was kept: V12, V13 and V26 say how many were discarded, and why"
+HARDLY_ALLOCATES = "cannot tell: the program hardly allocates (V3)"
 NOT_FINISHED = ("crashed", "failed", "timed_out", "output_differs", "wrong_allocator", "refused")
 
 
@@ -117,6 +119,9 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")
     if status != "ok" or slowed:
         word = "cannot tell"
+    if evidence.hardly_allocates and quantity.unit in TIME_UNITS and word in ("better", "worse"):
+        word = "cannot tell"
+        notes.append(HARDLY_ALLOCATES)
     if ratio is not None:
         nothing = {"ratio": ratio.ratio, "ratio_low": ratio.low, "ratio_high": ratio.high}
     return nothing | {"verdict": word, "note": "; ".join(n for n in notes if n)}

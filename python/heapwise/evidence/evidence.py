@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 
 from heapwise.evidence.claims import Claim, claims
+from heapwise.evidence.demand import Counts, Demand, counts_of, demand_of
 from heapwise.evidence.kept import Candidate, Sieve, candidates, planted, sieve, timed
 from heapwise.evidence.series import (
     Pairs,
@@ -211,6 +212,31 @@ class Evidence:
             if timed(process):
                 found.setdefault(process.setup, {}).setdefault(process.subject, []).append(process)
         return found
+
+    @cached_property
+    def demand(self) -> Demand | None:
+        """What the program of a comparison asks of malloc; None if that was not counted."""
+        if self.stored.run.plan.kind != "compare":
+            return None
+        return demand_of(self.stored, self.labels)
+
+    @cached_property
+    def labels(self) -> list[str]:
+        """The baselines, then their controls."""
+        return [*self.baselines.values(), *self.controls.values()]
+
+    @cached_property
+    def hardly_allocates(self) -> bool:
+        """Then no allocator is called faster than another, however clear their times are."""
+        return self.demand is not None and self.demand.is_too_small
+
+    @cached_property
+    def counts(self) -> Counts | None:
+        """Calls of malloc under each allocator of a comparison; None if there is none."""
+        if self.stored.run.plan.kind != "compare" or not self.baselines:
+            return None
+        [baseline] = self.baselines.values()
+        return counts_of(self.stored, baseline, next(iter(self.controls.values()), ""))
 
     @cached_property
     def subjects(self) -> dict[str, Subject]:

@@ -40,6 +40,10 @@ LONGEST_S = 3600.0
 PATIENCE, LEAST_S = 20.0, 30.0
 """Later processes may take so many times as long as the baseline's slowest, and at least that."""
 
+COUNTED_S = 10.0
+"""Programs that take longer are counted under the baseline alone: one more process for each subject
+would cost too much of the user's time."""
+
 QUANTITIES = [
     Quantity("wall_time", "s", "lower", "from start to end of the process"),
     Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
@@ -87,6 +91,7 @@ class ProgramExecutor:
     environment: dict[str, str]
     reference: Reference = field(default_factory=Reference)
     slowest_baseline_s: float = 0.0
+    _counted: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.system = next(peer for peer in find_peers() if peer.name == SYSTEM)
@@ -101,6 +106,8 @@ class ProgramExecutor:
     def resume_from(self, processes: list[Process]) -> None:
         """What the earlier invocation knew of the baseline."""
         for process in processes:
+            if process.facts.counting:
+                self._counted.add(process.subject)
             if process.facts.counting or process.status != "ok":
                 continue
             for subject in self.plan.subjects:
@@ -139,13 +146,12 @@ class ProgramExecutor:
 
     def after(self, process: Process) -> None:
         """Problems E030 and E031: what ails the baseline ails the comparison."""
-        if not self._is_baseline(process.subject):
-            return
         if process.status == "ok":
-            first = not self.reference.known
-            self._learn(process)
-            if first:
-                self._count(process)
+            if self._is_baseline(process.subject):
+                self._learn(process)
+            self._count(process)
+        elif not self._is_baseline(process.subject):
+            return
         elif process.status == "output_differs":
             raise Problem(
                 "E031", f"the output of {self.plan.command[0]} is not the same from one run to "
@@ -197,18 +203,29 @@ class ProgramExecutor:
         )
         return launch(what, self._folder.path, stop)
 
-    def _count(self, baseline: Process) -> None:
-        """One untimed process whose calls are counted (V3); its failure costs only that check."""
-        if self._stop.requested or not (native_folder() / COUNTER).exists():
+    def _count(self, measured: Process) -> None:
+        """One process of each subject that is not timed, in which the calls are counted (V3, V8).
+        Of a long program only the baseline is counted. If it fails, only those checks miss it."""
+        name = measured.subject
+        too_long = self.slowest_baseline_s > COUNTED_S and self.reference.known
+        if (name in self._counted or self._stop.requested
+                or (too_long and not self._is_plain_baseline(name))
+                or not (native_folder() / COUNTER).exists()):
             return
-        peer = next(s.peer for s in self.plan.subjects if s.baseline)
+        self._counted.add(name)
+        peer = next(s.peer for s in self.plan.subjects if s.name == name)
         number = self._next_number()
         outcome = self._launch(peer, number, self._stop, COUNTER)
         if outcome.interrupted:
             return
+        status, reason = judge(outcome, None, self.reference)
         facts = structs.replace(with_totals(outcome.facts, outcome.counts),
-                                plain_wall_s=baseline.facts.wall_s)
+                                plain_wall_s=measured.facts.wall_s)
         self._record(Process(
-            number=number, experiment=EXPERIMENT_ID, subject=baseline.subject, parameters={},
-            round=-1, status="ok", warm_up=True, facts=facts, started_at=now(),
+            number=number, experiment=EXPERIMENT_ID, subject=name, parameters={}, round=-1,
+            status="ok" if status == "ok" else "discarded", reason=reason, warm_up=True,
+            facts=facts, started_at=now(),
         ))
+
+    def _is_plain_baseline(self, name: str) -> bool:
+        return any(s.name == name and s.baseline for s in self.plan.subjects)

@@ -1,8 +1,9 @@
 """Did every subject do the same work, to the end?
 
 A crash or an early exit looks fast. Exit code, a hash of the output, the files of --output-file and
-the answer of --check are compared in every process; experiments count their own blocks. What a
-program leaves running when it ends is killed, and its work was not timed.
+the answer of --check are compared in every process; the calls of malloc are counted in one more
+process for each allocator; experiments count their own blocks. What a program leaves running when
+it ends is killed, and its work was not timed.
 If it fails: make the output repeatable, or --ignore-output if the difference is harmless. If it
 names processes left running: use the program's option to stay in the foreground. If it warns that
 nothing was compared: name the files that the program writes, or a command that checks them.
@@ -35,7 +36,8 @@ def check(evidence: Evidence) -> Check:
              for c in p.facts.checks or () if not c.ok]
     compared = _compared(stored, processes)
     figures = {"processes": len(processes), "proven": len(proven), "broken": dict(broken),
-               "different": different, "failed_checks": false[:20], "compared": compared}
+               "different": different, "failed_checks": false[:20], "compared": compared,
+               "calls": evidence.counts.of if evidence.counts else {}}
     if false:
         return Check(ID, TITLE, "fail", f"A check of the work failed: {listed(false)}.", figures)
     if different:
@@ -58,13 +60,36 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
     if evidence.stored.run.plan.kind != "compare":
         return "pass", ("Exit code and the experiment's own count agree in all "
                         f"{counted(len(processes), 'process', 'processes')}.")
+    if unequal := _unequal_counts(evidence):
+        return "warn", unequal
     if not compared:
         why = ("The output was to be ignored" if evidence.stored.run.plan.options.ignore_output
                else "The program printed nothing")
         return "warn", (f"{why}, so only exit codes say that each subject did the same work. "
                         "--output-file or --check can prove it.")
     return "pass", (f"Exit code, {' and '.join(compared)} agree in all "
-                    f"{counted(len(processes), 'process', 'processes')}.")
+                    f"{counted(len(processes), 'process', 'processes')}{_counts(evidence)}.")
+
+
+def _unequal_counts(evidence: Evidence) -> str:
+    """Subjects under which the program asks for memory more or less often, with the numbers."""
+    counts = evidence.counts
+    if counts is None or not counts.differing:
+        return ""
+    words = listed(f"{name} {n:,}" for name, n in counts.differing.items())
+    base = f"{counts.of[counts.baseline]:,} under {counts.baseline}"
+    return (f"The program's calls of malloc are not as many under each allocator: {words}, against "
+            f"{base}. Either it does other work, or it adapts to what it is given.")
+
+
+def _counts(evidence: Evidence) -> str:
+    counts = evidence.counts
+    if counts is None or counts.baseline not in counts.of:
+        return ""
+    if len(counts.of) == 1:
+        return "; calls of malloc were counted under the baseline only"
+    return (f"; as many calls of malloc, about {counts.of[counts.baseline]:,}, under each of "
+            f"{counted(len(counts.of), 'allocator')}")
 
 
 def _left_behind(stored: StoredRun, leaving: list[int], of: int) -> tuple[Verdict, str]:

@@ -138,6 +138,14 @@ def counted(stored: StoredRun, seen: int) -> StoredRun:
     return replace(stored, processes=[*stored.processes, extra])
 
 
+def counted_under(stored: StoredRun, subject: str, calls: int) -> StoredRun:
+    """One more counting process, of another subject than the baseline."""
+    process = replace(stored.processes[0], number=len(stored.processes), subject=subject,
+                      facts=structs.replace(stored.processes[0].facts,
+                                            calls=Calls(malloc=calls)))
+    return replace(stored, processes=[*stored.processes, process])
+
+
 def with_samples(stored: StoredRun, change: Callable[[Sample], dict[str, Any]]) -> StoredRun:
     return replace(stored, samples=[changed(s, **change(s)) for s in stored.samples])
 
@@ -171,6 +179,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V2", "warn", lambda: replace(compare(), run=replace(
         compare().run, preflight=[Check("V2", "", "warn", "forced: its own allocator inside")]))),
     ("V3", "warn", lambda: few_calls(compare())),
+    ("V8", "warn", lambda: counted_under(compare(), "jemalloc", 21_000_000)),
     ("V4", "fail", lambda: counted(pool_run(), 12)),
     ("V5", "fail", lambda: compare_run(Script(bend=label_matters))),
     ("V5", "fail", lambda: compare_run(Script(bend=label_matters, rounds=6))),
@@ -306,6 +315,38 @@ def test_the_right_output_is_the_baselines_and_not_that_of_most() -> None:
 
     found = verdict_of(compare_run(Script(edit=others)), "V8")
     assert found.figures["different"] == ["jemalloc", "mimalloc", "scudo"]
+
+
+@pytest.mark.parametrize(("again", "other", "said"), [
+    (20_000_000, 20_190_000, ""), (20_000_000, 20_210_000, "jemalloc 20,210,000"),
+    (20_400_000, 20_790_000, ""), (20_400_000, 20_810_000, "jemalloc 20,810,000"),
+])
+def test_counts_may_differ_as_much_as_those_of_the_same_thing_twice(
+    again: int, other: int, said: str
+) -> None:
+    stored = counted_under(counted_under(compare(), "glibc-control", again), "jemalloc", other)
+    found = verdict_of(stored, "V8")
+    assert found.verdict == ("warn" if said else "pass")
+    assert said in found.detail
+
+
+def test_a_counting_process_that_crashed_counts_nothing() -> None:
+    """It ended early, so its count is too small; so is a dose that is computed from it."""
+    stored = compare()
+    failed = replace(stored.processes[0], status="discarded", reason="crashed (SIGSEGV)")
+    found = verdict_of(replace(stored, processes=[failed, *stored.processes[1:]]), "V3")
+    assert found.verdict == "unavailable"
+    assert "crashed (SIGSEGV)" in found.detail
+
+
+def test_the_dose_is_of_the_processes_that_were_measured() -> None:
+    """The first process of a run is cold, and the counter slows its process down."""
+    stored = compare()
+    first = replace(stored.processes[0], facts=structs.replace(
+        stored.processes[0].facts, counted_wall_s=400.0, plain_wall_s=400.0))
+    found = verdict_of(replace(stored, processes=[first, *stored.processes[1:]]), "V3")
+    assert found.verdict == "pass"
+    assert found.figures["seconds"] < 3
 
 
 def test_false_alarms_are_rare() -> None:
