@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from heapwise.model import Identity, Library, Peer
+from heapwise.model import Identity, Library, Peer, Process
 
 SYSTEM_LIBRARY = re.compile(r"(libc\.so|libc-|ld-musl)")
 
@@ -25,3 +27,49 @@ def same_library(library: Library | None, peer: Peer) -> bool:
 def own_allocators(records: Iterable[Identity], system: Peer) -> set[str]:
     """Executables whose malloc is not the system's although nothing was preloaded."""
     return {record.exe for record in records if not same_library(record.malloc, system)}
+
+
+def executables(process: Process) -> Counter[str]:
+    """Path of an executable -> how many processes of the tree the probe was in."""
+    found: Counter[str] = Counter()
+    for record in process.identity:
+        if record.exe:
+            found[record.exe] += record.count
+    return found
+
+
+@dataclass(frozen=True)
+class Uneven:
+    """An executable that the probe was in another number of times than under the baseline."""
+
+    subject: str
+    executable: str
+    times: int
+    usual: int
+
+    @property
+    def is_missing(self) -> bool:
+        return self.times < self.usual
+
+    def __str__(self) -> str:
+        return f"{self.executable} {self.times} instead of {self.usual} times under {self.subject}"
+
+
+def uneven(base: Sequence[Process], others: Iterable[Process]) -> list[Uneven]:
+    """Once for each subject and executable. If the number varies under the baseline itself, only
+    what is always outside of its range is told."""
+    usual = [executables(process) for process in base]
+    names = {name for counts in usual for name in counts}
+    seen: dict[str, list[Counter[str]]] = {}
+    for process in others:
+        seen.setdefault(process.subject, []).append(executables(process))
+    found = []
+    for subject, all_counts in seen.items():
+        for name in sorted(names):
+            times, right = [c[name] for c in all_counts], [c[name] for c in usual]
+            least, most = min(right), max(right)
+            if min(times) < least and (least == most or max(times) < least):
+                found.append(Uneven(subject, name, min(times), least))
+            elif max(times) > most and (least == most or min(times) > most):
+                found.append(Uneven(subject, name, max(times), most))
+    return found

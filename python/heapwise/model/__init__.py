@@ -32,6 +32,8 @@ from heapwise.model.facts import (
     Identity,
     LauncherFacts,
     Library,
+    LostExec,
+    ProbeFacts,
     ProcessFacts,
     SampleFacts,
     Start,
@@ -58,11 +60,12 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 
 __all__ = [
     "EXPERIMENT_ID", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check", "Clock",
-    "CountLine", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected", "Experiment",
-    "FileState", "Finding", "Goal", "Identity", "LauncherFacts", "Library", "Machine",
-    "MachineFacts", "Outcome", "Parameter", "Peer", "Plan", "PlanOptions", "Planted", "Process",
-    "ProcessFacts", "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts",
-    "SeedFigure", "SelfTest", "Setting", "Settings", "Setup", "Start", "Status", "Subject",
-    "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
-    "name_with_peer", "same_setting", "setting_order", "short_name",
+    "CountLine", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected",
+    "Experiment", "FileState", "Finding", "Goal", "Identity", "LauncherFacts", "Library",
+    "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter", "Peer", "Plan",
+    "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Quantity", "Quiet",
+    "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "SelfTest", "Setting",
+    "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust",
+    "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting", "setting_order",
+    "short_name",
 ]

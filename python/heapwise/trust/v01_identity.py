@@ -1,16 +1,16 @@
 """Was the library that the row names the one that malloc came from, in every first process?
 
 A library that could not be preloaded is silently ignored by the loader, and the run goes on under a
-wrong name. So a probe inside every process writes down path and build-id of malloc's library. A
-process further down that loses LD_PRELOAD (env -i, a setuid or a static program) leaves no line:
-the check does not see it.
+wrong name. So a probe inside every process writes down path and build-id of malloc's library. The
+executables that it was in must be as many under each allocator, and the program must have called
+malloc. Programs that are started without the library are named by V2.
 If it fails: the row is worth nothing. Look at what the loader says on the program's stderr.
 """
 
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.identity import own_allocators, same_library
+from heapwise.evidence.identity import Uneven, own_allocators, same_library, uneven
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, Identity, Peer, Process
 from heapwise.trust.words import counted, listed
@@ -27,8 +27,9 @@ def check(evidence: Evidence) -> Check:
     wrong = [p for p in watched
              if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
+    counts = evidence.counts.of if evidence.counts else {}
     figures = {"processes": len(watched), "proven": len(proven), "wrong": len(wrong),
-               "silent": len(silent), "own_allocator": sorted(own)}
+               "silent": len(silent), "own_allocator": sorted(own), "calls": counts}
     if not watched or (not proven and not wrong):
         reason = ("No subject of this run loads a library." if not peers
                   else "No process wrote down where its malloc comes from.")
@@ -41,14 +42,33 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "fail", f"{counted(len(silent), 'process', 'processes')} of "
                      f"{len(watched)} did not say where malloc came from "
                      f"({listed(p.subject for p in silent)}).", figures)
+    if never := [name for name, calls in counts.items() if not calls]:
+        return Check(ID, TITLE, "warn", f"Under {listed(never)} no call of malloc arrived in the "
+                     "process whose calls were counted.", figures)
+    differing = _uneven(evidence, proven)
+    if missing := [u for u in differing if u.is_missing]:
+        return Check(ID, TITLE, "fail", "Processes that the baseline has did not have the library, "
+                     f"or were not started: {listed(map(str, missing))}.", figures)
+    if differing:
+        return Check(ID, TITLE, "warn", "The program does not start as many processes under each "
+                     f"allocator: {listed(map(str, differing))}.", figures)
     if own:
         return Check(ID, TITLE, "warn", f"{listed(sorted(own))}: an allocator of its own, which "
                      "nothing that is preloaded replaces. It is in the figures of every row.",
                      figures)
-    further = sum(len(p.identity) - 1 for p in proven)
+    further = sum(sum(record.count for record in p.identity) - 1 for p in proven)
     also = f" and {counted(further, 'process', 'processes')} that they started" if further else ""
     return Check(ID, TITLE, "pass", f"Path and build-id of malloc's library read inside all "
                  f"{len(proven)} first processes{also}, and as expected.", figures)
+
+
+def _uneven(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
+    """Of a comparison: an experiment is one program, and its subjects start what they will."""
+    if evidence.stored.run.plan.kind != "compare":
+        return []
+    ended = [p for p in processes if p.status == "ok"]
+    base = [p for p in ended if p.subject in evidence.labels]
+    return uneven(base, (p for p in ended if p.subject not in evidence.labels)) if base else []
 
 
 def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str]:

@@ -1,22 +1,51 @@
-"""Can malloc be replaced in this program at all? Decided before the run, repeated here.
+"""Can malloc be replaced in this program at all, and in what it starts?
 
 A static, setuid or Go program, or one with an allocator of its own inside, never calls the malloc
-that is preloaded. The program's file is examined before anything runs.
-If it warns: --force was given, and only part of the program is measured.
+that is preloaded. The program's file is examined before anything runs. Programs that it starts, and
+in which the library was not loaded, are named: they lost LD_PRELOAD, or cannot be preloaded.
+If it warns: only part of the program is measured. Measure the named program itself, or start it
+with its environment.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+
 from heapwise.evidence import Evidence
+from heapwise.evidence.kept import timed
 from heapwise.model import Check
+from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V2", "The program's malloc can be replaced"
 
+WHY = {"dropped": "LD_PRELOAD was taken out of its environment",
+       "changed": "LD_PRELOAD was changed in its environment",
+       "silent": "the probe did not know where to report",
+       "kept": "static, setuid, or not a program for this loader"}
+
 
 def check(evidence: Evidence) -> Check:
-    stored = evidence.stored
-    found = [c for c in stored.run.preflight if c.id == ID]
+    found = [c for c in evidence.stored.run.preflight if c.id == ID]
     if not found:
         return Check(ID, TITLE, "unavailable", "No pre-flight was recorded for this run.")
     worst = max(found, key=lambda c: ("pass", "unavailable", "warn", "fail").index(c.verdict))
-    return Check(ID, TITLE, worst.verdict, worst.detail, worst.figures)
+    lost = _lost(evidence)
+    if not lost or worst.verdict == "fail":
+        return Check(ID, TITLE, worst.verdict, worst.detail, worst.figures)
+    words = listed(f"{target or 'a program'} ({WHY.get(fate, fate)}; {counted(times, 'time')})"
+                   for (target, fate), times in lost.items())
+    return Check(ID, TITLE, "warn", f"Partial: what the program starts is not measured with the "
+                 f"allocators: {words}.", worst.figures | {
+                     "lost": [{"target": target, "preload": fate, "times": times}
+                              for (target, fate), times in lost.items()]})
+
+
+def _lost(evidence: Evidence) -> dict[tuple[str, str], int]:
+    """Programs in which the probe was silent -> the most times in one process of a subject."""
+    found: Counter[tuple[str, str]] = Counter()
+    for process in evidence.stored.processes:
+        if timed(process) and process.facts.probe:
+            for lost in process.facts.probe.lost:
+                key = lost.target, lost.preload
+                found[key] = max(found[key], lost.count)
+    return dict(found.most_common())

@@ -19,8 +19,10 @@ from heapwise.model import (
     End,
     Identity,
     Library,
+    LostExec,
     PlanOptions,
     Planted,
+    ProbeFacts,
     Process,
     ProcessFacts,
     Sample,
@@ -81,6 +83,20 @@ def in_the_wrong_library(process: Process) -> Process:
 def child_with_its_own(process: Process) -> Process:
     child = Identity(exe="/opt/own", malloc=Library(path="/opt/own", build_id="id-own"))
     return replace(process, identity=[*process.identity, child])
+
+
+def with_children(counts: Callable[[Process], int]) -> Script:
+    """Each process starts others, as many as ``counts`` says."""
+    def edit(process: Process) -> Process:
+        child = structs.replace(process.identity[0], exe="/usr/bin/child", count=counts(process))
+        return replace(process, identity=[*process.identity, child])
+
+    return Script(edit=edit)
+
+
+def losing(process: Process) -> dict[str, Any]:
+    return {"probe": ProbeFacts(execs=2, lost_execs=2, lost=[
+        LostExec("/opt/static", "kept"), LostExec("/usr/bin/job", "dropped")])}
 
 
 def silent(process: Process) -> Process:
@@ -176,6 +192,14 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V1", "fail", lambda: compare_run(Script(edit=in_the_wrong_library))),
     ("V1", "fail", lambda: compare_run(Script(edit=silent))),
     ("V1", "warn", lambda: compare_run(Script(edit=child_with_its_own))),
+    ("V1", "fail", lambda: compare_run(with_children(
+        lambda p: 4 if p.subject == "jemalloc" else 5))),
+    ("V1", "fail", lambda: compare_run(with_children(
+        lambda p: 4 if (p.subject, p.round) == ("jemalloc", 3) else 5))),
+    ("V1", "warn", lambda: compare_run(with_children(
+        lambda p: 6 if p.subject == "jemalloc" else 5))),
+    ("V1", "warn", lambda: counted_under(compare(), "jemalloc", 0)),
+    ("V2", "warn", lambda: with_facts(compare(), losing)),
     ("V2", "warn", lambda: replace(compare(), run=replace(
         compare().run, preflight=[Check("V2", "", "warn", "forced: its own allocator inside")]))),
     ("V3", "warn", lambda: few_calls(compare())),
@@ -347,6 +371,22 @@ def test_the_dose_is_of_the_processes_that_were_measured() -> None:
     found = verdict_of(replace(stored, processes=[first, *stored.processes[1:]]), "V3")
     assert found.verdict == "pass"
     assert found.figures["seconds"] < 3
+
+
+def test_a_program_that_starts_more_or_fewer_processes_each_time_is_no_fault() -> None:
+    found = verdict_of(compare_run(with_children(lambda p: 3 + p.number % 3)), "V1")
+    assert found.verdict == "pass", found.detail
+    always = verdict_of(compare_run(with_children(
+        lambda p: 1 if p.subject == "scudo" else 3 + p.number % 3)), "V1")
+    assert always.verdict == "fail"
+    assert "/usr/bin/child 1 instead of 3 times under scudo" in always.detail
+
+
+def test_what_lost_the_library_is_named_with_the_reason() -> None:
+    found = verdict_of(with_facts(compare(), losing), "V2")
+    assert found.detail.startswith("Partial: ")
+    assert "/usr/bin/job (LD_PRELOAD was taken out of its environment; " in found.detail
+    assert "/opt/static (static, setuid" in found.detail
 
 
 def test_false_alarms_are_rare() -> None:
