@@ -49,16 +49,17 @@ def find(rows: list[Row], subject: str, quantity: str) -> Row | None:
 
 def judged(check: str, planted: str, percent: int, row: Row | None) -> Planted:
     """``too noisy`` if nothing could be told; ``missed`` for another sign or size."""
+    share = percent / 100
     if row is None or row.ratio is None or row.ratio_low is None or row.ratio_high is None:
-        return Planted(check, planted, "missed", "it was not measured")
+        return Planted(check, planted, "missed", "it was not measured", share)
     low, high = ((end - 1) * 100 for end in (row.ratio_low, row.ratio_high))
     words = f"{(row.ratio - 1) * 100:+.2f} %, {low:+.2f} to {high:+.2f} %"
     fits = low <= percent * (1 + SPREAD) and high >= percent * (1 - SPREAD)
     if row.verdict == "worse" and fits:
-        return Planted(check, planted, "found", words)
+        return Planted(check, planted, "found", words, share)
     if row.verdict in ("cannot tell", "no difference") and fits:
-        return Planted(check, planted, "too noisy", words)
-    return Planted(check, planted, "missed", f"{words}; {row.verdict}")
+        return Planted(check, planted, "too noisy", words, share)
+    return Planted(check, planted, "missed", f"{words}; {row.verdict}", share)
 
 
 def silence(evidence: Evidence) -> Iterator[Planted]:

@@ -188,6 +188,15 @@ def compare() -> StoredRun:
     return compare_run()
 
 
+def with_selftest(stored: StoredRun, *planted: Planted) -> StoredRun:
+    found = SelfTest("2026-11-22T12:00:00", "0.1.0", "b", "m", 30.0, list(planted))
+    return replace(stored, run=replace(stored.run, self_test=found))
+
+
+def effect(percent: int, outcome: Any) -> Planted:
+    return Planted("V6", f"{percent} % more work", outcome, "+1 to +2 %", percent / 100)
+
+
 FAULTS: list[tuple[str, str, Plant]] = [
     ("V1", "fail", lambda: compare_run(Script(edit=in_the_wrong_library))),
     ("V1", "fail", lambda: compare_run(Script(edit=silent))),
@@ -209,6 +218,8 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V5", "fail", lambda: compare_run(Script(bend=label_matters, rounds=6))),
     ("V5", "fail", lambda: slightly_biased(shelf_run(Shelf(rounds=6)))),
     ("V5", "warn", lambda: compare_run(Script(noise=0.2, rounds=8))),
+    ("V6", "warn", lambda: with_selftest(compare(), effect(10, "missed"))),
+    ("V6", "warn", lambda: with_selftest(compare(), effect(3, "too noisy"))),
     ("V7", "fail", lambda: with_facts(compare(), lambda p: {"launcher_rss_bytes": 100 * 2**20})),
     ("V7", "fail", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 4096})),
     ("V7", "fail", lambda: with_facts(compare(), lambda p: {"peak_rss_bytes": 2**50})),
@@ -266,6 +277,8 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V4", pool_run),
     ("V5", lambda: no_control(compare())),
     ("V5", lambda: compare_run(Script(rounds=2))),
+    ("V6", compare),
+    ("V6", lambda: with_selftest(compare(), Planted("V1", "a child", "found", ""))),
     ("V7", lambda: without_facts(compare(), "peak_rss_bytes")),
     ("V7", lambda: without_facts(compare(), "launcher_rss_bytes")),
     ("V8", lambda: without_facts(compare(), "output_hash")),
@@ -303,14 +316,14 @@ def test_without_facts_it_is_unavailable(id: str, plant: Plant) -> None:
 def test_clean_comparison_is_good() -> None:
     trust = check_run(Evidence(compare()))
     assert trust.verdict == "good"
-    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V14", "V25", "V26"}
+    assert {c.id for c in trust.checks if c.verdict != "pass"} == {"V4", "V6", "V14", "V25", "V26"}
 
 
 def test_clean_experiments_pass_everything_that_they_have_facts_for() -> None:
     stored = counted(pool_run(rounds=8), 1_000_000)
     verdicts = {c.id: c.verdict for c in check_run(Evidence(stored)).checks}
     missing = {id for id, verdict in verdicts.items() if verdict != "pass"}
-    assert missing == {"V2", "V3", "V5", "V14", "V25"}
+    assert missing == {"V2", "V3", "V5", "V6", "V14", "V25"}
     assert all(verdicts[id] == "unavailable" for id in missing)
 
 
@@ -387,6 +400,13 @@ def test_what_lost_the_library_is_named_with_the_reason() -> None:
     assert found.detail.startswith("Partial: ")
     assert "/usr/bin/job (LD_PRELOAD was taken out of its environment; " in found.detail
     assert "/opt/static (static, setuid" in found.detail
+
+
+def test_an_effect_of_one_percent_may_be_lost_in_the_noise() -> None:
+    found = verdict_of(with_selftest(
+        compare(), effect(1, "too noisy"), effect(10, "found")), "V6")
+    assert found.verdict == "pass"
+    assert "Found 1 of 2 effects" in found.detail
 
 
 def test_false_alarms_are_rare() -> None:
