@@ -9,6 +9,7 @@ from heapwise.catalog.added import (
     forget,
     read_record,
 )
+from heapwise.catalog.build_quality import examined
 from heapwise.catalog.elf import ElfFacts, read_elf
 from heapwise.catalog.experiments import (
     broken_experiments,
@@ -18,6 +19,7 @@ from heapwise.catalog.experiments import (
 )
 from heapwise.catalog.native import (
     COUNTER,
+    EMPTY,
     KNOWN,
     LAUNCHER,
     OUR_MALLOC,
@@ -54,12 +56,12 @@ from heapwise.catalog.tree_rows import (
 )
 
 __all__ = [
-    "ADD", "COUNTER", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE", "RECORD",
-    "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record", "TreePrograms",
-    "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments", "build_fingerprint",
-    "choose_experiments", "choose_peers", "data_folder", "describe", "expected_output", "fill",
-    "find_experiments", "find_peers", "fingerprint", "first_line", "forget", "forget_trees",
-    "installed_peers", "native_folder", "native_part", "read_declarations", "read_elf",
-    "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
-    "tree_output", "tuning_prefixes",
+    "ADD", "COUNTER", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE",
+    "RECORD", "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record",
+    "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments",
+    "build_fingerprint", "choose_experiments", "choose_peers", "data_folder", "describe",
+    "examined", "expected_output", "fill", "find_experiments", "find_peers", "fingerprint",
+    "first_line", "forget", "forget_trees", "installed_peers", "native_folder", "native_part",
+    "read_declarations", "read_elf", "read_record", "read_tree_record", "read_trees",
+    "subject_specs", "system_library", "tree_output", "tuning_prefixes",
 ]

@@ -23,6 +23,7 @@ def settings() -> dict[str, Any]:
         "swap_total_bytes": _kib("SwapTotal"),
         "numa_balancing": read_number("/proc/sys/kernel/numa_balancing"),
         "aslr": read_number("/proc/sys/kernel/randomize_va_space"),
+        "personality": read_text("/proc/self/personality"),
         **cgroup_limits(),
     }
 

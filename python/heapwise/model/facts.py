@@ -261,6 +261,9 @@ class ProcessFacts(LauncherFacts, frozen=True):
     counted_wall_s: Number | None = None
     """Of the longest process of the tree."""
 
+    startup_s: Number | None = None
+    """The least that an empty program took under the same allocator: what a start costs."""
+
     plain_wall_s: Number | None = None
     """Of a process with the same work that was timed."""
 

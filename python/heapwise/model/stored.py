@@ -49,6 +49,12 @@ class Peer:
     environment_prefixes: list[str] = field(default_factory=list)
     notes: str = ""
     debug_build: bool = False
+    """By its file's name."""
+
+    unoptimised: bool = False
+    """By its code, as the number of calls of a failed assertion in it: ``asserts``."""
+
+    asserts: int = 0
     known_faults: list[str] = field(default_factory=list)
     """Promises of malloc that this version is known to break: said, and no surprise."""
 

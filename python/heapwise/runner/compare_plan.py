@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heapwise.catalog import SYSTEM, choose_peers, find_peers
+from heapwise.catalog import SYSTEM, choose_peers, examined, find_peers
 from heapwise.errors import Problem
 from heapwise.model import Experiment, Peer, Plan, PlanOptions, Subject
 from heapwise.runner.environment import cleaned, to_store
@@ -95,9 +95,9 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
         if baseline not in by_name:
             by_name |= {peer.name: peer for peer in _baseline_peer(baseline)}
         peer = by_name.pop(baseline)
-        first = Subject(baseline, _title(peer), peer, baseline=True)
+        first = Subject(baseline, _title(peer), examined(peer), baseline=True)
     control = control_of(first)
-    others = [Subject(peer.name, _title(peer), peer) for peer in by_name.values()]
+    others = [Subject(peer.name, _title(peer), examined(peer)) for peer in by_name.values()]
     if not others and request.allocators:
         raise Problem("E003", f"{first.name} is the baseline: name at least one other allocator",
                       do=f"heapwise compare --allocators {first.name},jemalloc -- PROGRAM")

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from heapwise.catalog import SYSTEM, choose_experiments, find_peers, tuning_prefixes
+from heapwise.catalog import SYSTEM, choose_experiments, examined, find_peers, tuning_prefixes
 from heapwise.errors import Problem
 from heapwise.model import (
     Experiment,
@@ -145,7 +145,7 @@ def _subjects(experiments: Sequence[Experiment], peers: Sequence[Peer]) -> list[
                 continue
             peer = by_name.get(_peer_of(spec))
             found.setdefault(spec.name, Subject(
-                spec.name, spec.title, peer, baseline=spec.name in baselines
+                spec.name, spec.title, peer and examined(peer), baseline=spec.name in baselines
             ))
     for name in sorted(baselines & found.keys()):
         found[control_name(name)] = control_of(found[name])

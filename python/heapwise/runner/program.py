@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from msgspec import structs
 
-from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_folder, native_part
+from heapwise.catalog import COUNTER, EMPTY, PROBE, SYSTEM, find_peers, native_folder, native_part
 from heapwise.errors import Problem
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
@@ -39,6 +39,9 @@ LONGEST_S = 3600.0
 
 PATIENCE, LEAST_S = 20.0, 30.0
 """Later processes may take so many times as long as the baseline's slowest, and at least that."""
+
+STARTS = 3
+"""Of an empty program, of which the shortest counts."""
 
 COUNTED_S = 10.0
 """Programs that take longer are counted under the baseline alone: one more process for each subject
@@ -190,7 +193,8 @@ class ProgramExecutor:
         return max(LEAST_S, PATIENCE * known) if known else LONGEST_S
 
     def _launch(
-        self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str
+        self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str,
+        command: Sequence[str] = (),
     ) -> Outcome:
         library = peer.path if peer and peer.path else ""
         observer = str(native_part(watcher))
@@ -198,7 +202,7 @@ class ProgramExecutor:
         order = (observer, library) if watcher == COUNTER else (library, observer)
         environment = of_child(peer, self.environment, order, padding(self.plan.seed, number))
         what = Launch(
-            self.plan.command, environment, self._timeout_s(), self.plan.input_path,
+            command or self.plan.command, environment, self._timeout_s(), self.plan.input_path,
             self.plan.working_directory, self.plan.options.cpus,
         )
         return launch(what, self._folder.path, stop)
@@ -219,13 +223,24 @@ class ProgramExecutor:
         if outcome.interrupted:
             return
         status, reason = judge(outcome, None, self.reference)
-        facts = structs.replace(with_totals(outcome.facts, outcome.counts),
-                                plain_wall_s=measured.facts.wall_s)
+        facts = structs.replace(
+            with_totals(outcome.facts, outcome.counts), plain_wall_s=measured.facts.wall_s,
+            startup_s=self._startup_s(peer, number))
         self._record(Process(
             number=number, experiment=EXPERIMENT_ID, subject=name, parameters={}, round=-1,
             status="ok" if status == "ok" else "discarded", reason=reason, warm_up=True,
             facts=facts, started_at=now(),
         ))
+
+    def _startup_s(self, peer: Peer | None, number: int) -> float | None:
+        """What starting and ending a process costs under ``peer``, whatever the program does."""
+        empty = native_folder() / EMPTY
+        if not empty.exists():
+            return None
+        outcomes = [self._launch(peer, number, self._stop, PROBE, [str(empty)])
+                    for _ in range(STARTS) if not self._stop.requested]
+        return min((o.facts.wall_s for o in outcomes if o.facts.exit_code == 0 and o.facts.wall_s),
+                   default=None)
 
     def _is_plain_baseline(self, name: str) -> bool:
         return any(s.name == name and s.baseline for s in self.plan.subjects)

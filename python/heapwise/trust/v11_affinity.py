@@ -1,7 +1,8 @@
 """Did the processes run on the processors that they were meant to have?
 
 A pin that was not applied, or a container with fewer processors than one thinks, changes what is
-measured. Each process reads back what it really has.
+measured. Each process reads back what it has just before the program begins. A program may choose
+other processors for itself; then it must choose the same under each allocator.
 If it fails: see --cpus, and what limits this container or session.
 """
 
@@ -37,8 +38,16 @@ def check(evidence: Evidence) -> Check:
     if strayed:
         return Check(ID, TITLE, "fail", f"A timed region ran on processor {strayed[0]}, outside "
                      "its affinity.", figures)
+    chosen = _chosen(stored)
+    figures["chosen"] = {name: [list(s) for s in sorted(sets)] for name, sets in chosen.items()}
+    if len(set(chosen.values())) > 1:
+        words = listed(f"{name} {sorted(map(list, sets))}" for name, sets in chosen.items())
+        return Check(ID, TITLE, "warn", "The program did not choose the same processors for itself "
+                     f"under each allocator: {words}.", figures)
     words = (f"Read back inside {len(seen)} processes: {counted(len(sets[0]), 'processor')} "
              f"{list(sets[0])} throughout.")
+    for own in sorted(next(iter(chosen.values()), frozenset()) - set(sets)):
+        words += f" The program chose {list(own)} for itself."
     crowded = _crowded(stored, len(sets[0]))
     if crowded:
         words += f" Rows with {listed(map(str, sorted(crowded)))} threads measure waiting as well."
@@ -46,10 +55,23 @@ def check(evidence: Evidence) -> Check:
 
 
 def _affinities(process: Process) -> list[list[int]]:
-    found = [process.facts.affinity, *(record.affinity for record in process.identity)]
+    """As the launcher read it in the child before the program began, and as our own experiments
+    do when they begin."""
+    found = [process.facts.affinity]
     if process.facts.start:
         found.append(process.facts.start.affinity)
     return [sorted(affinity) for affinity in found if affinity]
+
+
+def _chosen(stored: StoredRun) -> dict[str, frozenset[tuple[int, ...]]]:
+    """Subject -> the sets of processors that the processes of a comparison began with."""
+    if stored.run.plan.kind != "compare":
+        return {}
+    found: dict[str, set[tuple[int, ...]]] = {}
+    for process in measured(stored):
+        found.setdefault(process.subject, set()).update(
+            tuple(sorted(record.affinity)) for record in process.identity if record.affinity)
+    return {name: frozenset(sets) for name, sets in found.items()}
 
 
 def _asked(stored: StoredRun) -> list[int] | None:

@@ -1,7 +1,8 @@
 """Is everything that was measured an optimised build, and known by its version?
 
 A debug build is several times slower and says nothing of the real one. Versions, build-ids and
-compiler flags are recorded.
+compiler flags are recorded, and the code of each library is examined: without optimisation its
+functions put their arguments on the stack, and assertions leave calls.
 If it fails: install the release build.
 """
 
@@ -17,6 +18,9 @@ from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V18", "Release builds, known by version"
 
+MANY_ASSERTS = 5
+"""Fewer are in release builds, too: a single one in Debian's tcmalloc."""
+
 
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
@@ -31,10 +35,13 @@ def check(evidence: Evidence) -> Check:
     if not peers and not builds:
         return Check(ID, TITLE, "unavailable", "Neither an allocator nor a compiler is on record.")
     debug = [p.name for p in peers if p.debug_build]
+    debug += [f"{p.name} (not optimised)" for p in peers if p.unoptimised and not p.debug_build]
     slow = [e for e, _, flags, _ in builds if not optimised(flags)]
     if debug or slow:
         return Check(ID, TITLE, "fail", f"Built for debugging: {listed(debug + slow)}.", figures)
-    asserting = [e for e, _, _, ndebug in builds if ndebug is False]
+    asserting = [f"{p.name} ({p.asserts} calls of a failed assertion)" for p in peers
+                 if p.asserts >= MANY_ASSERTS]
+    asserting += [e for e, _, _, ndebug in builds if ndebug is False]
     if asserting:
         return Check(ID, TITLE, "warn", f"Built with assertions: {listed(asserting)}.", figures)
     unnamed = [p.name for p in peers if not p.version and not p.build_id]

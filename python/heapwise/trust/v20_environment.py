@@ -28,10 +28,18 @@ def check(evidence: Evidence) -> Check:
     for subject in stored.run.plan.subjects:
         prefixes.update(subject.peer.environment_prefixes if subject.peer else [])
     leaked = sorted(n for n in environment if n.startswith(tuple(p for p in prefixes if p)))
-    figures = {"variables": len(environment), "leaked": leaked}
+    declared = {s.name: dict(s.peer.environment) for s in stored.run.plan.subjects
+                if s.peer and s.peer.environment and not s.control}
+    figures = {"variables": len(environment), "leaked": leaked, "declared": declared}
     if leaked:
         values = [f"{name}={environment[name]}" for name in leaked]
         return Check(ID, TITLE, "warn", f"Kept from your environment: {listed(values)}. The rows "
                      "are not default against default.", figures)
-    return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')}, "
-                 "none of them an allocator's or the loader's.", figures)
+    return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')} of "
+                 f"yours, none an allocator's or the loader's{_declared(declared)}.", figures)
+
+
+def _declared(variables: dict[str, dict[str, str]]) -> str:
+    words = [f"{name} gets {variable}={value}" for name, its in variables.items()
+             for variable, value in its.items()]
+    return f"; by its declaration {listed(words)}" if words else ""
