@@ -7,8 +7,10 @@ samples during which the machine was demonstrably not ours (``RULES``).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import sqrt
 
+from heapwise.evidence.breadth import processor_of, references_of
 from heapwise.model import Process, Sample, Setup
 from heapwise.store import StoredRun
 
@@ -22,8 +24,8 @@ STEAL_TICKS = 2
 TICK_S = 0.01
 
 CROWD = 0.03
-"""Chains side by side that take 3 % more, before or after a sample, than at best in the whole run:
-somebody else ran on the other hardware thread of the core (bench/kernel/breadth.hpp)."""
+"""Chains side by side that take 3 % more around a sample than they usually do on a core that nobody
+shares: somebody else ran on the other hardware thread of the core (evidence/breadth.py)."""
 
 ENOUGH = 0.5
 """Samples of a shared core go where each subject of the cell has others in half of its rounds: for
@@ -40,8 +42,12 @@ class Candidate:
 
     sample: Sample
     process: Process
-    least_breadth_ns: float = 0.0
-    """Of all samples of the run; 0 where none was taken."""
+    usual_breadth_ns: float = 0.0
+    """On its processor, while nobody shares the core; 0 where none was taken."""
+
+    after_counts: bool = True
+    """Whether the look after the sample counts: not if only this subject is crowded then, since
+    what it still does in the background is its own cost."""
 
     def spin_change(self) -> float | None:
         """Relative change of the spin, 0.02 is 2 %; the sample's own pair, else the process's."""
@@ -60,8 +66,10 @@ class Candidate:
 
     def crowd(self) -> float | None:
         """How much longer chains side by side took, 0.03 is 3 %; None where nothing is known."""
-        found = breadths(self.sample)
-        return max(found) / self.least_breadth_ns - 1 if found else None
+        facts = self.sample.facts
+        looks = (facts.breadth_before_ns, facts.breadth_after_ns if self.after_counts else None)
+        found = [float(took) for took in looks if took]
+        return max(found) / self.usual_breadth_ns - 1 if found else None
 
 
 def steal_share(process: Process) -> float | None:
@@ -70,12 +78,6 @@ def steal_share(process: Process) -> float | None:
     if ticks is None or not wall_s:
         return None
     return ticks * TICK_S / wall_s
-
-
-def breadths(sample: Sample) -> list[float]:
-    """Nanoseconds; none, or before and after."""
-    found = sample.facts.breadth_before_ns, sample.facts.breadth_after_ns
-    return [float(breadth_ns) for breadth_ns in found if breadth_ns]
 
 
 def _moved(candidate: Candidate) -> bool:
@@ -136,9 +138,33 @@ def timed(process: Process) -> bool:
 def candidates(stored: StoredRun) -> list[Candidate]:
     """Samples that may count, before the rules, in the order in which they were taken."""
     processes = {p.number: p for p in measured(stored)}
-    least = min((b for s in stored.samples for b in breadths(s)), default=0.0)
-    return [Candidate(s, processes[s.process], least) for s in stored.samples
-            if not s.warm_up and s.process in processes]
+    usual = references_of(stored.samples)
+    found = [Candidate(s, processes[s.process], usual.of(processor_of(s))) for s in stored.samples
+             if not s.warm_up and s.process in processes]
+    busy = _busy_afterwards(found, {s.name for s in stored.run.plan.subjects
+                                    if s.baseline or s.control})
+    return [replace(c, after_counts=False) if (c.setup, c.sample.subject) in busy else c
+            for c in found]
+
+
+def _busy_afterwards(found: list[Candidate], labels: set[str]) -> set[tuple[Setup, str]]:
+    """Subjects of a cell after which the core is shared more often than after the baseline, by more
+    than two standard errors: it is they who share it. All, where there is no baseline."""
+    hits: dict[tuple[Setup, str], list[bool]] = {}
+    for candidate in found:
+        after = candidate.sample.facts.breadth_after_ns
+        if after:
+            subject = "" if candidate.sample.subject in labels else candidate.sample.subject
+            hits.setdefault((candidate.setup, subject), []).append(
+                after / candidate.usual_breadth_ns - 1 > CROWD)
+    busy = set()
+    for (setup, subject), mine in hits.items():
+        base = hits.get((setup, ""), [])
+        share = (sum(mine) + sum(base)) / (len(mine) + len(base))
+        allowed = 2 * sqrt(share * (1 - share) * (1 / len(mine) + 1 / max(1, len(base))))
+        if subject and (not base or sum(mine) / len(mine) > sum(base) / len(base) + allowed):
+            busy.add((setup, subject))
+    return busy
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from heapwise.model.derived import (
 from heapwise.model.facts import (
     Calls,
     Clock,
+    Counter,
     CountLine,
     End,
     Identity,
@@ -35,6 +36,7 @@ from heapwise.model.facts import (
     LostExec,
     ProbeFacts,
     ProcessFacts,
+    Processor,
     SampleFacts,
     Start,
     WorkCheck,
@@ -60,12 +62,12 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 
 __all__ = [
     "EXPERIMENT_ID", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check", "Clock",
-    "CountLine", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected",
+    "CountLine", "Counter", "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected",
     "Experiment", "FileState", "Finding", "Goal", "Identity", "LauncherFacts", "Library",
     "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter", "Peer", "Plan",
-    "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Quantity", "Quiet",
-    "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "SelfTest", "Setting",
-    "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust",
-    "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting", "setting_order",
-    "short_name",
+    "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "Quantity",
+    "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "SelfTest",
+    "Setting", "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec",
+    "Trust", "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting",
+    "setting_order", "short_name",
 ]

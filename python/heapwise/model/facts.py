@@ -249,9 +249,6 @@ class ProcessFacts(LauncherFacts, frozen=True):
     """Path of a file that the user named -> a hash of what the process wrote into it."""
 
     stderr_tail: str | None = None
-    counters_running_share: Number | None = None
-    """The smallest part of the time that a hardware counter ran. Nothing records it yet."""
-
     counting: bool = False
     """The process was not timed: the counting probe was inside. The next facts are its totals."""
 

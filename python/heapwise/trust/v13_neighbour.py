@@ -1,8 +1,11 @@
 """Did somebody else use the machine meanwhile?
 
-Time that the hypervisor took, waiting for a processor, and involuntary switches are recorded for
-each process; samples with more than 2 % of stolen time are discarded and counted.
-If it warns: something else is running. Stop it, or trust only large differences.
+Time that the hypervisor took, waiting for a processor, involuntary switches, and the time for which
+a limit of the control group stopped processes are recorded for each process; samples with more
+than 2 % of stolen time are discarded and counted. What a parallel program makes itself wait is no
+neighbour.
+If it warns: something else is running, or the limit of the container is too low. Stop it, raise it,
+or trust only large differences.
 """
 
 from __future__ import annotations
@@ -25,6 +28,13 @@ SWITCHES_PER_S = 200
 """Involuntary switches per second of the median process: more than a time slice of 5 ms each."""
 
 
+THROTTLED_SHARE = 0.01
+"""Of the time of all processes."""
+
+PARALLEL = 0.8
+"""A program that keeps so much of its processors busy waits for itself."""
+
+
 def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     processes = measured(stored)
@@ -38,7 +48,7 @@ def check(evidence: Evidence) -> Check:
     figures: dict[str, Any] = {
         "processes": len(processes), "struck": struck, "discarded": removed,
         "median_steal": _median(steals), "median_pressure": _median(waits),
-        "median_switches_per_s": _median(switches),
+        "median_switches_per_s": _median(switches), "throttled": _throttled(processes),
     }
     troubles = _troubles(figures, struck > removed and struck > TOO_MANY * result.of)
     verdict: Verdict = "warn" if troubles else "pass"
@@ -60,12 +70,31 @@ def _troubles(figures: dict[str, Any], robbed: bool) -> list[str]:
     if (figures["median_switches_per_s"] or 0) > SWITCHES_PER_S:
         found.append(f"the median process was put off its processor "
                      f"{figures['median_switches_per_s']:.0f} times a second")
+    if (figures["throttled"] or 0) > THROTTLED_SHARE:
+        found.append("a limit of the control group stopped processes for "
+                     f"{percent(figures['throttled'])} of their time")
     return [words[0].upper() + words[1:] if not i else words for i, words in enumerate(found)]
 
 
 def _pressure(process: Process) -> float | None:
+    """None for a program that keeps its processors busy: its own threads wait for each other."""
     waited_us, wall_s = process.facts.psi_cpu_us, process.facts.wall_s
-    return waited_us / 1e6 / wall_s if waited_us is not None and wall_s else None
+    if waited_us is None or not wall_s or _is_parallel(process):
+        return None
+    return waited_us / 1e6 / wall_s
+
+
+def _is_parallel(process: Process) -> bool:
+    cpu_s, wall_s = process.facts.cpu_s, process.facts.wall_s
+    processors = len(process.facts.affinity or [])
+    return bool(cpu_s and wall_s and processors > 1 and cpu_s > PARALLEL * processors * wall_s)
+
+
+def _throttled(processes: list[Process]) -> float | None:
+    """Share of the time of all processes; of several stopped at once each counts."""
+    known = [(p.facts.throttled_us, p.facts.wall_s) for p in processes
+             if p.facts.throttled_us is not None and p.facts.wall_s]
+    return sum(us for us, _ in known) / 1e6 / sum(wall for _, wall in known) if known else None
 
 
 def _switches(process: Process) -> float | None:
@@ -73,7 +102,8 @@ def _switches(process: Process) -> float | None:
     number, wall_s = process.facts.involuntary_switches, process.facts.wall_s
     if number is None or not wall_s or wall_s < 0.1:
         return None
-    if Settings.of(process.parameters).number("threads", 1) > 1:
+    parallel = Settings.of(process.parameters).number("threads", 1) > 1
+    if parallel or _is_parallel(process):
         return None
     return number / wall_s
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 from msgspec import structs
-from synthetic import Script, changed, compare_run, peer, pool_run
+from synthetic import POOL, Script, changed, compare_run, peer, pool_run
 from synthetic_shelf import Shelf, shelf_run
 
 from heapwise.evidence import Evidence
 from heapwise.model import (
     Calls,
     Check,
+    Counter,
     End,
     Identity,
     Library,
@@ -25,6 +26,7 @@ from heapwise.model import (
     ProbeFacts,
     Process,
     ProcessFacts,
+    Processor,
     Sample,
     SelfTest,
     WorkCheck,
@@ -208,6 +210,11 @@ def pinned_by_itself(processors: Callable[[Process], list[int]]) -> Script:
     return Script(edit=edit)
 
 
+def waiting(sample: Sample) -> dict[str, Any]:
+    """The repeats that waited long are those that took less."""
+    return {"waited_ns": 0.0 if sample.values["alloc_fresh"] > POOL[sample.subject] else 2e8}
+
+
 def slow_start(subject: str, round_: int, value: float) -> float:
     return value * 1.2 if round_ in (0, 1) else value
 
@@ -285,7 +292,9 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"steal_ticks": 50})),
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"psi_cpu_us": 2_000_000})),
     ("V13", "warn", lambda: with_facts(compare(), lambda p: {"involuntary_switches": 5000})),
-    ("V14", "fail", lambda: with_facts(compare(), lambda p: {"counters_running_share": 0.5})),
+    ("V13", "warn", lambda: with_facts(compare(), lambda p: {"throttled_us": 100_000})),
+    ("V14", "warn", lambda: with_facts(compare(), lambda p: {
+        "counters": [Counter("cycles", 10, 1000, 500)]})),
     ("V15", "warn", lambda: compare_run(Script(bend=slow_start))),
     ("V15", "warn", lambda: with_facts(compare(), lambda p: {
         "wall_s": 60.0 if p.number == 1 else p.facts.wall_s})),
@@ -312,8 +321,11 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V25", "warn", lambda: replace(compare(), run=replace(compare().run, self_test=SelfTest(
         "2026-11-22T12:00:00", "0.1.0", "b", "m", 30.0,
         [Planted("V8", "another output", "missed", "")])))),
+    ("V26", "warn", lambda: with_facts(compare(), lambda p: {
+        "processors": [Processor(cpu=0, breadth_before_ns=40_000 + 8_000 * (p.number % 2))]})),
+    ("V26", "warn", lambda: with_samples(pool_run(rounds=6), waiting)),
     ("V26", "warn", lambda: with_samples(pool_run(), lambda s: {
-        "breadth_after_ns": 60_000 if s.process else 40_000})),
+        "breadth_before_ns": 60_000 if s.process else 40_000})),
 ]
 
 NOT_YET = {"V16", "V24"}
@@ -467,6 +479,24 @@ def test_an_effect_of_one_percent_may_be_lost_in_the_noise() -> None:
         compare(), effect(1, "too noisy"), effect(10, "found")), "V6")
     assert found.verdict == "pass"
     assert "Found 1 of 2 effects" in found.detail
+
+
+def test_what_a_parallel_program_makes_itself_wait_is_no_neighbour() -> None:
+    stored = with_facts(compare(), lambda p: {
+        "psi_cpu_us": 2_000_000, "involuntary_switches": 5000, "user_s": 2 * p.facts.wall_s})
+    assert verdict_of(stored, "V13").verdict == "pass"
+
+
+def test_counters_that_ran_all_the_time_and_those_that_are_missing_are_named() -> None:
+    whole = [Counter("instructions", 10, 1000, 1000), Counter("page_faults", 10, 1000, 1000)]
+    found = verdict_of(with_facts(compare(), lambda p: {"counters": whole}), "V14")
+    assert found.verdict == "pass"
+    assert found.figures["running_share"] == {"instructions": 1.0, "page_faults": 1.0}
+    kernels = verdict_of(with_facts(compare(), lambda p: {
+        "counters": whole[1:], "counters_missing": "cycles: not allowed"}), "V14")
+    assert kernels.verdict == "unavailable"
+    assert "cycles: not allowed" in kernels.detail
+    assert "page_faults" in kernels.detail
 
 
 def test_a_program_that_pins_itself_is_no_fault() -> None:

@@ -61,9 +61,9 @@ def test_a_rule_that_would_remove_too_many_removes_none() -> None:
 
 
 def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
-    """Samples beside which somebody shared the core."""
+    """Samples before which somebody shared the core."""
     return replace(stored, samples=[
-        changed(s, breadth_after_ns=52_000) if crowded(s) else s
+        changed(s, breadth_before_ns=52_000) if crowded(s) else s
         for s in stored.samples])
 
 
@@ -71,7 +71,7 @@ def test_a_shared_core_costs_the_sample_even_where_most_are_shared() -> None:
     stored = with_crowds(pool_run(rounds=6), lambda s: s.repeat % 3 > 0)
     sifted = Evidence(stored).sieve
     assert sifted.removed["V26"] == sifted.struck["V26"] > 0.5 * sifted.of
-    assert not any(s.facts.breadth_after_ns > 50_000 for s in sifted.kept)
+    assert not any(s.facts.breadth_before_ns > 50_000 for s in sifted.kept)
     found = shared_core(Evidence(stored))
     assert found.verdict == "pass"
     assert f"{sifted.removed['V26']} of them discarded" in found.detail
@@ -85,6 +85,35 @@ def test_a_cell_stays_as_it_is_where_one_subject_would_have_too_little_left() ->
     found = shared_core(Evidence(stored))
     assert found.verdict == "warn"
     assert "their intervals carry it" in found.detail
+
+
+def test_one_lucky_look_does_not_make_all_others_crowded() -> None:
+    stored = pool_run(rounds=6)
+    first = changed(stored.samples[5], breadth_before_ns=36_000)
+    lucky = replace(stored, samples=[*stored.samples[:5], first, *stored.samples[6:]])
+    assert Evidence(lucky).sieve.struck["V26"] == 0
+
+
+def test_each_processor_has_a_reference_of_its_own() -> None:
+    """A slow core beside a fast one is not always crowded."""
+    stored = pool_run(rounds=6)
+    two_kinds = replace(stored, samples=[
+        changed(s, cpus=[1], breadth_before_ns=60_000, breadth_after_ns=60_100) if s.process % 2
+        else s for s in stored.samples])
+    assert Evidence(two_kinds).sieve.struck["V26"] == 0
+
+
+def test_what_a_subject_does_in_the_background_stays_its_own_cost() -> None:
+    """Its thread that gives memory back still runs at the look after the sample."""
+    stored = pool_run(rounds=6)
+    busy = replace(stored, samples=[
+        changed(s, breadth_after_ns=52_000) if s.subject == "malloc@mimalloc" and s.repeat % 2
+        else s for s in stored.samples])
+    assert Evidence(busy).sieve.struck["V26"] == 0
+    assert shared_core(Evidence(busy)).figures["busy_afterwards"] == ["malloc@mimalloc"]
+    everybody = replace(stored, samples=[
+        changed(s, breadth_after_ns=52_000) if s.repeat % 2 else s for s in stored.samples])
+    assert Evidence(everybody).sieve.struck["V26"] > 0
 
 
 def test_without_chains_nothing_is_called_crowded() -> None:
