@@ -1,4 +1,4 @@
-"""V1 on real processes: what a program starts has the library under every allocator, or none."""
+"""V1 and V2 on real processes: what a program starts has the library, or is named."""
 
 from __future__ import annotations
 
@@ -13,10 +13,14 @@ pytestmark = pytest.mark.usefixtures("built_native")
 
 
 def v1(heapwise: Any, *command: str) -> dict[str, Any]:
+    return checks(heapwise, *command)["V1"]
+
+
+def checks(heapwise: Any, *command: str) -> dict[str, dict[str, Any]]:
     done = heapwise("compare", "--allocators", "jemalloc,glibc", "--runs", "1", "--warmup", "0",
                     "--json", "--", *command)
     assert done.stdout, done.stderr
-    return next(c for c in json.loads(done.stdout)["trust"]["checks"] if c["id"] == "V1")
+    return {c["id"]: c for c in json.loads(done.stdout)["trust"]["checks"]}
 
 
 def test_a_child_that_loses_the_library_under_one_allocator_fails(heapwise: Any) -> None:
@@ -40,3 +44,26 @@ def test_a_program_that_never_calls_malloc_proves_no_allocator(
     found = v1(heapwise, "./none")
     assert found["verdict"] == "warn", found
     assert "no call of malloc arrived" in found["detail"]
+
+
+STATIC = """
+#include <stdlib.h>
+int main(void) { char *p = malloc(9); p[0] = 0; free(p); return 0; }
+"""
+
+
+@pytest.mark.parametrize(("script", "why"), [
+    ("env -i ./static; echo same", "LD_PRELOAD was taken out of its environment"),
+    ("unset LD_PRELOAD; ./static; echo same", "LD_PRELOAD was taken out of its environment"),
+    ("./static; echo same", "static, setuid, or not a program for this loader"),
+])
+def test_a_program_whose_children_lose_the_library_is_partial(
+    heapwise: Any, tmp_path: Path, script: str, why: str
+) -> None:
+    """All of these were called good, with peak memory of the shell alone."""
+    (tmp_path / "static.c").write_text(STATIC)
+    subprocess.run(["cc", "-O0", "-static", "-o", "static", "static.c"], cwd=tmp_path, check=True)
+    found = checks(heapwise, "/bin/sh", "-c", script)["V2"]
+    assert found["verdict"] == "warn", found
+    assert found["detail"].startswith("Partial: ")
+    assert f"static ({why}" in found["detail"]

@@ -56,6 +56,13 @@ def test_children_left_behind_may_be_allowed(heapwise: Any) -> None:
     assert done.returncode != 3, done.stderr
 
 
+def test_work_that_goes_on_after_the_end_of_the_program_is_said(heapwise: Any) -> None:
+    """It ends by itself before it would be killed, and its time is in no figure."""
+    found = v8(shell(heapwise, "(sleep 0.1; echo late) & echo done"))
+    assert found["verdict"] == "warn"
+    assert "after it had ended" in found["detail"]
+
+
 def test_files_of_the_same_contents_are_the_same_work(heapwise: Any, tmp_path: Path) -> None:
     done = shell(heapwise, "echo same >one; echo more >two",
                  "--output-file", "one", "--output-file", "two")

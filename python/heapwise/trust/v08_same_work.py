@@ -22,6 +22,10 @@ from heapwise.trust.words import counted, listed
 
 ID, TITLE = "V8", "Every subject did the same work"
 
+LATE_S, LATE_SHARE = 0.005, 0.01
+"""Work after the end of the program that is longer than this, and than 1 % of the program's time,
+matters."""
+
 BAD = {"crashed", "failed", "timed_out", "output_differs", "wrong_allocator"}
 
 
@@ -60,6 +64,8 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
     if evidence.stored.run.plan.kind != "compare":
         return "pass", ("Exit code and the experiment's own count agree in all "
                         f"{counted(len(processes), 'process', 'processes')}.")
+    if late := _late(processes):
+        return "warn", late
     if unequal := _unequal_counts(evidence):
         return "warn", unequal
     if not compared:
@@ -100,6 +106,19 @@ def _left_behind(stored: StoredRun, leaving: list[int], of: int) -> tuple[Verdic
         return "warn", f"{words}, which --allow-background allows."
     return "fail", (f"{words}: use the program's option to stay in the foreground, or "
                     "--allow-background if what they do does not matter.")
+
+
+def _late(processes: list[Process]) -> str:
+    """Processes that went on after the program, and ended by themselves before they were killed."""
+    late = [(p.facts.late_s, p.facts.late_s / p.facts.wall_s) for p in processes
+            if p.facts.late_s and p.facts.wall_s and p.facts.late_s > LATE_S]
+    late = [(seconds, share) for seconds, share in late if share > LATE_SHARE]
+    if not late:
+        return ""
+    longest = max(seconds for seconds, _ in late)
+    return (f"In {len(late)} of {counted(len(processes), 'process', 'processes')} what the program "
+            f"started went on for up to {longest * 1000:.0f} ms after it had ended. That time is "
+            "in no figure.")
 
 
 def _compared(stored: StoredRun, processes: list[Process]) -> list[str]:

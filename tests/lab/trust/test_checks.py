@@ -270,6 +270,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V8", "warn", lambda: with_plan(with_facts(compare_run(), lambda p: {"lingering": 2}),
                                      options=PlanOptions(allow_background=True))),
     ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"output_bytes": 0})),
+    ("V8", "warn", lambda: with_facts(compare_run(), lambda p: {"late_s": 0.1})),
     ("V8", "fail", lambda: with_facts(compare_run(), lambda p: {
         "output_files": {"/out": "sha256:2" if p.subject.startswith("glibc") else "sha256:1"}})),
     ("V8", "fail", lambda: with_facts(pool_run(), lambda p: {
