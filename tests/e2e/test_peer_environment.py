@@ -22,7 +22,7 @@ def peers(tmp_path: Path) -> dict[str, str]:
     shutil.copytree(ROOT / "peers" / "glibc", folder / "glibc")
     (folder / "toy").mkdir()
     (tmp_path / "toy.c").write_text(MALLOC)
-    subprocess.run(["cc", "-shared", "-fPIC", "-fno-builtin", str(tmp_path / "toy.c"), "-o",
+    subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-fno-builtin", str(tmp_path / "toy.c"), "-o",
                     str(tmp_path / "libtoy.so"), "-Wl,--build-id"], check=True)
     (folder / "toy" / "peer.toml").write_text(
         f'title = "T"\nkind = "preload"\nlibraries = ["libtoy.so"]\nfolders = ["{tmp_path}"]\n'

@@ -87,7 +87,7 @@ def compare(
 
     \b
     heapwise compare -- ./server --bench
-    heapwise compare --time 10m --allocators jemalloc,mimalloc -- make -j8
+    heapwise compare --time 10m --output-file big.o -- cc -O2 -c big.c -o big.o
     heapwise compare --input data.sql --json -- sqlite3 :memory: > result.json
 
     The baseline is the program as you run it today. Rounds go on in random order until every
