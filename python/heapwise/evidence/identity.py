@@ -73,3 +73,14 @@ def uneven(base: Sequence[Process], others: Iterable[Process]) -> list[Uneven]:
             elif max(times) > most and (least == most or min(times) > most):
                 found.append(Uneven(subject, name, max(times), most))
     return found
+
+
+def lost_programs(processes: Iterable[Process]) -> dict[tuple[str, str], int]:
+    """Path of a program in which the probe was silent, and what became of LD_PRELOAD -> the most
+    times in one process of a subject."""
+    found: Counter[tuple[str, str]] = Counter()
+    for process in processes:
+        for lost in process.facts.probe.lost if process.facts.probe else ():
+            key = lost.target or "a program", lost.preload
+            found[key] = max(found[key], lost.count)
+    return dict(found.most_common())

@@ -3,14 +3,20 @@
 A library that could not be preloaded is silently ignored by the loader, and the run goes on under a
 wrong name. So a probe inside every process writes down path and build-id of malloc's library. The
 executables that it was in must be as many under each allocator, and the program must have called
-malloc. Programs that are started without the library are named by V2.
+malloc. V2 says why programs that were started without the library did not have it.
 If it fails: the row is worth nothing. Look at what the loader says on the program's stderr.
 """
 
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.evidence.identity import Uneven, own_allocators, same_library, uneven
+from heapwise.evidence.identity import (
+    Uneven,
+    lost_programs,
+    own_allocators,
+    same_library,
+    uneven,
+)
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, Identity, Peer, Process
 from heapwise.trust.words import counted, listed
@@ -52,6 +58,10 @@ def check(evidence: Evidence) -> Check:
     if differing:
         return Check(ID, TITLE, "warn", "The program does not start as many processes under each "
                      f"allocator: {listed(map(str, differing))}.", figures)
+    if lost := lost_programs(watched):
+        return Check(ID, TITLE, "warn", "Read inside all first processes, and as expected, but not "
+                     "in programs that were started without the library: "
+                     f"{listed(target for target, _ in lost)}. See V2.", figures)
     if own:
         return Check(ID, TITLE, "warn", f"{listed(sorted(own))}: an allocator of its own, which "
                      "nothing that is preloaded replaces. It is in the figures of every row.",

@@ -9,9 +9,8 @@ with its environment.
 
 from __future__ import annotations
 
-from collections import Counter
-
 from heapwise.evidence import Evidence
+from heapwise.evidence.identity import lost_programs
 from heapwise.evidence.kept import timed
 from heapwise.model import Check
 from heapwise.trust.words import counted, listed
@@ -29,23 +28,12 @@ def check(evidence: Evidence) -> Check:
     if not found:
         return Check(ID, TITLE, "unavailable", "No pre-flight was recorded for this run.")
     worst = max(found, key=lambda c: ("pass", "unavailable", "warn", "fail").index(c.verdict))
-    lost = _lost(evidence)
+    lost = lost_programs(p for p in evidence.stored.processes if timed(p))
     if not lost or worst.verdict == "fail":
         return Check(ID, TITLE, worst.verdict, worst.detail, worst.figures)
-    words = listed(f"{target or 'a program'} ({WHY.get(fate, fate)}; {counted(times, 'time')})"
+    words = listed(f"{target} ({WHY.get(fate, fate)}; {counted(times, 'time')})"
                    for (target, fate), times in lost.items())
     return Check(ID, TITLE, "warn", f"Partial: what the program starts is not measured with the "
                  f"allocators: {words}.", worst.figures | {
                      "lost": [{"target": target, "preload": fate, "times": times}
                               for (target, fate), times in lost.items()]})
-
-
-def _lost(evidence: Evidence) -> dict[tuple[str, str], int]:
-    """Programs in which the probe was silent -> the most times in one process of a subject."""
-    found: Counter[tuple[str, str]] = Counter()
-    for process in evidence.stored.processes:
-        if timed(process) and process.facts.probe:
-            for lost in process.facts.probe.lost:
-                key = lost.target, lost.preload
-                found[key] = max(found[key], lost.count)
-    return dict(found.most_common())

@@ -247,6 +247,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V1", "warn", lambda: compare_run(with_children(
         lambda p: 6 if p.subject == "jemalloc" else 5))),
     ("V1", "warn", lambda: counted_under(compare(), "jemalloc", 0)),
+    ("V1", "warn", lambda: with_facts(compare(), losing)),
     ("V2", "warn", lambda: with_facts(compare(), losing)),
     ("V2", "warn", lambda: replace(compare(), run=replace(
         compare().run, preflight=[Check("V2", "", "warn", "forced: its own allocator inside")]))),
