@@ -76,6 +76,8 @@ def _uneven(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
     """Of a comparison: an experiment is one program, and its subjects start what they will."""
     if evidence.stored.run.plan.kind != "compare":
         return []
+    if any(p.facts.probe and (p.facts.probe.cut or p.facts.probe.omitted) for p in processes):
+        return []  # lines are missing, so their numbers say nothing
     ended = [p for p in processes if p.status == "ok"]
     base = [p for p in ended if p.subject in evidence.labels]
     return uneven(base, (p for p in ended if p.subject not in evidence.labels)) if base else []
