@@ -36,7 +36,7 @@ def test_no_allocator_prints_anything(
     store = tmp_path / "store"
     processes = read_run(store, run_ids(store)[-1]).processes
     printed = {
-        process.subject: process.facts["stderr_tail"] for process in processes
+        process.subject: process.facts.stderr_tail for process in processes
         if process.status == "output_differs"
     }
     assert printed == dict.fromkeys(installed - {words[1]}, "")
