@@ -4,6 +4,7 @@ own check of them. Both are part of the same work (V8)."""
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,9 @@ from heapwise.runner.stop_switch import StopSwitch
 
 Stamp = tuple[int, int, int, int]
 """Device, inode, size and time of the last change."""
+
+TICK_NS = 20_000_000
+"""Kernels before 6.13 take a file's times from a clock that moves in steps of up to 10 ms."""
 
 WORDS = 200
 """Letters of a check's own words that a reason holds."""
@@ -35,8 +39,12 @@ class Work:
     expected: dict[str, str] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Before each process."""
+        """Before each process. It waits until a file's next time of change will be another one."""
         self._before = {path: _stamp(path) for path in self.files}
+        newest_ns = max((stamp[-1] for stamp in self._before.values() if stamp), default=0)
+        wait_ns = newest_ns + TICK_NS - time.time_ns()
+        if 0 < wait_ns <= TICK_NS:
+            time.sleep(wait_ns * 1e-9)
 
     def judge(
         self, stop: StopSwitch, timeout_s: float
