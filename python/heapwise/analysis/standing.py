@@ -30,6 +30,7 @@ class Place:
     unit. low, high: its 95 % interval, None without one. Both allow for the choice of the best.
 
     level: the pairs cannot tell it from the best. p_value: of "it is as good as the best".
+    aside: it is not ranked, and may be better than the best that is (``behind`` under 1).
     """
 
     subject: str
@@ -39,6 +40,7 @@ class Place:
     high: float | None
     level: bool
     p_value: float = 1.0
+    aside: bool = False
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,8 @@ class Standing:
     @property
     def p_alone(self) -> float:
         """Of "another is as good as the best"."""
-        return max(place.p_value for name, place in self.places.items() if name != self.best)
+        return max((place.p_value for name, place in self.places.items()
+                    if name != self.best and not place.aside), default=1.0)
 
 
 def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
@@ -127,11 +130,12 @@ def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
     row = {name: series for name, series in evidence.table[cell].items()
            if name not in aside and evidence.group_of(cell.experiment, name) == group
            and is_whole(evidence, cell, name)}
-    if len(row) < 2 or quantity.name in NOT_RANKED:
+    ranked = [name for name in row if name not in evidence.compiled_in]
+    if len(row) < 2 or not ranked or quantity.name in NOT_RANKED:
         return None
     medians = {name: series.middle for name, series in row.items()}
-    best = (max if quantity.better == "higher" else min)(medians, key=lambda name: medians[name])
-    bias = bias_of_best(evidence, cell, best, list(row))
+    best = (max if quantity.better == "higher" else min)(ranked, key=lambda name: medians[name])
+    bias = bias_of_best(evidence, cell, best, ranked)
     places = {name: _place(evidence, cell, medians, name, best, bias) for name in row}
     return Standing(cell, quantity, aspect_of(quantity), best, places, group)
 
@@ -149,7 +153,12 @@ def _place(evidence: Evidence, cell: Cell, medians: dict[str, float], name: str,
         return Place(name, medians[name], 1.0, 1.0, 1.0, level=True)
     found, _ = gain(evidence, cell, best, name)
     if found is None:
-        return Place(name, medians[name], None, None, None, medians[name] == medians[best])
+        aside = name in evidence.compiled_in
+        return Place(name, medians[name], None, None, None,
+                     medians[name] == medians[best] and not aside, aside=aside)
+    if name in evidence.compiled_in:
+        return Place(name, medians[name], found.ratio, found.low, found.high, level=False,
+                     p_value=found.p_value, aside=True)
     ratio = found.less(bias)
     floor = evidence.floors.get(cell, 0.0)
     level = ratio.low is None or ratio.low <= 1 or ratio.ratio <= 1 + floor

@@ -40,6 +40,9 @@ from heapwise.store import StoredRun
 
 Derived = TypeVar("Derived")
 
+HEAPS = "heap"
+"""The family in which whole allocators compete."""
+
 YARDSTICK = "empty_loop"
 """The subject that does everything but the work: what the others' figures hold of the loop."""
 
@@ -251,6 +254,14 @@ class Evidence:
     def never_ranked(self) -> set[str]:
         """Shown, and in no ranking: controls, and the loop without the work."""
         return self.control_names | {YARDSTICK}
+
+    @cached_property
+    def compiled_in(self) -> set[str]:
+        """Heaps that the compiler put into the program: another contest than that of the libraries,
+        which are called through the linkage table. Pools are meant to be compared with malloc."""
+        heaps = [e for e in self.stored.run.experiments if e.family == HEAPS
+                 and any(spec.kind == "malloc" for spec in e.subjects)]
+        return {spec.name for e in heaps for spec in e.subjects if spec.kind == "inline"}
 
     @cached_property
     def groups(self) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """Did all subjects of a ranking compete under the same conditions?
 
-An allocator that was tuned beside others as they come, or calls that the compiler put into the
-program beside calls through the linkage table, are two contests in one table.
+An allocator that was tuned beside others as they come is in another contest. So is a heap that the
+compiler put into the program, which therefore is never ranked with libraries.
 If it warns: read the named rows apart from the others.
 """
 
@@ -13,29 +13,21 @@ from heapwise.trust.words import listed
 
 ID, TITLE = "V21", "Only equals were ranked together"
 
-HEAPS = "heap"
-"""The family in which whole allocators compete. Pools are meant to be compared with malloc."""
-
 
 def check(evidence: Evidence) -> Check:
     subjects = [s for s in evidence.stored.run.plan.subjects if not s.control]
     if not any(subject.peer for subject in subjects):
         return Check(ID, TITLE, "unavailable", "No subject of this run is an allocator's library.")
     tuned = {s.name: list(s.peer.environment) for s in subjects if s.peer and is_tuned(s.peer)}
-    inlined = _inlined(evidence)
-    figures = {"tuned": tuned, "inlined": inlined}
-    troubles = []
+    apart = sorted(evidence.compiled_in)
+    figures = {"tuned": tuned, "ranked_apart": apart}
     if tuned and len(tuned) < len([s for s in subjects if s.peer]):
         words = listed(f"{name} by {listed(names)}" for name, names in tuned.items())
-        troubles.append(f"tuned subjects stand beside others as they come: {words}")
-    if inlined:
-        troubles.append(f"{listed(inlined)} is compiled into the program, and stands beside "
-                        "libraries that are called through the linkage table")
-    if troubles:
-        words = "; ".join(troubles)
-        return Check(ID, TITLE, "warn", f"{words[0].upper()}{words[1:]}.", figures)
+        return Check(ID, TITLE, "warn",
+                     f"Tuned subjects stand beside others as they come: {words}.", figures)
+    inlined = f" {listed(apart)}: compiled into the program, so ranked apart." if apart else ""
     return Check(ID, TITLE, "pass", "Each allocator is as it comes"
-                 f"{_needed([s.peer for s in subjects if s.peer])}.", figures)
+                 f"{_needed([s.peer for s in subjects if s.peer])}.{inlined}", figures)
 
 
 def is_tuned(peer: Peer) -> bool:
@@ -49,14 +41,3 @@ def _needed(peers: list[Peer]) -> str:
     found = [f"{name}={value} for {peer.name}" for peer in peers
              for name, value in peer.environment.items()]
     return f", with what its makers tell everybody to set: {listed(found)}" if found else ""
-
-
-def _inlined(evidence: Evidence) -> list[str]:
-    """Subjects without a library in experiments that rank them beside libraries."""
-    found: dict[str, None] = {}
-    for experiment in evidence.stored.run.experiments:
-        kinds = {spec.name: spec.kind for spec in experiment.subjects}
-        if experiment.family == HEAPS and "malloc" in kinds.values() and not evidence.groups:
-            found |= dict.fromkeys(n for n, kind in kinds.items()
-                                   if kind == "inline" and n not in evidence.never_ranked)
-    return list(found)

@@ -12,6 +12,7 @@ from msgspec import structs
 from synthetic import POOL, Script, changed, compare_run, peer, pool_run
 from synthetic_shelf import Shelf, shelf_run
 
+from heapwise.analysis.standing import standings
 from heapwise.evidence import Evidence
 from heapwise.model import (
     Calls,
@@ -219,12 +220,24 @@ def slow_start(subject: str, round_: int, value: float) -> float:
     return value * 1.2 if round_ in (0, 1) else value
 
 
-def ranked_with_an_inlined_heap() -> StoredRun:
+def with_an_inlined_heap() -> StoredRun:
     stored = pool_run()
     experiments = [replace(e, family="heap", subjects=[
         replace(s, kind="malloc" if "@" in s.name else "inline") for s in e.subjects])
         for e in stored.run.experiments]
     return replace(stored, run=replace(stored.run, experiments=experiments))
+
+
+def test_a_heap_that_is_compiled_in_is_never_ranked_with_libraries() -> None:
+    evidence = Evidence(with_an_inlined_heap())
+    inlined = {name for name in evidence.subjects if "@" not in name}
+    assert "ranked apart" in verdict_of(evidence.stored, "V21").detail
+    found = standings(evidence)
+    assert found
+    for standing in found:
+        assert standing.best not in inlined
+        assert not inlined & set(standing.level())
+        assert all(standing.places[name].aside for name in inlined & standing.places.keys())
 
 
 def with_selftest(stored: StoredRun, *planted: Planted) -> StoredRun:
@@ -314,7 +327,6 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V21", "warn", lambda: with_peer(
         compare(), "jemalloc", environment_prefixes=["MALLOC_"],
         environment={"MALLOC_CONF": "tcache:false"})),
-    ("V21", "warn", ranked_with_an_inlined_heap),
     ("V22", "warn", lambda: with_facts(compare(), lambda p: {"wall_s": 0.03})),
     ("V23", "warn", lambda: pool_run(rounds=1)),
     ("V23", "warn", lambda: compare_run(Script(rounds=2))),

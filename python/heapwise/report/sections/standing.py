@@ -128,7 +128,6 @@ def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
 def _shade(behind: float | None) -> dict[str, str]:
     if behind is None:
         return {"words": "", "class": "absent", "hint": "not measured in every row", "value": ""}
-    behind = max(1.0, behind)
     step = sum(behind >= limit for limit in STEPS)
     words = significant(behind) if behind < 99.95 else f"{behind:,.0f}"
     return {"words": words, "class": f"shade-{step}", "value": f"{behind:.4g}", "hint": ""}
