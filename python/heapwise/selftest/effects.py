@@ -31,12 +31,14 @@ def effects(bench: Workbench) -> Iterator[Planted]:
 
 def _programs(bench: Workbench) -> Iterator[Planted]:
     slower = [Bent(f"slower-{p}", {"HEAPWISE_TOY_SLOWER_PERCENT": str(p)}) for p in PERCENTS]
-    larger = [Bent(f"larger-{p}", {"HEAPWISE_TOY_LARGER_PERCENT": str(p)}) for p in PERCENTS]
-    evidence = bench.compare(("work", "12000"), [*slower, *larger], ROUNDS)
-    rows = analyse(evidence).rows
+    rows = analyse(bench.compare(("compute", "30000"), slower, ROUNDS)).rows
     for percent in PERCENTS:
         yield judged("V6", f"{percent} % more work in a program", percent,
                      find(rows, f"slower-{percent}", "cpu_time"))
+    larger = [Bent(f"larger-{p}", {"HEAPWISE_TOY_LARGER_PERCENT": str(p)}) for p in PERCENTS]
+    evidence = bench.compare(("work", "2000"), larger, ROUNDS)
+    rows = analyse(evidence).rows
+    for percent in PERCENTS:
         yield judged("V6", f"{percent} % more memory in a program", percent,
                      find(rows, f"larger-{percent}", "peak_memory"))
     yield from silence(evidence)
