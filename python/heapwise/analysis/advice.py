@@ -9,11 +9,11 @@ from heapwise.analysis.lead import lead
 from heapwise.analysis.rows import ranked
 from heapwise.analysis.standing import alone, are_many_questions, standings
 from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
-from heapwise.analysis.units import change, significant, times
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
+from heapwise.wording.numbers import change, significant, times
 
 NAMED = 3
 """Subjects that the sentence names; a list of ten is no advice."""

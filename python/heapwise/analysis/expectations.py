@@ -9,7 +9,6 @@ from typing import Literal
 import numpy as np
 
 from heapwise.analysis.rows import cell_place, outcome
-from heapwise.analysis.units import Scale, scale_for, significant
 from heapwise.analysis.verdict import Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Side
@@ -26,6 +25,7 @@ from heapwise.model import (
 )
 from heapwise.stats.location import location_interval
 from heapwise.stats.student import LEAST
+from heapwise.wording.numbers import Scale, scale_for, significant
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 

@@ -8,7 +8,6 @@ from typing import Any, Literal
 
 from heapwise.analysis.gain import is_speed, quantity_of
 from heapwise.analysis.rows import outcome, place
-from heapwise.analysis.units import scale_for, significant, size
 from heapwise.analysis.verdict import floor_of, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import LEVEL
@@ -18,7 +17,8 @@ from heapwise.model import Cell, Experiment, Finding, Quantity, same_setting, se
 from heapwise.stats.false_discovery import benjamini_hochberg
 from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
-from heapwise.trust.words import percent
+from heapwise.wording.lists import percent
+from heapwise.wording.numbers import scale_for, significant, size
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 

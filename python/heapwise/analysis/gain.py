@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from heapwise.analysis.rows import place
-from heapwise.analysis.units import TIME_UNITS
 from heapwise.evidence import Evidence
-from heapwise.evidence.quantile_name import split_quantile
 from heapwise.evidence.series import Side
 from heapwise.model import Cell, Quantity
 from heapwise.stats.combined import CombinedRatio, combined_ratio
 from heapwise.stats.paired import PairedRatio
+from heapwise.wording.names import split_quantile
+from heapwise.wording.numbers import TIME_UNITS
 
 PEAK = "peak_resident"
 """The quantity that holds the most memory a process had at once."""

@@ -9,11 +9,11 @@ from heapwise.analysis.headlines import figures, label
 from heapwise.analysis.heap_goals import heap_goals, tree_goals
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, members, spoken
 from heapwise.analysis.rows import place
-from heapwise.analysis.units import significant
 from heapwise.analysis.verdict import Figure, kept
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Goal, Trust
 from heapwise.stats.paired import PairedRatio
+from heapwise.wording.numbers import significant
 
 Word = Literal["met", "not met", "cannot tell here"]
 

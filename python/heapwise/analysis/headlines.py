@@ -10,10 +10,10 @@ from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, 
 from heapwise.analysis.rows import place
 from heapwise.analysis.seed_figures import seed_ratios
 from heapwise.analysis.tree_headlines import tree_headlines
-from heapwise.analysis.units import TIME_UNITS, significant, times
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, baseline_of
 from heapwise.model import Cell, Experiment
+from heapwise.wording.numbers import TIME_UNITS, significant, times
 
 QUANTILE_WORDS = ("p50", "p9", "max")
 

@@ -9,8 +9,8 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.lead import lead
 from heapwise.analysis.roles import INLINED, OURS
 from heapwise.analysis.standing import Place, Standing, alone, standings
-from heapwise.analysis.units import significant
 from heapwise.evidence import Evidence
+from heapwise.wording.numbers import significant
 
 NAMED = 8
 """Things that a line names before it counts the rest."""

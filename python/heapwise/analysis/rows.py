@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.analysis.seed_figures import seed_value
-from heapwise.analysis.units import TIME_UNITS
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
+from heapwise.wording.numbers import TIME_UNITS
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
 

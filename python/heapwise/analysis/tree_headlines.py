@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.standing import Standing, standings
-from heapwise.analysis.units import show
 from heapwise.evidence import Evidence
 from heapwise.model import Experiment, SubjectName
+from heapwise.wording.numbers import show
 
 FIRST = {"wall": "fastest", PEAK: "least peak memory"}
 

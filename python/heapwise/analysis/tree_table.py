@@ -8,8 +8,8 @@ from statistics import median_high
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.tree_headlines import GROUPS
-from heapwise.analysis.units import Scale, scale_for
 from heapwise.model import Cell, Experiment, Row, Settings, SubjectSpec, control_name
+from heapwise.wording.numbers import Scale, scale_for
 
 WALL = "wall"
 

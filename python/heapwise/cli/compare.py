@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
     DryRunOption,
@@ -18,6 +17,7 @@ from heapwise.cli.frame.options import (
     StoreOption,
 )
 from heapwise.errors import Problem
+from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
     from heapwise.runner import Prepared

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console, labelled
-from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
     DryRunOption,
@@ -17,6 +16,7 @@ from heapwise.cli.frame.options import (
     QuietOption,
     StoreOption,
 )
+from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
     from heapwise.model import Plan

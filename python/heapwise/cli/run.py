@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.duration import parse_duration
 from heapwise.cli.frame.options import (
     DebugOption,
     DryRunOption,
@@ -16,6 +15,7 @@ from heapwise.cli.frame.options import (
     QuietOption,
     StoreOption,
 )
+from heapwise.wording.durations import parse_duration
 
 
 def register(app: typer.Typer) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from statistics import median
 
-from heapwise.evidence.quantile_name import split_quantile
 from heapwise.model import Process, Quantity
+from heapwise.wording.names import split_quantile
 
 NANOSECONDS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9}
 """By the unit, without what it is per (``ns/op``)."""

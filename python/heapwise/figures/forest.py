@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from math import inf
 
-from heapwise.analysis.units import significant
 from heapwise.figures.axis import Axis, is_wide, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
+from heapwise.wording.numbers import significant
 
 WIDTH, LINE, TOP = 720.0, 24.0, 14.0
 COLOURS = {"better": "accent", "worse": "worse"}

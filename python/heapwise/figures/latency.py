@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from heapwise.evidence.quantile_name import QUANTILES, split_quantile
 from heapwise.figures import curves
 from heapwise.model import Row
+from heapwise.wording.names import QUANTILES, split_quantile
 
 
 def draw(rows: list[Row], title: str, show: Callable[[float], str]) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heapwise.analysis.units import Scale
 from heapwise.figures.axis import Axis, decade_ticks, even_ticks, linear, logarithmic
 from heapwise.figures.curves import bare
 from heapwise.figures.strip import WIDE
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
+from heapwise.wording.numbers import Scale
 
 WIDTH, LINE, HEAD, FOOT, GAP = 820.0, 20.0, 26.0, 44.0, 26.0
 SIZE = 12.0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.analysis.units import size
 from heapwise.figures.axis import even_ticks
 from heapwise.figures.svg import Drawing
+from heapwise.wording.numbers import size
 
 WIDTH, HEIGHT = 720.0, 230.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 706.0, 24.0, 186.0

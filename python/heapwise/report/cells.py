@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from heapwise.analysis.units import Scale, scale_for
 from heapwise.figures import strip
 from heapwise.model import Row
 from heapwise.report.view import Group
-from heapwise.report.words import interval, quantity_name, relation
+from heapwise.wording.numbers import Scale, scale_for
+from heapwise.wording.ratios import interval, quantity_name, relation
 
 
 @dataclass(frozen=True)

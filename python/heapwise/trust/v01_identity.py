@@ -19,7 +19,7 @@ from heapwise.evidence.identity import (
 )
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, Identity, Peer, Process
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V1", "The right allocator was inside"
 

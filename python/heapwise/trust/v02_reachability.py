@@ -13,7 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.identity import lost_programs
 from heapwise.evidence.kept import timed
 from heapwise.model import Check
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V2", "The program's malloc can be replaced"
 

@@ -12,7 +12,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import Cell, Check, Verdict
 from heapwise.stats.holm import holm
 from heapwise.stats.noise import NoiseFloor
-from heapwise.trust.words import counted, listed, percent
+from heapwise.wording.lists import counted, listed, percent
 
 ID, TITLE = "V5", "The baseline equals itself (A/A)"
 

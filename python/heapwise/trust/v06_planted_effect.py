@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Planted
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V6", "A planted effect is found"
 

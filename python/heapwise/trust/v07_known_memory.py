@@ -10,7 +10,7 @@ from __future__ import annotations
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V7", "Peak memory is the program's own"
 

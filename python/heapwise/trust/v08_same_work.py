@@ -18,7 +18,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.model import Check, Process, Setup, Verdict
 from heapwise.store import StoredRun
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V8", "Every subject did the same work"
 

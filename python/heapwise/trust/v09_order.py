@@ -18,7 +18,7 @@ from heapwise.model import Cell, Check, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
 from heapwise.store import StoredRun
-from heapwise.trust.words import counted, listed, percent
+from heapwise.wording.lists import counted, listed, percent
 
 ID, TITLE = "V9", "The order did not matter"
 

@@ -14,7 +14,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check, Process
 from heapwise.store import StoredRun
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V11", "The processors were the ones asked for"
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check
-from heapwise.trust.words import listed, percent
+from heapwise.wording.lists import listed, percent
 
 ID, TITLE = "V14", "Hardware counters"
 

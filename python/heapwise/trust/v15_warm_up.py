@@ -15,7 +15,7 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Process, Sample
-from heapwise.trust.words import counted, percent
+from heapwise.wording.lists import counted, percent
 
 ID, TITLE = "V15", "Everything was warm"
 

@@ -13,7 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check, Clock, Process, Sample
 from heapwise.store import StoredRun
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V17", "Long enough for the clock"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Machine
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V19", "The kernel's settings stayed"
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V20", "No tuning leaked in"
 

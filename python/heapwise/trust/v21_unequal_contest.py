@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Peer
-from heapwise.trust.words import listed
+from heapwise.wording.lists import listed
 
 ID, TITLE = "V21", "Only equals were ranked together"
 

@@ -12,7 +12,7 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check
-from heapwise.trust.words import listed
+from heapwise.wording.lists import listed
 
 ID, TITLE = "V22", "More than the start was measured"
 

@@ -15,7 +15,7 @@ from heapwise.model import Check
 from heapwise.stats.dependence import Dependence
 from heapwise.stats.holm import rounds_needed
 from heapwise.stats.student import LEAST
-from heapwise.trust.words import counted, listed
+from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V23", "Enough numbers for the claims"
 

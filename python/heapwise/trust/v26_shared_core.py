@@ -17,7 +17,7 @@ from heapwise.evidence.breadth import References
 from heapwise.evidence.kept import CROWD, TOO_MANY, measured
 from heapwise.model import Check, Process, Verdict
 from heapwise.stats.holm import holm
-from heapwise.trust.words import counted, listed, percent
+from heapwise.wording.lists import counted, listed, percent
 
 ID, TITLE = "V26", "Each core was ours alone"
 

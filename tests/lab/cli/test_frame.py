@@ -1,4 +1,4 @@
-"""The frame of the command line: speed, help, words, durations, tables."""
+"""The frame of the command line: speed, help, words, tables."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from synthetic import compare_run
 
 from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app
-from heapwise.cli.frame.duration import cost, parse_duration, show_duration, show_limit
 from heapwise.cli.frame.progress import describe
 from heapwise.cli.frame.table import align
-from heapwise.errors import CATALOGUE, Exit, Problem
+from heapwise.errors import CATALOGUE, Exit
 from heapwise.model import Experiment, Subject
 from heapwise.runner import Progress, Step
 
@@ -97,28 +96,6 @@ def test_the_options_of_the_libraries_are_no_settings_of_a_verb(
         monkeypatch.setenv(f"HEAPWISE_{name.upper()}", "7")
     found = settings.defaults(SimpleNamespace(commands={"run": verb}))
     assert found == {"run": {"rounds": "7"}}
-
-
-@pytest.mark.parametrize(("text", "seconds"), [
-    ("90", 90), ("90s", 90), ("1.5m", 90), ("1m30s", 90), ("2h", 7200), ("500ms", 0.5),
-    ("10 min", 600), ("1h30m", 5400)])
-def test_durations(text: str, seconds: float) -> None:
-    assert parse_duration(text, "--time") == seconds
-
-
-@pytest.mark.parametrize("text", ["", "x", "1d", "m", "-5", "0", "1m x", "1..5s", "s5"])
-def test_no_durations(text: str) -> None:
-    with pytest.raises(Problem) as caught:
-        parse_duration(text, "--time")
-    assert caught.value.id == "E003"
-
-
-def test_shown_durations() -> None:
-    assert [show_duration(s) for s in (0.4, 52, 725, 3600)] == ["0:00", "0:52", "12:05", "1:00:00"]
-    assert [show_limit(s) for s in (0.001, 0.5, 10, 150, 180)] == [
-        "1 ms", "500 ms", "10 s", "2 min 30 s", "3 min"]
-    assert [cost(s) for s in (0.2, 60, 600, 7200)] == [
-        "about 1 s", "about 60 s", "about 10 min", "about 2.0 h"]
 
 
 def test_the_progress_line() -> None:

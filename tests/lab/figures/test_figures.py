@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from synthetic import compare_run, pool_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.units import show
 from heapwise.evidence import Evidence
 from heapwise.figures import curves, forest, latency, order, scaling, sizes, strip, tradeoff
 from heapwise.figures.axis import even_ticks, linear, logarithmic, ratio_label, ratio_ticks
@@ -21,6 +20,7 @@ from heapwise.figures.labels import Rectangle, place_labels, spread
 from heapwise.figures.order import Moment
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
+from heapwise.wording.numbers import show
 
 
 def parse(text: str) -> ElementTree.Element:

@@ -10,11 +10,11 @@ import pytest
 from synthetic_shelf import shelf_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.units import Scale
 from heapwise.evidence import Evidence
 from heapwise.figures import ladder
 from heapwise.figures.ladder import Step
 from heapwise.model import Row
+from heapwise.wording.numbers import Scale
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROWS = [row for row in analyse(Evidence(shelf_run())).rows

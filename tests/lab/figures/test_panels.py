@@ -11,12 +11,12 @@ from drawn import SVG, dots
 from synthetic_heap import Heap, heap_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.units import scale_for
 from heapwise.evidence import Evidence
 from heapwise.figures import curves, panels, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.figures.svg import text_width
 from heapwise.model import Row
+from heapwise.wording.numbers import scale_for
 
 ROWS = [r for r in analyse(Evidence(heap_run(Heap(threads=(1,))))).rows
         if r.quantity == "throughput" and not r.subject.endswith("-control")]

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from heapwise.analysis.units import TIME_UNITS
 from heapwise.model import Experiment
 from heapwise.stats.paired import PairedRatio, paired_ratio
+from heapwise.wording.numbers import TIME_UNITS
 
 ROOT = Path(__file__).resolve().parents[3]
 ROUNDS, REPEATS = 7, 4

@@ -13,10 +13,10 @@ from heapwise.builder import Added, add_peer, add_trees
 from heapwise.catalog import TREES, Declared, TreePrograms, choose_peers, subject_specs
 from heapwise.cli.frame import console
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.duration import show_duration
 from heapwise.errors import Exit, Problem
 from heapwise.runner import row_trouble
 from heapwise.runner.contract import check_peer
+from heapwise.wording.durations import show_duration
 
 EVERY_S = 30.0
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from heapwise.cli.frame.console import Console, labelled
-from heapwise.cli.frame.duration import cost, show_duration, show_limit
 from heapwise.machine import read_machine
 from heapwise.model import Experiment, Machine, Plan, SubjectName
 from heapwise.runner import Prepared, cells, subjects_of
+from heapwise.wording.durations import cost, show_duration, show_limit
 
 SECONDS_PER_REPEAT = 0.025
 """For the estimate of what nobody ran before: the mean over pools and shelf, at default size."""

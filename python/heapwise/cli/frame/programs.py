@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
-from heapwise.analysis.units import Scale, significant
 from heapwise.cli.frame.table import align
 from heapwise.model import Experiment, Result
+from heapwise.wording.numbers import Scale, significant
 
 SHOWN = {"wall": "wall", "user": "user", "system": "system", "peak_resident": "peak",
          "collections": "collections", "longest_pause": "longest pause"}

@@ -10,10 +10,10 @@ from threading import Event, Thread
 from typing import Any
 
 from heapwise.cli.frame import console
-from heapwise.cli.frame.duration import show_duration, show_limit
 from heapwise.errors import Problem
 from heapwise.model import Process, Run
 from heapwise.runner import LONGEST_S, Progress, Step
+from heapwise.wording.durations import show_duration, show_limit
 
 EVERY_S = 30.0
 BAR = 20

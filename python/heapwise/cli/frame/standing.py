@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from heapwise.analysis.headlines import label
 from heapwise.analysis.standing import Standing, families, standings
-from heapwise.analysis.units import significant
 from heapwise.cli.frame.table import align
 from heapwise.evidence import Evidence
 from heapwise.model import short_name
-from heapwise.trust.words import listed
+from heapwise.wording.lists import listed
+from heapwise.wording.numbers import significant
 
 TITLES = {"speed": "Speed", "latency": "Latency", "memory": "Memory", "other": "Other measures"}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from heapwise.analysis.units import Scale, change, scale_for, significant
 from heapwise.model import Cell, Result, Row
+from heapwise.wording.numbers import Scale, change, scale_for, significant
 
 Line = list[str]
 

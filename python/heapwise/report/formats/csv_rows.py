@@ -11,7 +11,7 @@ from math import isfinite
 
 from heapwise.model import Row
 from heapwise.report.view import View
-from heapwise.report.words import cell_text
+from heapwise.wording.ratios import cell_text
 
 NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
 ABOUT = "one line per subject, cell and quantity; samples in the last column"

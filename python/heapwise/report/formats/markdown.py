@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.units import scale_for
 from heapwise.report.cells import Entry, cells
 from heapwise.report.view import Group, View
-from heapwise.report.words import quantity_name
-from heapwise.trust.words import counted
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import scale_for
+from heapwise.wording.ratios import quantity_name
 
 NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
 ABOUT = "tables for a ticket or a README"

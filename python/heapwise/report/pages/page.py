@@ -6,13 +6,13 @@ import shlex
 
 from heapwise.analysis.findings import readable
 from heapwise.analysis.seed_figures import seed_figures, seed_name
-from heapwise.analysis.units import scale_for
 from heapwise.model import Experiment, SeedFigure
 from heapwise.report.cells import Entry, cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
-from heapwise.report.words import cell_words, quantity_name
-from heapwise.trust.words import counted
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import scale_for
+from heapwise.wording.ratios import cell_words, quantity_name
 
 MANY_CELLS = 6
 """Of a quantity: more of them share one table."""

@@ -7,13 +7,13 @@ from functools import partial
 from math import isfinite
 
 from heapwise.analysis.findings import readable, spelt
-from heapwise.analysis.units import scale_for, show
 from heapwise.evidence import YARDSTICK
 from heapwise.figures import ladder, scaling
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Experiment, Row
 from heapwise.report.view import Group, View
-from heapwise.report.words import cell_words, quantity_name
+from heapwise.wording.numbers import scale_for, show
+from heapwise.wording.ratios import cell_words, quantity_name
 
 MOST_CELLS = 12
 """That are shown; an experiment of more has a table of all."""

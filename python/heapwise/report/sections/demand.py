@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.units import show
 from heapwise.evidence.demand import Demand, counted_facts
 from heapwise.figures import sizes
 from heapwise.report.view import View
+from heapwise.wording.numbers import show
 
 TITLE, ORDER = "What the program asks of malloc", 28
 

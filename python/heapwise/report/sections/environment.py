@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from heapwise.analysis.units import size
 from heapwise.evidence.kept import measured
 from heapwise.report.view import View
+from heapwise.wording.numbers import size
 
 TITLE, ORDER = "What was run", 25
 

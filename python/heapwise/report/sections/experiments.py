@@ -9,14 +9,14 @@ from markupsafe import Markup
 
 from heapwise.analysis.findings import spelt
 from heapwise.analysis.seed_figures import seed_figures, seed_name
-from heapwise.analysis.units import Scale, scale_for, show
-from heapwise.evidence.quantile_name import split_quantile
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
-from heapwise.report.words import cell_words, quantity_name
+from heapwise.wording.names import split_quantile
+from heapwise.wording.numbers import Scale, scale_for, show
+from heapwise.wording.ratios import cell_words, quantity_name
 
 TITLE, ORDER = "Experiments", 30
 

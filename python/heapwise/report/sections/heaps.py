@@ -10,12 +10,12 @@ from markupsafe import Markup
 
 from heapwise.analysis.gain import is_main, main_rows
 from heapwise.analysis.speed_memory import SpeedMemory, row_map
-from heapwise.analysis.units import TIME_UNITS, scale_for, show
 from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name
 from heapwise.report.view import Group, View
-from heapwise.report.words import quantity_name
+from heapwise.wording.numbers import TIME_UNITS, scale_for, show
+from heapwise.wording.ratios import quantity_name
 
 TITLE, ORDER = "Heaps", 22
 

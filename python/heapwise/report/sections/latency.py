@@ -7,12 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.units import show
-from heapwise.evidence.quantile_name import split_quantile
 from heapwise.figures import latency
 from heapwise.model import Row, Settings
 from heapwise.report.view import View
-from heapwise.report.words import cell_words
+from heapwise.wording.names import split_quantile
+from heapwise.wording.numbers import show
+from heapwise.wording.ratios import cell_words
 
 TITLE, ORDER = "Latency", 50
 

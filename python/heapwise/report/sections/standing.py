@@ -10,10 +10,10 @@ import numpy as np
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.rows import outcome
 from heapwise.analysis.standing import Place, Standing, are_many_questions, standings
-from heapwise.analysis.units import scale_for, significant
 from heapwise.model import short_name
 from heapwise.report.view import View
-from heapwise.report.words import quantity_name
+from heapwise.wording.numbers import scale_for, significant
+from heapwise.wording.ratios import quantity_name
 
 TITLE, ORDER = "At a glance", 21
 

@@ -12,11 +12,11 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.analysis.tree_headlines import GROUPS, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
-from heapwise.analysis.units import Scale, show, significant
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
-from heapwise.report.words import interval, relation
+from heapwise.wording.numbers import Scale, show, significant
+from heapwise.wording.ratios import interval, relation
 
 TITLE, ORDER = "Ways to manage memory", 23
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from heapwise.analysis.units import TIME_UNITS, significant
 from heapwise.model import Row
+from heapwise.wording.numbers import TIME_UNITS, significant
 
 NAMES = {
     "wall_time": "time", "cpu_time": "CPU time", "peak_memory": "peak memory",

@@ -2,8 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.analysis.units import change, scale_for, show, significant, times
-from heapwise.evidence.quantile_name import split_quantile
+from heapwise.wording.numbers import change, scale_for, show, significant, times
 
 
 @pytest.mark.parametrize(("value", "unit", "text"), [
@@ -29,14 +28,6 @@ def test_change_in_words() -> None:
     assert change(0.905, "more", "less") == "9.5 % less"
     assert change(1.073, "more", "less") == "7.3 % more"
     assert times(11.015) == "11.0x"
-
-
-@pytest.mark.parametrize(("name", "expected"), [
-    ("alloc_p50", ("alloc", "p50")), ("alloc_p99_9", ("alloc", "p99.9")), ("max", ("", "max")),
-    ("free_max", ("free", "max")), ("alloc_fresh", None), ("p99.9", ("", "p99.9")),
-])
-def test_quantile_names(name: str, expected: tuple[str, str] | None) -> None:
-    assert split_quantile(name) == expected
 
 
 def test_what_rounds_up_to_one_is_written_as_one() -> None:
