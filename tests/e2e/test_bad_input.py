@@ -109,9 +109,9 @@ def test_our_own_mistake_is_70(heapwise: Any, place: Path) -> None:
 
 
 @pytest.mark.parametrize(("file", "part"), [
-    ("tiem = '3m'", "did you mean 'time'"),
-    ("[compare]\nrunz = 3", "did you mean 'runs'"),
-    ("[compair]\nruns = 3", "did you mean 'compare'"),
+    ("tiem = '3m'", "did you mean time?"),
+    ("[compare]\nrunz = 3", "did you mean runs?"),
+    ("[compair]\nruns = 3", "did you mean compare?"),
     ("time = ", "cannot be read"),
     ("store = 5", "store = 5 in"),
     ("quiet = []", "it needs true or false"),

@@ -11,7 +11,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of, control_of
 from heapwise.model import Cell, Detectable, Experiment
 from heapwise.stats.noise import NoiseFloor
-from heapwise.wording.lists import percent
+from heapwise.wording.numbers import percent
 
 AIM = 0.03
 """What an experiment should be able to show at its default size on a quiet machine."""

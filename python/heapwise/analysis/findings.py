@@ -17,8 +17,7 @@ from heapwise.model import Cell, Experiment, Finding, Quantity, same_setting, se
 from heapwise.stats.false_discovery import benjamini_hochberg
 from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
-from heapwise.wording.lists import percent
-from heapwise.wording.numbers import scale_for, significant, size
+from heapwise.wording.numbers import percent, scale_for, significant, size
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import os
 import shutil
@@ -28,6 +27,7 @@ from heapwise.catalog import (
     read_record,
 )
 from heapwise.errors import Problem
+from heapwise.wording.suggest import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ def choose_buildable(name: str) -> list[Declared]:
         near = [found for found in names if found.startswith(name)]
         also = f"; what can be built like it: {', '.join(near)}" if near else ""
         raise Problem("E002", f"{name} is not built by us{also}", do=others[name].declaration.get)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    hint = did_you_mean(name, names, f"there are {', '.join(names)}")
     raise Problem("E002", f"no peer '{name}' that can be built{hint}", do="heapwise peers add all")
 
 

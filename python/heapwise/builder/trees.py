@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import shutil
 import sys
@@ -27,6 +26,7 @@ from heapwise.catalog import (
     read_trees,
 )
 from heapwise.errors import Problem
+from heapwise.wording.suggest import nearest
 
 PIP = ["-m", "pip", "install", "--no-deps", "--only-binary=:all:", "--require-hashes",
        "--no-compile", "--disable-pip-version-check", "--progress-bar", "off"]
@@ -55,8 +55,8 @@ def choose_trees(name: str) -> list[TreePrograms]:
     if chosen:
         return chosen
     names = [programs.name for programs in found]
-    near = difflib.get_close_matches(language, names, n=1)
-    hint = f"; did you mean {TREES}/{near[0]}?" if near else f"; there are {', '.join(names)}"
+    near = nearest(language, names)
+    hint = f"; did you mean {TREES}/{near}?" if near else f"; there are {', '.join(names)}"
     raise Problem("E002", f"no programs of trees in '{language}'{hint}", do="heapwise peers list")
 
 

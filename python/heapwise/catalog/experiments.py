@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 import subprocess
@@ -18,6 +17,7 @@ from heapwise.catalog.native import native_folder
 from heapwise.catalog.program_experiments import read_program_experiment
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, SCHEMA_VERSION, Experiment
+from heapwise.wording.suggest import did_you_mean
 
 DESCRIBE_TIMEOUT_S = 20.0
 
@@ -121,8 +121,4 @@ def _describe(binary: Path) -> Experiment | Broken:
 
 
 def _unknown(pattern: str, ids: list[str]) -> str:
-    near = difflib.get_close_matches(pattern, ids, n=1, cutoff=0.5)
-    if not near:  # the name without its family is often all that is remembered
-        near = [id for id in ids if id.partition("/")[2] == pattern.rpartition("/")[2]][:1]
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"no experiment fits '{pattern}'{hint}"
+    return f"no experiment fits '{pattern}'{did_you_mean(pattern, ids)}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import platform
 import re
@@ -19,6 +18,7 @@ from heapwise.catalog.native import native_folder
 from heapwise.catalog.peer_file import Build, Declaration, Declared, read_declarations
 from heapwise.errors import Problem
 from heapwise.model import Peer
+from heapwise.wording.suggest import did_you_mean
 
 SYSTEM = "glibc"
 
@@ -202,6 +202,5 @@ def _is_debug(path: str, patterns: Sequence[str]) -> bool:
 
 
 def _unknown(name: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(name, known, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; known are {', '.join(known)}"
+    hint = did_you_mean(name, known, f"known are {', '.join(known)}")
     return f"no allocator '{name}'{hint}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,6 +9,7 @@ import typer
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption
 from heapwise.errors import CATALOGUE, Entry, Problem
+from heapwise.wording.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from heapwise.model import SubjectSpec
@@ -82,12 +82,8 @@ def _experiment(console: Console, id: str) -> int:
     experiments = {found.id: found for found in find_experiments()}
     if id not in experiments:
         words = [*CATALOGUE, *_checks(), *experiments]
-        near = difflib.get_close_matches(id, words, n=1) or difflib.get_close_matches(
-            id.upper(), words, n=1
-        )
-        hint = f"; did you mean {near[0]}?" if near else ""
         raise Problem(
-            "E003", f"'{id}' is the id of no error, check or experiment{hint}",
+            "E003", f"'{id}' is the id of no error, check or experiment{did_you_mean(id, words)}",
             do="heapwise list   for experiments; ids of errors and checks are in what was printed",
         )
     experiment = experiments[id]

@@ -9,8 +9,9 @@ from markupsafe import Markup
 from heapwise.figures import strip
 from heapwise.model import Row
 from heapwise.report.view import Group
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, scale_for
-from heapwise.wording.ratios import interval, quantity_name, relation
+from heapwise.wording.ratios import interval, relation
 
 
 @dataclass(frozen=True)

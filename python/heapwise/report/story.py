@@ -9,8 +9,9 @@ from heapwise.analysis.expectations import figures_of
 from heapwise.analysis.findings import headline
 from heapwise.model import Detectable, Expected, Experiment
 from heapwise.report.view import View
-from heapwise.wording.lists import counted, percent
-from heapwise.wording.ratios import quantity_name
+from heapwise.wording.lists import counted
+from heapwise.wording.names import quantity_name
+from heapwise.wording.numbers import percent
 
 FEW = 8
 """Sentences that are read at once; the others can be opened."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +27,7 @@ from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.steps import control_of
 from heapwise.stats.holm import rounds_needed
+from heapwise.wording.suggest import did_you_mean
 
 SMOKE_ROUNDS = 1
 """It only asks if everything works."""
@@ -167,8 +167,7 @@ def parse_settings(
         if not equals or not words:
             raise Problem("E003", f"--set {setting} is not of the form NAME=VALUE[,VALUE...]")
         if name not in known:
-            near = difflib.get_close_matches(name, list(known), n=1)
-            hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}"
+            hint = did_you_mean(name, known, f"there are {', '.join(known)}")
             raise Problem("E003", f"--set: no chosen experiment has a parameter '{name}'{hint}")
         found[name] = [_value(word, known[name]) for word in words.split(",")]
     return found
@@ -193,6 +192,5 @@ def _value(word: str, parameter: Parameter) -> Any:
 def _no_subject(patterns: Sequence[str], experiments: Sequence[Experiment]) -> str:
     names = sorted({spec.name for experiment in experiments for spec in experiment.subjects})
     wanted = patterns[0] if patterns else ""
-    near = difflib.get_close_matches(wanted, names, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(names)}"
+    hint = did_you_mean(wanted, names, f"there are {', '.join(names)}")
     return f"--subjects: nothing fits '{wanted}'{hint}"

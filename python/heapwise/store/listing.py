@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from heapwise.store.index import Entry
 from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
 from heapwise.store.lock import is_locked
 from heapwise.store.run_file import read_run_file
+from heapwise.wording.suggest import did_you_mean
 
 CLOCK_ERROR = timedelta(minutes=10)
 """By how much the clocks of two machines that share a store may differ."""
@@ -100,8 +100,7 @@ def _no_such_run(store: Path, run_id: str, ids: list[str], matches: list[str]) -
         return f"'{run_id}' is the beginning of {len(matches)} runs: {', '.join(matches)}"
     if not ids:
         return f"no run '{run_id}': the store {store} is empty"
-    near = difflib.get_close_matches(run_id, ids, n=1)
-    hint = f"; did you mean {near[0]}?" if near else f"; the last one is {ids[-1]}"
+    hint = did_you_mean(run_id, ids, f"the last one is {ids[-1]}")
     return f"no run '{run_id}' in {store}{hint}"
 
 

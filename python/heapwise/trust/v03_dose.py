@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check
-from heapwise.wording.lists import percent
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V3", "The program uses malloc enough to tell"
 

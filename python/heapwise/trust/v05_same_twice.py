@@ -12,7 +12,8 @@ from heapwise.evidence import Evidence
 from heapwise.model import Cell, Check, Verdict
 from heapwise.stats.holm import holm
 from heapwise.stats.noise import NoiseFloor
-from heapwise.wording.lists import counted, listed, percent
+from heapwise.wording.lists import counted, listed
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V5", "The baseline equals itself (A/A)"
 

@@ -18,7 +18,8 @@ from heapwise.model import Cell, Check, Setup
 from heapwise.stats.holm import holm
 from heapwise.stats.trend import halves, trend
 from heapwise.store import StoredRun
-from heapwise.wording.lists import counted, listed, percent
+from heapwise.wording.lists import counted, listed
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V9", "The order did not matter"
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Machine
-from heapwise.wording.lists import counted, percent
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V10", "The layout of memory was drawn anew each time"
 

@@ -12,7 +12,8 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import SPIN_CHANGE, TOO_MANY
 from heapwise.model import Check
-from heapwise.wording.lists import counted, percent
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V12", "The processor kept its speed"
 

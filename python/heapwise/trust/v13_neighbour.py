@@ -17,7 +17,8 @@ import numpy as np
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import STEAL_SHARE, TOO_MANY, measured, steal_share
 from heapwise.model import Check, Process, Settings, Verdict
-from heapwise.wording.lists import counted, percent
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V13", "No neighbour disturbed"
 

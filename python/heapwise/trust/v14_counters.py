@@ -11,7 +11,8 @@ from __future__ import annotations
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import measured
 from heapwise.model import Check
-from heapwise.wording.lists import listed, percent
+from heapwise.wording.lists import listed
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V14", "Hardware counters"
 

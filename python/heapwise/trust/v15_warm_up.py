@@ -15,7 +15,8 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Process, Sample
-from heapwise.wording.lists import counted, percent
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V15", "Everything was warm"
 

@@ -17,7 +17,8 @@ from heapwise.evidence.breadth import References
 from heapwise.evidence.kept import CROWD, TOO_MANY, measured
 from heapwise.model import Check, Process, Verdict
 from heapwise.stats.holm import holm
-from heapwise.wording.lists import counted, listed, percent
+from heapwise.wording.lists import counted, listed
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V26", "Each core was ours alone"
 

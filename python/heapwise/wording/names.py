@@ -1,7 +1,17 @@
-"""Quantities that are quantiles of a distribution, told by their names."""
+"""Names that programs use, as a sentence has them: quantities, quantiles, settings."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+QUANTITIES = {
+    "wall_time": "time", "cpu_time": "CPU time", "peak_memory": "peak memory",
+    "minor_faults": "minor page faults", "major_faults": "major page faults",
+    "voluntary_switches": "voluntary context switches",
+    "involuntary_switches": "involuntary context switches",
+    "wall": "time", "peak_resident": "peak memory",
+}
 QUANTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "max")
 SPELLINGS = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99.9": "p99.9",
              "p99_99": "p99.99", "p99.99": "p99.99", "max": "max"}
@@ -13,3 +23,29 @@ def split_quantile(quantity: str) -> tuple[str, str] | None:
         if quantity == spelling or quantity.endswith(f"_{spelling}"):
             return quantity.removesuffix(spelling).rstrip("_"), SPELLINGS[spelling]
     return None
+
+
+def spaced(name: str) -> str:
+    """``timed_out`` -> ``timed out``: statuses, parameters, experiments."""
+    return name.replace("_", " ")
+
+
+def quantity_name(quantity: str) -> str:
+    return QUANTITIES.get(quantity, spaced(quantity))
+
+
+def setting(name: str, value: object) -> str:
+    """``block size 64``, ``iterations 1,000,000``."""
+    return f"{spaced(name)} {setting_value(value)}"
+
+
+def setting_value(value: object) -> str:
+    """``1,000,000``, ``true``, ``0.5``, ``malloc``: switches as ``--set`` reads them."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def cell_words(parameters: Mapping[str, Any]) -> str:
+    """``block size 64, iterations 1,000,000``."""
+    return ", ".join(setting(name, value) for name, value in parameters.items())

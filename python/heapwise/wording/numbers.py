@@ -14,6 +14,8 @@ SCALES: dict[str, list[tuple[float, str]]] = {
     "count": [(1.0, "")],
 }
 TIME_UNITS = {"s", "ns", "ns/op", "us", "ms"}
+TWICE = 2.0
+"""From this factor on, percentages mislead: 141 % more is 2.41 times as much."""
 
 
 @dataclass(frozen=True)
@@ -65,13 +67,33 @@ def times(ratio: float) -> str:
     return f"{significant(ratio)}x"
 
 
-def change(ratio: float, more: str, less: str) -> str:
-    """0.905 -> ``9.5 % less``; from 2 on in times: ``2.41x``, since 141 % more misleads."""
-    if ratio >= 2:
-        return f"{significant(ratio)} times as {'much' if more == 'more' else 'long'}"
-    return f"{_share(abs(ratio - 1))} {more if ratio > 1 else less}"
-
-
-def _share(share: float) -> str:
+def percent(share: float) -> str:
+    """0.0123 -> ``1.2 %``; small shares keep one figure, so that something is never 0."""
     number = share * 100
-    return f"{number:.1f} %" if number >= 0.05 else f"{number:.2g} %"
+    if number != 0 and abs(number) < 0.1:
+        return f"{significant(number, 1)} %"
+    return f"{number:.1f} %"
+
+
+def signed(ratio: float) -> str:
+    """How far a ratio is from 1, in percent: 1.023 -> ``+2.3``, 0.997 -> ``−0.3``."""
+    return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
+
+
+def tick_percent(share: float) -> str:
+    """A tick of an axis is exact: 0.05 -> ``+5 %``, -0.025 -> ``−2.5 %``."""
+    return f"{share * 100:+.3g} %".replace("-", "−")
+
+
+def change(ratio: float, more: str, less: str) -> str:
+    """0.905 -> ``9.5 % less``; from a factor of 2 on in times: ``2.41x more``, ``3.00x less``."""
+    if ratio >= TWICE:
+        return f"{times(ratio)} {more}"
+    if ratio <= 1 / TWICE:
+        return f"{times(1 / ratio)} {less}"
+    return f"{percent(abs(ratio - 1))} {more if ratio > 1 else less}"
+
+
+def ends(low: float, high: float) -> str:
+    """An interval in a sentence: ``6.31 to 6.52``."""
+    return f"{significant(low)} to {significant(high)}"

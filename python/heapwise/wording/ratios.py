@@ -1,35 +1,13 @@
-"""How a row is said: in the field's words, with the interval beside."""
+"""A row against its baseline, in words, with the interval beside."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from heapwise.model import Row
-from heapwise.wording.numbers import TIME_UNITS, significant
-
-NAMES = {
-    "wall_time": "time", "cpu_time": "CPU time", "peak_memory": "peak memory",
-    "minor_faults": "minor page faults", "major_faults": "major page faults",
-    "voluntary_switches": "voluntary context switches",
-    "involuntary_switches": "involuntary context switches",
-}
-TWICE = 2.0
-
-
-def quantity_name(quantity: str) -> str:
-    return NAMES.get(quantity, quantity.replace("_", " "))
-
-
-def cell_words(parameters: Mapping[str, Any]) -> str:
-    """``block size 64, iterations 1,000,000``."""
-    return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
-                     else f"{name.replace('_', ' ')} {value}"
-                     for name, value in parameters.items())
+from heapwise.wording.numbers import TIME_UNITS, TWICE, change, ends, percent, signed
 
 
 def relation(row: Row) -> str:
-    """``9.5 % faster``, ``6.4x faster``, ``7.3 % more``, ``no difference``, ``-``."""
+    """``9.5 % faster``, ``6.42x faster``, ``7.3 % more``, ``no difference``, ``baseline``."""
     if row.baseline:
         return "baseline"
     if row.ratio is None:
@@ -38,54 +16,35 @@ def relation(row: Row) -> str:
         return f"no difference{_within(row)}"
     if row.verdict == "cannot tell":
         return "cannot tell yet"
-    less, more = _pair(row)
-    return _amount(row.ratio, less, more)
+    less, more = ("faster", "slower") if row.unit in TIME_UNITS else ("less", "more")
+    return change(row.ratio, more, less)
 
 
 def interval(row: Row) -> str:
-    """The interval of ``relation``, in its own terms: ``8.9 to 10.2 %`` or ``6.2 to 6.5``."""
+    """The interval of ``relation``, in its own terms: ``8.9 to 10.2 %`` or ``6.20 to 6.50``."""
     if row.ratio is None or row.ratio_low is None or row.ratio_high is None:
         return ""
     if row.verdict in ("no difference", "cannot tell"):
-        return f"{_signed(row.ratio_low)} to {_signed(row.ratio_high)} %"
+        return signed_ends(row.ratio_low, row.ratio_high)
     if row.ratio >= TWICE:
-        return f"{significant(row.ratio_low)} to {significant(row.ratio_high)}"
+        return ends(row.ratio_low, row.ratio_high)
     if row.ratio <= 1 / TWICE:
-        return f"{significant(1 / row.ratio_high)} to {significant(1 / row.ratio_low)}"
-    ends = sorted(abs(end - 1) * 100 for end in (row.ratio_low, row.ratio_high))
-    return f"{ends[0]:.1f} to {ends[1]:.1f} %"
+        return ends(1 / row.ratio_high, 1 / row.ratio_low)
+    return percent_ends(row.ratio_low, row.ratio_high)
 
 
-def _pair(row: Row) -> tuple[str, str]:
-    if row.unit in TIME_UNITS:
-        return "faster", "slower"
-    return "less", "more"
+def signed_ends(low: float, high: float) -> str:
+    """``−0.3 to +2.1 %``."""
+    return f"{signed(low)} to {signed(high)} %"
 
 
-def _amount(ratio: float, less: str, more: str) -> str:
-    if ratio >= TWICE:
-        return f"{significant(ratio)}× {more}"
-    if ratio <= 1 / TWICE:
-        return f"{significant(1 / ratio)}× {less}"
-    share = f"{abs(ratio - 1) * 100:.1f} %"
-    return f"{share} {more if ratio > 1 else less}"
+def percent_ends(low: float, high: float) -> str:
+    """``8.9 to 10.2 %``: how far both ends are from 1, the nearer first."""
+    near, far = sorted(abs(end - 1) * 100 for end in (low, high))
+    return f"{near:.1f} to {far:.1f} %"
 
 
 def _within(row: Row) -> str:
     if row.ratio_low is None or row.ratio_high is None:
         return ""
-    width = max(abs(row.ratio_high - 1), abs(row.ratio_low - 1)) * 100
-    return f" ±{width:.1f} %" if width >= 0.05 else ""
-
-
-def _signed(ratio: float) -> str:
-    return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
-
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet computes."""
-
-
-def cell_text(value: object) -> object:
-    """Names come from files that others made: in a table of values they must stay text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    return f" ±{percent(max(abs(row.ratio_high - 1), abs(row.ratio_low - 1)))}"

@@ -6,7 +6,6 @@ has the option, in a table named like a verb for that verb alone.
 
 from __future__ import annotations
 
-import difflib
 import os
 import tomllib
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 from heapwise.cli.frame import console
 from heapwise.errors import Problem
+from heapwise.wording.suggest import did_you_mean
 
 FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "program", "version"}
@@ -132,8 +132,7 @@ def _everywhere(
 def _check(word: str, allowed: set[str], what: str) -> None:
     if word in allowed:
         return
-    near = difflib.get_close_matches(word, sorted(allowed), n=1)
-    hint = f"; did you mean '{near[0]}'?" if near else ""
+    hint = did_you_mean(word, sorted(allowed))
     raise Problem(
         "E003", f"unknown {what}: '{word}'{hint}", do="the keys are the long options: see --help"
     )

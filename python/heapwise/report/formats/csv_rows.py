@@ -10,8 +10,8 @@ from decimal import Decimal
 from math import isfinite
 
 from heapwise.model import Row
+from heapwise.report.spreadsheet import cell_text
 from heapwise.report.view import View
-from heapwise.wording.ratios import cell_text
 
 NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
 ABOUT = "one line per subject, cell and quantity; samples in the last column"

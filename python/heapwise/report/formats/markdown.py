@@ -5,8 +5,8 @@ from __future__ import annotations
 from heapwise.report.cells import Entry, cells
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import scale_for
-from heapwise.wording.ratios import quantity_name
 
 NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
 ABOUT = "tables for a ticket or a README"

@@ -22,8 +22,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from heapwise.model import Process, Sample, short_name
+from heapwise.report.spreadsheet import cell_text
 from heapwise.report.view import View
-from heapwise.wording.ratios import cell_text
 
 NAME, SUFFIX, MIME = "seed-csv", "csv", "text/csv"
 ABOUT = "the raw timing data of seed 004: a line for each repeat, of runs of the heap family"

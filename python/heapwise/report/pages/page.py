@@ -11,8 +11,8 @@ from heapwise.report.cells import Entry, cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
+from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
-from heapwise.wording.ratios import cell_words, quantity_name
 
 MANY_CELLS = 6
 """Of a quantity: more of them share one table."""

@@ -12,8 +12,8 @@ from heapwise.figures import ladder, scaling
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Experiment, Row
 from heapwise.report.view import Group, View
+from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for, show
-from heapwise.wording.ratios import cell_words, quantity_name
 
 MOST_CELLS = 12
 """That are shown; an experiment of more has a table of all."""

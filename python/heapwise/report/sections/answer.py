@@ -12,7 +12,7 @@ from heapwise.analysis.standing import are_many_questions
 from heapwise.figures import forest, tradeoff
 from heapwise.report.sections import heaps, trees
 from heapwise.report.view import View
-from heapwise.wording.ratios import quantity_name
+from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "", 10
 

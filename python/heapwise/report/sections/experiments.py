@@ -14,9 +14,8 @@ from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
-from heapwise.wording.names import split_quantile
+from heapwise.wording.names import cell_words, quantity_name, split_quantile
 from heapwise.wording.numbers import Scale, scale_for, show
-from heapwise.wording.ratios import cell_words, quantity_name
 
 TITLE, ORDER = "Experiments", 30
 

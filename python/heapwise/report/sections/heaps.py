@@ -14,8 +14,8 @@ from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name
 from heapwise.report.view import Group, View
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import TIME_UNITS, scale_for, show
-from heapwise.wording.ratios import quantity_name
 
 TITLE, ORDER = "Heaps", 22
 

@@ -10,9 +10,8 @@ from markupsafe import Markup
 from heapwise.figures import latency
 from heapwise.model import Row, Settings
 from heapwise.report.view import View
-from heapwise.wording.names import split_quantile
+from heapwise.wording.names import cell_words, split_quantile
 from heapwise.wording.numbers import show
-from heapwise.wording.ratios import cell_words
 
 TITLE, ORDER = "Latency", 50
 

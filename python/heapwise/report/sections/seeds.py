@@ -9,8 +9,8 @@ from heapwise.analysis.seed_figures import seed_figures
 from heapwise.analysis.standing import are_many_questions
 from heapwise.model import Goal, Row, SeedFigure
 from heapwise.report.view import Group, View
+from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for, significant
-from heapwise.wording.ratios import cell_words, quantity_name
 
 TITLE, ORDER = "Goals and ratios", 29
 

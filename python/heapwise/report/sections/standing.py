@@ -12,8 +12,8 @@ from heapwise.analysis.rows import outcome
 from heapwise.analysis.standing import Place, Standing, are_many_questions, standings
 from heapwise.model import short_name
 from heapwise.report.view import View
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import scale_for, significant
-from heapwise.wording.ratios import quantity_name
 
 TITLE, ORDER = "At a glance", 21
 

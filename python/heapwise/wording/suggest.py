@@ -1,0 +1,29 @@
+"""What somebody who misspelt a name probably meant."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """``; did you mean jemalloc?``, or ``; `` and ``otherwise``, or ``""`` without either.
+
+    Case does not count. Without a name like it, its last part will do: of ``family/name`` the name
+    is often all that is remembered.
+    """
+    near = nearest(word, known)
+    if near:
+        return f"; did you mean {near}?"
+    return f"; {otherwise}" if otherwise else ""
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """The known name that is most like it; ``""`` without any."""
+    names = {name.casefold(): name for name in known}
+    parts = {name.rpartition("/")[2]: name for name in reversed(names)}
+    wanted = word.casefold()
+    if found := difflib.get_close_matches(wanted, names, n=1):
+        return names[found[0]]
+    last = difflib.get_close_matches(wanted.rpartition("/")[2], parts, n=1)
+    return names[parts[last[0]]] if last else ""
