@@ -25,6 +25,7 @@ from heapwise.model import (
 )
 from heapwise.stats.location import location_interval
 from heapwise.stats.student import LEAST
+from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import Scale, scale_for, significant
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
@@ -49,7 +50,7 @@ def _judged(evidence: Evidence, experiment: Experiment, expectation: Expectation
              for parameters in _cells(evidence, experiment, expectation)
              for subject in _named(evidence, experiment, expectation.subject)]
     if not parts:
-        wanted = ", ".join(f"{k} {v}" for k, v in expectation.parameters.items())
+        wanted = cell_words(expectation.parameters)
         reason = f"no cell with {wanted} in this run" if wanted else (
             f"{expectation.subject} is not in this run")
         return Expected(experiment.id, expectation.says, _of(expectation, expectation.subject,
@@ -185,10 +186,11 @@ def _of(expectation: Expectation, subject: str, over: str,
         parameters: Mapping[str, Setting]) -> str:
     """``random / sequential, latency, size 64``."""
     changed = expectation.over_parameters
-    moved = ", ".join(f"{name} {value}" for name, value in changed.items())
+    moved = cell_words(changed)
     ratio = f" / {over}{f' with {moved}' if moved else ''}" if over else ""
-    cell = [f"{name} {value}" for name, value in (parameters or expectation.parameters).items()]
-    return ", ".join([f"{subject}{ratio}", expectation.quantity, *cell])
+    words = [f"{subject}{ratio}", quantity_name(expectation.quantity),
+             cell_words(parameters or expectation.parameters)]
+    return ", ".join(word for word in words if word)
 
 
 def _aim(expectation: Expectation, unit: str) -> str:

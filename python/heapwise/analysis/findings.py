@@ -17,7 +17,9 @@ from heapwise.model import Cell, Experiment, Finding, Quantity, same_setting, se
 from heapwise.stats.false_discovery import benjamini_hochberg
 from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
-from heapwise.wording.numbers import percent, scale_for, significant, size
+from heapwise.wording.names import cell_words, quantity_name
+from heapwise.wording.numbers import ends, percent, scale_for, size, times
+from heapwise.wording.ratios import percent_ends, signed_ends
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 
@@ -161,14 +163,14 @@ def _between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side
 
 
 def _count(series: Series, quantity: Quantity) -> str:
-    """``12.0 per million, 11.0..14.0``, ``never``: what has no ratio is said as it is."""
+    """``12.0 per million, 11.0 to 14.0``, ``never``: what has no ratio is said as it is."""
     if not any(series.values):
         return "never"
     scale, interval = scale_for(series.values, quantity.unit), location_interval(
         list(series.rounds.values()))
-    ends = "" if interval.low is None or interval.high is None else (
-        f", {scale.number(interval.low)}..{scale.number(interval.high)}")
-    return f"{scale.text(series.middle)}{ends}"
+    between = "" if interval.low is None or interval.high is None else (
+        f", {scale.number(interval.low)} to {scale.number(interval.high)}")
+    return f"{scale.text(series.middle)}{between}"
 
 
 def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None, word: Word,
@@ -182,16 +184,16 @@ def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
         within = f"the noise floor of {percent(floor)}" if floor and reach <= floor else (
             f"{percent(reach)}")
         return f"no difference between {above} and {below} beyond {within}"
-    ends = f"{_signed(ratio.low)} to {_signed(ratio.high)} %"
+    between = signed_ends(ratio.low, ratio.high)
     if floor and not ratio.low <= 1 <= ratio.high:
-        return (f"cannot tell {above} from {below}: {ends} is within the noise floor of "
+        return (f"cannot tell {above} from {below}: {between} is within the noise floor of "
                 f"{percent(floor)}")
-    return f"cannot tell {above} from {below} yet: {ends}"
+    return f"cannot tell {above} from {below} yet: {between}"
 
 
 def _difference(quantity: Quantity, above: str, below: str, ratio: float, low: float,
                 high: float) -> str:
-    """``soa 1.42x faster than aos, 1.40..1.44``: always a factor above 1, and its direction."""
+    """``soa 1.42x faster than aos, 1.40 to 1.44``: always a factor above 1, and its direction."""
     less, more = ("slower", "faster") if is_speed(quantity) else ("less", "more")
     if is_speed(quantity) and quantity.better == "lower":
         less, more = more, less
@@ -199,14 +201,8 @@ def _difference(quantity: Quantity, above: str, below: str, ratio: float, low: f
     if ratio < 1:
         ratio, low, high = 1 / ratio, 1 / high, 1 / low
     if ratio < SMALL:
-        ends = f"{(low - 1) * 100:.1f}..{(high - 1) * 100:.1f} %"
-        return f"{above} {percent(ratio - 1)} {word} than {below}, {ends}"
-    return (f"{above} {significant(ratio)}x {word} than {below}, "
-            f"{significant(low)}..{significant(high)}")
-
-
-def _signed(ratio: float) -> str:
-    return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
+        return f"{above} {percent(ratio - 1)} {word} than {below}, {percent_ends(low, high)}"
+    return f"{above} {times(ratio)} {word} than {below}, {ends(low, high)}"
 
 
 def _where(evidence: Evidence, experiment: Experiment, cell: Cell, *, named: bool = True) -> str:
@@ -216,12 +212,12 @@ def _where(evidence: Evidence, experiment: Experiment, cell: Cell, *, named: boo
     varying = {k: v for k, v in mine.items() if len({str(p.get(k)) for p in every}) > 1}
     words = [_words(experiment, varying)] if varying else []
     if named and len(experiment.quantities) > 1:
-        words.append(cell.quantity.replace("_", " "))
+        words.append(quantity_name(cell.quantity))
     return f"{', '.join(words)}: " if words else ""
 
 
 def _quantity(experiment: Experiment, cell: Cell) -> str:
-    return f"{cell.quantity.replace('_', ' ')}: " if len(experiment.quantities) > 1 else ""
+    return f"{quantity_name(cell.quantity)}: " if len(experiment.quantities) > 1 else ""
 
 
 def readable(experiment: Experiment, parameters: Mapping[str, Any],
@@ -238,6 +234,4 @@ def spelt(experiment: Experiment, name: str, value: Any) -> str:
 
 
 def _words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
-    parameters = readable(experiment, cell)
-    return ", ".join(f"{name.replace('_', ' ')} {value:,}" if isinstance(value, int)
-                     else f"{name.replace('_', ' ')} {value}" for name, value in parameters.items())
+    return cell_words(readable(experiment, cell))

@@ -13,7 +13,7 @@ from heapwise.analysis.verdict import Figure, kept
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Goal, Trust
 from heapwise.stats.paired import PairedRatio
-from heapwise.wording.numbers import significant
+from heapwise.wording.numbers import times
 
 Word = Literal["met", "not met", "cannot tell here"]
 
@@ -49,7 +49,7 @@ class Aim:
 
     @property
     def sense(self) -> str:
-        return f"{'at most' if self.at_most else 'at least'} {significant(self.factor, 2)}x"
+        return f"{'at most' if self.at_most else 'at least'} {times(self.factor, 2)}"
 
 
 LEVEL = 0.97

@@ -13,7 +13,7 @@ from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, baseline_of
 from heapwise.model import Cell, Experiment
-from heapwise.wording.numbers import TIME_UNITS, significant, times
+from heapwise.wording.numbers import TIME_UNITS, ends, times
 
 QUANTILE_WORDS = ("p50", "p9", "max")
 
@@ -89,7 +89,7 @@ def figures(ratio: float, low: float | None, high: float | None) -> str:
     """``6.40x, 6.31 to 6.52``."""
     if low is None or high is None:
         return f"{times(ratio)}, no interval"
-    return f"{times(ratio)}, {significant(low)} to {significant(high)}"
+    return f"{times(ratio)}, {ends(low, high)}"
 
 
 def _seeds(experiment: Experiment, cell: Cell, above: str, below: str) -> str:

@@ -36,6 +36,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, Goal, Setting, Trust, same_setting
 from heapwise.stats.location import location_interval
+from heapwise.wording.numbers import percent
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
@@ -149,7 +150,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     figure = found[worst]
     note = figure.note
     if margin:
-        note = "; ".join(n for n in (f"level within {margin:.1%} counts", note) if n)
+        note = "; ".join(n for n in (f"level within {percent(margin)} counts", note) if n)
     obstacle = _obstacle(evidence, cell)
     shown = figure.inverse() if at_most else figure
     return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.value, shown.low,

@@ -10,7 +10,8 @@ from heapwise.analysis.lead import lead
 from heapwise.analysis.roles import INLINED, OURS
 from heapwise.analysis.standing import Place, Standing, alone, standings
 from heapwise.evidence import Evidence
-from heapwise.wording.numbers import significant
+from heapwise.wording.lists import listed
+from heapwise.wording.numbers import times
 
 NAMED = 8
 """Things that a line names before it counts the rest."""
@@ -61,8 +62,7 @@ def _experiments(rows: list[Standing]) -> str:
 
 
 def _cut(words: list[str]) -> str:
-    rest = f" and {len(words) - NAMED} more" if len(words) > NAMED else ""
-    return ", ".join(words[:NAMED]) + rest
+    return listed(words, NAMED)
 
 
 def _losses(evidence: Evidence, ours: str, found: list[Standing],
@@ -82,7 +82,7 @@ def _losses(evidence: Evidence, ours: str, found: list[Standing],
         ratio = lead(evidence, standing.cell, rival.subject, rivals, ours)
         floor = evidence.floors.get(standing.cell, 0.0)
         if ratio and ratio.low is not None and ratio.low > 1 and ratio.ratio > 1 + floor:
-            lost.append((ratio.ratio, f"{label(standing)} ({significant(ratio.ratio)}x behind "
+            lost.append((ratio.ratio, f"{label(standing)} ({times(ratio.ratio)} behind "
                          f"{rival.subject})"))
     if not mine:
         return []

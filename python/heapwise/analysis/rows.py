@@ -13,6 +13,7 @@ from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
+from heapwise.wording.names import spaced
 from heapwise.wording.numbers import TIME_UNITS
 
 CONTROL_NOTE = "the baseline under a second name (A/A); never ranked"
@@ -139,9 +140,8 @@ def outcome(processes: list[Process]) -> tuple[str, str]:
     example = next(p for p in ended if p.status == status)
     if status == "crashed" and example.reason.startswith("crashed ("):
         return status, f"{example.reason} {number} of {len(ended)}"
-    words = status.replace("_", " ")
     reason = f": {example.reason}" if example.reason else ""
-    return status, f"{words} {number} of {len(ended)}{reason}"
+    return status, f"{spaced(status)} {number} of {len(ended)}{reason}"
 
 
 def ranked(evidence: Evidence, rows: list[Row]) -> Iterator[Row]:

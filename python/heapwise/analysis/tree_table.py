@@ -9,6 +9,7 @@ from statistics import median_high
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.tree_headlines import GROUPS
 from heapwise.model import Cell, Experiment, Row, Settings, SubjectSpec, control_name
+from heapwise.wording.names import cell_words, spaced
 from heapwise.wording.numbers import Scale, scale_for
 
 WALL = "wall"
@@ -33,7 +34,7 @@ class Line:
         if bad is None:
             lost = self.rows.get(WALL)
             return lost.note if lost and lost.median is None else ""
-        words = bad.note or bad.status.replace("_", " ")
+        words = bad.note or spaced(bad.status)
         return f"missing: {words}" if bad.status == "missing" else words
 
     def median(self, quantity: str) -> float | None:
@@ -66,7 +67,7 @@ class Table:
 
     def words(self) -> str:
         """``depth 21``."""
-        return ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        return cell_words(self.parameters)
 
 
 def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[Table]:

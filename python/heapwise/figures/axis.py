@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import ceil, floor, log, log10
 
+from heapwise.wording.numbers import tick_percent
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -96,5 +98,5 @@ def ratio_label(ratio: float, wide: bool) -> str:
     if abs(ratio - 1) < 1e-9:
         return "same"
     if wide:
-        return f"{ratio:g}×"
-    return f"{(ratio - 1) * 100:+.3g} %".replace("-", "−")
+        return f"{ratio:g}x"
+    return tick_percent(ratio - 1)

@@ -7,7 +7,7 @@ from math import inf
 from heapwise.figures.axis import Axis, is_wide, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
-from heapwise.wording.numbers import significant
+from heapwise.wording.numbers import significant, times
 
 WIDTH, LINE, TOP = 720.0, 24.0, 14.0
 COLOURS = {"better": "accent", "worse": "worse"}
@@ -64,8 +64,8 @@ def _figures(row: Row) -> str:
     if row.ratio is None:
         return ""
     if row.ratio_low is None or row.ratio_high is None:
-        return f"{significant(row.ratio)}×"
-    return (f"{significant(row.ratio)}×  "
+        return times(row.ratio)
+    return (f"{times(row.ratio)}  "
             f"{significant(row.ratio_low)}–{significant(row.ratio_high)}")
 
 

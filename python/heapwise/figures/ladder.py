@@ -13,6 +13,7 @@ from heapwise.figures.curves import bare
 from heapwise.figures.strip import WIDE
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
+from heapwise.wording.names import spaced
 from heapwise.wording.numbers import Scale
 
 WIDTH, LINE, HEAD, FOOT = 760.0, 21.0, 25.0, 50.0
@@ -74,7 +75,7 @@ def _line(drawing: Drawing, axis: Axis, scale: Scale, row: Row, names: float, y:
     name = row.subject if len(row.subject) <= room else f"{row.subject[:room - 1]}…"
     drawing.text(names - 8, y + 4, name, size=SIZE, anchor="end")
     if row.median is None:
-        drawing.text(axis.start, y + 4, row.status.replace("_", " "), size=11, fill="worse")
+        drawing.text(axis.start, y + 4, spaced(row.status), size=11, fill="worse")
         return
     if row.ci_low is not None and row.ci_high is not None:
         drawing.line(axis.place(row.ci_low), y, axis.place(row.ci_high), y, "accent", 3.5,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from heapwise.figures.axis import Axis, even_ticks
 from heapwise.figures.svg import Drawing, series_colour
+from heapwise.wording.numbers import tick_percent
 
 WIDTH, HEIGHT = 720.0, 220.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 700.0, 12.0, 184.0
@@ -32,8 +33,7 @@ def draw(moments: list[Moment], title: str) -> str:
     for tick in even_ticks(up.low - 1, up.high - 1, 4):
         y = up.place(1 + tick)
         drawing.line(LEFT, y, RIGHT, y, "line")
-        drawing.text(LEFT - 8, y + 4, f"{tick * 100:+.3g} %".replace("-", "−")
-                     if tick else "median", anchor="end")
+        drawing.text(LEFT - 8, y + 4, tick_percent(tick) if tick else "median", anchor="end")
     for place, name in enumerate(names):
         drawing.dots(((across.place(moment.number), up.place(moment.relative))
                       for moment in moments if moment.subject == name), 2.6,

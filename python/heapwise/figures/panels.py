@@ -9,6 +9,7 @@ from heapwise.figures.curves import bare
 from heapwise.figures.strip import WIDE
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
+from heapwise.wording.names import spaced
 from heapwise.wording.numbers import Scale
 
 WIDTH, LINE, HEAD, FOOT, GAP = 820.0, 20.0, 26.0, 44.0, 26.0
@@ -101,7 +102,7 @@ def _ticks(drawing: Drawing, panel: Panel, axis: Axis, top: float, bottom: float
 
 def _line(drawing: Drawing, axis: Axis, panel: Panel, row: Row | None, y: float) -> None:
     if row is None or row.median is None:
-        words = "not in this experiment" if row is None else row.status.replace("_", " ")
+        words = "not in this experiment" if row is None else spaced(row.status)
         drawing.text(axis.start, y + 4, words, size=11, fill="soft" if row is None else "worse")
         return
     drawing.dots(((axis.place(value), y + (0, 3, -3)[place % 3])

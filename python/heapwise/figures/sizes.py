@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from heapwise.figures.axis import even_ticks
 from heapwise.figures.svg import Drawing
-from heapwise.wording.numbers import size
+from heapwise.wording.numbers import percent, size
 
 WIDTH, HEIGHT = 720.0, 230.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 706.0, 24.0, 186.0
@@ -46,8 +46,3 @@ def span(place: int) -> str:
     if place < 2:
         return ("0 or 1 B", "2 B")[place]
     return f"{2 ** (place - 1) + 1:,} to {2**place:,} B"
-
-
-def percent(share: float) -> str:
-    """``0.02 %``, ``48.7 %``: never 0 for something."""
-    return f"{share * 100:.1f} %" if share >= 0.001 or not share else f"{share * 100:.2g} %"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Plan
+from heapwise.wording.numbers import percent
 
 MOST_ROUNDS = 500
 """Of a run without a number of rounds: more pairs narrow no interval that drift does not widen."""
@@ -70,5 +71,5 @@ def reason_to_stop(
     if rounds_done < plan.min_rounds or plan.precision <= 0 or not made_up:
         return ""
     if half_width is not None and half_width <= plan.precision:
-        return f"every interval is within ±{plan.precision:.1%}"
+        return f"every interval is within ±{percent(plan.precision)}"
     return ""

@@ -9,6 +9,8 @@ from heapwise.evidence import Evidence
 from heapwise.model import Planted, Row
 from heapwise.selftest.plants import QUIET, verdict_of
 from heapwise.selftest.workbench import Bent, Workbench
+from heapwise.wording.numbers import signed
+from heapwise.wording.ratios import signed_ends
 
 PERCENTS = (1, 3, 10)
 SPREAD = 0.5
@@ -55,7 +57,7 @@ def judged(check: str, planted: str, percent: int, row: Row | None) -> Planted:
     if row is None or row.ratio is None or row.ratio_low is None or row.ratio_high is None:
         return Planted(check, planted, "missed", "it was not measured", share)
     low, high = ((end - 1) * 100 for end in (row.ratio_low, row.ratio_high))
-    words = f"{(row.ratio - 1) * 100:+.2f} %, {low:+.2f} to {high:+.2f} %"
+    words = f"{signed(row.ratio)} %, {signed_ends(row.ratio_low, row.ratio_high)}"
     fits = low <= percent * (1 + SPREAD) and high >= percent * (1 - SPREAD)
     if row.verdict == "worse" and fits:
         return Planted(check, planted, "found", words, share)

@@ -19,6 +19,7 @@ from heapwise.evidence.kept import timed
 from heapwise.model import Check, Process, Setup, Verdict
 from heapwise.store import StoredRun
 from heapwise.wording.lists import counted, listed
+from heapwise.wording.names import spaced
 
 ID, TITLE = "V8", "Every subject did the same work"
 
@@ -33,7 +34,7 @@ def check(evidence: Evidence) -> Check:
     stored = evidence.stored
     processes = [p for p in stored.processes if timed(p)]
     proven = [p for p in processes if p.facts.output_hash or p.facts.checks]
-    broken = Counter(f"{p.subject} {p.status.replace('_', ' ')}" for p in processes
+    broken = Counter(f"{p.subject} {spaced(p.status)}" for p in processes
                      if p.status in BAD)
     different = _different(evidence, [p for p in processes if p.status == "ok"])
     false = [f"{p.subject}: {c.detail or c.id}" for p in processes

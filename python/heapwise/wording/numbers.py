@@ -62,17 +62,17 @@ def size(value: float) -> str:
         f"{value / scale.factor:.3g} {scale.label}"
 
 
-def times(ratio: float) -> str:
+def times(ratio: float, figures: int = 3) -> str:
     """11.015 -> ``11.0x``."""
-    return f"{significant(ratio)}x"
+    return f"{significant(ratio, figures)}x"
 
 
 def percent(share: float) -> str:
-    """0.0123 -> ``1.2 %``; small shares keep one figure, so that something is never 0."""
+    """0.0123 -> ``1.2 %``; small shares keep one figure: something is never 0."""
     number = share * 100
     if number != 0 and abs(number) < 0.1:
         return f"{significant(number, 1)} %"
-    return f"{number:.1f} %"
+    return f"{number:,.0f} %" if abs(number) >= 100 else f"{number:.1f} %"
 
 
 def signed(ratio: float) -> str:

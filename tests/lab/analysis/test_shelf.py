@@ -51,7 +51,7 @@ def test_figures_of_another_cell_are_divided_by(result: Result) -> None:
     assert costs.low is not None
     assert costs.high is not None
     assert costs.low < 80 < costs.high
-    assert "chase / chase with kib 32, latency, kib 65536 = " in expected_line(costs)
+    assert "chase / chase with kib 32, latency, kib 65,536 = " in expected_line(costs)
 
 
 def test_what_was_refused_says_why(result: Result) -> None:
@@ -84,7 +84,7 @@ def test_sentences_are_those_of_the_statistics(result: Result) -> None:
     said = {f.sentence for f in result.findings}
     row = next(r for r in result.rows if r.subject == "soa" and r.parameters["fields"] == "two")
     assert (f"fields two: soa {row.ratio:.2f}x faster than aos, "
-            f"{row.ratio_low:.2f}..{row.ratio_high:.2f}.") in said
+            f"{row.ratio_low:.2f} to {row.ratio_high:.2f}.") in said
     assert any(s.startswith("fields all: no difference between soa and aos beyond ") for s in said)
     assert any("chase with kib 65,536 " in s and "x slower than chase with kib 32" in s
                for s in said)

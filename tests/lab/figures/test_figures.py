@@ -160,7 +160,7 @@ def test_axes() -> None:
     assert even_ticks(0.93, 1.12, 4) == [0.95, 1.0, 1.05, 1.1]
     assert 1.0 in ratio_ticks(logarithmic([0.9, 1.2], 0, 1))
     assert [ratio_label(0.9, False), ratio_label(1.0, True), ratio_label(2.0, True)] == [
-        "−10 %", "same", "2×"]
+        "−10 %", "same", "2x"]
 
 
 def test_sizes_are_bars_in_proportion_and_none_is_lost() -> None:

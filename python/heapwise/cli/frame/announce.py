@@ -9,6 +9,8 @@ from heapwise.machine import read_machine
 from heapwise.model import Experiment, Machine, Plan, SubjectName
 from heapwise.runner import Prepared, cells, subjects_of
 from heapwise.wording.durations import cost, show_duration, show_limit
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import percent
 
 SECONDS_PER_REPEAT = 0.025
 """For the estimate of what nobody ran before: the mean over pools and shelf, at default size."""
@@ -71,7 +73,7 @@ def missing_rows(experiments: list[Experiment]) -> dict[str, list[str]]:
 
 def machine_line(machine: Machine) -> str:
     load = machine.facts.quiet.load
-    cores = f"{machine.cores} core{'s' if machine.cores != 1 else ''}"
+    cores = counted(machine.cores, "core")
     frequency = "no cpufreq" if "cpufreq" in machine.unavailable else str(
         ", ".join(machine.facts.cpufreq_governors or ["cpufreq"])
     )
@@ -87,7 +89,7 @@ def plan_line(prepared: Prepared, known: Costs | None = None) -> str:
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     if plan.max_rounds:
         return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
-    until = (f"until every interval is under ±{plan.precision * 100:g} % "
+    until = (f"until every interval is under ±{percent(plan.precision)} "
              f"or {show_limit(plan.time_s)} are over")
     return (f"{warm}at least {plan.min_rounds} rounds of {runs} runs in random order, {until}, "
             f"seed {plan.seed}")
@@ -142,8 +144,8 @@ def _run_plan(prepared: Prepared, known: Costs) -> str:
     about = (f"{seconds}, by earlier runs" if measured == number
              else f"very roughly {seconds.removeprefix('about ')}")
     return (
-        f"{number} experiment{'s' if number != 1 else ''}, "
-        f"{plan.max_rounds} round{'s' if plan.max_rounds != 1 else ''}, "
+        f"{counted(number, 'experiment')}, "
+        f"{counted(plan.max_rounds, 'round')}, "
         f"{processes_of(prepared)} processes in random order, {about}{_limit(plan)}, "
         f"seed {plan.seed}"
     )

@@ -14,6 +14,7 @@ from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
 from heapwise.runner import Campaign
 from heapwise.store import read_run
+from heapwise.wording.numbers import percent
 
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
@@ -91,7 +92,7 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
     console.result(labelled("Advice   ", complete(result.advice, evidence.stored.path)))
     if compare and result.noise_floor is not None:
-        floor = f"±{result.noise_floor * 100:.1f} %"
+        floor = f"±{percent(result.noise_floor)}"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
     console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
 

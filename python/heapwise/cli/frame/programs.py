@@ -5,7 +5,8 @@ from __future__ import annotations
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
 from heapwise.cli.frame.table import align
 from heapwise.model import Experiment, Result
-from heapwise.wording.numbers import Scale, significant
+from heapwise.wording.numbers import Scale, times
+from heapwise.wording.ratios import ratio_ends
 
 SHOWN = {"wall": "wall", "user": "user", "system": "system", "peak_resident": "peak",
          "collections": "collections", "longest_pause": "longest pause"}
@@ -40,7 +41,4 @@ def _ratio(line: Line) -> str:
     row = line.rows.get(WALL)
     if row is None or row.ratio is None:
         return "baseline" if row and row.baseline else "-"
-    if row.ratio_low is None or row.ratio_high is None:
-        return f"{significant(row.ratio)}x"
-    return (f"{significant(row.ratio)}x  "
-            f"{significant(row.ratio_low)}..{significant(row.ratio_high)}")
+    return f"{times(row.ratio)}  {ratio_ends(row)}".rstrip()

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from heapwise.model import Cell, Result, Row
-from heapwise.wording.numbers import Scale, change, scale_for, significant
+from heapwise.wording.names import spaced
+from heapwise.wording.numbers import Scale, scale_for, times
+from heapwise.wording.ratios import interval, ratio_ends, relation
 
 Line = list[str]
 
@@ -24,8 +26,8 @@ def compare_table(result: Result) -> str:
     lines = [head]
     for name in sorted(times, key=lambda subject: _rank(times[subject])):
         lines.append([
-            name, *_cells(times[name], time_scale, ("faster", "slower")),
-            *_cells(memories.get(name), memory_scale, ("less", "more")),
+            name, *_cells(times[name], time_scale),
+            *_cells(memories.get(name), memory_scale),
         ])
     return align(lines)
 
@@ -62,48 +64,25 @@ def _ratio_cells(row: Row) -> Line:
         return ["baseline", ""]
     if row.ratio is None:
         return ["-", row.note]
-    interval = _interval(row.ratio_low, row.ratio_high)
-    return [f"{significant(row.ratio)}x", f"{interval}  {row.verdict}".strip()]
+    return [times(row.ratio), f"{ratio_ends(row)}  {row.verdict}".strip()]
 
 
-def _cells(row: Row | None, scale: Scale, words: tuple[str, str]) -> Line:
+def _cells(row: Row | None, scale: Scale) -> Line:
     if row is None or row.median is None:
         return [_missing(row), "", ""]
-    return [scale.text(row.median), *_difference(row, words)]
+    return [scale.text(row.median), *_difference(row)]
 
 
 def _missing(row: Row | None) -> str:
     if row is None:
         return "not measured"
-    return row.note or row.status.replace("_", " ")
+    return row.note or spaced(row.status)
 
 
-def _difference(row: Row, words: tuple[str, str]) -> Line:
-    """In percent of the baseline; words before signs, no number without a difference."""
+def _difference(row: Row) -> Line:
     if row.baseline:
         return ["-", ""]
-    if row.ratio is None or row.verdict == "cannot tell":
-        return ["cannot tell", _percent_interval(row)]
-    if row.verdict == "no difference":
-        return ["no difference", _percent_interval(row)]
-    better, worse = words
-    if row.ratio >= 2:
-        return [change(row.ratio, worse, better), _interval(row.ratio_low, row.ratio_high)]
-    ends = sorted(
-        abs(1 - bound) * 100 for bound in (row.ratio_low, row.ratio_high) if bound is not None
-    )
-    interval = f"{ends[0]:.1f}..{ends[1]:.1f}" if len(ends) == 2 else ""
-    return [change(row.ratio, worse, better), interval]
-
-
-def _percent_interval(row: Row) -> str:
-    if row.ratio_low is None or row.ratio_high is None:
-        return ""
-    return f"{(row.ratio_low - 1) * 100:+.1f}..{(row.ratio_high - 1) * 100:+.1f} %"
-
-
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{significant(low)}..{significant(high)}"
+    return ["cannot tell" if row.ratio is None else relation(row), interval(row)]
 
 
 def _rank(row: Row) -> tuple[Any, ...]:

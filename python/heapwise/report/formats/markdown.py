@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapwise.report.cells import Entry, cells
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
-from heapwise.wording.names import quantity_name
+from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import scale_for
 
 NAME, SUFFIX, MIME = "markdown", "md", "text/markdown"
@@ -32,7 +32,7 @@ def write(view: View) -> str:
 
 def _table(group: Group) -> list[str]:
     scale = scale_for([row.min for row in group.rows], group.unit)
-    cell = ", ".join(f"{name} {value}" for name, value in group.parameters.items())
+    cell = cell_words(group.parameters)
     title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
     unit = f" ({scale.label})" if scale.label else ""
     return [

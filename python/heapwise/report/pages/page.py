@@ -11,7 +11,7 @@ from heapwise.report.cells import Entry, cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
-from heapwise.wording.names import cell_words, quantity_name
+from heapwise.wording.names import cell_words, quantity_name, setting_value, spaced
 from heapwise.wording.numbers import scale_for
 
 MANY_CELLS = 6
@@ -88,7 +88,7 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
 def _short(cell: Entry) -> str:
     """``500 (499–502)``, or why there is none."""
     if not cell.median:
-        return cell.row.status.replace("_", " ")
+        return spaced(cell.row.status)
     return f"{cell.median} ({cell.ends})" if cell.ends else cell.median
 
 
@@ -112,7 +112,7 @@ def _unmatched(view: View, experiment: Experiment) -> list[str]:
 def _how(view: View, experiment: Experiment, detects: str) -> list[str]:
     run = view.stored.run
     fixed = {p.name: p.default for p in experiment.parameters}
-    settings = "; ".join(f"{name.replace('_', ' ')} {', '.join(map(str, values))}"
+    settings = "; ".join(f"{spaced(name)} {', '.join(map(setting_value, values))}"
                          for name, values in fixed.items())
     rounds = len({p.round for p in view.stored.processes if p.experiment == experiment.id})
     kept = experiment.repeats - experiment.dropped_repeats

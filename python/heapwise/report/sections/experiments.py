@@ -14,7 +14,7 @@ from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
-from heapwise.wording.names import cell_words, quantity_name, split_quantile
+from heapwise.wording.names import cell_words, quantity_name, setting, split_quantile
 from heapwise.wording.numbers import Scale, scale_for, show
 
 TITLE, ORDER = "Experiments", 30
@@ -49,7 +49,7 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
 
 
 def _name(group: Group, varying: list[str]) -> str:
-    words = [f"{name} {group.parameters[name]}" for name in varying if name in group.parameters]
+    words = [setting(name, group.parameters[name]) for name in varying if name in group.parameters]
     return ", ".join([quantity_name(group.quantity), *words])
 
 

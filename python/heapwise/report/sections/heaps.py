@@ -14,7 +14,7 @@ from heapwise.figures import panels, scaling, tradeoff
 from heapwise.figures.panels import Panel
 from heapwise.model import Quantity, Row, short_name
 from heapwise.report.view import Group, View
-from heapwise.wording.names import quantity_name
+from heapwise.wording.names import quantity_name, setting, spaced
 from heapwise.wording.numbers import TIME_UNITS, scale_for, show
 
 TITLE, ORDER = "Heaps", 22
@@ -79,7 +79,7 @@ def _panels(view: View, groups: list[Group], title: str,
 
 
 def _title(group: Group, with_quantity: bool) -> str:
-    name = group.experiment.id.rpartition("/")[2].replace("_", " ")
+    name = spaced(group.experiment.id.rpartition("/")[2])
     return f"{name}: {quantity_name(group.quantity)}" if with_quantity else name
 
 
@@ -111,8 +111,7 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
         experiment = next(e for e in view.stored.run.experiments if e.id == cell.experiment)
         one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
-            words = [f"{k.replace('_', ' ')} {cell.parameters[k]}"
-                     for k in view.varying(experiment)]
+            words = [setting(k, cell.parameters[k]) for k in view.varying(experiment)]
             name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
             found.append((", ".join([name, *words]), picture(one)))
     return found

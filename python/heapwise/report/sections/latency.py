@@ -10,7 +10,7 @@ from markupsafe import Markup
 from heapwise.figures import latency
 from heapwise.model import Row, Settings
 from heapwise.report.view import View
-from heapwise.wording.names import cell_words, split_quantile
+from heapwise.wording.names import cell_words, quantity_name, split_quantile
 from heapwise.wording.numbers import show
 
 TITLE, ORDER = "Latency", 50
@@ -36,5 +36,5 @@ def build(view: View) -> dict[str, Any] | None:
 
 def _title(experiment: str, quantity: str, parameters: Settings) -> str:
     cell = cell_words(parameters)
-    words = [experiment, quantity.replace("_", " ")]
+    words = [experiment, quantity_name(quantity)]
     return " ".join(w for w in words if w) + (f" ({cell})" if cell else "")

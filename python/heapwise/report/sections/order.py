@@ -11,6 +11,7 @@ from heapwise.evidence.series import Series
 from heapwise.figures import order
 from heapwise.figures.order import Moment
 from heapwise.report.view import View
+from heapwise.wording.names import quantity_name
 
 TITLE, ORDER = "Run order", 60
 
@@ -23,7 +24,7 @@ def build(view: View) -> dict[str, Any] | None:
                    for series in view.evidence.table[cell].values()
                    for moment in _moments(series)]
         if len(moments) > 3:
-            title = f"{experiment.id}: {first.replace('_', ' ')}, relative to its own median"
+            title = f"{experiment.id}: {quantity_name(first)}, relative to its own median"
             figures.append((title, Markup(order.draw(moments, title))))
     check = next((c for c in view.result.trust.checks if c.id == "V9"), None)
     return {"figures": figures, "check": check} if figures else None

@@ -10,7 +10,7 @@ from heapwise.analysis.standing import are_many_questions
 from heapwise.model import Goal, Row, SeedFigure
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name
-from heapwise.wording.numbers import scale_for, significant
+from heapwise.wording.numbers import ends, scale_for, significant, times
 
 TITLE, ORDER = "Goals and ratios", 29
 
@@ -52,14 +52,15 @@ def _caveats(goals: list[Goal]) -> list[str]:
 
 def _value(goal: Goal) -> str:
     """A ratio is so many times; the value of one subject alone is what it is."""
-    times = "×" if "/" in goal.of else ""
-    return "" if goal.ratio is None else f"{significant(goal.ratio)}{times}"
+    if goal.ratio is None:
+        return ""
+    return times(goal.ratio) if "/" in goal.of else significant(goal.ratio)
 
 
 def _ends(goal: Goal) -> str:
     if goal.low is None or goal.high is None:
         return "" if goal.ratio is None else "no interval"
-    return f"{significant(goal.low)} to {significant(goal.high)}"
+    return ends(goal.low, goal.high)
 
 
 def _line(group: Group, row: Row, figure: SeedFigure) -> dict[str, str]:

@@ -12,8 +12,8 @@ from heapwise.analysis.rows import outcome
 from heapwise.analysis.standing import Place, Standing, are_many_questions, standings
 from heapwise.model import short_name
 from heapwise.report.view import View
-from heapwise.wording.names import quantity_name
-from heapwise.wording.numbers import scale_for, significant
+from heapwise.wording.names import quantity_name, setting, spaced
+from heapwise.wording.numbers import ends, scale_for, significant
 
 TITLE, ORDER = "At a glance", 21
 
@@ -93,7 +93,7 @@ def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
     status, reason = outcome(tried) if tried else ("ok", "")
     if status == "ok":
         return {"words": "", "class": "absent", "hint": "", "value": ""}
-    return {"words": status.replace("_", " "), "class": "lost", "hint": f"{name}: {reason}",
+    return {"words": spaced(status), "class": "lost", "hint": f"{name}: {reason}",
             "value": ""}
 
 
@@ -106,23 +106,22 @@ def _cell_words(view: View, standing: Standing) -> str:
                       if e.id == standing.cell.experiment)
     settings, varying = standing.cell.parameters, view.varying(experiment)
     words = [quantity_name(standing.cell.quantity)]
-    words += [f"{name.replace('_', ' ')} {settings[name]}" for name in varying
-              if name in settings]
+    words += [setting(name, settings[name]) for name in varying if name in settings]
     return ", ".join(words)
 
 
 def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
     if place.behind is None:
         return {"words": "–", "class": "absent", "hint": show(place.median), "value": ""}
-    ends = "" if place.low is None or place.high is None else (
-        f", {significant(max(1.0, place.low))} to {significant(place.high)} times")
+    between = "" if place.low is None or place.high is None else (
+        f", {ends(max(1.0, place.low), place.high)} times")
     shade = _shade(place.behind)
     if place.low is None:
         shade = {**shade, "words": f"{shade['words']}?"}
-        ends = ", no interval"
+        between = ", no interval"
     elif place.level:
         shade = {**shade, "class": f"{shade['class']} level"}
-    return {**shade, "hint": f"{place.subject}: {show(place.median)}{ends}"}
+    return {**shade, "hint": f"{place.subject}: {show(place.median)}{between}"}
 
 
 def _shade(behind: float | None) -> dict[str, str]:

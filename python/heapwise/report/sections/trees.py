@@ -15,6 +15,7 @@ from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
+from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, show, significant
 from heapwise.wording.ratios import interval, relation
 
@@ -24,8 +25,6 @@ MIB = 2.0**20
 
 QUANTITIES = ("wall", "user", "system", PEAK, "collections", "longest_pause")
 NOTHING = ("", "")
-
-NAMES = {"wall": "time", PEAK: "peak memory", "longest_pause": "longest pause"}
 
 
 def build(view: View) -> dict[str, Any] | None:
@@ -59,7 +58,7 @@ def _table(table: Table) -> dict[str, Any]:
                 if any(f.machine in found for found in seeds.values())}
     return {
         "name": table.words(), "machines": list(machines.items()),
-        "columns": [(NAMES.get(q, q.replace("_", " ")), scale.label)
+        "columns": [(quantity_name(q), scale.label)
                     for q, scale in scales.items()],
         "groups": [(title, [_line(line, scales, [seeds[line.subject].get(machine, NOTHING)
                                                  for machine in machines]) for line in lines])
