@@ -223,7 +223,7 @@ def figures_of(expected: Expected) -> str:
         return ""
     scale = _scale([expected.value, expected.low, expected.high], expected.unit)
     ends = ", no interval" if expected.low is None or expected.high is None else (
-        f", {scale.number(expected.low)} to {scale.number(expected.high)}")
+        f", {scale.ends(expected.low, expected.high)}")
     gap = "" if scale.label == "x" or not scale.label else " "
     return f"{significant(expected.value / scale.factor)}{gap}{scale.label}{ends}"
 

@@ -169,7 +169,7 @@ def _count(series: Series, quantity: Quantity) -> str:
     scale, interval = scale_for(series.values, quantity.unit), location_interval(
         list(series.rounds.values()))
     between = "" if interval.low is None or interval.high is None else (
-        f", {scale.number(interval.low)} to {scale.number(interval.high)}")
+        f", {scale.ends(interval.low, interval.high)}")
     return f"{scale.text(series.middle)}{between}"
 
 

@@ -117,7 +117,7 @@ def _figures(panel: Panel, row: Row) -> str:
     words = panel.scale.text(row.median or 0.0)
     if row.ci_low is None or row.ci_high is None:
         return words
-    return f"{words}, {panel.scale.number(row.ci_low)} to {panel.scale.number(row.ci_high)}"
+    return f"{words}, {panel.scale.ends(row.ci_low, row.ci_high)}"
 
 
 def _description(panels: list[Panel]) -> str:

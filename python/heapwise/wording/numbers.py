@@ -31,6 +31,9 @@ class Scale:
     def text(self, value: float) -> str:
         return f"{self.number(value)} {self.label}".rstrip()
 
+    def ends(self, low: float, high: float) -> str:
+        return f"{self.number(low)} to {self.number(high)}"
+
 
 def scale_for(values: Iterable[float | None], unit: str) -> Scale:
     """The scale in which the smallest positive value is at least 1, if there is one."""
@@ -71,18 +74,20 @@ def percent(share: float) -> str:
     """0.0123 -> ``1.2 %``; small shares keep one figure: something is never 0."""
     number = share * 100
     if number != 0 and abs(number) < 0.1:
-        return f"{significant(number, 1)} %"
-    return f"{number:,.0f} %" if abs(number) >= 100 else f"{number:.1f} %"
+        figure = significant(number, 1)
+    else:
+        figure = f"{number:,.0f}" if abs(number) >= 100 else f"{number:.1f}"
+    return f"{_with_minus(figure)} %"
 
 
 def signed(ratio: float) -> str:
     """How far a ratio is from 1, in percent: 1.023 -> ``+2.3``, 0.997 -> ``−0.3``."""
-    return f"{(ratio - 1) * 100:+.1f}".replace("-", "−")
+    return _with_minus(f"{(ratio - 1) * 100:+.1f}")
 
 
 def tick_percent(share: float) -> str:
     """A tick of an axis is exact: 0.05 -> ``+5 %``, -0.025 -> ``−2.5 %``."""
-    return f"{share * 100:+.3g} %".replace("-", "−")
+    return f"{_with_minus(f'{share * 100:+.3g}')} %"
 
 
 def change(ratio: float, more: str, less: str) -> str:
@@ -97,3 +102,7 @@ def change(ratio: float, more: str, less: str) -> str:
 def ends(low: float, high: float) -> str:
     """An interval in a sentence: ``6.31 to 6.52``."""
     return f"{significant(low)} to {significant(high)}"
+
+
+def _with_minus(number: str) -> str:
+    return number.replace("-", "−")

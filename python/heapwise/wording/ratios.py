@@ -5,6 +5,9 @@ from __future__ import annotations
 from heapwise.model import Row
 from heapwise.wording.numbers import TIME_UNITS, TWICE, change, ends, percent, signed
 
+SHOWN = 0.0005
+"""The least share that one decimal of a percent shows."""
+
 
 def relation(row: Row) -> str:
     """``9.5 % faster``, ``6.42x faster``, ``7.3 % more``, ``no difference``, ``baseline``."""
@@ -54,4 +57,5 @@ def percent_ends(low: float, high: float) -> str:
 def _within(row: Row) -> str:
     if row.ratio_low is None or row.ratio_high is None:
         return ""
-    return f" ±{percent(max(abs(row.ratio_high - 1), abs(row.ratio_low - 1)))}"
+    width = max(abs(row.ratio_high - 1), abs(row.ratio_low - 1))
+    return f" ±{percent(width)}" if width >= SHOWN else ""

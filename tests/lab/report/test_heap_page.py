@@ -82,7 +82,7 @@ def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> Non
     assert list(tables)[:2] == ["Speed", "Memory"]
     names = {row["experiment"] + " " + row["cell"] for row in tables["Memory"]["rows"]}
     assert "size_shift resident over live" in names
-    assert "rl_small peak resident, threads 1" in names
+    assert "rl_small peak memory, threads 1" in names
     assert "rl_small resident over live, threads 1" not in names
     assert [table["open"] for table in found["tables"]] == [True, True, False, False]
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.wording.names import split_quantile
+from heapwise.wording.names import cell_words, quantity_name, spaced, split_quantile
 
 
 @pytest.mark.parametrize(("name", "expected"), [
@@ -11,3 +11,14 @@ from heapwise.wording.names import split_quantile
 ])
 def test_quantile_names(name: str, expected: tuple[str, str] | None) -> None:
     assert split_quantile(name) == expected
+
+
+def test_names_in_sentences() -> None:
+    assert spaced("timed_out") == "timed out"
+    assert [quantity_name(q) for q in ("wall_time", "wall", "peak_resident", "longest_pause")] == [
+        "time", "time", "peak memory", "longest pause"]
+
+
+def test_settings() -> None:
+    assert cell_words({"block_size": 64, "iterations": 1_000_000, "mode": "a", "trust": True}) == (
+        "block size 64, iterations 1,000,000, mode a, trust true")

@@ -2,7 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from heapwise.wording.numbers import change, scale_for, show, significant, times
+from heapwise.wording.numbers import (
+    change,
+    ends,
+    percent,
+    scale_for,
+    show,
+    signed,
+    significant,
+    tick_percent,
+    times,
+)
 
 
 @pytest.mark.parametrize(("value", "unit", "text"), [
@@ -27,7 +37,24 @@ def test_significant() -> None:
 def test_change_in_words() -> None:
     assert change(0.905, "more", "less") == "9.5 % less"
     assert change(1.073, "more", "less") == "7.3 % more"
+    assert change(2.408, "slower", "faster") == "2.41x slower"
+    assert change(0.4, "slower", "faster") == "2.50x faster"
     assert times(11.015) == "11.0x"
+
+
+def test_percent_is_never_nothing_for_something() -> None:
+    assert [percent(x) for x in (0.0, 0.0123, 0.4872, 0.0004, 1e-9, 59.53, -0.02)] == [
+        "0.0 %", "1.2 %", "48.7 %", "0.04 %", "0.0000001 %", "5,953 %", "−2.0 %"]
+
+
+def test_signed() -> None:
+    assert [signed(1.023), signed(0.997)] == ["+2.3", "−0.3"]
+    assert [tick_percent(x) for x in (0.05, -0.025, 2.0)] == ["+5 %", "−2.5 %", "+200 %"]
+
+
+def test_ends() -> None:
+    assert ends(6.314, 6.52) == "6.31 to 6.52"
+    assert scale_for([0.9], "s").ends(0.9, 2.5) == "900 to 2,500"
 
 
 def test_what_rounds_up_to_one_is_written_as_one() -> None:

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from heapwise.model import Cell, Row, Settings
+from heapwise.wording.ratios import interval, ratio_ends, relation
+
+
+def row(ratio: float | None, low: float | None, high: float | None, verdict: str = "",
+        unit: str = "s", note: str = "") -> Row:
+    return Row("x", Cell("compare", Settings({}), "time"), unit, "lower", 12, 1.0, 1.0, 1.0, 1.0,
+               0.0, 1.0, 1.0, ratio, low, high, verdict=verdict, note=note)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("found", "words", "between"), [
+    (row(0.905, 0.898, 0.911, "better"), "9.5 % faster", "8.9 to 10.2 %"),
+    (row(1.073, 1.06, 1.08, "worse", "bytes"), "7.3 % more", "6.0 to 8.0 %"),
+    (row(2.408, 2.38, 2.44, "worse"), "2.41x slower", "2.38 to 2.44"),
+    (row(0.25, 0.2, 0.4, "better", "bytes"), "4.00x less", "2.50 to 5.00"),
+    (row(1.001, 0.997, 1.003, "no difference"), "no difference ±0.3 %", "−0.3 to +0.3 %"),
+    (row(1.0, 1.0, 1.0, "no difference"), "no difference", "+0.0 to +0.0 %"),
+    (row(0.98, 0.95, 1.02, "cannot tell"), "cannot tell yet", "−5.0 to +2.0 %"),
+    (row(None, None, None, note="crashed 3 of 3"), "crashed 3 of 3", ""),
+])
+def test_a_row_against_its_baseline(found: Row, words: str, between: str) -> None:
+    assert (relation(found), interval(found)) == (words, between)
+
+
+def test_the_interval_of_the_ratio_itself() -> None:
+    assert ratio_ends(row(0.905, 0.898, 0.911)) == "0.898 to 0.911"
+    assert ratio_ends(row(0.905, None, None)) == ""
