@@ -14,6 +14,7 @@ from heapwise.model import Identity, Library, Peer
 from heapwise.runner.environment import preload
 from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
 from heapwise.runner.scratch import ScratchFolder
+from heapwise.wording.durations import show_limit
 
 CHILD = Path(__file__).with_name("contract_child.py")
 TIMEOUT_S = 60.0
@@ -52,7 +53,7 @@ def check_peer(peer: Peer) -> Answer:
                 timeout=TIMEOUT_S, check=False, stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            return Answer(peer.name, f"no answer after {TIMEOUT_S:.0f} s")
+            return Answer(peer.name, f"no answer after {show_limit(TIMEOUT_S)}")
         return _judge(peer, answer, read_lines(seen, Identity))
 
 

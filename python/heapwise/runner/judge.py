@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from heapwise.model import LauncherFacts, Peer, Status
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Outcome
+from heapwise.wording.durations import show_limit
 
 
 @dataclass
@@ -45,7 +46,7 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
     if name := facts.stop_signal:
         return "failed", stopped_words(name)
     if facts.timed_out:
-        return "timed_out", f"no end after {facts.wall_s or 0:.1f} s"
+        return "timed_out", f"no end after {show_limit(facts.wall_s or 0)}"
     if facts.signal:
         return "crashed", f"crashed ({facts.signal_name or facts.signal})"
     if peer is not None and (wrong := wrong_library(outcome.identity, peer, reference.exempt)):

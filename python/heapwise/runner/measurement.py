@@ -36,6 +36,7 @@ from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, StepKey, key_of
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.stream import Line, Refused, SampleLine, command_of, stream
+from heapwise.wording.durations import show_limit
 
 DEFAULT_TIMEOUT_S, SMOKE_TIMEOUT_S = 900.0, 120.0
 WORK_IS_WRONG = 3
@@ -159,7 +160,7 @@ class ExperimentExecutor:
         if name := facts.stop_signal:
             return "failed", stopped_words(name)
         if facts.timed_out:
-            return "timed_out", f"no end after {self._timeout_s():.0f} s"
+            return "timed_out", f"no end after {show_limit(self._timeout_s())}"
         if facts.signal:
             return "crashed", f"crashed ({facts.signal_name or facts.signal})"
         if found.refused:
