@@ -17,7 +17,7 @@ from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
-from heapwise.runner.steps import Step, StepKey, key_of, steps_of_round
+from heapwise.runner.steps import Step, StepKey, key_of, reference_steps, steps_of_round
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 
@@ -97,9 +97,10 @@ class Campaign:
             self.watcher.begin(self.run)
             try:
                 self.executor.prepare(stop, self._record, self._next_number)
+                self._run(reference_steps(self.run.plan, self.run.experiments), stop)
                 while not stop.requested and not self._enough():
                     self._choose_repeats()
-                    self._round(stop)
+                    self._run(self._steps(self._rounds_begun), stop)
                     self._rounds_begun += 1
             except BaseException:
                 self._finish("interrupted", quietly=True)
@@ -130,8 +131,7 @@ class Campaign:
         while self._rounds_begun < begun and self._is_whole(self._rounds_begun):
             self._rounds_begun += 1
 
-    def _round(self, stop: StopSwitch) -> None:
-        steps = self._steps(self._rounds_begun)
+    def _run(self, steps: list[Step], stop: StopSwitch) -> None:
         open_steps = [step for step in steps if not self._skip(step)]
         for position, step in enumerate(open_steps):
             if stop.requested:

@@ -19,6 +19,8 @@ from heapwise.model import (
 )
 from heapwise.runner.repeats import LEARNING
 
+REFERENCE_ROUND = -1
+
 StepKey = tuple[int, Setup, str]
 """Round, setup and subject: what a process has done need not be done again."""
 
@@ -81,9 +83,9 @@ def control_of(baseline: Subject) -> Subject:
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
     """Every cell of every experiment; within a cell the subjects are neighbours in random order.
 
-    In the first round, if it is a warm-up, the baseline and its control go first: what is wrong
-    with the program itself is then known before time is spent on the others. A round that counts
-    has no fixed order.
+    In the first round of ``compare``, if it is a warm-up, the baseline and its control go first:
+    what is wrong with the program itself is then known before time is spent on the others. A round
+    that counts has no fixed order.
     """
     chance = random.Random(f"{plan.seed}/round/{round}")
     blocks = [
@@ -98,6 +100,16 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
         if round == 0 and plan.kind == "compare" and plan.warm_up_rounds:
             block.sort(key=lambda step: (not step.subject.baseline, not step.subject.control))
     return [step for block in blocks for step in block]
+
+
+def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:
+    """The baseline once, before a first round of ``compare`` that counts: what it does is what all
+    others have to do, and it may come last in that round."""
+    if plan.kind != "compare" or plan.warm_up_rounds:
+        return []
+    return [Step(experiment, subject, {}, REFERENCE_ROUND, warm_up=True)
+            for experiment in experiments for subject in subjects_of(experiment, plan)
+            if subject.baseline]
 
 
 def _repeats(plan: Plan, experiment: Experiment, round: int) -> int | None:

@@ -37,7 +37,7 @@ from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Outcome
 from heapwise.runner.precision import reason_to_stop, widest_half_width
-from heapwise.runner.steps import cells, steps_of_round
+from heapwise.runner.steps import cells, reference_steps, steps_of_round
 
 GLIBC = Peer("glibc", "glibc", "system", "", "2.36", "aa", "", "", ["GLIBC_TUNABLES", "MALLOC_"])
 MIMALLOC = Peer("mimalloc", "mimalloc", "preload", "/lib/libmimalloc.so.2", "2", "bb", "", "",
@@ -308,3 +308,13 @@ def test_counts_of_a_tree_are_added() -> None:
     assert found == structs.replace(
         FINE, counting=True, calls=Calls(malloc=7, free=2), bytes_requested=15,
         counted_wall_s=3.0, sizes=[1, 3])
+
+
+@pytest.mark.parametrize(("kind", "warm_up", "first"), [
+    ("compare", 0, ["glibc"]), ("compare", 1, []), ("run", 0, [])])
+def test_the_baseline_goes_first_uncounted_where_the_first_round_counts(
+    kind: str, warm_up: int, first: list[str]
+) -> None:
+    steps = reference_steps(plan_of(kind=kind, warm_up_rounds=warm_up), [experiment()])
+    assert [step.subject.name for step in steps] == first
+    assert all(step.warm_up and step.round < 0 for step in steps)
