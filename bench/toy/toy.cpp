@@ -181,7 +181,7 @@ std::uint64_t mix(long steps) {
 // The work is the same for every subject but for what its environment says.
 int work(long thousand_steps) {
   const long slower = set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT") +
-                      20 * starts(std::getenv("HEAPWISE_TOY_STARTS"));
+                      50 * starts(std::getenv("HEAPWISE_TOY_STARTS"));
   const long larger = set_for_subject("HEAPWISE_TOY_LARGER_PERCENT");
   const auto sum = mix(thousand_steps * 10 * (100 + slower));
   const auto size = 32 * mebibyte / 100 * static_cast<std::size_t>(100 + larger);
