@@ -107,7 +107,7 @@ def _inherited_tuning(bench: Workbench) -> Evidence:
 
 def _drift(bench: Workbench) -> Evidence:
     counted = str(bench.store / "starts")
-    return bench.compare(("work", "8000"), [], 12, environment={"HEAPWISE_TOY_STARTS": counted})
+    return bench.compare(("work", "4000"), [], 20, environment={"HEAPWISE_TOY_STARTS": counted})
 
 
 @contextmanager
