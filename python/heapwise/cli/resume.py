@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -69,7 +70,7 @@ def resume(
     if stored.path.parent.name == RUNS:
         check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
-    campaign = go_on(stored, plan, watcher)
+    campaign = go_on(stored.path, partial(extended, runs=runs, time=time), watcher)
     if changed := campaign.run.plan.options.environment_changed:
         console.say(labelled("Environment  ", f"not as it was when the run began: "
                              f"{', '.join(changed)}. The processes get the values of today."))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,6 @@ from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.store import (
     RunWriter,
-    StoredRun,
     key_name,
     make_private_folder,
     new_run_id,
@@ -54,26 +53,36 @@ def start(
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
-def resume(stored: StoredRun, plan: Plan, watcher: Watcher) -> Campaign:
-    """``plan`` is the stored one, or with more rounds or time. Problems: E003 if it cannot go
-    on, E006 if another process measures it, E032 if a file of it is another than before."""
+def resume(folder: Path, extend: Callable[[Plan], Plan], watcher: Watcher) -> Campaign:
+    """``extend`` gives the stored plan more rounds or time, or leaves it as it is. Problems: E003
+    if it cannot go on, E006 if another process measures it, E032 if a file of it is another."""
+    writer = RunWriter.reopen(folder)
+    try:
+        return _go_on(writer, extend, watcher)
+    except BaseException:
+        writer.close()
+        raise
+
+
+def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) -> Campaign:
+    plan = extend(writer.run.plan)
     if plan.options.not_utf8:
         raise Problem("E003", "the run cannot go on: names in it are not UTF-8",
                       why="The store holds text, so those names cannot be had back from it.",
                       do="begin a new run")
     environment = from_store(plan.environment, os.environ)
-    if stored.path.parent.name == RUNS:
-        plan = _with_changes(plan, environment, _key(stored.path.parent.parent))
+    store = writer.folder.parent.parent
+    if writer.folder.parent.name == RUNS:
+        plan = _with_changes(plan, environment, _key(store))
     if not Path(plan.working_directory or ".").is_dir():
         raise Problem("E003", f"its working directory {plan.working_directory} is gone")
-    experiments = _relocate(stored.run.experiments)
+    experiments = _relocate(writer.run.experiments)
     files = _as_they_were(plan, experiments)
     plan = _with_options(plan, files=files.states)
-    run = replace(stored.run, plan=plan, state="running", experiments=experiments)
+    run = replace(writer.run, plan=plan, state="running", experiments=experiments)
     executor = _executor(plan, environment, run.experiments)
-    writer = RunWriter.reopen(stored.path, run)
-    # Only now can nobody else add to it: another process may have, since it was read.
-    stored = read_run(stored.path.parent.parent, str(stored.path))
+    writer.update(run)
+    stored = read_run(store, str(writer.folder))
     executor.resume_from(stored.processes)
     return Campaign(run, writer, executor, watcher, files, stored)
 

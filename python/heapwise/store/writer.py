@@ -18,7 +18,7 @@ from heapwise.store import codec
 from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
 from heapwise.store.lock import lock
 from heapwise.store.private import FILE, FOLDER, make_private_folder
-from heapwise.store.run_file import read_document
+from heapwise.store.run_file import read_document, read_run_file
 
 CREATED = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
 DISK_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -75,12 +75,16 @@ class RunWriter:
         return cls(folder, run, {})
 
     @classmethod
-    def reopen(cls, folder: Path, run: Run) -> Self:
+    def reopen(cls, folder: Path) -> Self:
         """A run that goes on. A torn last line is closed off, so that it damages no other."""
-        document = read_document(folder)
-        writer = cls(folder, run, document)
-        writer._close_torn_line()
-        writer.update(run)
+        writer = cls(folder, read_run_file(folder), {})
+        try:
+            # Only now can nobody else change it: another process may have, since it was read.
+            writer.run, writer._document = read_run_file(folder), read_document(folder)
+            writer._close_torn_line()
+        except BaseException:
+            writer.close()
+            raise
         return writer
 
     def append(self, record: Process | Sample) -> None:

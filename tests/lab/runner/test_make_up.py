@@ -180,7 +180,7 @@ def test_the_choice_of_repeats_is_stored_and_a_resumed_run_goes_on_with_it(tmp_p
     assert set(chosen.values()) == {4}
     assert interrupted.run.plan.max_rounds > 4
     second = Costly(lambda step: False)
-    with RunWriter.reopen(interrupted.path, interrupted.run) as writer:
+    with RunWriter.reopen(interrupted.path) as writer:
         Campaign(interrupted.run, writer, second, Silent(), Unchanged({}), interrupted).go()
     assert {step.repeats for step in second.steps} == {4}
     done = read_run(tmp_path, run.id)

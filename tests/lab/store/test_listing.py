@@ -84,8 +84,8 @@ def test_the_second_listing_opens_no_run(store: Path, opened: list[Path]) -> Non
 def test_a_changed_run_is_read_again_and_no_other(store: Path, opened: list[Path]) -> None:
     list_runs(store)
     stored = read_run(store, "0007")
-    with RunWriter.reopen(stored.path, replace(stored.run, state="complete")):
-        pass
+    with RunWriter.reopen(stored.path) as writer:
+        writer.update(replace(stored.run, state="complete"))
     shutil.rmtree(store / "runs" / "0008")
     RunWriter.create(store, a_run(RUNS)).close()
     opened.clear()

@@ -18,6 +18,7 @@ from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import (
     Experiment,
+    Parameter,
     Plan,
     Process,
     ProcessFacts,
@@ -43,7 +44,8 @@ from heapwise.store.writer import write_atomically
 
 def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
     plan = Plan("run", [], [], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
-    experiment = Experiment(1, "e", "e", "?", "", "", [], [Quantity("pair", "s", "lower")],
+    experiment = Experiment(1, "e", "e", "?", "", "", [Parameter("size", "", [8], [8])],
+                            [Quantity("pair", "s", "lower")],
                             [SubjectSpec("s", "inline", "s")], "s", 1, 0, None)
     return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [experiment], "running")
 
@@ -87,7 +89,7 @@ def test_a_torn_last_line_is_no_damage_and_harms_no_later_line(tmp_path: Path) -
         file.write(b'{"kind":"sample","pro')
     torn = read_run(tmp_path, "7f3a")
     assert (len(torn.samples), torn.damaged_lines) == (1, 0)
-    with RunWriter.reopen(torn.path, torn.run) as writer:
+    with RunWriter.reopen(torn.path) as writer:
         writer.append(a_sample(1))
     healed = read_run(tmp_path, "7f3a")
     assert healed.samples == [a_sample(0), a_sample(1)]
@@ -101,7 +103,7 @@ def test_damaged_lines_are_skipped_and_counted(tmp_path: Path, line: bytes) -> N
         writer.append(a_sample(0))
     with (tmp_path / "runs/7f3a/samples.jsonl").open("ab") as file:
         file.write(line + b"\n")
-    with RunWriter.reopen(tmp_path / "runs/7f3a", a_run()) as writer:
+    with RunWriter.reopen(tmp_path / "runs/7f3a") as writer:
         writer.append(a_sample(1))
     stored = read_run(tmp_path, "7f3a")
     assert (len(stored.samples), stored.damaged_lines) == (2, 1)
@@ -118,8 +120,8 @@ def test_unknown_keys_survive_a_rewrite(tmp_path: Path) -> None:
     document["machine"]["facts"]["quiet"] = {"birds": 2}
     file.write_text(json.dumps(document))
     stored = read_run(tmp_path, "7f3a")
-    with RunWriter.reopen(stored.path, replace(stored.run, state="complete")):
-        pass
+    with RunWriter.reopen(stored.path) as writer:
+        writer.update(replace(stored.run, state="complete"))
     after = json.loads(file.read_text())
     assert (after["novelty"], after["plan"]["mood"]) == ({"a": [1]}, "good")
     assert after["plan"]["options"]["mood"] == "better"
@@ -239,7 +241,7 @@ import sys, time
 from heapwise.store.writer import RunWriter
 from heapwise.store import read_run
 stored = read_run(sys.argv[1], "7f3a")
-writer = RunWriter.reopen(stored.path, stored.run)
+writer = RunWriter.reopen(stored.path)
 print("locked", flush=True)
 time.sleep(60)
 """
@@ -254,11 +256,11 @@ def test_only_one_process_writes_a_run_and_the_lock_dies_with_it(tmp_path: Path)
         assert other.stdout is not None
         assert other.stdout.readline() == "locked\n"
         with pytest.raises(Problem, match=f"7f3a is being measured by process {other.pid}") as no:
-            RunWriter.reopen(folder, replace(a_run(), state="complete"))
+            RunWriter.reopen(folder)
         assert (no.value.id, int(no.value.exit)) == ("E006", 2)
         assert (folder / "run.json").read_bytes() == before
         other.kill()
-    with RunWriter.reopen(folder, a_run()) as writer:
+    with RunWriter.reopen(folder) as writer:
         writer.append(a_sample(0))
 
 
