@@ -120,12 +120,21 @@ def _prepare(output: Path | None, store: Path, wanted: list[StoredRun]) -> Path:
     else:
         path = store / "report.html"
     path = path.absolute()
+    if output is not None and _is_stream(path):
+        return path
     try:
-        os.close(os.open(path, os.O_WRONLY | os.O_CREAT, _mode(output)))
+        # In the store a link was not put there by the user, and could lead anywhere.
+        links = os.O_NOFOLLOW if output is None else 0
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | links, _mode(output)))
     except OSError as error:
         raise Problem("E050", f"{path} cannot be written: {error.strerror}",
                       do="--output PATH in a folder that you may write") from error
     return path
+
+
+def _is_stream(path: Path) -> bool:
+    """A device or a pipe. Opening one just to see whether it can be opened could wait for ever."""
+    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def _mode(output: Path | None) -> int:
@@ -134,15 +143,28 @@ def _mode(output: Path | None) -> int:
 
 
 def _write(path: Path, page: str, mode: int) -> None:
-    """Beside it first, then renamed: an older report stays whole if this fails."""
+    """Beside it first, then renamed: an older report stays whole if this fails. A symbolic link
+    stays one, and the file that it leads to is replaced. A device or a pipe is written to."""
+    if _is_stream(path):
+        _write_into(path, page)
+        return
+    path = path.resolve()
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        created = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+        temporary.unlink(missing_ok=True)
+        created = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         with os.fdopen(created, "w", encoding="utf-8") as file:
             file.write(page)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
+        raise Problem("E050", f"{path} cannot be written: {error.strerror}") from error
+
+
+def _write_into(path: Path, page: str) -> None:
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
         raise Problem("E050", f"{path} cannot be written: {error.strerror}") from error
 
 

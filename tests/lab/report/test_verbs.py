@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -158,3 +160,33 @@ def test_pages_do_not_follow_a_link_out_of_their_folder(
     assert run(["export", "749d", "--format", "pages", "-o", str(tmp_path / "pages")]) == 5
     assert "error E050" in capsys.readouterr().err
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_a_link_that_the_user_names_stays_a_link(store: Path, tmp_path: Path) -> None:
+    target, link = tmp_path / "real.html", tmp_path / "link.html"
+    target.write_text("older")
+    link.symlink_to(target)
+    assert run(["report", "-o", str(link), "--open", "no"]) == 0
+    assert link.is_symlink()
+    assert target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_a_link_in_the_store_is_not_followed(
+    store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run folder of somebody else could hold one that leads anywhere."""
+    elsewhere = tmp_path / "elsewhere"
+    (store / "runs" / run_ids(store)[-1] / "report.html").symlink_to(elsewhere)
+    assert run(["report", "--open", "no"]) == 5
+    assert "--output PATH" in capsys.readouterr().err
+    assert not elsewhere.exists()
+
+
+def test_a_pipe_gets_the_report_and_stays_a_pipe(store: Path, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    received = tmp_path / "received"
+    with received.open("wb") as file, subprocess.Popen(["cat", str(pipe)], stdout=file):
+        assert run(["report", "-o", str(pipe), "--open", "no"]) == 0
+    assert received.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    assert pipe.is_fifo()
