@@ -14,8 +14,11 @@ from msgspec import structs
 from heapwise.model import Process, Run, Sample
 from heapwise.store import StoredRun
 
-PATH = re.compile(r"(?<![\w./…])(?:/[^\s/:\"'=,;]+)+/?")
-"""An absolute path: after a colon too, but not within an address of the web."""
+NAME = r"[^\s/:\"'=,;]+"
+
+PATH = re.compile(rf"(?<![\w./…])(?:/{NAME}(?: +{NAME})*(?=/))*/{NAME}/?")
+"""An absolute path: after a colon too, but not within an address of the web. Names of folders may
+have spaces, so words between two slashes count as such a name."""
 
 HIDDEN = "(redacted)"
 

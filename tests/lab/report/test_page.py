@@ -151,6 +151,21 @@ def test_redacted_has_neither_host_nor_user_nor_paths() -> None:
     assert analyse(Evidence(redact(stored))).advice == analyse(Evidence(stored)).advice
 
 
+@pytest.mark.parametrize(("text", "clean"), [
+    ("/srv/shop/My Documents/secret plan.db", "…/secret plan.db"),
+    ("not found: /srv/shop b/x y z/tool, and more", "not found: …/tool, and more"),
+    ("/usr/bin/toy failed", "…/toy failed"),
+    ("a: /one/two and /three/four", "a: …/two and …/four"),
+    ("https://example.org/a b/c", "https://example.org/a b/c"),
+])
+def test_folders_with_spaces_in_their_names_are_redacted(text: str, clean: str) -> None:
+    stored = RUNS["compare"]
+    plan = replace(stored.run.plan, subjects=[
+        replace(stored.run.plan.subjects[0], title=text), *stored.run.plan.subjects[1:]])
+    found = redact(replace(stored, run=replace(stored.run, plan=plan)))
+    assert found.run.plan.subjects[0].title == clean
+
+
 def test_redacted_has_no_argument_of_the_program_and_nothing_that_it_printed() -> None:
     stored = compare_run(Script(edit=lambda p: replace(
         changed(p, stderr_tail="no login for hunter2"), status="crashed", reason="crashed (X)")
