@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from heapwise.analysis.lead import lead
 from heapwise.analysis.rows import ranked
 from heapwise.analysis.standing import alone, are_many_questions, standings
-from heapwise.analysis.tree_headlines import GROUPS, has_curves, leaders
+from heapwise.analysis.tree_headlines import (
+    GROUPS,
+    group_place,
+    has_curves,
+    known_group,
+    leaders,
+)
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Row, Trust
@@ -192,10 +198,10 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
 def _by_kind(evidence: Evidence, firsts: dict[str, str]) -> str:
     """Where rows are of several kinds each kind has a first of its own, and there is no other."""
     found = [s for s in standings(evidence)
-             if s.group and s.quantity.name == firsts[s.cell.experiment]
+             if known_group(s.group) and s.quantity.name == firsts[s.cell.experiment]
              and not has_curves(evidence.experiments[s.cell.experiment])]
     first = sorted((s for s in found if s.cell == found[0].cell),
-                   key=lambda s: list(GROUPS).index(s.group))
+                   key=lambda s: group_place(s.group))
     if not first:
         return ""
     words = [f"{leaders(s)} of {GROUPS[s.group]}" for s in first]

@@ -16,14 +16,23 @@ GROUPS = {"explicit": "explicit", "counting": "reference counting", "collector":
           "region": "pools and arenas", "": "others"}
 """In the order in which they are shown. They never share a ranking."""
 
+
+def known_group(group: str) -> str:
+    """A group of another version counts as one of the others."""
+    return group if group in GROUPS else ""
+
+
+def group_place(group: str) -> int:
+    return list(GROUPS).index(known_group(group))
+
 NAMED = 3
 
 
 def tree_headlines(evidence: Evidence, label: Callable[[Standing], str]) -> list[str]:
     """A line for each kind and cell of the experiments whose rows are of several kinds."""
     lines: dict[tuple[str, str], list[str]] = {}
-    for standing in sorted(standings(evidence), key=lambda s: list(GROUPS).index(s.group)):
-        if (standing.group and standing.quantity.name in FIRST
+    for standing in sorted(standings(evidence), key=lambda s: group_place(s.group)):
+        if (known_group(standing.group) and standing.quantity.name in FIRST
                 and not has_curves(evidence.experiments[standing.cell.experiment])):
             best = standing.places[standing.best]
             words = (f"{FIRST[standing.quantity.name]} {leaders(standing)} "

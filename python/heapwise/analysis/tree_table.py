@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median_high
 
 from heapwise.analysis.gain import PEAK
-from heapwise.analysis.tree_headlines import GROUPS
+from heapwise.analysis.tree_headlines import GROUPS, known_group
 from heapwise.model import Cell, Experiment, Row, Settings, SubjectSpec, control_name
 from heapwise.wording.names import cell_words, spaced
 from heapwise.wording.numbers import Scale, scale_for
@@ -89,7 +89,7 @@ def _grouped(
         if spec := experiment.spec(name):
             lines.append(Line(spec, rows, control=name != spec.name))
     lines.sort(key=_place)
-    found = {title: [line for line in lines if line.spec.group == group]
+    found = {title: [line for line in lines if known_group(line.spec.group) == group]
              for group, title in GROUPS.items()}
     return {title: members for title, members in found.items() if members}
 

@@ -11,7 +11,8 @@ from heapwise.wording.numbers import tick_percent
 
 @dataclass(frozen=True)
 class Axis:
-    """Maps low ... high to start ... end; on a logarithmic scale when ``is_log``."""
+    """Maps low ... high to start ... end; on a logarithmic scale when ``is_log``, where 0 and less
+    is at the start."""
 
     low: float
     high: float
@@ -21,7 +22,7 @@ class Axis:
 
     def place(self, value: float) -> float:
         if self.is_log:
-            share = log(value / self.low) / log(self.high / self.low)
+            share = log(value / self.low) / log(self.high / self.low) if value > 0 else 0.0
         else:
             share = (value - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)

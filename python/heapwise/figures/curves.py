@@ -38,7 +38,10 @@ class Curve:
 
 def draw(curves: list[Curve], slots: list[str], title: str, x_title: str,
          show: Callable[[float], str], class_: str) -> str:
-    """Values above zero, on a logarithmic axis; ``show`` writes them with their unit."""
+    """Values above zero, on a logarithmic axis; ``show`` writes them with their unit. The figure
+    of no curve is empty."""
+    if not curves:
+        return ""
     values = [v for c in curves for k in c.knots for v in (k.value, *k.raw, k.low, k.high) if v]
     up = logarithmic(values, BOTTOM, TOP, 0.04)
     ticks = [(tick, bare(show(tick))) for tick in decade_ticks(up)]

@@ -18,7 +18,7 @@ def draw(rows: list[Row], parameter: str, title: str, show: Callable[[float], st
     values = sorted({row.parameters[parameter] for row in rows}, key=setting_order)
     found: dict[str, curves.Curve] = {}
     for row in sorted(rows, key=lambda r: values.index(r.parameters[parameter])):
-        if row.median:
+        if row.median and row.median > 0:
             knot = curves.Knot(values.index(row.parameters[parameter]), row.median, row.ci_low,
                                row.ci_high, tuple(v for v in row.values if v > 0))
             found.setdefault(row.subject, curves.Curve(row.subject)).knots.append(knot)

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 
-Setting = bool | int | float | str | None
+from heapwise.model.facts import Number
+
+Setting = bool | Number | str | None
 """The value of one parameter, as JSON has it."""
 
 WHOLE = 2**53

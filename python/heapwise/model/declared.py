@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
+from heapwise.model.cell import Setting
+from heapwise.model.facts import Number
 from heapwise.model.subject_name import SubjectName
 
 EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
@@ -29,8 +31,8 @@ class Parameter:
 
     name: str
     meaning: str
-    default: list[Any]
-    smoke: list[Any]
+    default: list[Setting]
+    smoke: list[Setting]
     unit: str = ""
 
 
@@ -63,8 +65,8 @@ class SeedFigure:
 
     subject: str
     quantity: str
-    parameters: dict[str, Any]
-    value: float
+    parameters: dict[str, Setting]
+    value: Number
     unit: str
     machine: str
 
@@ -82,10 +84,10 @@ class Expectation:
     quantity: str
     subject: str
     over: str = ""
-    parameters: dict[str, Any] = field(default_factory=dict)
-    over_parameters: dict[str, Any] = field(default_factory=dict)
-    at_least: float = 0.0
-    at_most: float | None = None
+    parameters: dict[str, Setting] = field(default_factory=dict)
+    over_parameters: dict[str, Setting] = field(default_factory=dict)
+    at_least: Number = 0.0
+    at_most: Number | None = None
 
 
 @dataclass(frozen=True)

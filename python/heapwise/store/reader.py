@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.errors import Problem
-from heapwise.model import Process, Sample
+from heapwise.model import Experiment, Process, Sample
 from heapwise.store import codec
 from heapwise.store.listing import resolve_run
 from heapwise.store.location import SAMPLES_FILE
 from heapwise.store.run_file import read_run_file
 from heapwise.store.stored_run import StoredRun
 
-SETTING = (bool, int, float, str, type(None))
-"""The types of a parameter's value."""
+LEAST_VALUE, MOST_VALUE = 1e-15, 1e25
+"""Nothing that is measured is beyond these in its unit, so ratios, squares and the ends of
+intervals of values between them stay finite."""
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """What the lines of an experiment may hold."""
+
+    quantities: frozenset[str]
+    parameters: frozenset[str]
+
+    @staticmethod
+    def of(experiment: Experiment) -> _Declared:
+        return _Declared(frozenset(quantity.name for quantity in experiment.quantities),
+                         frozenset(parameter.name for parameter in experiment.parameters))
 
 
 def read_run(store_path: Path | str, run_id: str) -> StoredRun:
@@ -23,13 +38,13 @@ def read_run(store_path: Path | str, run_id: str) -> StoredRun:
     """
     folder = resolve_run(Path(store_path), run_id)
     run = read_run_file(folder)
-    quantities = {e.id: {quantity.name for quantity in e.quantities} for e in run.experiments}
-    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE, quantities)
+    experiments = {experiment.id: _Declared.of(experiment) for experiment in run.experiments}
+    processes, samples, damaged = _read_lines(folder / SAMPLES_FILE, experiments)
     return StoredRun(folder, run, processes, samples, damaged)
 
 
 def _read_lines(
-    path: Path, quantities: dict[str, set[str]]
+    path: Path, experiments: dict[str, _Declared]
 ) -> tuple[list[Process], list[Sample], int]:
     """Whole lines only: a last line without its end was torn by a crash and never counted."""
     records: list[Process | Sample] = []
@@ -44,7 +59,7 @@ def _read_lines(
         raise Problem("E061", f"{path} cannot be read: {error}") from error
     for line in text.split(b"\n")[:-1]:
         try:
-            records.append(_record(line, quantities))
+            records.append(_record(line, experiments))
         except ValueError:
             damaged += 1
     processes, samples = _consistent(records)
@@ -71,13 +86,21 @@ def _belongs(sample: Sample, process: Process | None) -> bool:
         == (process.experiment, process.subject, process.round, process.parameters))
 
 
-def _record(line: bytes, quantities: dict[str, set[str]]) -> Process | Sample:
-    """``quantities``: of each experiment of the run. ValueError for what does not fit them."""
+def _record(line: bytes, experiments: dict[str, _Declared]) -> Process | Sample:
+    """ValueError for what does not fit the experiments of the run."""
     record = codec.decode_record(line)
-    if not all(isinstance(value, SETTING) for value in record.parameters.values()):
-        raise ValueError("a parameter of it is neither a number nor a word")
-    if record.experiment not in quantities:
+    declared = experiments.get(record.experiment)
+    if declared is None:
         raise ValueError("of an experiment that the run does not have")
-    if isinstance(record, Sample) and not record.values.keys() <= quantities[record.experiment]:
-        raise ValueError("it has values of no quantity")
+    if isinstance(record, Sample):
+        if record.parameters.keys() != declared.parameters:
+            raise ValueError("its parameters are not those of the experiment")
+        if not record.values.keys() <= declared.quantities:
+            raise ValueError("it has values of no quantity")
+        if not all(map(_can_be_measured, record.values.values())):
+            raise ValueError("it has a value that cannot have been measured")
     return record
+
+
+def _can_be_measured(value: float) -> bool:
+    return value == 0 or LEAST_VALUE <= abs(value) <= MOST_VALUE

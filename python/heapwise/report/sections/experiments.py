@@ -85,6 +85,7 @@ def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[
             name = f"{quantity_name(quantity)} over {varying[0]}"
             drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit),
                                  partial(spelt, groups[0].experiment, varying[0]))
-            found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
-                          Markup(drawn)))
+            if drawn:
+                found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
+                              Markup(drawn)))
     return found

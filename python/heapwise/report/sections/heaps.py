@@ -96,12 +96,13 @@ def _threads(groups: list[Group]) -> str:
 
 def _scaling(view: View, groups: list[Group]) -> list[tuple[str, Markup]]:
     rows = [row for g in groups if (g.experiment.id, g.quantity) == (SCALED, THROUGHPUT)
-            for row in _rows(view, g.rows)]
-    if len({row.parameters.get("threads") for row in rows}) < 2:
+            for row in _rows(view, g.rows) if "threads" in row.parameters]
+    if len({row.parameters["threads"] for row in rows}) < 2:
         return []
     title = f"Scaling: throughput of {SCALED} over threads"
+    drawn = scaling.draw(rows, "threads", title, partial(show, unit=rows[0].unit))
     return [(f"{title}: medians with 95 % intervals, every sample as a faint dot.",
-             Markup(scaling.draw(rows, "threads", title, partial(show, unit=rows[0].unit))))]
+             Markup(drawn))] if drawn else []
 
 
 def _maps(view: View) -> list[tuple[str, Markup]]:

@@ -30,7 +30,8 @@ def build(view: View) -> dict[str, Any] | None:
                 title = _title(experiment.id, quantity, parameters)
                 unit = measured[0].unit
                 drawn = latency.draw(measured, title, partial(show, unit=unit))
-                figures.append((title, Markup(drawn)))
+                if drawn:
+                    figures.append((title, Markup(drawn)))
     return {"figures": figures} if figures else None
 
 

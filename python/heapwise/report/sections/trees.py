@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.seed_figures import seed_figures, seed_name
-from heapwise.analysis.tree_headlines import GROUPS, has_curves
+from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
@@ -132,7 +132,7 @@ def _trails(view: View, table: Table) -> list[plane.Trail]:
              and line.median(PEAK)]
     for line in sorted(lines, key=lambda line: order[line.spec.name]):
         name = SubjectName.parse(line.subject).curve
-        kind = list(GROUPS).index(line.spec.group)
+        kind = group_place(line.spec.group)
         trail = found.setdefault(name, plane.Trail(short_name(name), [], kind))
         trail.marks.append(plane.Mark(
             short_name(line.subject), _triple(line.rows[WALL]), _triple(line.rows[PEAK], MIB)))
