@@ -8,8 +8,8 @@ setup: ; @tools/setup
 demo: ; @tools/setup && tools/demo
 ## make test     setup, then every test; the last line is `N passed, N failed`
 test: ; @tools/test
-## make test-long  programs of all kinds under our malloc, every moment for a fault, 1,000 random
-##               campaigns for each promise of the statistics (an hour and a half)
+## make test-long  programs of all kinds under our malloc, every moment for a fault, an hour of
+##               fuzzing, 1,000 random campaigns for each promise of the statistics (three hours)
 test-long: ; @tools/test --long
 ## make simulate   how often the laboratory's own analysis keeps its promises (ten minutes)
 simulate: ; @tools/setup && tools/simulate

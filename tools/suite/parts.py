@@ -148,4 +148,5 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             timeout_s=3600,
             HEAPWISE_MOST_FAULTS="200",
         ),
+        pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
     ]
