@@ -40,7 +40,7 @@ def linear(values: Iterable[float], start: float, end: float, margin: float = 0.
 
 def logarithmic(values: Iterable[float], start: float, end: float, margin: float = 0.08) -> Axis:
     """values above zero; a span of nothing becomes one of 10 %."""
-    present = [value for value in values if value > 0]
+    present = [value for value in values if value > 0] or [1.0]
     low, high = min(present), max(present)
     factor = (high / low) ** margin if high / low > 1.001 else 1.1
     return Axis(low / factor, high * factor, start, end, is_log=True)
@@ -62,6 +62,8 @@ def decade_ticks(axis: Axis, at_most: int = 8) -> list[float]:
 def even_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Multiples of 1, 2 or 5 times a power of ten."""
     raw = (high - low) / max(1, about)
+    if raw <= 0:
+        return []
     power = 10.0 ** floor(log10(raw))
     step = next(s * power for s in (1, 2, 5, 10) if s * power >= raw * 0.999)
     return [round(n * step, 12) for n in range(ceil(low / step), floor(high / step + 1e-9) + 1)]

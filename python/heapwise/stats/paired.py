@@ -14,6 +14,10 @@ from heapwise.stats.student import LEAST, mean_interval
 CONFIDENCE = 0.95
 
 
+MOST_STEP = 100.0
+"""Of numbers that are only known to a step: nothing is known from here on, and exp overflows."""
+
+
 @dataclass(frozen=True)
 class PairedRatio:
     """subject / baseline. ``low`` and ``high`` are None when there are too few pairs (see note).
@@ -54,7 +58,8 @@ class PairedRatio:
         it."""
         if self.low is None or self.high is None or step == 0:
             return self
-        low, high = self.low / float(np.exp(step)), self.high * float(np.exp(step))
+        blur = float(np.exp(min(step, MOST_STEP)))
+        low, high = self.low / blur, self.high * blur
         return replace(self, low=low, high=high,
                        p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
 

@@ -83,6 +83,12 @@ def odd_spins(document: dict[str, Any], lines: Lines) -> None:
         line["facts"] |= {"spin_before_ns": -1e99, "spin_after_ns": 0}
 
 
+def coarse_clock(document: dict[str, Any], lines: Lines) -> None:
+    for line in lines:
+        if line["kind"] == "process":
+            line["facts"]["start"] = {"clock": {"resolution_ns": 1e99, "overhead_ns": -1e99}}
+
+
 def quick() -> StoredRun:
     return compare_run(Script(rounds=6))
 
@@ -112,6 +118,9 @@ def trees() -> StoredRun:
     (scaled, nested_settings),
     (trees, unknown_groups),
     (quick, odd_spins),
+    (heaps, coarse_clock),
+    (scaled, set_values(lambda place: -3.0)),
+    (trees, set_values(lambda place: 0.0)),
 ])
 def test_every_verb_ends_as_documented(
     make: Callable[[], StoredRun], change: Change, tmp_path: Path,

@@ -112,7 +112,8 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
         experiment = next(e for e in view.stored.run.experiments if e.id == cell.experiment)
         one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
-            words = [setting(k, cell.parameters[k]) for k in view.varying(experiment)]
+            words = [setting(k, cell.parameters[k]) for k in view.varying(experiment)
+                     if k in cell.parameters]
             name = f"{cell.experiment}: {quantity_name(cell.quantity)}"
             found.append((", ".join([name, *words]), picture(one)))
     return found
