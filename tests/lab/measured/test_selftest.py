@@ -10,7 +10,7 @@ import pytest
 
 from heapwise.store import read_run, run_ids
 
-pytestmark = pytest.mark.usefixtures("built_native")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]
 
 COMPARE = ("compare", "--runs", "1", "--warmup", "0", "--allocators", "glibc,heapwise")
 
