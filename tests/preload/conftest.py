@@ -38,8 +38,9 @@ class Done:
         """File name of each program that ran -> the libraries that gave it malloc."""
         found: dict[str, set[str]] = {}
         for line in self.seen:
-            malloc = line["malloc"]
-            assert isinstance(malloc, dict)
+            malloc = line.get("malloc")
+            if not isinstance(malloc, dict):  # of an exec, not of a process
+                continue
             found.setdefault(Path(str(line["exe"])).name, set()).add(str(malloc["path"]))
         return found
 
