@@ -15,7 +15,6 @@ import numpy as np
 
 from heapwise.evidence import Evidence
 from heapwise.model import Check, Process, Sample
-from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 ID, TITLE = "V15", "Everything was warm"
@@ -24,8 +23,8 @@ MATTERS = 0.01
 """A beginning that is less than 1 % off is within what intervals allow for."""
 
 FAR, FEW_FAR = 6.0, 4.0
-"""So many standard deviations of the steady part the first value, or each of the first values, has
-to be off: a value of a quiet machine is that far once in millions."""
+"""The least distance of the first value (FAR), or of each of the first values (FEW_FAR), in standard
+deviations of the steady part. On a quiet machine one value in millions is that far off."""
 
 LEAST = 6
 """Positions that count, below which a change of the beginning cannot be told."""
@@ -51,9 +50,10 @@ def check(evidence: Evidence) -> Check:
     late = late_start(kept)
     if late:
         first = math.expm1(float(np.median(kept[:late])))
-        return Check(ID, TITLE, "warn", f"The first {counted(late, unit)} that count took "
-                     f"{percent(abs(first))} {'more' if first > 0 else 'less'} than the others: it "
-                     "was not warm yet.", figures | {"late": late})
+        which = f"{unit} that counts" if late == 1 else f"{late} {unit}s that count"
+        return Check(ID, TITLE, "warn", f"The first {which} took {percent(abs(first))} "
+                     f"{'more' if first > 0 else 'less'} than the others: something may not have "
+                     "been warm yet.", figures | {"late": late})
     words = "Steady from the first that counts"
     if cold:
         change = math.expm1(cold[0])
