@@ -43,9 +43,11 @@ bool add_groups(const char* groups, const hierarchy& where, throttling& sum) {
   const char* line = std::strstr(groups, where.name);
   if (line == nullptr) return false;
   const char* group = line + std::strlen(where.name);
+  const auto length = static_cast<int>(std::strcspn(group, "\n"));
+  constexpr int length_of_root = 1; // "/" is the mount itself, which must not be added twice
   char folder[PATH_MAX];
-  std::snprintf(folder, sizeof folder, "%s%.*s", where.mount,
-                static_cast<int>(std::strcspn(group, "\n")), group);
+  std::snprintf(folder, sizeof folder, "%s%.*s", where.mount, length == length_of_root ? 0 : length,
+                group);
   const std::size_t mount_length = std::strlen(where.mount);
   bool found = false;
   while (true) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -51,9 +52,17 @@ class report_file {
   }
 
  private:
-  static void put(int file, std::string_view line) noexcept {
+  /// A write beyond the limit that a process has for its files would end it with SIGXFSZ.
+  static bool has_space(int file, std::size_t bytes) noexcept {
     struct stat status{};
-    if (fstat(file, &status) != 0 || status.st_size >= most_bytes) return;
+    struct rlimit limit{};
+    return fstat(file, &status) == 0 && status.st_size < most_bytes &&
+           getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           static_cast<rlim_t>(status.st_size) + bytes <= limit.rlim_cur;
+  }
+
+  static void put(int file, std::string_view line) noexcept {
+    if (!has_space(file, line.size())) return;
     // A line that is cut or lost is seen by its reader: it finds no whole line for this process.
     [[maybe_unused]] const auto written = write(file, line.data(), line.size());
   }

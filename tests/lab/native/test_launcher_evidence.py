@@ -165,6 +165,30 @@ def test_throttling_by_a_control_group_is_seen(
     assert seen["throttled_us"] > 100_000
 
 
+AS_A_CONTAINER = """
+group=$1; root=${group%/*}; shift
+echo $$ >$group/cgroup.procs
+exec unshare --cgroup --mount sh -c '
+  mount --bind "$0" "$1"; root=$1; shift
+  grep -Eq "(^0:|:cpu(,cpuacct)?):/$" /proc/self/cgroup || exit 77
+  exec "$@"' "$group" "$root" "$@"
+"""
+
+
+def test_throttling_by_the_group_at_the_root_is_counted_once(
+        slow_group: Path, native: Path, toy: str, tmp_path: Path) -> None:
+    """A container sees its own group as "/", and finds its files where the groups are mounted."""
+    result = tmp_path / "result"
+    done = subprocess.run(
+        ["/bin/sh", "-c", AS_A_CONTAINER, "sh", str(slow_group), str(native / "heapwise-launch"),
+         "--result", str(result), "--", toy, "spin", "500"], timeout=60)
+    if done.returncode != 0 and not result.exists():
+        pytest.skip("no namespaces of groups and mounts can be made here")
+    lines = (slow_group / "cpu.stat").read_text().splitlines()
+    whole = next(int(line.split()[1]) for line in lines if line.startswith("nr_throttled "))
+    assert 3 <= json.loads(result.read_text())["throttled_periods"] <= whole
+
+
 def test_program_without_a_limit_is_not_throttled(launch: Any, toy: str) -> None:
     seen = launch(toy, "exit", "0")
     assert seen["throttled_periods"] in (None, 0)

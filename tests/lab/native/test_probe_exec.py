@@ -187,6 +187,15 @@ def test_file_of_lines_has_a_limit(observe: Observe, starter: Path) -> None:
     assert names(seen) == ["bash", "truncate"]
 
 
+@pytest.mark.parametrize("kibibytes", [0, 4])
+def test_program_with_a_limit_of_its_own_for_files_is_not_ended(
+        observe: Observe, kibibytes: int) -> None:
+    """A line beyond RLIMIT_FSIZE is left out: to write it would end the program with SIGXFSZ."""
+    fill = f"truncate -s 4K $HEAPWISE_PROBE_OUT; ulimit -f {kibibytes}; "
+    seen = observe("/bin/bash", "-c", fill + "/bin/true && /bin/true")
+    assert names(seen) == ["bash", "truncate"]
+
+
 def test_long_path_does_not_tear_the_line(observe: Observe, starter: Path, tmp_path: Path) -> None:
     folder = tmp_path
     for _ in range(6):
