@@ -172,9 +172,9 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         return "Nothing to compare: only one subject was measured."
     if are_many_questions(evidence):
         return f"{len(firsts)} questions, each with an answer of its own."
-    sure = {s.cell for s in alone([s for s in standings(evidence)
-                                   if s.quantity.name == firsts[s.cell.experiment]])}
-    best = [first if first and (first.baseline or first.cell in sure) else None
+    sure = {s.cell: s.best for s in alone([s for s in standings(evidence)
+                                           if s.quantity.name == firsts[s.cell.experiment]])}
+    best = [first if first and (first.baseline or first.subject == sure.get(first.cell)) else None
             for first in map(_first, contested)]
     wins = Counter(row.subject for row in best if row is not None)
     ranks = wins.most_common()
