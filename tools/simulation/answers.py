@@ -15,7 +15,7 @@ from zlib import crc32
 
 import numpy as np
 
-from heapwise.analysis import advice
+from heapwise.analysis.advice import winner_of
 from heapwise.analysis.detectable import detectable
 from heapwise.analysis.rows import make_rows, ranked
 from heapwise.evidence import Evidence
@@ -70,8 +70,8 @@ def _found_as_printed(campaign: Campaign, random: Random) -> list[bool]:
 def _lead_exceeds(campaign: Campaign, random: Random) -> list[bool]:
     """Nothing, if the advice names nobody."""
     evidence = Evidence(stored_run(campaign, random))
-    winner = advice._winner(evidence, list(ranked(evidence, make_rows(evidence))))
-    if winner is None or winner.ratio is None:
+    winner = winner_of(evidence, list(ranked(evidence, make_rows(evidence))))
+    if winner is None:
         return []
     effects = dict(zip(subject_names(campaign), campaign.effects, strict=True))
     return [winner.ratio < 1 + effects[winner.subject]]

@@ -48,7 +48,7 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     base = next((r.subject for r in usable if r.baseline), "the baseline")
     if len({r.subject for r in usable}) < 2:
         return f"Only {usable[0].subject} was measured to the end: nothing to compare it with."
-    fastest, smallest = _winner(evidence, quick), _winner(evidence, small)
+    fastest, smallest = winner_of(evidence, quick), winner_of(evidence, small)
     if evidence.hardly_allocates:
         quick, fastest = [], None
     parts = [_fastest(evidence, quick, small, fastest, base),
@@ -121,8 +121,9 @@ class Winner:
         return self.row.subject
 
 
-def _winner(evidence: Evidence, rows: list[Row]) -> Winner | None:
-    """None if the best one's lead could come from being chosen."""
+def winner_of(evidence: Evidence, rows: list[Row]) -> Winner | None:
+    """The best of the rows of one cell and quantity; None if its lead could come from being chosen.
+    """
     better = [r for r in rows if r.verdict == "better" and r.ratio is not None]
     best = min(better, key=lambda r: r.ratio or 1, default=None)
     gained = _lead(evidence, rows, best) if best else None
@@ -172,9 +173,9 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
         return "Nothing to compare: only one subject was measured."
     if are_many_questions(evidence):
         return f"{len(firsts)} questions, each with an answer of its own."
-    sure = {s.cell for s in alone([s for s in standings(evidence)
-                                   if s.quantity.name == firsts[s.cell.experiment]])}
-    best = [first if first and (first.baseline or first.cell in sure) else None
+    sure = {s.cell: s.best for s in alone([s for s in standings(evidence)
+                                           if s.quantity.name == firsts[s.cell.experiment]])}
+    best = [first if first and (first.baseline or first.subject == sure.get(first.cell)) else None
             for first in map(_first, contested)]
     wins = Counter(row.subject for row in best if row is not None)
     ranks = wins.most_common()

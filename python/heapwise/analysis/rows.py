@@ -145,9 +145,11 @@ def outcome(processes: list[Process]) -> tuple[str, str]:
 
 
 def ranked(evidence: Evidence, rows: list[Row]) -> Iterator[Row]:
-    """Rows that may be first or last: measured to the end as it is, by no control."""
+    """Rows that may be first or last: measured to the end as it is, by no control and by no
+    heap that the compiler put into the program beside libraries."""
     aside = evidence.never_ranked
     for row in rows:
         if row.median is not None and row.status == "ok" and row.subject not in aside and (
+                not evidence.is_aside(row.cell, row.subject)) and (
                 not evidence.planted(row.cell, row.subject)):
             yield row

@@ -130,7 +130,7 @@ def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
     row = {name: series for name, series in evidence.table[cell].items()
            if name not in aside and evidence.group_of(cell.experiment, name) == group
            and is_whole(evidence, cell, name)}
-    ranked = [name for name in row if name not in evidence.compiled_in]
+    ranked = [name for name in row if not evidence.is_aside(cell, name)]
     if len(row) < 2 or not ranked or quantity.name in NOT_RANKED:
         return None
     medians = {name: series.middle for name, series in row.items()}
@@ -152,11 +152,11 @@ def _place(evidence: Evidence, cell: Cell, medians: dict[str, float], name: str,
     if name == best:
         return Place(name, medians[name], 1.0, 1.0, 1.0, level=True)
     found, _ = gain(evidence, cell, best, name)
+    aside = evidence.is_aside(cell, name)
     if found is None:
-        aside = name in evidence.compiled_in
         return Place(name, medians[name], None, None, None,
                      medians[name] == medians[best] and not aside, aside=aside)
-    if name in evidence.compiled_in:
+    if aside:
         return Place(name, medians[name], found.ratio, found.low, found.high, level=False,
                      p_value=found.p_value, aside=True)
     ratio = found.less(bias)

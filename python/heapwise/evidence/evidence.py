@@ -256,12 +256,18 @@ class Evidence:
         return self.control_names | {YARDSTICK}
 
     @cached_property
-    def compiled_in(self) -> set[str]:
-        """Heaps that the compiler put into the program: another contest than that of the libraries,
-        which are called through the linkage table. Pools are meant to be compared with malloc."""
-        heaps = [e for e in self.stored.run.experiments if e.family == HEAPS
-                 and any(spec.kind == "malloc" for spec in e.subjects)]
-        return {spec.name for e in heaps for spec in e.subjects if spec.kind == "inline"}
+    def compiled_in(self) -> dict[str, set[str]]:
+        """Experiment -> heaps that the compiler put into the program: another contest than that of
+        the libraries, which are called through the linkage table. Only where libraries compete: in
+        other families such a heap is a subject like all others."""
+        return {e.id: {spec.name for spec in e.subjects if spec.kind == "inline"}
+                for e in self.stored.run.experiments if e.family == HEAPS
+                and any(spec.kind == "malloc" for spec in e.subjects)}
+
+    def is_aside(self, cell: Cell, subject: str) -> bool:
+        """Whether it is shown beside the ranking of the cell, as it is compiled into the program.
+        """
+        return subject in self.compiled_in.get(cell.experiment, ())
 
     @cached_property
     def groups(self) -> dict[str, str]:

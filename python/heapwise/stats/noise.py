@@ -38,8 +38,7 @@ def noise_floor(
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
     factor, floor_factor: as ``Dependence`` has them. step: a logarithm, to which the numbers are
-    known. None below 3 pairs, where there is no
-    interval.
+    known. None below 3 pairs, where there is no interval.
     """
     if len(first) < LEAST:
         return None

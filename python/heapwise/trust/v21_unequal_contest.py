@@ -19,7 +19,7 @@ def check(evidence: Evidence) -> Check:
     if not any(subject.peer for subject in subjects):
         return Check(ID, TITLE, "unavailable", "No subject of this run is an allocator's library.")
     tuned = {s.name: list(s.peer.environment) for s in subjects if s.peer and is_tuned(s.peer)}
-    apart = sorted(evidence.compiled_in)
+    apart = sorted(set().union(*evidence.compiled_in.values()))
     figures = {"tuned": tuned, "ranked_apart": apart}
     if tuned and len(tuned) < len([s for s in subjects if s.peer]):
         words = listed(f"{name} by {listed(names)}" for name, names in tuned.items())

@@ -199,6 +199,28 @@ def test_by_header_counts_against_every_preloaded_malloc_ours_too() -> None:
     assert goal(PLAIN, "pair by header").verdict == "not measured"
 
 
+def with_ours_in_the_program(*families: str) -> Evidence:
+    """One row of each family: ours takes 6 ns, ours by header 3 ns, and all others 8 ns."""
+    took = {OURS: 6.0, "heap_inlined": 3.0}
+    pairs = [replace(experiment_of(f"{family}/pair", [Quantity("pair", "ns/op", "lower")],
+                                   [*SPEED, "heap_inlined"]), family=family)
+             for family in families]
+    return Evidence(heap_run(Heap(extra=pairs, threads=[1], bend=lambda *cell:
+                                  took.get(cell[1], 8.0) if cell[3] == "pair" else cell[-1])))
+
+
+def test_advice_never_names_a_heap_that_is_compiled_in_among_libraries() -> None:
+    advice = analyse(with_ours_in_the_program("heap")).advice
+    assert advice.startswith("Best of 5 cells: malloc@heapwise in 5. ")
+
+
+def test_a_heap_is_ranked_apart_only_in_the_experiments_where_libraries_compete() -> None:
+    evidence = with_ours_in_the_program("heap", "memory")
+    best = {s.cell.experiment: s.best for s in standings(evidence) if s.quantity.name == "pair"}
+    assert best == {"heap/pair": OURS, "memory/pair": "heap_inlined"}
+    assert "heap_inlined in 1." in analyse(evidence).advice
+
+
 def test_level_counts_in_the_pair_and_only_there() -> None:
     parts = goal(by_header(2.3), "every throughput and latency row").parts
     pair = next(p for p in parts if p.cell == "pair pair")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from synthetic_heap import Heap, heap_run
+from synthetic_heap import SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse
 from heapwise.cli.frame.campaign import MANY_ROWS, _tables
 from heapwise.cli.frame.standing import standing_tables
 from heapwise.evidence import Evidence
-from heapwise.model import Experiment, Process
+from heapwise.model import Experiment, Process, Quantity
 from heapwise.store import StoredRun
 
 
@@ -24,6 +24,14 @@ def test_a_line_for_each_row_with_the_best_and_who_is_how_far_behind() -> None:
     assert row[-5:-3] == ["1.90", "1.46"]
     assert row[-1] == "best"
     assert "?" in text
+
+
+def test_a_factor_without_an_interval_has_a_mark_of_every_subject() -> None:
+    pair = experiment_of("heap/pair", [Quantity("pair", "ns/op", "lower")],
+                         [*SPEED, "heap_inlined"])
+    text = standing_tables(Evidence(heap_run(Heap(threads=[1], rounds=2, extra=[pair]))))
+    row = next(line for line in text.splitlines() if line.startswith("pair pair ")).split()[2:]
+    assert sorted(figure == "best" or figure.endswith("?") for figure in row) == [True] * 6
 
 
 def test_experiments_without_subjects_in_common_have_a_table_each() -> None:

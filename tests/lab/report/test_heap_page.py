@@ -87,6 +87,16 @@ def test_memory_that_an_experiment_asks_for_first_stands_with_the_peaks() -> Non
     assert [table["open"] for table in found["tables"]] == [True, True, False, False]
 
 
+def test_the_interval_of_a_heap_that_is_compiled_in_holds_its_factor_below_one() -> None:
+    found = standing.build(View(Evidence(LOST)))
+    assert found is not None
+    (speed,) = (table for table in found["tables"] if table["title"] == "Speed")
+    (pair,) = (row for row in speed["rows"] if row["experiment"] == "pair")
+    cell = pair["cells"][speed["subjects"].index("heap_inlined")]
+    low, high = map(float, re.search(r", ([\d.]+) to ([\d.]+) times", cell["hint"]).groups())
+    assert low <= float(cell["value"]) <= high < 1
+
+
 def test_nothing_sets_ours_apart_in_tables_and_figures() -> None:
     page = build_page([View(Evidence(LOST))])
     tables = page[page.index('class="matrix'):page.index("Goals of the project")]

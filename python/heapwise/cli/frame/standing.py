@@ -54,4 +54,4 @@ def _cell(standing: Standing, name: str) -> str:
         return "-"
     if name == standing.best:
         return "best"
-    return significant(place.behind) + UNSURE * place.level
+    return significant(place.behind) + UNSURE * (place.level or place.low is None)

@@ -114,7 +114,7 @@ def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
     if place.behind is None:
         return {"words": "–", "class": "absent", "hint": show(place.median), "value": ""}
     between = "" if place.low is None or place.high is None else (
-        f", {ends(max(1.0, place.low), place.high)} times")
+        f", {ends(place.low if place.aside else max(1.0, place.low), place.high)} times")
     shade = _shade(place.behind)
     if place.low is None:
         shade = {**shade, "words": f"{shade['words']}?"}
