@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -168,6 +169,14 @@ long starts(const char* path) {
   return status.st_size;
 }
 
+/// Each process that is started with the file of HEAPWISE_TOY_STARTS sleeps longer than the one
+/// before. Unlike work, a sleep does not depend on what other programs do with the processor.
+int sleep_longer(long milliseconds) {
+  const long factor = starts(std::getenv("HEAPWISE_TOY_STARTS"));
+  std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds * factor));
+  return factor == 0;
+}
+
 /// Steps that depend on each other, so that their number alone decides their time.
 std::uint64_t mix(long steps) {
   std::uint64_t value = 1;
@@ -180,8 +189,7 @@ std::uint64_t mix(long steps) {
 
 // The work is the same for every subject but for what its environment says.
 int work(long thousand_steps) {
-  const long slower = set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT") +
-                      50 * starts(std::getenv("HEAPWISE_TOY_STARTS"));
+  const long slower = set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT");
   const long larger = set_for_subject("HEAPWISE_TOY_LARGER_PERCENT");
   const auto sum = mix(thousand_steps * 10 * (100 + slower));
   const auto size = 32 * mebibyte / 100 * static_cast<std::size_t>(100 + larger);
@@ -227,6 +235,8 @@ constexpr deed deeds[] = {
     {"print-pid", "", "prints another line each time", print_pid},
     {"copy", "", "copies its input to its output", copy},
     {"spin", "MS", "uses the processor so long", spin},
+    {"sleep-longer", "MS", "sleeps MS more than the process before; HEAPWISE_TOY_STARTS: a file",
+     sleep_longer},
     {"hang", "", "never ends, but obeys SIGTERM", hang},
     {"ignore-term", "", "never ends and ignores SIGTERM", ignore_term},
     {"linger", "", "ends, but leaves a child that ignores SIGTERM", linger},

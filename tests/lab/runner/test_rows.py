@@ -152,10 +152,17 @@ def test_a_run_goes_on_after_ctrl_c(
 
 
 def hanging(pid: int) -> bool:
-    """The row that hangs has been started by a child of ours."""
-    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True)
-    return any(f"{TOYS}/toy/tree.py hangs" in line and "heapwise-launch" not in line
-               for line in found.stdout.splitlines())
+    """The row that hangs has been started by this process. Other tests may have one too."""
+    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True,
+                            check=True).stdout.splitlines()
+    lines = [(int(child), int(parent), args) for child, parent, args in (
+        line.split(maxsplit=2) for line in listed if len(line.split(maxsplit=2)) == 3)]
+    family, size = {pid}, 0
+    while len(family) > size:
+        size = len(family)
+        family |= {child for child, parent, _ in lines if parent in family}
+    return any(child in family and f"{TOYS}/toy/tree.py hangs" in args
+               and "heapwise-launch" not in args for child, _, args in lines)
 
 
 def wait_for(condition: Any) -> None:
