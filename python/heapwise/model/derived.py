@@ -69,7 +69,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the project aims at in one cell: ``of`` (a ratio) shall be as ``aim`` says.
+    """An aim of the project in one cell: the ratio ``of`` should be as ``aim`` says.
 
     ``verdict`` follows from the 95 % interval: met or not met when all of it lies on one side.
     A goal over many rows has each of them in ``parts``; its figures are those of the worst.

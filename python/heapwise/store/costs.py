@@ -15,7 +15,7 @@ from heapwise.store.listing import list_runs
 from heapwise.store.location import SAMPLES_FILE
 
 RUNS_READ = 6
-"""The newest of the store: an estimate shall not cost more than it is worth."""
+"""How many of the newest runs are read: an estimate should not cost more than it is worth."""
 
 WHOLE_ROUNDS = 2
 """Later processes may have fewer repeats, and the rounds for that time are not in a new plan."""

@@ -2,7 +2,7 @@
 
 The index is never the truth. It is an SQLite database that is read whole and replaced whole, so no
 command waits for another one's lock, and none sees half of a change. An index that is missing,
-damaged, of another version or somebody else's is as good as none.
+damaged, of another version or another user's is ignored.
 """
 
 from __future__ import annotations

@@ -5,11 +5,13 @@ from __future__ import annotations
 import fcntl
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 
 from heapwise.errors import Problem
 
-LOCKS = Path("/proc/locks")
+PROC = Path("/proc")
+LOCKS = PROC / "locks"
 
 
 def lock(descriptor: int, folder: Path) -> None:
@@ -23,7 +25,7 @@ def lock(descriptor: int, folder: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        pid = _owner(status.st_ino)
+        pid = _owner(status)
         who = f"process {pid}" if pid else "another process"
         raise Problem("E006", f"run {folder.name} is being measured by {who}",
                       do=f"wait until it has ended, or stop it{f': kill {pid}' if pid else ''}") \
@@ -38,20 +40,39 @@ def is_locked(path: Path) -> bool:
     The lock itself is not tried: for that moment nobody else could take it.
     """
     try:
-        return _owner(path.stat().st_ino) != 0
+        return _owner(path.stat()) != 0
     except OSError:
         return False
 
 
-def _owner(inode: int) -> int:
-    """Of the lock, as /proc/locks has it: ``1: FLOCK ADVISORY WRITE 1234 08:01:77 0 EOF``. 0 if
-    the kernel does not say."""
+def _owner(file: os.stat_result) -> int:
+    """The process that holds the lock. 0 if the kernel does not say.
+
+    A line of /proc/locks is ``1: FLOCK ADVISORY WRITE 1234 08:01:77 0 EOF``. Its device is not
+    always that of ``stat``, for example on btrfs, and files of two file systems can have the same
+    inode number. So the process must have the file open too.
+    """
     try:
         lines = LOCKS.read_text().splitlines()
     except OSError:
         return 0
     for line in lines:
         words = line.split()
-        if len(words) > 5 and words[1] == "FLOCK" and words[5].endswith(f":{inode}"):
-            return max(0, int(words[4]))  # -1: a process of another namespace
+        if len(words) > 5 and words[1] == "FLOCK" and words[5].endswith(f":{file.st_ino}"):
+            pid = int(words[4])
+            if pid > 0 and _has_open(pid, file):  # -1: a process of another namespace
+                return pid
     return 0
+
+
+def _has_open(pid: int, file: os.stat_result) -> bool:
+    """True also if the open files of the process cannot be seen: it may be another user's."""
+    try:
+        descriptors = list((PROC / str(pid) / "fd").iterdir())
+    except OSError:
+        return True
+    for descriptor in descriptors:
+        with suppress(OSError):  # it can be closed meanwhile
+            if os.path.samestat(descriptor.stat(), file):
+                return True
+    return False

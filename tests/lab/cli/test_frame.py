@@ -90,12 +90,39 @@ def test_the_options_of_the_libraries_are_no_settings_of_a_verb(
 ) -> None:
     """Not even of a verb with options of these names."""
     names = ["rounds", "malloc_stats", "gc_markers"]
-    verb = SimpleNamespace(params=[SimpleNamespace(name=name) for name in names])
+    verb = SimpleNamespace(params=[
+        SimpleNamespace(name=name, opts=[f"--{name.replace('_', '-')}"], param_type_name="option")
+        for name in names])
     monkeypatch.chdir(tmp_path)
     for name in names:
         monkeypatch.setenv(f"HEAPWISE_{name.upper()}", "7")
     found = settings.defaults(SimpleNamespace(commands={"run": verb}))
     assert found == {"run": {"rounds": "7"}}
+
+
+@pytest.mark.parametrize("by_file", [True, False])
+def test_settings_are_options_and_not_arguments(
+    by_file: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """``report`` has an argument RUN..., ``compare`` an option ``--runs``."""
+    monkeypatch.chdir(tmp_path)
+    if by_file:
+        (tmp_path / "heapwise.toml").write_text("runs = 5")
+    else:
+        monkeypatch.setenv("HEAPWISE_RUNS", "5")
+    found = settings.defaults(typer.main.get_command(build_app()))
+    assert {verb for verb, options in found.items() if options} == {"compare", "resume"}
+    assert str(found["compare"]["runs"]) == "5"
+
+
+def test_the_keys_of_settings_are_the_long_options(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whatever the parameter is called."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "heapwise.toml").write_text('[report]\nopen = "no"\njson = true\n')
+    found = settings.defaults(typer.main.get_command(build_app()))
+    assert found["report"] == {"open_": "no", "as_json": True}
 
 
 def test_the_progress_line() -> None:

@@ -38,6 +38,7 @@ from heapwise.store import (
     run_ids,
     store_key,
 )
+from heapwise.store import lock as store_lock
 from heapwise.store.migrate import STEPS, migrate
 from heapwise.store.writer import write_atomically
 
@@ -262,6 +263,20 @@ def test_only_one_process_writes_a_run_and_the_lock_dies_with_it(tmp_path: Path)
         other.kill()
     with RunWriter.reopen(folder) as writer:
         writer.append(a_sample(0))
+
+
+def test_a_lock_of_a_file_with_the_same_inode_number_elsewhere_is_not_that_of_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two file systems can give one number to two files, and the kernel names this process."""
+    with RunWriter.create(tmp_path, a_run()) as writer:
+        samples = writer.folder / "samples.jsonl"
+        locks = tmp_path / "locks"
+        locks.write_text(
+            f"1: FLOCK  ADVISORY  WRITE {os.getpid()} 00:42:{samples.stat().st_ino} 0 EOF\n")
+        monkeypatch.setattr(store_lock, "LOCKS", locks)
+        assert store_lock.is_locked(samples)
+    assert not store_lock.is_locked(samples)
 
 
 def test_process_numbers_that_occur_twice_are_damage(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from heapwise.errors import Problem
 from heapwise.wording.suggest import did_you_mean
 
 FILE_NAME = "heapwise.toml"
-NOT_SETTINGS = {"help", "debug", "program", "version"}
+NOT_SETTINGS = {"help", "debug", "version"}
 OTHER_VARIABLES = {
     "HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_TREES", "HEAPWISE_PAD"}
 OF_LIBRARIES = ("HEAPWISE_MALLOC_", "HEAPWISE_GC_")
@@ -29,7 +29,7 @@ NEEDS = {str: "a text in quotes", int: "a whole number", float: "a number", bool
 
 Defaults = dict[str, dict[str, Any]]
 Options = dict[str, dict[str, Any]]
-"""Verb -> option -> what typer knows of it."""
+"""Verb -> key -> what typer knows of the option."""
 
 
 def defaults(command: Any, verb: str = "") -> Defaults:
@@ -37,10 +37,7 @@ def defaults(command: Any, verb: str = "") -> Defaults:
 
     Problems: E003 for a key that no verb has, E005 for a file that another user can change.
     """
-    known = {
-        name: {option.name: option for option in verb.params if option.name not in NOT_SETTINGS}
-        for name, verb in command.commands.items()
-    }
+    known = {name: _options(verb) for name, verb in command.commands.items()}
     result: Defaults = {verb: {} for verb in known}
     path = find_file()
     if path is not None:
@@ -49,7 +46,21 @@ def defaults(command: Any, verb: str = "") -> Defaults:
             where = os.path.relpath(path)
             console.error_line(f"Settings     from {where}: {', '.join(options)}")
     _apply_environment(result, known)
-    return result
+    return {verb: {options[key].name: result[verb][key] for key in result[verb]}
+            for verb, options in known.items()}
+
+
+def _options(verb: Any) -> dict[str, Any]:
+    """By key. Arguments are not settings: those of ``report`` are called like an option of
+    ``compare``."""
+    found = {_key(option): option for option in verb.params
+             if option.param_type_name == "option"}
+    return {key: option for key, option in found.items() if key not in NOT_SETTINGS}
+
+
+def _key(option: Any) -> str:
+    """``keep_env`` for ``--keep-env``. Its parameter may have another name, such as ``open_``."""
+    return str(max(option.opts, key=len)).removeprefix("--").replace("-", "_")
 
 
 def find_file(start: Path | None = None) -> Path | None:
@@ -105,7 +116,7 @@ def _typed(option: Any, value: Any, path: Path) -> Any:
     elif type(value) is (wanted if wanted in NEEDS else str) \
             or (wanted is float and type(value) is int):
         return value
-    raise Problem("E003", f"{option.name} = {value!r} in {path}: it needs {needs}",
+    raise Problem("E003", f"{_key(option)} = {value!r} in {path}: it needs {needs}",
                   do=f"write {needs} in {path.name}, or take the line out")
 
 

@@ -60,7 +60,7 @@ def _drawn(view: View, row: Row) -> bool:
 
 
 def _bare(row: Row) -> Row:
-    """Medians and intervals alone: every sample is in the report, and a page shall be small."""
+    """Medians and intervals alone: every sample is in the report, and a page should be small."""
     return replace(row, values=[] if row.median is None else [row.median])
 
 
