@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints what the laboratory itself costs: listing, reports, analysis, programs of many processes.
 
-    tools/show_costs.py                        this tree
-    tools/show_costs.py --before ../old        beside another one, for example a git worktree
-    tools/show_costs.py --demo .heapwise       the report of the demo's runs, too
+    .venv/bin/python tools/show_costs.py                     this tree
+    .venv/bin/python tools/show_costs.py --before ../old     beside another one, as a git worktree
+    .venv/bin/python tools/show_costs.py --demo .heapwise    the report of the demo's runs, too
 
 It takes five minutes for each tree; listing a thousand runs without an index takes most of it.
 

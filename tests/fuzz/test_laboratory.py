@@ -1,4 +1,4 @@
-"""The laboratory under stored files and command lines that nobody meant it to see."""
+"""The laboratory reads hostile stored files and command lines without a fault of its own."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:
 
 
 def is_speed(quantity: Quantity) -> bool:
-    """A time, or so many operations a second."""
+    """A time, or a number of operations a second."""
     return quantity.unit in TIME_UNITS or (
         quantity.better == "higher" and quantity.unit.endswith("/s"))
 

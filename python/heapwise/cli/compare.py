@@ -32,9 +32,9 @@ def compare(
     program: Annotated[
         list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Exactly so many rounds.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Run exactly this many rounds.")] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="End after so long: 90s, 10m. [3m]")
+        str | None, typer.Option(metavar="DURATION", help="Stop after this long: 90s, 10m. [3m]")
     ] = None,
     allocators: Annotated[
         str | None, typer.Option(metavar="A,B", help="Only these (see heapwise peers list).")
@@ -50,7 +50,7 @@ def compare(
         str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
     ] = None,
     timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after so long.")
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
     ] = None,
     precision: Annotated[
         float, typer.Option(help="Go on until intervals are within this, in percent.")

@@ -29,9 +29,9 @@ def register(app: typer.Typer) -> None:
 
 def resume(
     id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id. [the last]")] = "last",
-    runs: Annotated[int | None, typer.Option(min=1, help="So many rounds in all.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="How many rounds in all.")] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="So much time in all: 10m.")
+        str | None, typer.Option(metavar="DURATION", help="How much time in all: 10m.")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,

@@ -41,10 +41,10 @@ def run(
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option(metavar="DURATION", help="Begin no further round after so long: 10m."),
+        typer.Option(metavar="DURATION", help="Begin no further round after this long: 10m."),
     ] = None,
     timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after so long.")
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of order and data.")] = None,
     cpus: Annotated[

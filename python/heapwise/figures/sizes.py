@@ -11,7 +11,7 @@ from heapwise.wording.numbers import percent, size
 WIDTH, HEIGHT = 720.0, 230.0
 LEFT, RIGHT, TOP, BOTTOM = 56.0, 706.0, 24.0, 186.0
 LABELS = 11
-"""Of so many sizes at most, the labels fit beside each other."""
+"""The labels of up to this many sizes fit beside each other."""
 
 
 def draw(counts: Sequence[int], title: str) -> str:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 EXACT_LIMIT = 200
-"""Up to so many pairs the distribution is counted; above, the normal approximation is used
+"""Up to this many pairs the distribution is counted; above, the normal approximation is used
 (at 200 pairs the two differ by less than one part in a thousand of the interval's rank)."""
 
 

@@ -21,7 +21,8 @@ VALUES = ["1", "0", "-1", "6", "1.5", "90s", "10m", "1h", "0s", "auto", "yes", "
           "glibc", "jemalloc", "glibc,jemalloc", "toy=/nowhere.so", "x=", "=x", "threads=1,2",
           "threads=", "block_size=a", "pool/*", "pool/bulk", "E021", "V5", "V99", "5a10", "last",
           "0-3,6", "0", "9999", "3-1", "csv", "pages", "C.UTF-8", "../out", "a/b", "--", "-",
-          "/dev/full", "/nonexistent/x", "/etc/shadow", "."]
+          "/dev/full", "/proc/nonexistent/x", "/proc/version", "."]
+"""Root, too, can neither make nor change a file of the machine at one of these paths."""
 
 
 @dataclass

@@ -103,7 +103,7 @@ def _others(random: Random, id: str) -> Files:
 
 
 def _many(random: Random) -> Files:
-    """So many runs that the index is read, and an index that does not fit them."""
+    """Enough runs for the index to be read, and an index that does not fit them."""
     _, run, _ = good_runs()[0]
     files = {f"runs/{number:04x}/run.json": run for number in range(FEW)}
     found = bytearray(_good_index(tuple(files)))

@@ -23,7 +23,7 @@ MANY = 12
 """An experiment of more tables shows those of its first quantity; the others can be opened."""
 
 INDEXED = 4
-"""From so many experiments on, a table of what each found stands before them."""
+"""From this many experiments on, a table of what each found stands before them."""
 
 
 def build(view: View) -> dict[str, Any] | None:

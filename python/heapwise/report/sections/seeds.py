@@ -51,7 +51,7 @@ def _caveats(goals: list[Goal]) -> list[str]:
 
 
 def _value(goal: Goal) -> str:
-    """A ratio is so many times; the value of one subject alone is what it is."""
+    """A ratio as a factor; the value of one subject alone as it is."""
     if goal.ratio is None:
         return ""
     return times(goal.ratio) if "/" in goal.of else significant(goal.ratio)

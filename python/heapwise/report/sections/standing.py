@@ -23,7 +23,7 @@ OPEN = ("speed", "memory")
 """The others can be opened: rows that answer the first questions stand first."""
 
 STEPS = (1.05, 1.15, 1.3, 1.6, 2.5)
-"""Behind by less than so many times: the shades, from the best to the last."""
+"""The shades, from the best to the last: each is for factors below its number."""
 
 LEAST_ROWS = 2
 
