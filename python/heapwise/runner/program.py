@@ -38,7 +38,8 @@ LONGEST_S = 3600.0
 """A program's first process may take as long when no --timeout is given."""
 
 PATIENCE, LEAST_S = 20.0, 30.0
-"""Later processes may take this many times as long as the baseline's slowest, or this many seconds."""
+"""Later processes may take this many times as long as the slowest of the baseline, or this many
+seconds."""
 
 STARTS = 3
 """Of an empty program, of which the shortest counts."""

@@ -23,14 +23,14 @@ MATTERS = 0.01
 """A beginning that is less than 1 % off is within what intervals allow for."""
 
 FAR, FEW_FAR = 6.0, 4.0
-"""The least distance of the first value (FAR), or of each of the first values (FEW_FAR), in standard
-deviations of the steady part. On a quiet machine one value in millions is that far off."""
+"""The least distance of the first value (FAR), or of each of the first values (FEW_FAR), in
+standard deviations of the steady part. On a quiet machine one value in millions is that far off."""
 
 LEAST = 6
 """Positions that count, below which a change of the beginning cannot be told."""
 
 SPARED, SPARED_S = 10.0, 0.5
-"""The first process took ten times as long as the others, and at least so much longer."""
+"""The first process took ten times as long as the others, and at least half a second more."""
 
 
 def check(evidence: Evidence) -> Check:
