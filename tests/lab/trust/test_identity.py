@@ -15,6 +15,8 @@ from planted import (
 )
 from synthetic import Script, compare_run
 
+from heapwise.model import Check
+
 
 def test_a_program_that_starts_more_or_fewer_processes_each_time_is_no_fault() -> None:
     found = verdict_of(compare_run(with_children(lambda p: 3 + p.number % 3)), "V1")
@@ -30,6 +32,14 @@ def test_what_lost_the_library_is_named_with_the_reason() -> None:
     assert found.detail.startswith("Partial: ")
     assert "/usr/bin/job (LD_PRELOAD was taken out of its environment; " in found.detail
     assert "/opt/static (static, setuid" in found.detail
+
+
+def test_a_forced_program_that_starts_others_is_partial_for_both_reasons() -> None:
+    forced = Check("V2", "", "warn", "Partial: it has its own allocator inside.")
+    stored = with_facts(compare(), losing)
+    found = verdict_of(replace(stored, run=replace(stored.run, preflight=[forced])), "V2")
+    assert "its own allocator inside" in found.detail
+    assert "/usr/bin/job" in found.detail
 
 
 def test_identity_claims_no_more_than_the_processes_that_wrote_a_line() -> None:
