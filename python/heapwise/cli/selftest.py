@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("selftest")(selftest)
+    app.command("selftest", short_help="Plant known faults, and see them found.")(selftest)
 
 
 def selftest(

@@ -53,7 +53,7 @@ def preflight(name: str, *, force: bool = False) -> Preflight:
 def obstacle(name: str, image: Path, facts: ElfFacts | None) -> Problem | None:
     """The first reason for which preloading cannot work, with the way out."""
     if facts is None:
-        return Problem("E026", f"{name} is no ELF program and has no interpreter line")
+        return Problem("E026", f"{name} is not an ELF program and has no interpreter line")
     for look in (_architecture, _privileged, _sanitizer, _go, _static, _musl, _own_allocator):
         if problem := look(name, image, facts):
             return problem
