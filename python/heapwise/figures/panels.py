@@ -36,8 +36,10 @@ class Panel:
 def draw(panels: list[Panel], subjects: list[str], title: str, *, left: str, right: str) -> str:
     """Medians with 95 % intervals, every sample as a faint dot; ``left``, ``right``: axis ends.
 
-    subjects: the lines from the top down; one that a panel lacks says so there.
+    subjects: the lines from the top down; one that a panel lacks says so there. "" without any.
     """
+    if not subjects:
+        return ""
     names = min(NAMES, 22 + max(text_width(name, SIZE) for name in subjects))
     across = 2 if len(panels) == 4 else min(ACROSS, len(panels))
     wide = (WIDTH - names - GAP * (across - 1)) / across

@@ -273,7 +273,7 @@ def scale(random: Random, document: Any, lines: list[bytes]) -> tuple[Any, list[
         if isinstance(values, dict) and random.random() < share:
             for name, value in values.items():
                 if isinstance(value, int | float):
-                    values[name] = factor if constant else value * factor
+                    values[name] = factor if constant else _times(value, factor)
             lines[place] = _line(record)
     return document, lines
 
@@ -296,6 +296,13 @@ def shuffle(random: Random, document: Any, lines: list[bytes]) -> tuple[Any, lis
 def of_another(random: Random, document: Any, lines: list[bytes]) -> tuple[Any, list[bytes]]:
     """The samples of one run beside the plan of another."""
     return document, list(random.choice(good_runs())[2])
+
+
+def _times(value: float, factor: float) -> float:
+    try:
+        return value * factor
+    except OverflowError:  # an integer that is beyond the range of a float
+        return factor
 
 
 def _decoded(line: bytes) -> Any:

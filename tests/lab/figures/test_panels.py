@@ -78,6 +78,10 @@ def test_a_line_that_is_missing_says_why() -> None:
     assert "nothing was measured" in words
 
 
+def test_without_a_subject_there_is_no_figure() -> None:
+    assert panels.draw(workloads(1), [], "nobody", left="slower", right="faster") == ""
+
+
 def test_faster_is_to_the_right_with_the_interval_round_the_median() -> None:
     root = draw(workloads(1))
     medians = {(e[0].text or "").partition(":")[0]: float(e.get("cx", 0))

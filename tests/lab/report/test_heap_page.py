@@ -195,3 +195,13 @@ def test_the_seeds_csv_of_other_runs_is_empty_where_they_have_no_such_figure() -
     assert {x["throughput_ops_per_s"] for x in lines} == {""}
     assert {x["warm_up"] for x in lines} == {"0", "1"}
     assert all(x["parameters"] == "block_size=64" for x in lines)
+
+
+def test_a_run_of_the_baselines_control_alone_has_a_page_without_figures_of_heaps() -> None:
+    both = {f"malloc@glibc{end}" for end in ("", "-control")}
+    (name,) = both & {p.subject for p in LOST.processes if p.subject.endswith("-control")}
+    alone = replace(LOST, processes=[p for p in LOST.processes if p.subject == name],
+                    samples=[s for s in LOST.samples if s.subject == name])
+    view = View(Evidence(alone))
+    assert heaps.build(view) is None
+    assert build_page([view])

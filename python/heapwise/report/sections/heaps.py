@@ -29,7 +29,8 @@ def build(view: View) -> dict[str, Any] | None:
     if view.run.plan.smoke:
         return None
     groups = [g for g in view.groups if g.experiment.family == FAMILY]
-    figures = [*_by_workload(view, groups), *_scaling(view, groups)]
+    figures = [figure for figure in (*_by_workload(view, groups), *_scaling(view, groups))
+               if figure[1]]
     maps = _maps(view)
     return {"figures": figures, "maps": maps} if figures or maps else None
 
