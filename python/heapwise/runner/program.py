@@ -81,7 +81,7 @@ class ProgramExecutor:
         self.program = WholeProgram(
             plan.command, self.environment, plan.seed, self._folder.path, work, plan.input_path,
             plan.working_directory, options.cpus, plan.timeout_s,
-            Reference(ignore_output=options.ignore_output, any_exit=options.force),
+            reference=Reference(ignore_output=options.ignore_output, any_exit=options.force),
         )
 
     def resume_from(self, processes: list[Process]) -> None:

@@ -40,7 +40,9 @@ class WholeProgram:
     """What is started, and what the baseline showed that it does.
 
     environment: of the children, secrets included. seed: of the run. folder: for the files of the
-    launcher.
+    launcher. system: the C library's path, if the program is linked with another malloc: preloaded,
+    it takes the place of that one. longest_s: the limit of a process while no time of the baseline
+    is known.
     """
 
     command: Sequence[str]
@@ -54,12 +56,14 @@ class WholeProgram:
     timeout_s: float = 0.0
     """0: by the times of the baseline."""
 
+    system: str = ""
+    longest_s: float = LONGEST_S
     reference: Reference = field(default_factory=Reference)
     slowest_baseline_s: float = 0.0
 
     def __post_init__(self) -> None:
         native_part(PROBE)
-        self._system = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        self._c_library = next(peer for peer in find_peers() if peer.name == SYSTEM)
 
     def resume_from(self, process: Process, peer: Peer | None) -> None:
         """What an earlier invocation learned from a process of the baseline."""
@@ -78,7 +82,7 @@ class WholeProgram:
         status, reason = judge(outcome, step.subject.peer, self.reference)
         facts = outcome.facts
         if status == "ok":
-            status, reason, files = self.work.judge(stop, self.timeout_s or LONGEST_S)
+            status, reason, files = self.work.judge(stop, self.timeout_s or self.longest_s)
             facts = structs.replace(facts, output_files=files or None)
         if status != "ok":
             facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
@@ -101,7 +105,7 @@ class WholeProgram:
     def _learn_exempt(self, peer: Peer | None, identity: list[Identity]) -> None:
         """Executables that have another allocator although nothing is preloaded keep it."""
         if peer is None or not peer.path:
-            self.reference.exempt |= own_allocators(identity, self._system)
+            self.reference.exempt |= own_allocators(identity, self._c_library)
 
     def _learn(self, facts: ProcessFacts) -> None:
         """From a process of the baseline that ended well."""
@@ -125,7 +129,7 @@ class WholeProgram:
 
     def _libraries(self, peer: Peer | None, watcher: str) -> Iterable[str]:
         """The counter forwards to the allocator behind it; the probe must not stand before one."""
-        library = peer.path if peer and peer.path else ""
+        library = peer.path if peer and peer.path else self.system
         observer = str(native_part(watcher))
         return (observer, library) if watcher == COUNTER else (library, observer)
 
@@ -134,7 +138,7 @@ class WholeProgram:
         if self.timeout_s:
             return self.timeout_s
         known = self.slowest_baseline_s
-        return max(LEAST_S, PATIENCE * known) if known else LONGEST_S
+        return max(LEAST_S, PATIENCE * known) if known else self.longest_s
 
 
 def values_of(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
