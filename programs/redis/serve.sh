@@ -2,12 +2,12 @@
 # Starts a server, sends it commands, prints what it then holds, and stops it.
 # Usage: serve.sh COMMANDS
 set -eu
-place=$(mktemp -d)
-socket=$place/socket
-redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no --dir "$place" \
-  --enable-debug-command local --logfile "$place/log" &
+socket=redis.socket
+rm -f "$socket"
+redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no \
+  --enable-debug-command local >/dev/null &
 server=$!
-trap 'kill "$server" 2>/dev/null || :; wait "$server" || :; rm -rf "$place"' EXIT
+trap 'kill "$server" 2>/dev/null || :; wait "$server" || :' EXIT
 until redis-cli -s "$socket" ping >/dev/null 2>&1; do
   kill -0 "$server"
   sleep 0.01
@@ -18,4 +18,3 @@ redis-cli -s "$socket" debug digest
 redis-cli -s "$socket" shutdown nosave
 wait "$server"
 trap - EXIT
-rm -rf "$place"

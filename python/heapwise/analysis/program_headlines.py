@@ -58,21 +58,24 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> str
 
 
 def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> list[str]:
+    """Those whose interval says so, the largest ratio first; programs without one are left out."""
     base = evidence.baselines[experiment.id]
     found: list[tuple[float, str]] = []
     measured = 0
     for cell in peaks:
         if not {OURS, base} <= evidence.table[cell].keys():
             continue
-        measured += 1
         ratio, _ = gain(evidence, cell, OURS, base)
-        if ratio and ratio.high is not None and ratio.high < 1:
+        if ratio is None or ratio.high is None:
+            continue
+        measured += 1
+        if ratio.high < 1:
             found.append((1 / ratio.ratio, f"{cell.parameters[PROGRAM]} {times(1 / ratio.ratio)}"))
     if not measured:
         return []
-    words = listed([word for _, word in sorted(found, reverse=True)]) if found else "no program"
+    words = listed([word for _, word in sorted(found, reverse=True)], len(found))
     return [f"{short_name(OURS)} has more peak memory than {short_name(base)} in {len(found)} of "
-            f"{counted(measured, 'program')}: {words}"]
+            f"{counted(measured, 'program')}{words and ': '}{words}"]
 
 
 def _figure(ratio: PairedRatio) -> str:

@@ -43,5 +43,5 @@ def check_of(programs: Sequence[ProgramSpec]) -> Check:
         said += f"; the C library is preloaded for the baseline of {listed(linked)}"
     if not refused:
         return Check("V2", TITLE, "pass", f"{said}.")
-    words = listed(f"{program.name}: {program.reason}" for program in refused)
+    words = listed((f"{program.name}: {program.reason}" for program in refused), len(refused))
     return Check("V2", TITLE, "warn", f"{said}. Not measured: {words}.")
