@@ -5,12 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from msgspec import structs
 from synthetic_heap import BASE, LEAN, SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
-from heapwise.model import Experiment, Parameter, ProgramSpec, Quantity
+from heapwise.model import (
+    Experiment,
+    Identity,
+    Library,
+    Parameter,
+    Process,
+    ProgramSpec,
+    Quantity,
+)
 from heapwise.store import StoredRun
+from heapwise.trust import v01_identity
 
 OURS = "malloc@heapwise"
 LARGER = 1.26
@@ -72,3 +82,23 @@ def test_a_program_that_is_not_here_is_one_row_with_the_way_to_get_it() -> None:
             if row.cell.parameters.get("program") == "redis"]
     assert [(row.subject, row.status, row.median) for row in rows] == [(BASE, "missing", None)]
     assert "apt-get install redis-server" in rows[0].note
+
+
+def test_a_child_without_the_library_is_told_from_the_baseline_of_the_same_program() -> None:
+    """V1: perl starts a child under each allocator, and the probe is missing in that of ours."""
+    run = stored()
+    child = Identity(exe="/usr/bin/child", malloc=Library("/lib/libc.so.6", "aa"))
+
+    def with_child(process: Process) -> Process:
+        if process.parameters.get("program") != "perl" or process.subject == OURS:
+            return process
+        return replace(process, identity=[*process.identity, replace_malloc(child, process)])
+
+    def replace_malloc(record: Identity, process: Process) -> Identity:
+        return structs.replace(record, malloc=process.identity[0].malloc)
+
+    whole = replace(run, processes=[with_child(process) for process in run.processes])
+    check = v01_identity.check(Evidence(whole))
+    assert check.verdict == "fail"
+    assert "/usr/bin/child 0 instead of 1 times under malloc@heapwise" in check.detail
+    assert v01_identity.check(Evidence(run)).verdict == "pass"
