@@ -193,7 +193,7 @@ class Campaign:
         return step.key in self._done or self._skip_row(step)
 
     def _skip_row(self, step: Step) -> bool:
-        return any(map(self._is_dropped, counted_against(_row(step))))
+        return any(map(self._is_dropped, self._counted_against(_row(step))))
 
     def _is_dropped(self, row: Failing) -> bool:
         return row not in self._succeeded and self._failures[row] >= TRIES
@@ -211,7 +211,7 @@ class Campaign:
         self._done.add(key_of(process))
         if process.facts.counting:
             return
-        rows = counted_against((process.setup, process.subject))
+        rows = self._counted_against((process.setup, process.subject))
         if process.status in ("ok", "refused"):
             self._succeeded.update(rows)
             return
@@ -220,9 +220,16 @@ class Campaign:
         fresh = [row for row in rows if self._is_dropped(row) and self._failures[row] == TRIES]
         if fresh:
             cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
-            whole = fresh[0] == rows[0] or self._is_dropped(rows[0])
+            whole = len(rows) > 1 and (fresh[0] == rows[0] or self._is_dropped(rows[0]))
             self.watcher.dropped(
                 process.subject if whole else f"{process.subject} with {cell}", process.reason)
+
+    def _counted_against(self, row: Row) -> tuple[Failing, ...]:
+        """What a failure counts against: the experiment as a whole, and these settings of it. Each
+        program is a cell that stands for itself."""
+        (experiment, _), subject = row
+        of_programs = any(e.id == experiment and e.programs for e in self.run.experiments)
+        return (row,) if of_programs else ((experiment, subject), row)
 
     def _next_number(self) -> int:
         self._highest += 1
@@ -299,12 +306,6 @@ def _row(step: Step) -> Row:
 def _is_reference(step: Step) -> bool:
     baseline = step.experiment.baseline
     return step.subject.name in (baseline, control_name(baseline))
-
-
-def counted_against(row: Row) -> tuple[Failing, Failing]:
-    """What a failure counts against: the experiment as a whole, and these settings of it."""
-    (experiment, _), subject = row
-    return (experiment, subject), row
 
 
 def now() -> str:

@@ -48,7 +48,7 @@ class ProgramCells:
         if trouble:
             return _not_run(step, number, "failed", trouble)
         if not program.reference.known and not (step.subject.baseline or step.subject.control):
-            return _not_run(step, number, "failed",
+            return _not_run(step, number, "refused",
                             "under the baseline it never ended well, so its output is not known")
         return program.measure(step, number, stop, record)
 

@@ -82,6 +82,7 @@ def test_each_trouble_has_its_row_and_no_figure(
     assert "it is broken" in rows["fails_its_check", baseline]["note"]
     assert "the disk is full" in rows["has_no_input", ours]["note"]
     assert "exit code 4" in rows["ends_badly", baseline]["note"]
+    assert rows["ends_badly", ours]["status"] == "refused"
     assert "its output is not known" in rows["ends_badly", ours]["note"]
     assert {row["parameters"]["program"] for row in result["rows"] if row["median"]} == {
         "good", "prints_other", "writes_other"}
@@ -91,6 +92,22 @@ def test_each_trouble_has_its_row_and_no_figure(
     checks = {check["id"]: check["verdict"] for check in result["trust"]["checks"]}
     assert checks["V1"] == "pass"
     assert checks["V8"] == "fail"
+
+
+def test_programs_that_fail_cost_no_other_program(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    """Three failures in a row leave a subject out, but only of the program that failed."""
+    for name in ("a", "b", "c", "d"):
+        declare(programs, name, command=script("exit 4"))
+    declare(programs, "good", command=script("echo"))
+    done = heapwise(*RUN[:-1], "--rounds", "4", env=surroundings)
+    assert done.returncode == 3, done.stderr
+    tried = [(p.parameters["program"], p.status) for p in stored_run(tmp_path).processes
+             if p.subject == "malloc@glibc"]
+    assert tried.count(("good", "ok")) == 5
+    assert [tried.count((name, "failed")) for name in ("a", "b", "c", "d")] == [3] * 4
+    assert "malloc@glibc with program=a: exit code 4" in done.stderr
 
 
 def test_each_quantity_is_measured_in_the_folder_of_the_program(
