@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from msgspec import structs
 from synthetic_heap import BASE, LEAN, SPEED, Heap, experiment_of, heap_run
 
@@ -12,6 +13,7 @@ from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.model import (
     Experiment,
+    Goal,
     Identity,
     Library,
     Parameter,
@@ -102,3 +104,28 @@ def test_a_child_without_the_library_is_told_from_the_baseline_of_the_same_progr
     assert check.verdict == "fail"
     assert "/usr/bin/child 0 instead of 1 times under malloc@heapwise" in check.detail
     assert v01_identity.check(Evidence(run)).verdict == "pass"
+
+
+def test_aims_for_programs_are_of_their_own_and_in_no_other() -> None:
+    """A third more peak memory in one program fails two of them; without it both are met."""
+    def goals(run: StoredRun) -> dict[str, Goal]:
+        return {goal.cell: goal for goal in analyse(Evidence(run)).goals}
+
+    found = goals(stored())
+    peak, mean = found["peak memory of programs"], found["peak memory of programs, mean"]
+    assert (peak.verdict, mean.verdict) == ("not met", "met")
+    assert peak.ratio == pytest.approx(LARGER, rel=0.01)
+    assert mean.ratio == pytest.approx((LEAN[OURS] ** 2 * LARGER) ** (1 / 3), rel=0.01)
+    assert "at most 1.08x" in peak.aim
+    assert len(found["time of programs"].parts) == 3
+    without = goals(heap_run(Heap()))
+    for goal in ("geometric mean of all rows", "peak memory of every row", "no row far behind"):
+        assert found[goal].ratio == pytest.approx(without[goal].ratio, rel=0.02)
+        assert len(found[goal].parts) == len(without[goal].parts)
+    assert without["time of programs"].verdict == "not measured"
+
+
+def test_a_little_more_peak_memory_than_the_baseline_is_allowed() -> None:
+    run = heap_run(Heap(extra=[experiment()], lean={**LEAN, OURS: 1.05}))
+    goal = next(g for g in analyse(Evidence(run)).goals if g.cell == "peak memory of programs")
+    assert goal.verdict == "met"
