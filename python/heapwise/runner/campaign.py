@@ -17,7 +17,14 @@ from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
-from heapwise.runner.steps import Step, StepKey, key_of, reference_steps, steps_of_round
+from heapwise.runner.steps import (
+    REFERENCE_ROUND,
+    Step,
+    StepKey,
+    key_of,
+    reference_steps,
+    steps_of_round,
+)
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 
@@ -208,7 +215,8 @@ class Campaign:
 
     def _note(self, process: Process) -> None:
         self.processes.append(process)
-        self._done.add(key_of(process))
+        if process.round != REFERENCE_ROUND or process.status == "ok":
+            self._done.add(key_of(process))  # a reference that failed shows nothing to the others
         if process.facts.counting:
             return
         rows = self._counted_against((process.setup, process.subject))
