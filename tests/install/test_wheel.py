@@ -58,6 +58,8 @@ def test_list_works_away_from_the_checkout(environment: Path, tmp_path: Path) ->
                if path.suffix in (".cpp", ".toml")}
     assert written
     assert ids == written
+    programs = {program["name"] for experiment in listed for program in experiment["programs"]}
+    assert programs == {path.parent.name for path in ROOT.glob("programs/*/program.toml")}
 
 
 def test_peers_are_inside(environment: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ Each line is computed from pairs, as the rows are.
 from __future__ import annotations
 
 from heapwise.analysis.heap_headlines import heap_headlines
+from heapwise.analysis.program_headlines import program_headlines
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.seed_figures import seed_ratios
@@ -34,6 +35,7 @@ def headlines(evidence: Evidence) -> list[str]:
         timings = [c for c in evidence.cells[experiment.id] if _timing(experiment, c)]
         for cell in sorted(timings, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
             found += _of_cell(evidence, experiment, cell, evidence.table[cell])
+    found += program_headlines(evidence)
     found += heap_headlines(evidence, lambda standing: label(evidence, standing.cell))
     found += tree_headlines(evidence, lambda standing: label(evidence, standing.cell))
     return list(dict.fromkeys(found))

@@ -12,7 +12,6 @@ from heapwise.analysis.gain import (
     gain,
     is_main,
     is_speed,
-    main_rows,
     mean_floor,
     mean_gain,
     quantity_of,
@@ -34,8 +33,9 @@ from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
-from heapwise.model import Cell, Goal, Setting, Trust, same_setting
+from heapwise.model import Cell, Experiment, Goal, Setting, Trust, same_setting
 from heapwise.stats.location import location_interval
+from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
@@ -107,11 +107,11 @@ def _together(words: list[Word], incomplete: bool) -> Word:
     return "met" if set(words) == {"met"} and not incomplete else "cannot tell here"
 
 
-def _covered(evidence: Evidence, aim: RowAim) -> list[Cell]:
+def _covered(evidence: Evidence, aim: RowAim | MeanAim) -> list[Cell]:
     """Cells of experiments that have ``ours`` among their subjects, measured there or not."""
     found: list[Cell] = []
     for experiment in evidence.stored.run.experiments:
-        if not fnmatchcase(experiment.id, aim.experiments) or aim.ours not in {
+        if not _means(aim, experiment) or aim.ours not in {
                 spec.name for spec in experiment.subjects}:
             continue
         cells = [c for c in evidence.table
@@ -120,7 +120,14 @@ def _covered(evidence: Evidence, aim: RowAim) -> list[Cell]:
     return found
 
 
-def _fits(evidence: Evidence, aim: RowAim, cell: Cell) -> bool:
+def _means(aim: RowAim | MeanAim, experiment: Experiment) -> bool:
+    """Programs spend little of their time in malloc: aims for all other rows are not for them."""
+    if experiment.programs:
+        return experiment.id == aim.experiments
+    return fnmatchcase(experiment.id, aim.experiments)
+
+
+def _fits(evidence: Evidence, aim: RowAim | MeanAim, cell: Cell) -> bool:
     if any(not same_setting(cell.parameters.get(name), value) for name, value in aim.where):
         return False
     if aim.rows in ("peak", "wall"):
@@ -146,7 +153,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     margin = _margin(evidence, aim, cell)
     floor = None if margin else evidence.floors.get(cell)  # "no difference" has neither
     words: list[Word] = [kept(replace(figure, strict=None) if margin else figure,
-                              aim.factor / (1 + margin), None, floor)
+                              _least(aim) / (1 + margin), None, floor)
                          for figure in found.values()]
     figure = found[worst]
     note = figure.note
@@ -184,10 +191,8 @@ def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
 
 
 def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
-    have = {e.id for e in evidence.stored.run.experiments
-            if aim.ours in {spec.name for spec in e.subjects}}
-    cells = [c for c in main_rows(evidence, aim.family) if c.experiment in have]
-    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor)
+    cells, at_most = _covered(evidence, aim), aim.rows == "peak"
+    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     rivals = list(dict.fromkeys(
         name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)))
     found, left_out = {}, []
@@ -203,13 +208,21 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
     worst = min(found, key=lambda rival: found[rival].value)
     figure, floor = found[worst], mean_floor(evidence, cells)
     experiments = len({cell.experiment for cell in cells})
-    note = f"{len(cells)} rows of {experiments} experiments, without quantiles of single calls"
+    note = f"{len(cells)} rows of {counted(experiments, 'experiment')}"
+    if aim.rows == "main":
+        note += ", without quantiles of single calls"
     if left_out:
         note += f"; not measured in every row: {', '.join(left_out)}"
-    return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, figure.value,
-                figure.low, figure.high,
-                _together([kept(f, aim.factor, None, floor) for f in found.values()], False),
+    shown = figure.inverse() if at_most else figure
+    return Goal(aim.says, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.value,
+                shown.low, shown.high,
+                _together([kept(f, _least(aim), None, floor) for f in found.values()], False),
                 note)
+
+
+def _least(aim: RowAim | MeanAim) -> float:
+    """Of a gain, which is above 1 where ours is better, also where it has less memory."""
+    return 1 / aim.factor if aim.rows == "peak" else aim.factor
 
 
 def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:

@@ -10,7 +10,7 @@ from heapwise.analysis.seed_figures import seed_value
 from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
-from heapwise.model import Cell, Experiment, Process, Quantity, Row, Settings
+from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
 from heapwise.stats.location import location_interval
 from heapwise.stats.summary import summarise
 from heapwise.wording.names import spaced
@@ -40,6 +40,7 @@ def make_rows(evidence: Evidence) -> list[Row]:
                          for subject in names if _belongs(evidence, cell, subject)]
                 if quantity == experiment.quantities[0]:
                     rows += _missing(experiment, quantity, cell)
+        rows += _not_run(experiment)
     return rows
 
 
@@ -49,6 +50,16 @@ def _missing(experiment: Experiment, quantity: Quantity, cell: Cell) -> list[Row
                 **NOTHING, status="missing", note=spec.reason,
                 seed_value=seed_value(experiment, spec.name, cell))
             for spec in experiment.subjects if not spec.available]
+
+
+def _not_run(experiment: Experiment) -> list[Row]:
+    """Programs that are not on this machine, or that preloading cannot reach."""
+    quantity = experiment.quantities[0]
+    return [Row(subject=experiment.baseline,
+                cell=Cell(experiment.id, Settings({PROGRAM: program.name}), quantity.name),
+                unit=quantity.unit, better=quantity.better, n=0, **NOTHING, status=program.status,
+                note=program.reason)
+            for program in experiment.programs if program.status]
 
 
 def cell_place(experiment: Experiment, parameters: Settings) -> list[tuple[float, str]]:

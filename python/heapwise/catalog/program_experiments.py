@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
 
+from heapwise.catalog.program_file import read_programs
 from heapwise.catalog.tree_output import tree_output
 from heapwise.catalog.tree_rows import Row, TreePrograms, budget_specs, read_trees, subject_specs
 from heapwise.model import (
+    PROGRAM,
     SCHEMA_VERSION,
     Experiment,
     Parameter,
     Quantity,
     SeedFigure,
+    Setting,
     SubjectSpec,
     name_with_peer,
 )
+from heapwise.model.subject_name import MALLOC
 
 
 class SeedMachine(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -32,16 +37,18 @@ class SeedMachine(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """``subjects``: every row, or the points of those that have a budget and what is explicit."""
+    """``subjects``: every row, or the points of those that have a budget and what is explicit; or
+    each peer, under every program of the parameter ``program``. ``output``: what must be printed,
+    by a rule or by the example of the baseline."""
 
     question: str
     isolates: str
     not_shown: str
-    output: Literal["binary_trees"]
-    subjects: Literal["rows", "budgets"]
+    output: Literal["binary_trees", "baseline"]
+    subjects: Literal["rows", "budgets", "malloc"]
     baseline: str
-    parameter: list[Parameter]
     quantity: list[Quantity]
+    parameter: list[Parameter] = []
     seed: str = ""
     seed_machine: list[SeedMachine] = []
 
@@ -53,16 +60,38 @@ def read_program_experiment(path: Path) -> Experiment:
     """As ``--describe`` of a binary would answer. ValueError or OSError for a file that is no
     experiment; Problem E003 for rows that cannot be read."""
     document = msgspec.convert(tomllib.loads(path.read_text()), Document)
+    if document.subjects == "malloc":
+        return _under_each_peer(path, document)
     rows = [found for programs in read_trees() for found in SUBJECTS[document.subjects](programs)]
-    family = path.parent.name
     units = {quantity.name: quantity.unit for quantity in document.quantity}
+    return replace(
+        _experiment(path, document), subjects=[spec for _, spec in rows],
+        seed_figures=list(_figures(document, rows, units)),
+    )
+
+
+def _experiment(path: Path, document: Document) -> Experiment:
+    """Without subjects."""
+    family = path.parent.name
     return Experiment(
         schema=SCHEMA_VERSION, id=f"{family}/{path.stem}", family=family,
         question=document.question, isolates=" ".join(document.isolates.split()),
         not_shown=" ".join(document.not_shown.split()), parameters=document.parameter,
-        quantities=document.quantity, subjects=[spec for _, spec in rows],
-        baseline=document.baseline, repeats=1, dropped_repeats=0, seed=document.seed or None,
-        seed_figures=list(_figures(document, rows, units)),
+        quantities=document.quantity, subjects=[], baseline=document.baseline, repeats=1,
+        dropped_repeats=0, seed=document.seed or None,
+    )
+
+
+def _under_each_peer(path: Path, document: Document) -> Experiment:
+    """Its parameter ``program`` has every program that is declared, here or not."""
+    programs = read_programs()
+    names: list[Setting] = [program.name for program in programs]
+    smoke: list[Setting] = [program.name for program in programs if program.smoke_size]
+    chosen = Parameter(PROGRAM, "that runs under each allocator", names, smoke)
+    return replace(
+        _experiment(path, document), parameters=[chosen, *document.parameter],
+        subjects=[SubjectSpec(MALLOC, "malloc", "the malloc of the whole program")],
+        programs=programs,
     )
 
 

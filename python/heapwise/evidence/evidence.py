@@ -208,6 +208,13 @@ class Evidence:
         return {e.id: e for e in self.stored.run.experiments}
 
     @cached_property
+    def whole_programs(self) -> set[str]:
+        """Experiments of which each process is a program that knows nothing of us, in each setup
+        the same: the user's of ``compare``, or programs of the machine."""
+        kind = self.stored.run.plan.kind
+        return {e.id for e in self.stored.run.experiments if kind == "compare" or e.programs}
+
+    @cached_property
     def tried(self) -> dict[Setup, dict[str, list[Process]]]:
         """Setup -> subject -> its timed processes, however they ended."""
         found: dict[Setup, dict[str, list[Process]]] = {}

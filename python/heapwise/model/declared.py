@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -11,6 +12,9 @@ from heapwise.model.subject_name import SubjectName
 
 EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
 """``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
+
+PROGRAM = "program"
+"""The parameter whose values are the programs of an experiment."""
 
 Better = Literal["lower", "higher"]
 
@@ -57,6 +61,51 @@ class SubjectSpec:
     group: str = ""
     version: str = ""
     note: str = ""
+
+
+@dataclass(frozen=True)
+class ProgramSpec:
+    """A program that an experiment runs under each allocator: one value of its parameter
+    ``program``.
+
+    ``places`` has what {python}, {source}, {programs} and {size} stand for in ``prepare``,
+    ``command`` and ``check``. Each process runs in a folder of this program, in which ``prepare``
+    has left what it needs; ``input``, ``output_files`` and the words may name files in it.
+    """
+
+    name: str
+    title: str
+    command: list[str]
+    executables: list[str] = field(default_factory=list)
+    """Programs of the machine that it starts, and that are examined before."""
+
+    prepare: list[str] = field(default_factory=list)
+    """Commands of a shell, run once before the first process."""
+
+    environment: dict[str, str] = field(default_factory=dict)
+    input: str = ""
+    output_files: list[str] = field(default_factory=list)
+    check: str = ""
+    """A shell's command after each process, which must end with 0."""
+
+    replaces: str = ""
+    """A library with a malloc that it is linked with, and that whatever is preloaded replaces."""
+
+    places: dict[str, str] = field(default_factory=dict)
+    smoke_size: str = ""
+    """What {size} is in a smoke run; "" for a program that takes no part in it."""
+
+    ask_version: list[str] = field(default_factory=list)
+    version: str = ""
+    """What ``ask_version`` prints first."""
+
+    environment_prefixes: list[str] = field(default_factory=list)
+    """Starts of the variables that change what it does: those of the user are left out."""
+
+    status: Literal["", "missing", "refused"] = ""
+    """Why it is not run: it is not on this machine, or preloading cannot reach its malloc."""
+
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -110,6 +159,8 @@ class Experiment:
     seed_figures: list[SeedFigure] = field(default_factory=list)
     expectations: list[Expectation] = field(default_factory=list)
     binary: str = ""
+    programs: list[ProgramSpec] = field(default_factory=list)
+    """Not empty: each cell is one of them, and its subjects are allocators under it."""
 
     @property
     def unit(self) -> str:
@@ -124,6 +175,16 @@ class Experiment:
         """What it declares of a subject; a control is its baseline."""
         specs = {spec.name: spec for spec in self.subjects}
         return specs.get(subject) or specs.get(SubjectName.parse(subject).measured)
+
+    def program(self, settings: Mapping[str, Setting]) -> ProgramSpec | None:
+        """That of a cell."""
+        name = settings.get(PROGRAM)
+        return next((program for program in self.programs if program.name == name), None)
+
+    def can_run(self, settings: Mapping[str, Setting]) -> bool:
+        """Not a program that is missing, or that preloading cannot reach."""
+        program = self.program(settings)
+        return program is None or not program.status
 
     @property
     def better(self) -> Better:

@@ -4,10 +4,11 @@ from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
 from heapwise.runner.preflight import preflight
-from heapwise.runner.program import LONGEST_S, experiment_of
+from heapwise.runner.program import experiment_of
 from heapwise.runner.rows import row_trouble
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of
+from heapwise.runner.whole_program import LONGEST_S
 
 __all__ = [
     "LONGEST_S", "Campaign", "CompareRequest", "Prepared", "Progress", "RunRequest", "Step",

@@ -17,7 +17,14 @@ from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
-from heapwise.runner.steps import Step, StepKey, key_of, reference_steps, steps_of_round
+from heapwise.runner.steps import (
+    REFERENCE_ROUND,
+    Step,
+    StepKey,
+    key_of,
+    reference_steps,
+    steps_of_round,
+)
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.store import RunWriter, StoredRun
 
@@ -193,7 +200,7 @@ class Campaign:
         return step.key in self._done or self._skip_row(step)
 
     def _skip_row(self, step: Step) -> bool:
-        return any(map(self._is_dropped, counted_against(_row(step))))
+        return any(map(self._is_dropped, self._counted_against(_row(step))))
 
     def _is_dropped(self, row: Failing) -> bool:
         return row not in self._succeeded and self._failures[row] >= TRIES
@@ -208,10 +215,11 @@ class Campaign:
 
     def _note(self, process: Process) -> None:
         self.processes.append(process)
-        self._done.add(key_of(process))
+        if process.round != REFERENCE_ROUND or process.status == "ok":
+            self._done.add(key_of(process))  # a reference that failed shows nothing to the others
         if process.facts.counting:
             return
-        rows = counted_against((process.setup, process.subject))
+        rows = self._counted_against((process.setup, process.subject))
         if process.status in ("ok", "refused"):
             self._succeeded.update(rows)
             return
@@ -220,9 +228,16 @@ class Campaign:
         fresh = [row for row in rows if self._is_dropped(row) and self._failures[row] == TRIES]
         if fresh:
             cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
-            whole = fresh[0] == rows[0] or self._is_dropped(rows[0])
+            whole = len(rows) > 1 and (fresh[0] == rows[0] or self._is_dropped(rows[0]))
             self.watcher.dropped(
                 process.subject if whole else f"{process.subject} with {cell}", process.reason)
+
+    def _counted_against(self, row: Row) -> tuple[Failing, ...]:
+        """What a failure counts against: the experiment as a whole, and these settings of it. Each
+        program is a cell that stands for itself."""
+        (experiment, _), subject = row
+        of_programs = any(e.id == experiment and e.programs for e in self.run.experiments)
+        return (row,) if of_programs else ((experiment, subject), row)
 
     def _next_number(self) -> int:
         self._highest += 1
@@ -299,12 +314,6 @@ def _row(step: Step) -> Row:
 def _is_reference(step: Step) -> bool:
     baseline = step.experiment.baseline
     return step.subject.name in (baseline, control_name(baseline))
-
-
-def counted_against(row: Row) -> tuple[Failing, Failing]:
-    """What a failure counts against: the experiment as a whole, and these settings of it."""
-    (experiment, _), subject = row
-    return (experiment, subject), row
 
 
 def now() -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heapwise.catalog import SYSTEM, choose_peers, examined, find_peers
 from heapwise.errors import Problem
-from heapwise.model import Experiment, Peer, Plan, PlanOptions, Subject
+from heapwise.model import Check, Experiment, Peer, Plan, PlanOptions, Subject
 from heapwise.runner.environment import cleaned, to_store
 from heapwise.runner.preflight import Preflight, preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
@@ -58,6 +58,8 @@ class Prepared:
     missing: list[Peer] = field(default_factory=list)
     excluded: list[Peer] = field(default_factory=list)
     preflight: Preflight | None = None
+    checks: list[Check] = field(default_factory=list)
+    """What was found out of the programs before anything is run."""
 
 
 def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> Prepared:
@@ -73,7 +75,7 @@ def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> 
     plan = _plan(request, found, subjects, to_store(left, [*find_peers(), *kept]), removed)
     return Prepared(
         plan, [experiment_of(plan.command, subjects)], left, removed, missing,
-        [peer for peer in present if peer not in kept], found,
+        [peer for peer in present if peer not in kept], found, found.checks,
     )
 
 

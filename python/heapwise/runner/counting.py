@@ -20,7 +20,7 @@ def counting_steps(plan: Plan, experiments: Sequence[Experiment]) -> list[Step]:
     """
     found: list[Step] = []
     for experiment in experiments:
-        if experiment.is_of_programs:  # they count their own work, and print it
+        if experiment.is_of_programs or experiment.programs:  # nothing of them is compiled here
             continue
         cell = cells(experiment, plan)[0]
         through_malloc = sorted(

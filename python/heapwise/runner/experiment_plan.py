@@ -12,6 +12,7 @@ from typing import Any
 from heapwise.catalog import SYSTEM, choose_experiments, examined, find_peers, tuning_prefixes
 from heapwise.errors import Problem
 from heapwise.model import (
+    PROGRAM,
     Experiment,
     Parameter,
     Peer,
@@ -25,6 +26,7 @@ from heapwise.model import (
 )
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import cleaned, to_store
+from heapwise.runner.examined import check_of, with_programs
 from heapwise.runner.steps import control_of
 from heapwise.stats.holm import rounds_needed
 from heapwise.wording.suggest import did_you_mean
@@ -60,15 +62,21 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
         raise Problem("E003", _no_subject(request.subjects, everything))
+    parameters = parse_settings(request.settings, experiments)
+    experiments = [
+        with_programs(e, values_of(e, PROGRAM, parameters, smoke=request.smoke)) if e.programs
+        else e for e in experiments]
+    programs = [program for experiment in experiments for program in experiment.programs]
     left, removed = cleaned(
         environment, peers, keep=request.keep_environment,
-        also=tuning_prefixes() if any(e.is_of_programs for e in experiments) else (),
+        also=[*(tuning_prefixes() if any(e.is_of_programs for e in experiments) else ()),
+              *(prefix for program in programs for prefix in program.environment_prefixes)],
     )
     rounds = request.rounds or (
         SMOKE_ROUNDS if request.smoke else least_rounds(experiments))
     plan = Plan(
         kind="run", command=[], experiments=[experiment.id for experiment in experiments],
-        parameters=parse_settings(request.settings, experiments),
+        parameters=parameters,
         subjects=_subjects(experiments, present),
         seed=secrets.randbits(31) if request.seed is None else request.seed,
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
@@ -83,7 +91,15 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     )
     needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
-    return Prepared(plan, experiments, left, removed, missing)
+    return Prepared(plan, experiments, left, removed, missing,
+                    checks=[check_of(programs)] if programs else [])
+
+
+def values_of(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,
+              smoke: bool) -> list[Any]:
+    """Of a parameter: those that the user chose, or the usual ones."""
+    parameter = next(p for p in experiment.parameters if p.name == name)
+    return chosen.get(name, parameter.smoke if smoke else parameter.default)
 
 
 def least_rounds(experiments: Sequence[Experiment]) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from heapwise.errors import Problem
 from heapwise.model import Experiment, FileState, Plan
-from heapwise.runner.script import interpreter_chain
+from heapwise.runner.script import find_program, interpreter_chain
 
 WHOLE_BYTES = 256 << 20
 """Of a larger file only size, beginning and end are compared: inputs can be of any size."""
@@ -23,8 +23,8 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """What each file is in the plan -> its path."""
     found: dict[str, str] = {}
     if plan.kind == "compare":
-        for place, path in enumerate(interpreter_chain(Path(plan.command[0]))):
-            found[f"interpreter {place}" if place else "program"] = str(path)
+        for place, file in enumerate(interpreter_chain(Path(plan.command[0]))):
+            found[f"interpreter {place}" if place else "program"] = str(file)
     if plan.input_path:
         found["input"] = plan.input_path
     for subject in plan.subjects:
@@ -33,9 +33,12 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     for experiment in experiments:
         if experiment.binary:
             found[f"experiment {experiment.id}"] = experiment.binary
+        for program in experiment.programs:
+            for name in program.executables if not program.status else ():
+                found[f"{name} of {program.name}"] = str(find_program(name))
         for spec in experiment.subjects:
-            if spec.command and (program := shutil.which(spec.command[0])):
-                found[f"program of {spec.name}"] = program
+            if spec.command and (path := shutil.which(spec.command[0])):
+                found[f"program of {spec.name}"] = path
     return found
 
 

@@ -1,6 +1,7 @@
 """Executes the steps of ``run``: an experiment's binary, once per cell, subject and round.
 
-Subjects that are programs themselves are the job of ``RowRunner``.
+Subjects that are programs themselves are the job of ``RowRunner``, cells that are programs that of
+``ProgramCells``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.judge import stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
+from heapwise.runner.program_cells import ProgramCells
 from heapwise.runner.rows import RowRunner
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, StepKey, key_of
@@ -72,9 +74,14 @@ class ExperimentExecutor:
         self._counted: set[StepKey] = set()
         self._patience = Patience()
         self._rows = RowRunner(self.plan, self.environment, self._probe, self._place)
+        self._programs = ProgramCells(
+            self.plan, self.environment, self._place, self._timeout_s())
 
     def resume_from(self, processes: list[Process]) -> None:
         self._counted = {key_of(p) for p in processes if p.facts.counting}
+        for experiment in self.experiments:
+            mine = [p for p in processes if p.experiment == experiment.id]
+            self._programs.resume_from(experiment.programs, mine)
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
         """Counts the calls that arrive at malloc (V4); what fails here costs only that check."""
@@ -92,6 +99,8 @@ class ExperimentExecutor:
         """Nothing: one experiment that fails does not spoil the others."""
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        if step.experiment.programs:
+            return self._programs.execute(step, number, stop, record)
         if step.spec and step.spec.command:
             return self._rows.execute(step, number, stop, record, self._timeout_s())
         return self._measure(step, number, stop, record)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapwise.catalog import ElfFacts, read_elf
@@ -35,12 +35,19 @@ class Preflight:
     own_allocator: bool = False
 
 
-def preflight(name: str, *, force: bool = False) -> Preflight:
-    """Problems E010 and E02x; with ``force`` the latter become a V2 that warns or fails."""
+def preflight(name: str, *, force: bool = False, replaces: str = "") -> Preflight:
+    """Problems E010 and E02x; with ``force`` the latter become a V2 that warns or fails.
+
+    replaces: a library with an allocator that is not an obstacle: the program calls its malloc by
+    that name, which a preloaded library answers first.
+    """
     program = find_program(name)
     chain = interpreter_chain(program)
     image = chain[-1]
     facts = read_elf(image, symbols=True)
+    if facts is not None and replaces:
+        facts = replace(facts, needed=tuple(
+            name for name in facts.needed if name != replaces))
     via = f"script run by {image}, which is what counts; " if len(chain) > 1 else ""
     problem = obstacle(name if len(chain) == 1 else str(image), image, facts)
     if problem is None:

@@ -12,13 +12,14 @@ from typing import Any
 from msgspec import structs
 
 from heapwise.catalog import expected_output, tree_output
-from heapwise.model import LauncherFacts, Plan, Process, Sample, SubjectSpec
+from heapwise.model import Plan, Process, Sample, SubjectSpec
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.judge import Reference, first_difference, judge
 from heapwise.runner.launch import Launch, launch, tail
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.whole_program import values_of
 
 REPORT = re.compile(rb"^heapwise-trees:(.*)$", re.MULTILINE)
 """The line in which a runtime tells what it knows of itself: ``collections=3 longest_pause_s=0.1``.
@@ -47,8 +48,9 @@ class RowRunner:
         said = reported(outcome.stderr)
         facts = structs.replace(outcome.facts, reported=said)
         if status == "ok":
-            declared = {quantity.name for quantity in step.experiment.quantities}
-            values = values_of(outcome.facts) | said
+            quantities = step.experiment.quantities
+            declared = {quantity.name for quantity in quantities}
+            values = values_of(outcome.facts, quantities) | said
             record(Sample(
                 process=number, experiment=step.experiment.id, subject=step.subject.name,
                 parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,
@@ -80,13 +82,6 @@ def word_of(word: str, parameters: dict[str, Any]) -> str:
     for name, value in parameters.items():
         word = word.replace(f"{{{name}}}", str(value))
     return word
-
-
-def values_of(facts: LauncherFacts) -> dict[str, float]:
-    """What the launcher saw, by the names of quantities."""
-    found = {"wall": facts.wall_s, "user": facts.user_s, "system": facts.system_s,
-             "peak_resident": facts.peak_rss_bytes}
-    return {name: float(value) for name, value in found.items() if value is not None}
 
 
 def reported(stderr: bytes) -> dict[str, float]:

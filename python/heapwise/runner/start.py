@@ -46,7 +46,7 @@ def start(
         command_line=command_line, plan=plan, machine=machine,
         self_test=read_self_test(store_path, machine_fingerprint(machine), build_fingerprint()),
         experiments=prepared.experiments, state="running",
-        preflight=prepared.preflight.checks if prepared.preflight else [],
+        preflight=prepared.checks,
         missing_peers=prepared.missing,
     )
     executor = _executor(prepared.plan, prepared.environment, prepared.experiments)

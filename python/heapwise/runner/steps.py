@@ -56,13 +56,15 @@ def key_of(process: Process) -> StepKey:
 
 
 def cells(experiment: Experiment, plan: Plan) -> list[dict[str, Setting]]:
-    """The values of all parameters, crossed; [{}] for an experiment without any."""
+    """The values of all parameters, crossed; [{}] for an experiment without any. Programs that
+    cannot be measured here have none."""
     choices = []
     for parameter in experiment.parameters:
         usual = parameter.smoke if plan.smoke else parameter.default
         choices.append(plan.parameters.get(parameter.name, usual))
     names = [parameter.name for parameter in experiment.parameters]
-    return [dict(zip(names, values, strict=True)) for values in itertools.product(*choices)]
+    crossed = (dict(zip(names, values, strict=True)) for values in itertools.product(*choices))
+    return [cell for cell in crossed if experiment.can_run(cell)]
 
 
 def subjects_of(experiment: Experiment, plan: Plan) -> list[Subject]:
@@ -103,13 +105,14 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
 
 
 def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:
-    """The baseline once, before a first round of ``compare`` that counts: what it does is what all
-    others have to do, and it may come last in that round."""
-    if plan.kind != "compare" or plan.warm_up_rounds:
+    """The baseline of each whole program once, before a first round that counts: what it does is
+    what all others have to do, and it may come last in that round."""
+    if plan.warm_up_rounds:
         return []
-    return [Step(experiment, subject, {}, REFERENCE_ROUND, warm_up=True)
-            for experiment in experiments for subject in subjects_of(experiment, plan)
-            if subject.baseline]
+    return [Step(experiment, subject, cell, REFERENCE_ROUND, warm_up=True)
+            for experiment in experiments if plan.kind == "compare" or experiment.programs
+            for cell in cells(experiment, plan) for subject in subjects_of(experiment, plan)
+            if subject.name == experiment.baseline]
 
 
 def _repeats(plan: Plan, experiment: Experiment, round: int) -> int | None:

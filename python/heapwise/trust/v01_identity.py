@@ -18,7 +18,7 @@ from heapwise.evidence.identity import (
     uneven,
 )
 from heapwise.evidence.kept import timed
-from heapwise.model import Check, Identity, Peer, Process
+from heapwise.model import Check, Identity, Peer, Process, Setup
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V1", "The right allocator was inside"
@@ -29,7 +29,8 @@ def check(evidence: Evidence) -> Check:
     peers = {s.name: s.peer for s in stored.run.plan.subjects if s.peer is not None}
     watched = [p for p in stored.processes if p.subject in peers and timed(p)]
     proven = [p for p in watched if p.identity]
-    own = _own_allocators(watched, peers) if stored.run.plan.kind == "compare" else set()
+    whole = [p for p in watched if p.experiment in evidence.whole_programs]
+    own = _own_allocators(whole, peers)
     wrong = [p for p in watched
              if p.status == "wrong_allocator" or _others(p, peers[p.subject], own)]
     silent = [p for p in watched if not p.identity and p.status == "ok"]
@@ -73,9 +74,16 @@ def check(evidence: Evidence) -> Check:
 
 
 def _uneven(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
-    """Of a comparison: an experiment is one program, and its subjects start what they will."""
-    if evidence.stored.run.plan.kind != "compare":
-        return []
+    """Of whole programs: an experiment of ours is one program, and its subjects start what they
+    will."""
+    groups: dict[Setup, list[Process]] = {}
+    for process in processes:
+        if process.experiment in evidence.whole_programs:
+            groups.setdefault(process.setup, []).append(process)
+    return [found for group in groups.values() for found in _uneven_in(evidence, group)]
+
+
+def _uneven_in(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
     if any(p.facts.probe and (p.facts.probe.cut or p.facts.probe.omitted) for p in processes):
         return []  # lines are missing, so their numbers say nothing
     ended = [p for p in processes if p.status == "ok"]

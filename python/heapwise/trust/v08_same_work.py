@@ -63,8 +63,12 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
     if broken:
         return "warn", f"Not everyone finished, and who did not has no figures: {_times(broken)}."
     if evidence.stored.run.plan.kind != "compare":
+        of_programs = [p for p in processes if p.experiment in evidence.whole_programs]
+        if late := _late(of_programs):
+            return "warn", late
+        also = "; of programs exit code, output, files and checks" if of_programs else ""
         return "pass", ("Exit code and the experiment's own count agree in all "
-                        f"{counted(len(processes), 'process', 'processes')}.")
+                        f"{counted(len(processes), 'process', 'processes')}{also}.")
     if late := _late(processes):
         return "warn", late
     if unequal := _unequal_counts(evidence):
@@ -145,12 +149,10 @@ def _different(evidence: Evidence, processes: Iterable[Process]) -> list[str]:
     Only where a program's output is compared: an experiment prints its figures, which vary.
     """
     stored = evidence.stored
-    if stored.run.plan.kind != "compare":
-        return []
     ignored = stored.run.plan.options.ignore_output
     groups: dict[Setup, list[Process]] = {}
     for process in processes:
-        if process.facts.output_hash:
+        if process.facts.output_hash and process.experiment in evidence.whole_programs:
             groups.setdefault(process.setup, []).append(process)
     found: list[str] = []
     for (experiment, _), members in groups.items():

@@ -26,6 +26,7 @@ from heapwise.model import (
     Plan,
     PlanOptions,
     ProcessFacts,
+    ProgramSpec,
     Quantity,
     Subject,
     SubjectSpec,
@@ -318,3 +319,15 @@ def test_the_baseline_goes_first_uncounted_where_the_first_round_counts(
     steps = reference_steps(plan_of(kind=kind, warm_up_rounds=warm_up), [experiment()])
     assert [step.subject.name for step in steps] == first
     assert all(step.warm_up and step.round < 0 for step in steps)
+
+
+def test_only_programs_that_can_run_are_cells_and_each_has_a_reference_first() -> None:
+    programs = [ProgramSpec("here", "", ["true"]), ProgramSpec("gone", "", [], status="missing"),
+                ProgramSpec("too", "", ["true"])]
+    found = experiment(id="heap/programs", programs=programs, parameters=[
+        Parameter("program", "", ["here", "gone", "too"], [])])
+    plan = plan_of(kind="run", warm_up_rounds=0)
+    assert cells(found, plan) == [{"program": "here"}, {"program": "too"}]
+    first = reference_steps(plan, [found, experiment()])
+    assert [(s.parameters["program"], s.subject.name, s.warm_up) for s in first] == [
+        ("here", "glibc", True), ("too", "glibc", True)]

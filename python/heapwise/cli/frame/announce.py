@@ -24,6 +24,9 @@ LAUNCH_S = 0.03
 PROGRAM_S = 8.0
 """The same for a program of the trees at its default depth: the mean over all kinds."""
 
+WHOLE_PROGRAM_S = 1.2
+"""The same for a program of the machine."""
+
 START_S = 0.05
 """For the estimate too: launcher, calibrated spins and the experiment's own preparation."""
 
@@ -68,6 +71,9 @@ def missing_rows(experiments: list[Experiment]) -> dict[str, list[str]]:
             name = SubjectName.parse(spec.name).curve
             if not spec.available and name not in found.setdefault(spec.reason, []):
                 found[spec.reason].append(name)
+        for program in experiment.programs:
+            if program.status:
+                found.setdefault(program.reason, []).append(program.name)
     return found
 
 
@@ -113,6 +119,10 @@ def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
         if known and experiment.id in known and not experiment.is_of_programs:
             processes = len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
             total += processes * (known[experiment.id] + LAUNCH_S)
+            continue
+        if experiment.programs:
+            number = len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
+            total += number * (START_S if plan.smoke else WHOLE_PROGRAM_S)
             continue
         if experiment.is_of_programs:
             growth = sum(PROGRAM_S * _size(experiment, cell) for cell in cells(experiment, plan))

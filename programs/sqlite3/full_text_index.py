@@ -1,9 +1,9 @@
-"""Writes the input of the demo: SQL that builds and queries a text index of this machine's texts.
+"""Writes SQL that builds and queries a text index of this machine's texts.
 
 The texts are C and C++ headers from /usr/include and documents from /usr/share/doc: a sample that
 the hashes of their paths choose, so the same machine always gives the same bytes.
 
-Usage: prepare_demo.py OUTPUT [MEGABYTES]
+Usage: full_text_index.py OUTPUT [MEGABYTES]
 """
 
 from __future__ import annotations

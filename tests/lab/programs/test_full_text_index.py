@@ -1,4 +1,4 @@
-"""The demo's input: the same bytes every time, all of it SQL that SQLite takes."""
+"""The input of sqlite3: the same bytes every time, all of it SQL that SQLite takes."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import gzip
 import sqlite3
 from pathlib import Path
 
+import full_text_index
 import pytest
-
-import prepare_demo
 
 
 @pytest.fixture
@@ -23,20 +22,20 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (headers / "not_text").write_bytes(b"\0\1\2")
     (headers / "link.h").symlink_to("h0.h")
     (documents / "broken.gz").write_bytes(b"\x1f\x8bnonsense")
-    monkeypatch.setattr(prepare_demo, "HEADERS", headers)
-    monkeypatch.setattr(prepare_demo, "DOCUMENTS", documents)
+    monkeypatch.setattr(full_text_index, "HEADERS", headers)
+    monkeypatch.setattr(full_text_index, "DOCUMENTS", documents)
     return tmp_path
 
 
 def test_the_same_machine_gives_the_same_bytes(machine: Path) -> None:
-    first = list(prepare_demo.statements(10_000))
+    first = list(full_text_index.statements(10_000))
     (machine / "include" / "not_text").touch()
-    assert list(prepare_demo.statements(10_000)) == first
+    assert list(full_text_index.statements(10_000)) == first
 
 
 def test_sqlite_takes_it(machine: Path) -> None:
     database = sqlite3.connect(":memory:")
-    database.executescript("".join(prepare_demo.statements(1_000_000)))
+    database.executescript("".join(full_text_index.statements(1_000_000)))
     # Two paragraphs of each of 20 headers, one of each of 20 documents.
     assert database.execute("SELECT count(*) FROM place").fetchone() == (60,)
     assert database.execute("SELECT count(*) FROM text WHERE text MATCH 'alloc*'").fetchone() == (
@@ -45,6 +44,6 @@ def test_sqlite_takes_it(machine: Path) -> None:
 
 
 def test_the_budget_holds(machine: Path) -> None:
-    small = sum(map(len, prepare_demo.statements(2_000)))
-    large = sum(map(len, prepare_demo.statements(1_000_000)))
+    small = sum(map(len, full_text_index.statements(2_000)))
+    large = sum(map(len, full_text_index.statements(1_000_000)))
     assert small < large / 3

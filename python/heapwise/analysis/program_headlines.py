@@ -1,0 +1,88 @@
+"""Programs under each allocator in sentences: the mean over them, and where ours takes more."""
+
+from __future__ import annotations
+
+from heapwise.analysis.gain import PEAK, gain, mean_floor, mean_gain
+from heapwise.analysis.roles import OURS
+from heapwise.analysis.rows import place
+from heapwise.evidence import Evidence
+from heapwise.model import PROGRAM, Cell, Experiment, short_name
+from heapwise.stats.paired import PairedRatio
+from heapwise.wording.lists import counted, listed
+from heapwise.wording.names import quantity_name
+from heapwise.wording.numbers import ends, percent, times
+
+
+def program_headlines(evidence: Evidence) -> list[str]:
+    """For each quantity of an experiment on programs the geometric mean over its programs, by
+    allocator; then the programs in which ours has more peak memory than the baseline."""
+    lines = []
+    for experiment in evidence.stored.run.experiments:
+        if not experiment.programs:
+            continue
+        for quantity in experiment.quantities:
+            cells = _cells(evidence, experiment, quantity.name)
+            if len(cells) > 1:
+                lines.append(_means(evidence, experiment, cells))
+        if peaks := _cells(evidence, experiment, PEAK):
+            lines += _larger(evidence, experiment, peaks)
+    return lines
+
+
+def _cells(evidence: Evidence, experiment: Experiment, quantity: str) -> list[Cell]:
+    found = [c for c in evidence.table if (c.experiment, c.quantity) == (experiment.id, quantity)]
+    return sorted(found, key=lambda cell: place(experiment, cell))
+
+
+def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> str:
+    """Above 1 is better than the baseline, whatever the quantity counts."""
+    base = evidence.baselines[experiment.id]
+    names = {name for cell in cells for name in evidence.table[cell]} - {
+        base, *evidence.never_ranked}
+    found: dict[str, PairedRatio] = {}
+    partly = []
+    for name in sorted(names):
+        ratio, _ = mean_gain(evidence, cells, name, base)
+        if ratio is None:
+            partly.append(short_name(name))
+        else:
+            found[name] = ratio
+    words = [f"{short_name(name)} {_figure(found[name])}"
+             for name in sorted(found, key=lambda name: -found[name].ratio)]
+    floor = mean_floor(evidence, cells)
+    noise = f" (noise floor ±{percent(floor)})" if floor is not None else ""
+    left_out = f"; not measured under every program: {listed(partly)}" if partly else ""
+    return (f"{_name(experiment)} {quantity_name(cells[0].quantity)}, geometric mean over "
+            f"{counted(len(cells), 'program')}, times better than {short_name(base)}{noise}: "
+            f"{'; '.join(words)}{left_out}")
+
+
+def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> list[str]:
+    """Those whose interval says so, the largest ratio first; programs without one are left out."""
+    base = evidence.baselines[experiment.id]
+    found: list[tuple[float, str]] = []
+    measured = 0
+    for cell in peaks:
+        if not {OURS, base} <= evidence.table[cell].keys():
+            continue
+        ratio, _ = gain(evidence, cell, OURS, base)
+        if ratio is None or ratio.high is None:
+            continue
+        measured += 1
+        if ratio.high < 1:
+            found.append((1 / ratio.ratio, f"{cell.parameters[PROGRAM]} {times(1 / ratio.ratio)}"))
+    if not measured:
+        return []
+    words = listed([word for _, word in sorted(found, reverse=True)], len(found))
+    return [f"{short_name(OURS)} has more peak memory than {short_name(base)} in {len(found)} of "
+            f"{counted(measured, 'program')}{words and ': '}{words}"]
+
+
+def _figure(ratio: PairedRatio) -> str:
+    if ratio.low is None or ratio.high is None:
+        return f"{times(ratio.ratio)}, no interval"
+    return f"{times(ratio.ratio)}, {ends(ratio.low, ratio.high)}"
+
+
+def _name(experiment: Experiment) -> str:
+    return experiment.id.rpartition("/")[2]

@@ -1,0 +1,108 @@
+"""Executes the steps of an experiment whose cells are programs of the machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heapwise.catalog import fill, system_library
+from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
+from heapwise.runner.campaign import Record, now
+from heapwise.runner.launch import Launch, launch, tail
+from heapwise.runner.steps import Step
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.whole_program import WholeProgram
+from heapwise.runner.work import Work
+
+USUAL = {"LC_ALL": "C"}
+"""Of every program, so that it sorts and prints alike on every machine."""
+
+
+@dataclass
+class ProgramCells:
+    """environment: of the children. folder: ours, with one for each program in it. longest_s: the
+    limit of a process while nothing is known of its program."""
+
+    plan: Plan
+    environment: dict[str, str]
+    folder: Path
+    longest_s: float
+    _programs: dict[str, WholeProgram] = field(default_factory=dict)
+    _troubles: dict[str, str] = field(default_factory=dict)
+
+    def resume_from(self, specs: Iterable[ProgramSpec], processes: Iterable[Process]) -> None:
+        """What the earlier invocation knew of each baseline."""
+        labels = {s.name: s.peer for s in self.plan.subjects if s.baseline or s.control}
+        for spec in specs:
+            for process in processes:
+                if process.parameters.get(PROGRAM) == spec.name and process.subject in labels:
+                    self._program(spec).resume_from(process, labels[process.subject])
+
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        spec = step.experiment.program(step.parameters)
+        assert spec is not None
+        program, trouble = self._program(spec), self._prepared(spec, stop)
+        if stop.requested:
+            return _not_run(step, number, "interrupted", "stopped by you")
+        if trouble:
+            return _not_run(step, number, "failed", trouble)
+        if not program.reference.known and not (step.subject.baseline or step.subject.control):
+            return _not_run(step, number, "refused",
+                            "under the baseline it never ended well, so its output is not known")
+        return program.measure(step, number, stop, record)
+
+    def _program(self, spec: ProgramSpec) -> WholeProgram:
+        """Made when it is first asked for."""
+        if spec.name in self._programs:
+            return self._programs[spec.name]
+        place = self._place(spec)
+        (place / "work").mkdir(parents=True, exist_ok=True)
+        work_place = str(place / "work")
+        environment = self._environment(spec)
+        work = Work([f"{work_place}/{name}" for name in spec.output_files],
+                    self._filled(spec, spec.check), environment, work_place, place)
+        found = self._programs[spec.name] = WholeProgram(
+            [self._filled(spec, word) for word in spec.command], environment, self.plan.seed,
+            place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,
+            self.plan.options.cpus, self.plan.timeout_s,
+            system=system_library() if spec.replaces else "", longest_s=self.longest_s,
+        )
+        return found
+
+    def _prepared(self, spec: ProgramSpec, stop: StopSwitch) -> str:
+        """Makes what it needs, before its first process; returns what went wrong."""
+        if spec.name in self._troubles:
+            return self._troubles[spec.name]
+        trouble = ""
+        for command in spec.prepare:
+            outcome = launch(Launch(
+                ["/bin/sh", "-c", self._filled(spec, command)], self._environment(spec),
+                self.longest_s, working_directory=f"{self._place(spec)}/work"),
+                self._place(spec), stop)
+            if outcome.interrupted:
+                return ""
+            if outcome.facts.exit_code != 0:
+                trouble = f"its input could not be made: {tail(outcome.stderr).strip()}"
+                break
+        self._troubles[spec.name] = trouble
+        return trouble
+
+    def _place(self, spec: ProgramSpec) -> Path:
+        return self.folder / PROGRAM / spec.name
+
+    def _environment(self, spec: ProgramSpec) -> dict[str, str]:
+        """Its home is its own folder, so that no settings of the user are read."""
+        return self.environment | USUAL | {"HOME": f"{self._place(spec)}/work"} | spec.environment
+
+    def _filled(self, spec: ProgramSpec, word: str) -> str:
+        small = {"size": spec.smoke_size} if self.plan.smoke and spec.smoke_size else {}
+        return fill(word, spec.places | small)
+
+
+def _not_run(step: Step, number: int, status: Status, reason: str) -> Process:
+    return Process(
+        number=number, experiment=step.experiment.id, subject=step.subject.name,
+        parameters=step.parameters, round=step.round, status=status, reason=reason,
+        warm_up=step.warm_up, started_at=now(),
+    )

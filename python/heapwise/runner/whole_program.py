@@ -1,0 +1,155 @@
+"""A program that is measured from outside, under one allocator after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec import structs
+
+from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_part
+from heapwise.evidence.identity import own_allocators
+from heapwise.model import (
+    Identity,
+    LauncherFacts,
+    Peer,
+    Process,
+    ProcessFacts,
+    Quantity,
+    Sample,
+)
+from heapwise.runner.campaign import Record, now
+from heapwise.runner.environment import of_child, padding
+from heapwise.runner.judge import Reference, judge
+from heapwise.runner.launch import Launch, Outcome, launch, tail
+from heapwise.runner.steps import Step
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.work import Work
+
+LONGEST_S = 3600.0
+"""The first process of a program may take this long if no --timeout is given."""
+
+PATIENCE, LEAST_S = 20.0, 30.0
+"""Later processes may take this many times as long as the slowest of the baseline, or this many
+seconds."""
+
+
+@dataclass
+class WholeProgram:
+    """What is started, and what the baseline showed that it does.
+
+    environment: of the children, secrets included. seed: of the run. folder: for the files of the
+    launcher. system: the C library's path, if the program is linked with another malloc: preloaded,
+    it takes the place of that one. longest_s: the limit of a process while no time of the baseline
+    is known.
+    """
+
+    command: Sequence[str]
+    environment: dict[str, str]
+    seed: int
+    folder: Path
+    work: Work
+    input_path: str | None = None
+    working_directory: str = ""
+    cpus: Sequence[int] = ()
+    timeout_s: float = 0.0
+    """0: by the times of the baseline."""
+
+    system: str = ""
+    longest_s: float = LONGEST_S
+    reference: Reference = field(default_factory=Reference)
+    slowest_baseline_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        native_part(PROBE)
+        self._c_library = next(peer for peer in find_peers() if peer.name == SYSTEM)
+
+    def resume_from(self, process: Process, peer: Peer | None) -> None:
+        """What an earlier invocation learned from a process of the baseline."""
+        if process.status == "ok" and not process.facts.counting:
+            self._learn_exempt(peer, process.identity)
+            self._learn(process.facts)
+
+    def measure(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        """One process under the allocator of the step, with a sample if it did the same work."""
+        started_at = now()
+        self.work.begin()
+        outcome = self.launch(step.subject.peer, number, stop, PROBE)
+        sets_example = step.subject.baseline or step.subject.control
+        if sets_example and not self.reference.known and not outcome.interrupted:
+            self._learn_exempt(step.subject.peer, outcome.identity)
+        status, reason = judge(outcome, step.subject.peer, self.reference)
+        facts = outcome.facts
+        if status == "ok":
+            status, reason, files = self.work.judge(stop, self.timeout_s or self.longest_s)
+            facts = structs.replace(facts, output_files=files or None)
+        if status != "ok":
+            facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
+        process = Process(
+            number=number, experiment=step.experiment.id, subject=step.subject.name,
+            parameters=step.parameters, round=step.round, status=status, reason=reason,
+            warm_up=step.warm_up, facts=facts, identity=outcome.identity, started_at=started_at,
+        )
+        if status != "ok":
+            return process
+        if sets_example:
+            self._learn(facts)
+        record(Sample(
+            process=number, experiment=step.experiment.id, subject=step.subject.name,
+            parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,
+            values=values_of(outcome.facts, step.experiment.quantities),
+        ))
+        return process
+
+    def _learn_exempt(self, peer: Peer | None, identity: list[Identity]) -> None:
+        """Executables that have another allocator although nothing is preloaded keep it."""
+        if peer is None or not peer.path:
+            self.reference.exempt |= own_allocators(identity, self._c_library)
+
+    def _learn(self, facts: ProcessFacts) -> None:
+        """From a process of the baseline that ended well."""
+        if not self.reference.known:
+            self.reference.take(facts)
+            self.work.expected = facts.output_files or {}
+        self.slowest_baseline_s = max(self.slowest_baseline_s, float(facts.wall_s or 0.0))
+
+    def launch(
+        self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str,
+        command: Sequence[str] = (),
+    ) -> Outcome:
+        """Under the allocator, with the watcher inside."""
+        environment = of_child(
+            peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number))
+        what = Launch(
+            command or self.command, environment, self._timeout_s, self.input_path,
+            self.working_directory, self.cpus,
+        )
+        return launch(what, self.folder, stop)
+
+    def _libraries(self, peer: Peer | None, watcher: str) -> Iterable[str]:
+        """The counter forwards to the allocator behind it; the probe must not stand before one."""
+        library = peer.path if peer and peer.path else self.system
+        observer = str(native_part(watcher))
+        return (observer, library) if watcher == COUNTER else (library, observer)
+
+    @property
+    def _timeout_s(self) -> float:
+        if self.timeout_s:
+            return self.timeout_s
+        known = self.slowest_baseline_s
+        return max(LEAST_S, PATIENCE * known) if known else self.longest_s
+
+
+def values_of(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
+    """The quantities that the launcher sees, of those that an experiment declares."""
+    seen = {
+        "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": facts.peak_rss_bytes,
+        "wall": facts.wall_s, "user": facts.user_s, "system": facts.system_s,
+        "cpu": facts.cpu_s, "peak_resident": facts.peak_rss_bytes,
+        "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
+        "voluntary_switches": facts.voluntary_switches,
+        "involuntary_switches": facts.involuntary_switches,
+    }
+    found = {quantity.name: seen.get(quantity.name) for quantity in quantities}
+    return {name: float(value) for name, value in found.items() if value is not None}
