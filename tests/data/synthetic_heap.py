@@ -105,7 +105,7 @@ def heap_run(script: Heap | None = None) -> StoredRun:
 
 
 def _cells(experiment: Experiment) -> list[dict[str, Any]]:
-    return [{"threads": t} for p in experiment.parameters for t in p.default] or [{}]
+    return [{p.name: value} for p in experiment.parameters for value in p.default] or [{}]
 
 
 def _process(script: Heap, random: np.random.Generator, experiment: Experiment, name: str,

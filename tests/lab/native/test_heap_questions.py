@@ -1,4 +1,4 @@
-"""The experiments of the family heap see what they ask for: known faults are planted in a malloc."""
+"""The heap experiments see what they ask for: known faults are planted in a malloc."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ COUNTS_FREES_OF_OTHERS = """
 static _Atomic uintptr_t owners[1 << 22];
 static atomic_long frees, of_others;
 static _Atomic uintptr_t *owner_of(void *block) {
-    return &owners[(uintptr_t)block * 0x9e3779b97f4a7c15UL >> 42]; // any address is rarely another's
+    return &owners[(uintptr_t)block * 0x9e3779b97f4a7c15UL >> 42]; // two blocks rarely share one
 }
 void *malloc(size_t size) {
     void *block = __libc_malloc(size);
@@ -135,9 +135,10 @@ def ask(native: Path, tmp_path: Path) -> Ask:
                             str(source), "-o", str(built)], check=True)
             library = str(built)
         chosen = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+        binary = native / "experiments" / "heap" / name
         done = subprocess.run(
-            [str(native / "experiments" / "heap" / name), "--subject", "malloc", "--smoke", *chosen],
-            capture_output=True, text=True, timeout=60, env={**os.environ, "LD_PRELOAD": library})
+            [str(binary), "--subject", "malloc", "--smoke", *chosen], capture_output=True,
+            text=True, timeout=60, env={**os.environ, "LD_PRELOAD": library})
         assert done.returncode == 0, done.stderr + done.stdout
         lines = [json.loads(line) for line in done.stdout.splitlines()]
         samples = [line["values"] for line in lines if line["kind"] == "sample"]
