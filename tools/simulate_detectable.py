@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Writes python/heapwise/stats/detectable_table.py: which difference is found 4 times in 5.
 
-A difference is claimed if its interval excludes 1 and it is larger than the noise floor. Both come
-from the same rounds, so no formula gives the power. For each number of rounds this simulates
-campaigns of normal, independent noise (a baseline, its control and three subjects in each round),
-widens intervals and floors where the rounds seem to depend on each other, as an analysis does, and
+A difference is claimed if its strict interval excludes 1 and it is larger than the noise floor.
+Both come from the same rounds, so no formula gives the power. For each number of rounds this
+simulates campaigns of normal, independent noise (a baseline, its control and three subjects in each
+round), widens intervals where the rounds seem to depend on each other, as an analysis does, and
 finds the factor ``f`` for which a true difference of ``f`` times the standard deviation of the A/A
-log ratios, as one campaign estimates it, is claimed by 80 % of other campaigns. It takes some
-minutes. ``tests/lab/stats/test_noise.py`` checks entries of the table through the analysis itself.
+log ratios, as one campaign estimates it, is claimed by 80 % of other campaigns. It takes a minute.
+``tests/lab/stats/test_noise.py`` checks entries of the table through the analysis itself.
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from heapwise.stats.dependence import dependences
+from heapwise.stats.paired import CONFIDENCE, STRICT_CONFIDENCE
 from heapwise.stats.signed_rank import interval_rank
 
-POWER, CONFIDENCE, CAMPAIGNS, CHUNK, SUBJECTS = 0.8, 0.95, 20_000, 200, 3
+POWER, CAMPAIGNS, CHUNK, SUBJECTS = 0.8, 20_000, 200, 3
 ROUNDS = [*range(3, 33), 36, 40, 45, 50, 60, 80, 100]
 TABLE = Path(__file__).resolve().parents[1] / "python/heapwise/stats/detectable_table.py"
 
@@ -44,15 +45,17 @@ def intervals(logs: Array) -> tuple[Array, Array, Array]:
 def campaigns(rounds: int, random: np.random.Generator) -> tuple[Array, Array]:
     """The least difference that each would claim, and its spread of the A/A log ratios."""
     needed, spreads = [], []
+    wider = np.divide(*(stdtrit(rounds - 1, (1 + confidence) / 2)
+                        for confidence in (STRICT_CONFIDENCE, CONFIDENCE)))
     for _ in range(CAMPAIGNS // CHUNK):
         base, control, *subjects = random.normal(size=(2 + SUBJECTS, CHUNK, rounds))
         same, ratios = control - base, [subject - (base + control) / 2 for subject in subjects]
-        _, _, factor, floor_factor = dependences(np.stack([same, *ratios], axis=1))
+        _, _, factor, strict_factor = dependences(np.stack([same, *ratios], axis=1))
         low, centre, _ = intervals(ratios[0])
         floor_low, middle, floor_high = intervals(same)
-        floor = np.maximum(middle + (floor_high - middle) * floor_factor,
-                           (middle - floor_low) * floor_factor - middle)
-        needed.append(np.maximum((centre - low) * factor, floor) - centre)
+        floor = np.maximum(middle + (floor_high - middle) * factor,
+                           (middle - floor_low) * factor - middle)
+        needed.append(np.maximum((centre - low) * strict_factor * wider, floor) - centre)
         spreads.append(factor * same.std(axis=1, ddof=1))
     return np.concatenate(needed), np.concatenate(spreads)
 

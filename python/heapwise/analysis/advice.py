@@ -149,8 +149,7 @@ def _level_with(evidence: Evidence, rows: list[Row], winner: Row) -> list[str]:
         if row.verdict != "better" or row.subject == winner.subject:
             continue
         ratio = lead(evidence, cell, winner.subject, names, row.subject)
-        if ratio is None or ratio.low is None or ratio.low <= 1 or (
-                ratio.ratio <= 1 + evidence.floors.get(cell, 0.0)):
+        if judge(ratio, "higher", evidence.floors.get(cell)) != "better":
             found.append(row.subject)
     return found
 

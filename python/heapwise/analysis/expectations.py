@@ -152,7 +152,7 @@ def _trouble(evidence: Evidence, side: Side) -> tuple[Word, str] | None:
 
 def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
     ratio, note = evidence.ratio(above, below)
-    return note if ratio is None else Figure(ratio.ratio, ratio.low, ratio.high, note)
+    return note if ratio is None else Figure.of(ratio, note)
 
 
 def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:

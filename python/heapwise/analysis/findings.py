@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from heapwise.analysis.gain import is_speed, quantity_of
 from heapwise.analysis.rows import outcome, place
-from heapwise.analysis.verdict import floor_of, judge
+from heapwise.analysis.verdict import doubt, floor_of, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import LEVEL
 from heapwise.evidence.kept import planted
@@ -184,10 +184,8 @@ def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
         within = f"the noise floor of {percent(floor)}" if floor and reach <= floor else (
             f"{percent(reach)}")
         return f"no difference between {above} and {below} beyond {within}"
-    between = signed_ends(ratio.low, ratio.high)
-    if floor and not ratio.low <= 1 <= ratio.high:
-        return (f"cannot tell {above} from {below}: {between} is within the noise floor of "
-                f"{percent(floor)}")
+    between = ", ".join(
+        words for words in (signed_ends(ratio.low, ratio.high), doubt(ratio, floor)) if words)
     return f"cannot tell {above} from {below} yet: {between}"
 
 

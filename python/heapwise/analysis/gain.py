@@ -6,7 +6,7 @@ from heapwise.analysis.rows import place
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Side
 from heapwise.model import Cell, Quantity
-from heapwise.stats.combined import CombinedRatio, combined_ratio
+from heapwise.stats.combined import combined_ratio
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import split_quantile
 from heapwise.wording.numbers import TIME_UNITS
@@ -67,7 +67,7 @@ def peak_row(evidence: Evidence, cell: Cell) -> Cell | None:
 
 
 def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
-              rival: str) -> tuple[CombinedRatio | None, str]:
+              rival: str) -> tuple[PairedRatio | None, str]:
     """The geometric mean of ``gain`` over the cells, and a note.
 
     None where one of them was not measured in some cell: over survivors it would be no mean.
@@ -84,8 +84,9 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
             pairs.rounds, pairs.above, pairs.below, strict=True)}
     if not rows:
         return None, "no row to take a mean of"
-    factor = max(evidence.dependence[cell.experiment].factor for cell in cells)
-    found = combined_ratio(rows, factor)
+    tied = [evidence.dependence[cell.experiment] for cell in cells]
+    found = combined_ratio(rows).widened(max(one.factor for one in tied),
+                                         max(one.strict_factor for one in tied))
     return found, found.note
 
 
@@ -100,7 +101,4 @@ def mean_floor(evidence: Evidence, cells: list[Cell]) -> float | None:
         found, _ = mean_gain(evidence, cells, control, base)
     if found is None or found.low is None or found.high is None:
         return max((evidence.floors[c] for c in cells if c in evidence.floors), default=None)
-    tied = [evidence.dependence[c.experiment] for c in cells]
-    wider = max(one.floor_factor for one in tied) / max(one.factor for one in tied)
-    low, high = (found.ratio * (end / found.ratio) ** wider for end in (found.low, found.high))
-    return float(max(high, 1 / low) - 1)
+    return float(max(found.high, 1 / found.low) - 1)

@@ -42,7 +42,7 @@ class Aim:
                 and cell.parameters.get("touch", "none") == "none")
 
     def judge(self, ratio: PairedRatio, floor: float | None) -> Word:
-        figure = Figure(ratio.ratio, ratio.low, ratio.high)
+        figure = Figure.of(ratio)
         if self.at_most:
             return kept(figure, 0.0, self.factor, floor)
         return kept(figure, self.factor, None, floor)

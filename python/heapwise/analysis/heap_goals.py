@@ -141,15 +141,16 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     for rival in _rivals(evidence, aim, cell) if aim.ours in row else []:
         ratio, note = gain(evidence, cell, aim.ours, rival) if rival != aim.ours else (None, "")
         if ratio is not None:
-            found[rival] = Figure(ratio.ratio, ratio.low, ratio.high, note)
+            found[rival] = Figure.of(ratio, note)
     if not found:
         lost = aim.ours if aim.ours not in row else aim.rivals
         return Goal(name, f"{aim.ours} / {aim.rivals}", sense, None, None, None, "not measured",
                     f"no {lost} was measured")
     worst = min(found, key=lambda rival: found[rival].value)
     margin = _margin(evidence, aim, cell)
-    floor = None if margin else evidence.floors.get(cell)  # as in "no difference", it is allowed
-    words: list[Word] = [kept(figure, aim.factor / (1 + margin), None, floor)
+    floor = None if margin else evidence.floors.get(cell)  # "no difference" has neither
+    words: list[Word] = [kept(replace(figure, strict=None) if margin else figure,
+                              aim.factor / (1 + margin), None, floor)
                          for figure in found.values()]
     figure = found[worst]
     note = figure.note
@@ -199,7 +200,7 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
         if mean is None:
             left_out.append(rival)
         else:
-            found[rival] = Figure(mean.ratio, mean.low, mean.high)
+            found[rival] = Figure.of(mean)
     if not found:
         return Goal(aim.says, of, sense, None, None, None, "not measured",
                     "nothing was measured in every row")
@@ -235,7 +236,7 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     if ratio is None:
         return nothing
     obstacle = _obstacle(evidence, above)
-    figure = Figure(ratio.ratio, ratio.low, ratio.high)
+    figure = Figure.of(ratio)
     return replace(nothing, ratio=ratio.ratio, low=ratio.low, high=ratio.high, note=obstacle,
                    verdict="cannot tell here" if obstacle else
                    kept(figure, aim.factor, None, floor_of(evidence, sides)))

@@ -9,6 +9,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.lead import lead
 from heapwise.analysis.roles import INLINED, OURS
 from heapwise.analysis.standing import Place, Standing, alone, standings
+from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.wording.lists import listed
 from heapwise.wording.numbers import times
@@ -80,8 +81,7 @@ def _losses(evidence: Evidence, ours: str, found: list[Standing],
         mine += 1
         rivals = [name for name in standing.places if name not in (OURS, INLINED)]
         ratio = lead(evidence, standing.cell, rival.subject, rivals, ours)
-        floor = evidence.floors.get(standing.cell, 0.0)
-        if ratio and ratio.low is not None and ratio.low > 1 and ratio.ratio > 1 + floor:
+        if ratio and judge(ratio, "higher", evidence.floors.get(standing.cell)) == "better":
             lost.append((ratio.ratio, f"{label(standing)} ({times(ratio.ratio)} behind "
                          f"{rival.subject})"))
     if not mine:

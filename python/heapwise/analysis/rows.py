@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.analysis.seed_figures import seed_value
-from heapwise.analysis.verdict import judge
+from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell, Experiment, Process, Quantity, Row, Settings
@@ -115,6 +115,8 @@ def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str
         notes.append(CONTROL_NOTE)
     elif claim and word in ("better", "worse") and not claim.survives:
         notes.append(f"would not survive {claim.comparisons} comparisons at once (Holm)")
+    elif word == "cannot tell":
+        notes.append(doubt(ratio, evidence.floors.get(cell)))
     slowed = [name for name in (subject, base) if evidence.planted(cell, name)]
     if slowed:
         notes.append(f"{' and '.join(slowed)} slowed down on purpose: never ranked")

@@ -8,7 +8,6 @@ from heapwise.analysis.gain import gain, main_rows, mean_gain, peak_row
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
 from heapwise.model import Cell
-from heapwise.stats.combined import CombinedRatio
 from heapwise.stats.paired import PairedRatio
 
 Triple = tuple[float, float, float]
@@ -88,7 +87,7 @@ def _map(evidence: Evidence, rows: list[Cell], base: str) -> SpeedMemory:
 
 
 def _over(evidence: Evidence, rows: list[Cell], name: str, base: str) -> Triple | None:
-    found: PairedRatio | CombinedRatio | None = None
+    found: PairedRatio | None = None
     if len(rows) > 1:
         found, _ = mean_gain(evidence, rows, name, base)
     elif rows and {name, base} <= evidence.table[rows[0]].keys():

@@ -8,6 +8,7 @@ from typing import Literal
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
 from heapwise.analysis.lead import bias_of_best
 from heapwise.analysis.rows import place
+from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import LEVEL
 from heapwise.model import Cell, Quantity
@@ -162,6 +163,6 @@ def _place(evidence: Evidence, cell: Cell, medians: dict[str, float], name: str,
                      p_value=found.p_value, aside=True)
     ratio = found.less(bias)
     floor = evidence.floors.get(cell, 0.0)
-    level = ratio.low is None or ratio.low <= 1 or ratio.ratio <= 1 + floor
+    level = judge(ratio, "higher", floor) != "better"
     return Place(name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level,
                  ratio.p_value)

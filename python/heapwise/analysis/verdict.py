@@ -9,7 +9,9 @@ from typing import Literal
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Side
 from heapwise.model import Better
-from heapwise.stats.paired import PairedRatio
+from heapwise.stats.paired import STRICT_CONFIDENCE, PairedRatio
+from heapwise.wording.numbers import percent
+from heapwise.wording.ratios import signed_ends
 
 Word = Literal["better", "worse", "no difference", "cannot tell"]
 
@@ -23,14 +25,15 @@ AT_MOST = 0.05
 
 
 def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> Word:
-    """Better or worse takes two things: 1 outside the interval, and more than the noise floor.
+    """Better or worse takes two things: 1 outside the strict interval, and more than the noise
+    floor.
 
     No difference takes an interval within 1 +- max(2 %, floor), at most 5 %. Everything else
     cannot be told yet.
     """
-    if ratio is None or ratio.low is None or ratio.high is None:
+    if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
         return "cannot tell"
-    excludes_one = not ratio.low <= 1 <= ratio.high
+    excludes_one = not ratio.strict[0] <= 1 <= ratio.strict[1]
     if excludes_one and max(ratio.ratio, 1 / ratio.ratio) - 1 > (floor or 0.0):
         return "better" if (ratio.ratio < 1) == (better == "lower") else "worse"
     margin = min(AT_MOST, max(EQUIVALENT, floor or 0.0))
@@ -38,35 +41,55 @@ def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> Wor
     return "no difference" if inside else "cannot tell"
 
 
+def doubt(ratio: PairedRatio | None, floor: float | None) -> str:
+    """Why there is no verdict although the usual interval excludes 1; "" if it does not."""
+    if (ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None
+            or ratio.low <= 1 <= ratio.high):
+        return ""
+    if ratio.strict[0] <= 1 <= ratio.strict[1]:
+        return f"{signed_ends(*ratio.strict)} at the {100 * STRICT_CONFIDENCE:g} % of a verdict"
+    within = max(ratio.ratio, 1 / ratio.ratio) - 1 <= (floor or 0.0)
+    return f"within the noise floor of {percent(floor or 0.0)}" if within else ""
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A ratio, or a value in any unit; low and high None without an interval."""
+    """A ratio, or a value in any unit; low and high None without an interval. strict: the interval
+    that a verdict takes, which only ratios have; of others it is low to high."""
 
     value: float
     low: float | None
     high: float | None
     note: str = ""
+    strict: tuple[float, float] | None = None
+
+    @staticmethod
+    def of(ratio: PairedRatio, note: str = "") -> Figure:
+        return Figure(ratio.ratio, ratio.low, ratio.high, note, ratio.strict)
 
     def inverse(self) -> Figure:
         """Of a ratio."""
+        strict = self.strict and (1 / self.strict[1], 1 / self.strict[0])
         return Figure(1 / self.value, self.high and 1 / self.high, self.low and 1 / self.low,
-                      self.note)
+                      self.note, strict)
 
 
 def kept(figure: Figure, at_least: float, at_most: float | None, floor: float | None) -> Kept:
     """Whether a figure lies between two bounds, or beyond one of them.
 
-    As of a difference, either takes two things: the interval wholly on one side of the bound, and
-    the figure farther from it than the noise floor. None: no upper bound; 0: it never happens.
+    As of a difference, either takes two things: the strict interval wholly on one side of the
+    bound, and the figure farther from it than the noise floor. None: no upper bound; 0: it never
+    happens.
     """
     if figure.low is None or figure.high is None:
         return "cannot tell here"
     top, room = float("inf") if at_most is None else at_most, 1 + (floor or 0.0)
-    if at_least <= figure.low and figure.high <= top and (
+    low, high = figure.strict or (figure.low, figure.high)
+    if at_least <= low and high <= top and (
             at_least * room <= figure.value <= top / room):
         return "met"
-    below = figure.high < at_least and figure.value * room < at_least
-    above = figure.low > top and figure.value > top * room
+    below = high < at_least and figure.value * room < at_least
+    above = low > top and figure.value > top * room
     happened = top == 0 and figure.high > 0
     return "not met" if below or above or happened else "cannot tell here"
 

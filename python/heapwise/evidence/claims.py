@@ -48,7 +48,6 @@ def claims(evidence: Evidence) -> list[Claim]:
                 group.append((subject, ratio))
         adjusted = holm([ratio.p_value for _, ratio in group])
         for (subject, ratio), p in zip(group, adjusted, strict=True):
-            differs = ratio.low is not None and ratio.high is not None and (
-                ratio.low > 1 or ratio.high < 1)
+            differs = ratio.strict is not None and not ratio.strict[0] <= 1 <= ratio.strict[1]
             found.append(Claim(cell, subject, ratio.p_value, p, ratio.n, differs, len(group)))
     return found

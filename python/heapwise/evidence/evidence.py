@@ -136,9 +136,10 @@ class Evidence:
         """above / below with its interval, and a note; None where there is no ratio."""
         if (above, below) not in self._ratios:
             found, note = self.pairs(above, below).ratio()
-            factor = self.dependence[above[0].experiment].factor
+            tied = self.dependence[above[0].experiment]
             step = (self.step(*above) + self.step(*below)) / 2
-            self._ratios[above, below] = found and found.widened(factor).blurred(step), note
+            self._ratios[above, below] = found and found.widened(
+                tied.factor, tied.strict_factor).blurred(step), note
         return self._ratios[above, below]
 
     @cached_property
@@ -183,7 +184,6 @@ class Evidence:
         """How far each cell's baseline strays from itself."""
         tied = self.dependence
         found = {cell: noise_floor(one.above, one.below, tied[cell.experiment].factor,
-                                   tied[cell.experiment].floor_factor,
                                    self.step(cell, self.baselines[cell.experiment]))
                  for cell, one in self.control_pairs.items()}
         return {cell: floor for cell, floor in found.items() if floor is not None}

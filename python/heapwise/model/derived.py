@@ -71,8 +71,9 @@ class Row:
 class Goal:
     """An aim of the project in one cell: the ratio ``of`` should be as ``aim`` says.
 
-    ``verdict`` follows from the 95 % interval: met or not met when all of it lies on one side.
-    A goal over many rows has each of them in ``parts``; its figures are those of the worst.
+    ``verdict`` follows from the strict interval: met or not met when all of it lies on one side,
+    and the ratio farther from the aim than the noise floor. A goal over many rows has each of them
+    in ``parts``; its figures are those of the worst.
     """
 
     cell: str
@@ -88,7 +89,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Expected:
-    """How one ``Expectation`` came out: judged from the 95 % interval, in ``unit`` (x: a ratio).
+    """How one ``Expectation`` came out: judged from the strict interval, in ``unit`` (x: a ratio).
 
     One over several cells, or several peers, has each of them in ``parts`` and shows the worst.
     """

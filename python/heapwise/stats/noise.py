@@ -17,7 +17,7 @@ class NoiseFloor:
     """From A/A pairs: one thing under two labels. Relative figures, 0.008 means 0.8 %.
 
     floor: how far from 1 the ratio of a thing to itself may still lie (the farther end of the
-    95 % interval, widened if rounds may depend on each other). detectable: the true difference
+    95 % interval). detectable: the true difference
     that as many rounds would find 4 times in 5. biased: 1 is outside the interval. p_value:
     two-sided, of "both labels are the same", by Student's t test, which unlike a rank test can be
     certain from few rounds.
@@ -32,24 +32,21 @@ class NoiseFloor:
 
 
 def noise_floor(
-    first: Sequence[float], second: Sequence[float], factor: float = 1.0,
-    floor_factor: float = 1.0, step: float = 0.0
+    first: Sequence[float], second: Sequence[float], factor: float = 1.0, step: float = 0.0
 ) -> NoiseFloor | None:
     """first, second: shape (n,), one unit; the baseline under its two labels, round by round.
 
-    factor, floor_factor: as ``Dependence`` has them. step: a logarithm, to which the numbers are
-    known. None below 3 pairs, where there is no interval.
+    factor: as ``Dependence`` has it. step: a logarithm, to which the numbers are known. None below
+    3 pairs, where there is no interval.
     """
     if len(first) < LEAST:
         return None
-    unwidened = paired_ratio(first, second)
-    found, reach = (unwidened.widened(wider).blurred(step) for wider in (factor, floor_factor))
+    found = paired_ratio(first, second).widened(factor).blurred(step)
     logs = np.log(np.asarray(first, dtype=np.float64) / np.asarray(second, dtype=np.float64))
     tested = mean_interval(logs.tolist(), factor=factor)
-    if (found.low is None or found.high is None or tested is None
-            or reach.low is None or reach.high is None):
+    if found.low is None or found.high is None or tested is None:
         return None
-    floor = max(reach.high, 1 / reach.low) - 1
+    floor = max(found.high, 1 / found.low) - 1
     biased = not found.low <= 1 <= found.high
     return NoiseFloor(floor, detectable((factor * logs).tolist()), biased, len(first), found,
                       tested.p_value)
@@ -58,8 +55,8 @@ def noise_floor(
 def detectable(logs: Sequence[float]) -> float:
     """The true difference that a campaign of as many rounds would claim 4 times in 5; 0.01: 1 %.
 
-    logs: shape (n,), n >= 3, the A/A log ratios. A claim takes an interval that excludes 1 and more
-    than the noise floor. The factors are simulated (tools/simulate_detectable.py).
+    logs: shape (n,), n >= 3, the A/A log ratios. A claim takes a strict interval that excludes 1
+    and more than the noise floor. The factors are simulated (tools/simulate_detectable.py).
     """
     spread = float(np.std(np.asarray(logs, dtype=np.float64), ddof=1))
     return float(np.expm1(_factor(len(logs)) * spread))

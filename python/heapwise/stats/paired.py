@@ -12,6 +12,8 @@ from heapwise.stats.signed_rank import interval_rank, p_value
 from heapwise.stats.student import LEAST, mean_interval
 
 CONFIDENCE = 0.95
+STRICT_CONFIDENCE = 0.99
+"""Of the interval that a verdict takes: a false verdict is worse than a missed one."""
 
 
 MOST_STEP = 100.0
@@ -22,7 +24,8 @@ MOST_STEP = 100.0
 class PairedRatio:
     """subject / baseline. ``low`` and ``high`` are None when there are too few pairs (see note).
 
-    ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval.
+    ratio: no unit. n: pairs. p_value: two-sided, of "ratio is 1"; 1 without an interval. guard: by
+    how much the strict interval is wider than its confidence asks for (``Dependence``).
     """
 
     ratio: float
@@ -32,6 +35,24 @@ class PairedRatio:
     p_value: float
     confidence: float = CONFIDENCE
     note: str = ""
+    guard: float = 1.0
+
+    @property
+    def strict(self) -> tuple[float, float] | None:
+        """The interval that a verdict takes. None without an interval.
+
+        By Student's t it is as much wider than ``low`` to ``high`` as an interval of 99 %, and by
+        ``guard``, on the log scale.
+        """
+        if self.low is None or self.high is None:
+            return None
+        from scipy.special import stdtrit
+
+        wider, usual = (float(stdtrit(self.n - 1, (1 + confidence) / 2))
+                        for confidence in (STRICT_CONFIDENCE, self.confidence))
+        power = self.guard * wider / usual
+        return (self.ratio * (self.low / self.ratio) ** power,
+                self.ratio * (self.high / self.ratio) ** power)
 
     @property
     def half_width(self) -> float | None:
@@ -40,17 +61,19 @@ class PairedRatio:
             return None
         return (self.high - self.low) / (2 * self.ratio)
 
-    def widened(self, factor: float) -> PairedRatio:
-        """The same with an interval ``factor`` times as wide, on the log scale.
+    def widened(self, factor: float, strict_factor: float | None = None) -> PairedRatio:
+        """The same with an interval ``factor`` times as wide, on the log scale, and a strict one
+        ``strict_factor`` (None: ``factor``) times as wide.
 
         The p-value grows with it: by Student's t it is that of an estimate as far from 1, in half
         widths of the interval, as this one. So 1 stays outside exactly when p < 1 - confidence.
         """
+        guard = 1.0 if strict_factor is None else strict_factor / factor
         if self.low is None or self.high is None or factor == 1:
-            return self
+            return replace(self, guard=self.guard * guard)
         low = self.ratio * (self.low / self.ratio) ** factor
         high = self.ratio * (self.high / self.ratio) ** factor
-        return replace(self, low=low, high=high,
+        return replace(self, low=low, high=high, guard=self.guard * guard,
                        p_value=max(self.p_value, self._p_of(self.ratio, low, high)))
 
     def blurred(self, step: float) -> PairedRatio:

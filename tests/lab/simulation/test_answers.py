@@ -63,7 +63,7 @@ def test_correlation_is_what_it_says() -> None:
     assert found.lag_one == pytest.approx(0.5, abs=0.05)
 
 
-def narrow(found: PairedRatio, factor: float) -> PairedRatio:
+def narrow(found: PairedRatio, *factors: float) -> PairedRatio:
     """Half as wide as it should be."""
     assert found.low is not None
     assert found.high is not None
@@ -90,11 +90,21 @@ def test_repeats_as_pairs_have_a_verdict_from_two_rounds(monkeypatch: pytest.Mon
     assert is_broken("no verdict from 2 rounds")
 
 
-def test_verdicts_without_the_noise_floor_call_equals_different(
+def test_verdicts_by_the_usual_interval_alone_call_equals_different(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(rows, "judge", lambda ratio, better, floor: judge(ratio, better, None))
+    monkeypatch.setattr(PairedRatio, "strict", property(lambda ratio: (ratio.low, ratio.high)))
     assert is_broken("identical, 4 rounds", campaigns=300)
+
+
+def test_verdicts_that_nothing_guards_from_dependent_rounds_call_equals_different(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    widened = PairedRatio.widened
+    monkeypatch.setattr(PairedRatio, "widened", lambda ratio, factor, _=None: widened(ratio, 1.0))
+    assert is_broken(
+        "identical, rounds correlated at 0.5, 14 rounds, 1 beside the baseline", campaigns=600)
 
 
 def test_a_detectable_difference_without_the_floor_is_found_too_rarely(

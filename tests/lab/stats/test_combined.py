@@ -10,7 +10,7 @@ from heapwise.stats.combined import combined_ratio
 
 def test_without_noise_it_is_the_geometric_mean() -> None:
     found = combined_ratio({"a": dict.fromkeys(range(3), 2.0), "b": dict.fromkeys(range(3), 0.5)})
-    assert (found.ratio, found.rows) == (pytest.approx(1.0), 2)
+    assert (found.ratio, found.n) == (pytest.approx(1.0), 3)
     assert (found.low, found.high) == (pytest.approx(1.0), pytest.approx(1.0))
 
 

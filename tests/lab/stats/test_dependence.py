@@ -53,10 +53,10 @@ def campaigns(rounds: int, correlation: float, effect: float = 0.0) -> Campaigns
         base, control, *subjects = 0.005 * noise(random, 2 + SUBJECTS, rounds, correlation)
         series = [control - base, *(each + effect - (base + control) / 2 for each in subjects)]
         tied = dependence(series)
-        floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor,
-                            tied.floor_factor)
+        floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor)
         assert floor is not None
-        ratios = [ratio_of_logs(logs).widened(tied.factor) for logs in series[1:]]
+        ratios = [ratio_of_logs(logs).widened(tied.factor, tied.strict_factor)
+                  for logs in series[1:]]
         found.ratios += ratios
         found.words += [judge(ratio, "lower", floor.floor) for ratio in ratios]
         found.found.append(tied)
@@ -94,14 +94,14 @@ def test_a_long_series_is_estimated_well() -> None:
 
 
 @pytest.mark.parametrize("series", [[], [[1.0, 2.0, 3.0, 4.0]]])
-def test_of_few_rounds_nothing_is_known_and_only_the_floor_allows_for_it(
+def test_of_few_rounds_nothing_is_known_and_only_the_strict_interval_allows_for_it(
     series: list[list[float]]
 ) -> None:
     assert dependence(series) == untested()
     assert untested().factor == 1.0
-    assert untested().floor_factor == pytest.approx(np.sqrt(3))
+    assert untested().strict_factor == pytest.approx(np.sqrt(1.3 / 0.7))
 
 
 def test_what_does_not_vary_is_independent() -> None:
     found = dependence([[1.0] * 9])
-    assert (found.p_value, found.factor, found.floor_factor) == (1.0, 1.0, 1.0)
+    assert (found.p_value, found.factor, found.strict_factor) == (1.0, 1.0, 1.0)

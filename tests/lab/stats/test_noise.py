@@ -40,10 +40,10 @@ def campaign(random: np.random.Generator, rounds: int, effect: float) -> tuple[f
     base, control, *subjects = 0.01 * random.normal(size=(5, rounds))
     ratios = [subject - (base + control) / 2 for subject in subjects]
     tied = dependence([control - base, *ratios])
-    floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor,
-                        tied.floor_factor)
+    floor = noise_floor(np.exp(base).tolist(), np.exp(control).tolist(), tied.factor)
     assert floor is not None
-    word = judge(ratio_of_logs(ratios[0] + effect).widened(tied.factor), "higher", floor.floor)
+    ratio = ratio_of_logs(ratios[0] + effect).widened(tied.factor, tied.strict_factor)
+    word = judge(ratio, "higher", floor.floor)
     return floor.detectable, word
 
 

@@ -586,10 +586,10 @@ def test_a_child_with_its_own_allocator_does_not_excuse_another_library() -> Non
 def test_a_run_with_rounds_enough_is_not_told_that_fewer_could_tell() -> None:
     few = verdict_of(compare_run(Script(rounds=6)), "V23").detail
     assert few.endswith("would not survive 3 comparisons at once; at least 7 rounds are needed.")
+    times = dict.fromkeys(("glibc", "glibc-control", "mimalloc", *"abcde"), 1.0)
     many = verdict_of(compare_run(Script(
-        rounds=8, noise=0.02, seed=24,
-        bend=lambda name, _, time: time * (1.09 if name == "mimalloc" else 1.0))), "V23").detail
-    assert many.endswith("would not survive 3 comparisons at once; more rounds could tell.")
+        time=times | {"mimalloc": 1.05}, memory=times, rounds=10, noise=0.03, seed=2)), "V23")
+    assert many.detail.endswith("would not survive 6 comparisons at once; more rounds could tell.")
 
 
 def test_the_aa_test_counts_the_intervals_that_it_shows() -> None:
