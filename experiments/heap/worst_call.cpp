@@ -64,8 +64,9 @@ class play {
     constexpr std::size_t small_bytes = 64;
     const mapped_array<void*> small{full_bytes_ / small_bytes};
     meter_ = resident_meter{};
+    Source untimed;
     for (std::size_t i = 0; i < small.size(); ++i) {
-      small[i] = source_.allocate(small_bytes);
+      small[i] = untimed.allocate(small_bytes);
       heaps::mark(small[i], small_bytes, heaps::mark_of(i));
     }
     allocations_ = small.size();
