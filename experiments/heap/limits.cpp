@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <type_traits>
 
 #include "harness/two_sides.hpp"
 #include "sources/marks.hpp"
@@ -14,6 +12,7 @@
 #include "sources/quantities.hpp"
 #include "sources/request_sizes.hpp"
 #include "sources/sources.hpp"
+#include "sources/system_figures.hpp"
 
 namespace {
 
@@ -85,15 +84,6 @@ class chain {
   link* last_ = nullptr;
 };
 
-/// The first number in a file of /proc; -1 if it cannot be read.
-long number_in(const char* path) {
-  std::FILE* const file = std::fopen(path, "re");
-  long number = -1;
-  if (file == nullptr || std::fscanf(file, "%ld", &number) != 1) number = -1;
-  if (file != nullptr) std::fclose(file);
-  return number;
-}
-
 /// Takes mappings, one for each other page of a range, until the process may have no more; then
 /// gives back `spare` of them, an even number.
 void fill_map_count(std::size_t most_maps, std::size_t spare) {
@@ -122,13 +112,13 @@ constexpr long most_maps_worth_filling = 300'000;
 
 /// Ends the cell if the limit cannot be set here, or is not in force.
 void require(const cell& given, std::string_view which) {
-  if (which == "overcommit" && number_in("/proc/sys/vm/overcommit_memory") != 2) {
+  if (which == "overcommit" && heaps::number_in("/proc/sys/vm/overcommit_memory") != 2) {
     given.refuse("overcommit",
                  "not applicable: vm.overcommit_memory is not 2 on this machine, and changing it "
                  "would change it for all programs");
   }
   if (which != "map_count" && which != "few_maps") return;
-  const long most = number_in("/proc/sys/vm/max_map_count");
+  const long most = heaps::number_in("/proc/sys/vm/max_map_count");
   if (most < 0) given.refuse("map_count", "not applicable: vm.max_map_count cannot be read");
   if (most > most_maps_worth_filling) {
     given.refuse("map_count",
@@ -142,7 +132,7 @@ void set(std::string_view which, std::uint64_t bytes) {
   if (which == "data") limit(RLIMIT_DATA, bytes);
   if (which == "map_count" || which == "few_maps") {
     constexpr std::size_t few = 16;
-    fill_map_count(static_cast<std::size_t>(number_in("/proc/sys/vm/max_map_count")),
+    fill_map_count(static_cast<std::size_t>(heaps::number_in("/proc/sys/vm/max_map_count")),
                    which == "few_maps" ? few : 0);
   }
 }
@@ -153,6 +143,9 @@ struct measure {
     const std::string_view which = given.text("limit");
     require(given, which);
     const std::uint64_t bytes = given.size("limit_mib") * mib;
+    if (!heaps::may_use(2 * bytes)) {
+      given.refuse("memory", "less than twice limit_mib is available; try --set limit_mib=128");
+    }
     const heaps::request_sizes small{small_and_medium, given.random()};
     const heaps::request_sizes large{buffers, given.random()};
     const bool small_first = given.text("order") == "small_first";

@@ -1,6 +1,6 @@
 // The longest single call: what a program with a deadline asks of malloc.
 #include <algorithm>
-#include <cstdio>
+#include <type_traits>
 
 #include "harness/two_sides.hpp"
 #include "sources/own_process.hpp"
@@ -8,6 +8,7 @@
 #include "sources/population.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"
+#include "sources/system_figures.hpp"
 
 namespace {
 
@@ -126,27 +127,13 @@ class play {
   std::uint64_t whole_ = 0;
 };
 
-/// Bytes that the system says can be had without swapping; 0 if it does not say.
-std::uint64_t available_bytes() {
-  std::FILE* const file = std::fopen("/proc/meminfo", "re");
-  if (file == nullptr) return 0;
-  unsigned long long kilobytes = 0;
-  char line[128];
-  while (std::fgets(line, sizeof line, file) != nullptr) {
-    if (std::sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) break;
-  }
-  std::fclose(file);
-  return kilobytes * 1024;
-}
-
 template <class Source>
 struct measure {
   static constexpr bool is_heap = !std::is_same_v<Source, no_heap>;
 
   static void run(cell& given) {
     const std::uint64_t full_bytes = given.size("full_mib") * mib;
-    const std::uint64_t available = available_bytes();
-    if (available != 0 && available < 3 * full_bytes) {
+    if (!heaps::may_use(3 * full_bytes)) {
       given.refuse("memory", "less than three times full_mib is available; try --set full_mib=128");
     }
     const shared_object<play_result> result;
@@ -178,6 +165,7 @@ struct measure {
       one.report(into);
     });
     if (!how.forked) given.refuse("process", "the system does not allow one more");
+    if (how.exit_code != 0) given.refuse("memory", "there was not enough for the tables of a play");
     given.check("work", how.well() && into.live != 0 && (!is_heap || into.whole == into.live),
                 "signal %d, %llu whole blocks of %llu; %llu calls judged, %llu of them interrupted "
                 "by the scheduler, %llu waited for something",
