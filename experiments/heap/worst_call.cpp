@@ -52,9 +52,8 @@ class play {
     grow(sizes);
     for (unsigned doubled = 0; doubled < 2; ++doubled) { // the last is 512 to 3072
       blocks_.plan_loss(full_bytes_ / 4, random_);
-      log_[0].settle();
+      log_[0].resume();
       blocks_.shrink(source_);
-      log_[0].settle();
       sizes = {2 * sizes.least, 2 * sizes.most};
       grow(sizes);
     }
@@ -81,7 +80,6 @@ class play {
         each = nullptr;
       }
     }
-    log_[0].settle();
     full_bytes_ -= survivors * small_bytes;
     grow({2560, 8192});
     live_ = survivors;
@@ -111,9 +109,8 @@ class play {
   void grow(heaps::byte_range sizes) {
     blocks_.plan_growth(full_bytes_, sizes, random_);
     allocations_ += blocks_.growth();
-    log_[0].settle();
+    log_[0].resume();
     blocks_.grow(source_);
-    log_[0].settle();
   }
 
   std::uint64_t full_bytes_;

@@ -5,11 +5,8 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <span>
 
 #include "harness/escape.hpp"
 #include "harness/histogram.hpp"
@@ -19,12 +16,13 @@
 
 namespace heaps {
 
-/// Durations of the calls of one thread, in nanoseconds.
+/// Durations of the calls of one thread, in ticks.
 ///
 /// The clock that is read around each call goes on while the scheduler runs another thread. The
 /// clock of the thread's own processor time stops then, but reading it takes longer than a call of
-/// malloc. So it is read once for 16 calls. If the thread stood still for a part of that time, and
-/// waited for nothing (a lock, the kernel), that part is taken off the longest call among the 16.
+/// malloc. So it is read once for 16 calls, and after each long one. What the thread stood still
+/// between the two readings is taken off the long call, unless the thread waited for something by
+/// itself: a lock, or the kernel.
 class own_time_log {
  public:
   using durations = heapwise::bench::histogram<8>;
@@ -45,15 +43,14 @@ class own_time_log {
     frees_.clear();
     interrupted_ = 0;
     waited_ = 0;
-    long_count_ = 0;
-    settle();
+    resume();
   }
 
-  /// To be called before and after calls that other work of the thread surrounds: what the thread
-  /// waited for there is nothing to the calls.
-  void settle() noexcept {
-    end_group();
+  /// To be called before calls that follow other work of the thread: what stopped the thread there
+  /// is nothing to the calls.
+  void resume() noexcept {
     voluntary_switches_ = voluntary_switches();
+    start_group();
   }
 
   [[gnu::always_inline]] void allocated(std::uint64_t ticks) noexcept { add(allocations_, ticks); }
@@ -66,56 +63,43 @@ class own_time_log {
   }
   /// Calls from which time was taken off.
   [[nodiscard]] std::uint64_t interrupted() const noexcept { return interrupted_; }
-  /// Groups of calls in which the thread waited for something, and nothing was taken off.
+  /// Calls in which the thread stood still, and waited for something: nothing was taken off.
   [[nodiscard]] std::uint64_t waited() const noexcept { return waited_; }
 
  private:
-  static constexpr std::size_t calls_each = 16;
+  static constexpr unsigned calls_each = 16;
   static constexpr double long_ns = 5000;
 
-  struct long_call {
-    std::uint64_t ticks;
-    durations* into;
-  };
-
   [[gnu::always_inline]] void add(durations& into, std::uint64_t ticks) noexcept {
-    if (ticks < long_ticks_) [[likely]] {
-      into.record(ticks);
-    } else {
-      long_calls_[long_count_++] = {ticks, &into};
+    if (ticks >= long_ticks_) [[unlikely]] {
+      into.record(own_time_of(ticks));
+      start_group();
+      return;
     }
+    into.record(ticks);
     if (++calls_ == calls_each) [[unlikely]]
-      end_group();
+      start_group();
   }
 
-  [[gnu::noinline]] void end_group() noexcept {
-    const std::uint64_t cpu_ns = thread_cpu_ns();
-    const std::uint64_t ticks = heapwise::bench::now_ticks();
-    if (long_count_ != 0) {
-      record_long_calls(ns(ticks - start_ticks_) - static_cast<double>(cpu_ns - start_cpu_ns_));
-    }
-    start_cpu_ns_ = cpu_ns;
-    start_ticks_ = ticks;
+  // The two clocks are read in such an order that what falls between the readings lies outside of
+  // the group, both at its start and at its end.
+
+  [[gnu::noinline]] void start_group() noexcept {
     calls_ = 0;
+    start_cpu_ns_ = thread_cpu_ns();
+    start_ticks_ = heapwise::bench::now_ticks();
   }
 
-  /// `still_ns`: how long the thread did not run since the last group of calls.
-  [[gnu::noinline]] void record_long_calls(double still_ns) noexcept {
+  /// Of the call that just ended.
+  [[gnu::noinline]] std::uint64_t own_time_of(std::uint64_t ticks) noexcept {
+    const std::uint64_t group_ticks = heapwise::bench::now_ticks() - start_ticks_;
+    const std::uint64_t cpu_ticks = ticks_of(static_cast<double>(thread_cpu_ns() - start_cpu_ns_));
+    const std::uint64_t still = std::min(ticks, group_ticks - std::min(group_ticks, cpu_ticks));
     const std::int64_t switches = voluntary_switches();
     const bool waited = switches != voluntary_switches_;
     voluntary_switches_ = switches;
-    std::uint64_t still = still_ns < 0 ? 0 : ticks_of(still_ns);
-    if (waited) waited_ += still >= long_ticks_ ? 1 : 0;
-    if (waited) still = 0;
-    const std::span calls = std::span{long_calls_}.first(long_count_);
-    std::ranges::sort(calls, std::greater<>{}, &long_call::ticks);
-    for (const long_call& each : calls) {
-      const std::uint64_t taken_off = std::min(still, each.ticks);
-      each.into->record(each.ticks - taken_off);
-      still -= taken_off;
-      interrupted_ += taken_off >= long_ticks_ ? 1 : 0;
-    }
-    long_count_ = 0;
+    if (still >= long_ticks_) ++(waited ? waited_ : interrupted_);
+    return waited ? ticks : ticks - still;
   }
 
   [[nodiscard]] std::uint64_t ticks_of(double ns) const noexcept {
@@ -138,9 +122,7 @@ class own_time_log {
 
   durations allocations_;
   durations frees_;
-  std::array<long_call, calls_each> long_calls_{};
-  std::size_t long_count_ = 0;
-  std::size_t calls_ = 0;
+  unsigned calls_ = 0;
   std::uint64_t interrupted_ = 0;
   std::uint64_t waited_ = 0;
   double ns_per_tick_ = 1;
