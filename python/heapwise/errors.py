@@ -55,7 +55,7 @@ CATALOGUE: dict[str, Entry] = _entries(
           "The id or pattern names no experiment that is installed.",
           "heapwise list"),
     Entry("E002", "unknown allocator", Exit.BAD_USAGE,
-          "The name is no peer that Heapwise knows, and no path was given for it.",
+          "The name is not a peer that Heapwise knows, and no path was given for it.",
           "heapwise peers list   or   --allocator name=/path/to/lib.so"),
     Entry("E003", "unknown or malformed option value", Exit.BAD_USAGE,
           "The value cannot be understood, so nothing was started.",

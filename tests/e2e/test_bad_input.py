@@ -21,7 +21,7 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--", "job"), 2, "E010", "not on PATH"),
     (("compare", "--runs", "0", "--", "true"), 2, "E003", "--runs"),
     (("compare", "--runs", "many", "--", "true"), 2, "E003", "integer"),
-    (("compare", "--time", "soon", "--", "true"), 2, "E003", "soon is no duration"),
+    (("compare", "--time", "soon", "--", "true"), 2, "E003", "soon is not a duration"),
     (("compare", "--time", "-3", "--", "true"), 2, "E003", "duration"),
     *((("compare", "--precision", word, "--", "true"), 2, "E003", "--precision")
       for word in ("nan", "-1", "0", "inf", "101")),
@@ -38,7 +38,7 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--baseline", "own", "--", "true"), 2, "E002", "no allocator of its own"),
     (("compare", "--allocators", "glibc", "--", "true"), 2, "E003", "at least one other"),
     (("compare", "--nonsense", "--", "true"), 2, "E003", "--nonsense"),
-    (("compare", "--", "./empty"), 2, "E026", "no ELF"),
+    (("compare", "--", "./empty"), 2, "E026", "not an ELF"),
     (("compare", "--", "./loop"), 2, "E026", "interpreters"),
     (("compare", "--", "./orphan"), 2, "E010", "/no/interpreter"),
     (("run", "fake/subject"), 2, "E001", "did you mean fake/subjects"),

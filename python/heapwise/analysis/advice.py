@@ -64,7 +64,7 @@ def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Win
     if evidence.hardly_allocates:
         return "Cannot tell which is fastest: the program hardly allocates."
     if winner is None:
-        return _no_winner(evidence, quick, base, "faster")
+        return _no_winner(evidence, quick, base, "is faster than")
     gain = change(winner.ratio, "more", "less")
     words = f"Fastest: {winner.subject}, {gain} time than {base}"
     level = _level_with(evidence, quick, winner.row)
@@ -79,7 +79,7 @@ def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Wi
     if not small:
         return ""
     if winner is None:
-        return _no_winner(evidence, small, base, "smaller")
+        return _no_winner(evidence, small, base, "needs less memory than")
     if fastest and fastest.subject == winner.subject:
         return "It is also the smallest."
     cost = next((r for r in quick if r.subject == winner.subject), None)
@@ -99,14 +99,13 @@ def _price(row: Row | None, what: str) -> str:
     return f"; its {what} cannot be told yet"
 
 
-def _no_winner(evidence: Evidence, rows: list[Row], base: str, word: str) -> str:
+def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) -> str:
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
-        who = f"{' or '.join(unsure)} is" if len(unsure) < 3 else "any of them is"
-        return f"Cannot tell yet whether {who} {word} than {base}; go on: {_more_time(evidence)}."
-    if any(r.verdict == "worse" for r in rows):
-        return f"None is {word} than {base}."
-    return f"No difference from {base} that is {word}."
+        who = " or ".join(unsure) if len(unsure) < 3 else "any of them"
+        return (f"Cannot tell yet whether {who} {comparison} {base}; "
+                f"go on: {_more_time(evidence)}.")
+    return f"No allocator {comparison} {base}."
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,7 @@ def _find_folder() -> Path:
     if configured := os.environ.get("HEAPWISE_NATIVE"):
         if Path(configured).is_dir():
             return Path(configured).absolute()
-        raise Problem("E052", f"HEAPWISE_NATIVE names {configured}, which is no folder")
+        raise Problem("E052", f"HEAPWISE_NATIVE names {configured}, which is not a folder")
     if (PACKAGE / "native" / LAUNCHER).exists():
         return PACKAGE / "native"
     builds = list(CHECKOUT.glob(f"build/*/native/{LAUNCHER}"))

@@ -91,10 +91,10 @@ def _read(path: Path) -> Declared:
     try:
         declaration = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} is no peer: {error}", do="see docs/how-to/add-peer.md") \
+        raise Problem("E003", f"{path} is not a peer: {error}", do="see docs/how-to/add-peer.md") \
             from error
     if wrong := _misplaced(path.parent.name, declaration.build):
-        raise Problem("E003", f"{path} is no peer: {wrong}",
+        raise Problem("E003", f"{path} is not a peer: {wrong}",
                       why="What is built is put into folders of these names, which must not lead "
                       "elsewhere.", do="see docs/how-to/add-peer.md")
     return Declared(path.parent.name, declaration, path)

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare", context_settings={"allow_interspersed_args": False})(compare)
+    app.command("compare", short_help="Run a program under every allocator.",
+                context_settings={"allow_interspersed_args": False})(compare)
 
 
 def compare(
@@ -40,12 +41,12 @@ def compare(
         str | None, typer.Option(metavar="A,B", help="Only these (see heapwise peers list).")
     ] = None,
     allocator: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=/PATH.so", help="One more; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare with this one. [as it is]")
+        str | None, typer.Option(metavar="NAME", help="Compare with this one. [as it is today]")
     ] = None,
-    warmup: Annotated[int, typer.Option(min=0, help="Rounds that do not count.")] = 1,
+    warmup: Annotated[int, typer.Option(min=0, help="First rounds, which do not count.")] = 1,
     input: Annotated[
         str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
     ] = None,
@@ -55,11 +56,13 @@ def compare(
     precision: Annotated[
         float, typer.Option(help="Go on until intervals are within this, in percent.")
     ] = 1.0,
-    seed: Annotated[int | None, typer.Option(help="Of the random order.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random order.")] = None,
     cpus: Annotated[
         str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Go on against all advice.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Measure even if malloc cannot be replaced everywhere.")
+    ] = False,
     keep_env: Annotated[
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,
@@ -68,11 +71,11 @@ def compare(
     ] = False,
     output_file: Annotated[
         list[str] | None,
-        typer.Option(metavar="FILE", help="The program writes it; compared too; repeatable."),
+        typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
     ] = None,
     check: Annotated[
         str | None,
-        typer.Option(metavar="COMMAND", help="Run after each process; must end with 0."),
+        typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
     ] = None,
     allow_background: Annotated[
         bool, typer.Option("--allow-background", help="The program may leave children running.")
@@ -156,5 +159,5 @@ def parse_cpus(text: str | None) -> list[int]:
     try:
         return cpu_list(text)
     except ValueError as error:
-        raise Problem("E003", f"--cpus {text} is no list of processors", do="write 0-3,6") \
+        raise Problem("E003", f"--cpus {text} is not a list of processors", do="write 0-3,6") \
             from error

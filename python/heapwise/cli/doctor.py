@@ -22,7 +22,7 @@ Finding = tuple[State, str, str]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("doctor")(doctor)
+    app.command("doctor", short_help="Show what a measurement lacks here.")(doctor)
 
 
 def doctor(

@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Its id, or last.")] = "last",
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or last.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
                           help="csv, json, markdown, seed-csv, seed-tsv, seed-text, "
@@ -32,10 +32,10 @@ def export(
     ] = "csv",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="PATH",
-                                  help="Else stdout; the folder of pages.")
+                                  help="Write to this file, or pages to this folder. [stdout]")
     ] = None,
     redact: Annotated[
-        bool, typer.Option("--redact", help="Without host, user, paths and arguments.")
+        bool, typer.Option("--redact", help="Leave out host, user, paths and arguments.")
     ] = False,
     store: StoreOption = None,
     debug: DebugOption = False,

@@ -23,11 +23,11 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=False, rich_markup_mode=None, invoke_without_command=True)
     group.callback()(peers)
     group.command("list")(list_peers)
-    group.command("path")(path)
-    group.command("check")(check)
-    group.command("add")(add)
-    group.command("remove")(remove)
-    app.add_typer(group, name="peers")
+    group.command("path", short_help="Print the library of a peer.")(path)
+    group.command("check", short_help="Test each peer in a process.")(check)
+    group.command("add", short_help="Build a peer from its sources.")(add)
+    group.command("remove", short_help="Remove a peer that was added.")(remove)
+    app.add_typer(group, name="peers", short_help="List, check, add and remove allocators.")
 
 
 def peers(context: typer.Context) -> None:
@@ -102,7 +102,7 @@ def path(
 def check(
     names: NamesArgument = None,
     allocator: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=/PATH.so", help="One more; repeatable.")
+        list[str] | None, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -18,24 +18,24 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("report")(report)
+    app.command("report", short_help="Write one HTML file of one or more runs.")(report)
 
 
 def report(
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", help="Ids; the last run else.")
+        list[str] | None, typer.Argument(metavar="[RUN]...", help="Ids of runs. [the last]")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs of the store.")] = False,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="PATH",
-                                  help="Where to write; else beside the run.")
+                                  help="Write to this file. [beside the run]")
     ] = None,
     open_: Annotated[
         str, typer.Option("--open", metavar="yes|no|auto",
                           help="Show it in a browser; auto does where there is a desktop.")
     ] = "auto",
     redact: Annotated[
-        bool, typer.Option("--redact", help="Without host, user, paths and arguments.")
+        bool, typer.Option("--redact", help="Leave out host, user, paths and arguments.")
     ] = False,
     list_: Annotated[bool, typer.Option("--list", help="List the runs of the store.")] = False,
     store: StoreOption = None,
@@ -48,7 +48,7 @@ def report(
     \b
     heapwise report                          the last run
     heapwise report 7f3a 81c0 -o both.html   two runs in one file
-    heapwise report 7f3a --redact            to give away: without host, user, paths and arguments
+    heapwise report 7f3a --redact            to give away, without host, user, paths and arguments
     """
     from heapwise.store import find_store, list_runs, read_run
 

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("resume")(resume)
+    app.command("resume", short_help="Go on with a run, or add rounds to it.")(resume)
 
 
 def resume(
     id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id. [the last]")] = "last",
-    runs: Annotated[int | None, typer.Option(min=1, help="How many rounds in all.")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Rounds, with those done.")] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="How much time in all: 10m.")
+        str | None, typer.Option(metavar="DURATION", help="Time, with that already spent: 10m.")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,

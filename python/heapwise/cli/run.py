@@ -27,12 +27,12 @@ def run(
         list[str] | None,
         typer.Argument(metavar="[ID]...", help="Ids, families, patterns, shelf or all. [all]"),
     ] = None,
-    smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes: does it work?")] = False,
+    smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     set: Annotated[
         list[str] | None, typer.Option("--set", metavar="NAME=V1,V2", help="Parameter values.")
     ] = None,
     subjects: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these, and the baseline; patterns.")
+        str | None, typer.Option(metavar="A,B", help="Only these and the baseline; or patterns.")
     ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="Repeats in each process.")] = None,
     rounds: Annotated[
@@ -41,12 +41,12 @@ def run(
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option(metavar="DURATION", help="Begin no further round after this long: 10m."),
+        typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
     ] = None,
     timeout: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
     ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Of order and data.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of order and data.")] = None,
     cpus: Annotated[
         str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
     ] = None,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("selftest")(selftest)
+    app.command("selftest", short_help="Plant known faults, and see them found.")(selftest)
 
 
 def selftest(
@@ -24,15 +24,15 @@ def selftest(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Plant known faults and known effects, and see whether each is found. Takes a minute.
+    """Plant known faults and known effects, and see whether each is found.
 
     \b
     heapwise selftest
     heapwise selftest --json > selftest.json
     heapwise selftest --store /mnt/results
 
-    The result is kept in the store, and in each later run of this machine and build. Runs without
-    one are marked unverified.
+    It takes a minute on an idle machine. The result is kept in the store, and in each later run of
+    this machine and build. Runs without one are marked unverified.
     """
     from heapwise.selftest import conduct_self_test
     from heapwise.store import check_writable, find_store, write_self_test

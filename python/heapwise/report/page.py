@@ -53,7 +53,7 @@ def build_page(views: list[View]) -> str:
     return templates.get_template("page.html").render(
         runs=runs, views=views, style=_asset(templates, "style.css"),
         script=_asset(templates, "script.js"), palette=PALETTE,
-        version=views[0].stored.run.version,
+        version=views[0].run.version,
     )
 
 
@@ -64,7 +64,7 @@ def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
         if content is not None:
             name = module.__name__.rpartition(".")[2]
             html = templates.get_template(f"sections/{name}.html").render(view=view, **content)
-            found.append(Block(f"{name}-{view.stored.run.id}", module.TITLE,
+            found.append(Block(f"{name}-{view.run.id}", module.TITLE,
                                Markup(html.replace(NAMESPACE, ""))))
     return found
 

@@ -7,9 +7,9 @@ from functools import cached_property
 from itertools import groupby
 
 from heapwise.analysis import analyse
+from heapwise.analysis.record import Build, Requests, builds, requests
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Experiment, Result, Row, Settings
-from heapwise.store import StoredRun
+from heapwise.model import Cell, Experiment, Result, Row, Run, Settings
 
 
 @dataclass(frozen=True)
@@ -35,13 +35,18 @@ class Group:
 
 @dataclass(frozen=True)
 class View:
-    """One run: its evidence, and the result that follows from it."""
+    """One run: its evidence, and the result that follows from it.
+
+    Sections read what was measured from these two alone. Only formats that write out every process
+    or sample read the stored run itself.
+    """
 
     evidence: Evidence
 
     @property
-    def stored(self) -> StoredRun:
-        return self.evidence.stored
+    def run(self) -> Run:
+        """What was planned, on which machine."""
+        return self.evidence.stored.run
 
     @cached_property
     def result(self) -> Result:
@@ -49,11 +54,23 @@ class View:
 
     @property
     def is_compare(self) -> bool:
-        return self.stored.run.plan.kind == "compare"
+        return self.run.plan.kind == "compare"
+
+    @cached_property
+    def builds(self) -> list[Build]:
+        return builds(self.evidence)
+
+    @cached_property
+    def requests(self) -> Requests | None:
+        return requests(self.evidence)
+
+    @property
+    def damaged_lines(self) -> int:
+        return self.evidence.stored.damaged_lines
 
     @cached_property
     def groups(self) -> list[Group]:
-        experiments = {e.id: e for e in self.stored.run.experiments}
+        experiments = {e.id: e for e in self.run.experiments}
         found = groupby(self.result.rows, key=lambda row: row.cell)
         return [Group(experiments[cell.experiment], cell, list(rows)) for cell, rows in found]
 

@@ -153,7 +153,7 @@ def _input(path: str | None) -> str | None:
     if path is None:
         return None
     if not Path(path).is_file() or not os.access(path, os.R_OK):
-        raise Problem("E003", f"--input {path} is no file that can be read")
+        raise Problem("E003", f"--input {path} is not a file that can be read")
     return str(Path(path).absolute())
 
 

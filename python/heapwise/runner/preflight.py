@@ -16,6 +16,9 @@ from heapwise.runner.script import find_program, interpreter_chain
 BUNDLED = ("jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "snmalloc", "rpmalloc", "hoard", "mesh")
 SANITIZERS = ("asan", "tsan", "msan", "lsan", "hwasan", "ubsan_standalone")
 TITLE = "The program's malloc can be replaced"
+IMPOSSIBLE = {"E020", "E022", "E025", "E027"}
+"""Obstacles with which no library is ever loaded. With the others, a library is loaded, and those
+calls of malloc that reach it are measured; V1 fails if none can."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Preflight:
 
 
 def preflight(name: str, *, force: bool = False) -> Preflight:
-    """Problems E010 and E02x; with ``force`` the latter become a failed V2 instead."""
+    """Problems E010 and E02x; with ``force`` the latter become a V2 that warns or fails."""
     program = find_program(name)
     chain = interpreter_chain(program)
     image = chain[-1]
@@ -44,18 +47,26 @@ def preflight(name: str, *, force: bool = False) -> Preflight:
         return _supported(program, image, facts, via)
     if not force or facts is None:
         raise problem
-    check = Check("V2", TITLE, "fail", f"{problem.what}; measured because of --force")
-    return Preflight(program, image, f"{via}{problem.what} (forced)", [check], True)
+    return Preflight(program, image, f"{via}{problem.what} (forced)", [_forced(problem)], True)
 
 
 def obstacle(name: str, image: Path, facts: ElfFacts | None) -> Problem | None:
     """The first reason for which preloading cannot work, with the way out."""
     if facts is None:
-        return Problem("E026", f"{name} is no ELF program and has no interpreter line")
+        return Problem("E026", f"{name} is not an ELF program and has no interpreter line")
     for look in (_architecture, _privileged, _sanitizer, _go, _static, _musl, _own_allocator):
         if problem := look(name, image, facts):
             return problem
     return None
+
+
+def _forced(problem: Problem) -> Check:
+    if problem.id in IMPOSSIBLE:
+        return Check("V2", TITLE, "fail", f"Impossible: {problem.what}. It was measured because of "
+                     "--force, but no allocator can be loaded into it.")
+    return Check("V2", TITLE, "warn", f"Partial: {problem.what}. It was measured because of "
+                 "--force. Only those of its calls that reach the loaded malloc are measured with "
+                 "the allocators.")
 
 
 def _supported(program: Path, image: Path, facts: ElfFacts | None, via: str) -> Preflight:

@@ -8,8 +8,9 @@ import shutil
 import tempfile
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import BinaryIO
 
-PREFIX, LOCK = "heapwise-", "lock"
+PREFIX, LOCK, NEW_LOCK = "heapwise-", "lock", "new-lock"
 
 
 class ScratchFolder:
@@ -23,9 +24,7 @@ class ScratchFolder:
         sweep(Path(tempfile.gettempdir()))
         self._folder = tempfile.TemporaryDirectory(prefix=PREFIX)
         self.path = Path(self._folder.name)
-        self._lock = (self.path / LOCK).open("wb")
-        with suppress(OSError):  # a file system without locks: then nobody sweeps there either
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        self._lock = _held_lock(self.path)
 
     def cleanup(self) -> None:
         self._folder.cleanup()
@@ -36,6 +35,16 @@ class ScratchFolder:
 
     def __exit__(self, *_: object) -> None:
         self.cleanup()
+
+
+def _held_lock(folder: Path) -> BinaryIO:
+    """The lock of a new folder. It gets its name when it is held: another process would take a
+    lock that is free for one whose owner has ended, and remove the folder."""
+    file = (folder / NEW_LOCK).open("wb")
+    with suppress(OSError):  # on a file system without locks no process removes a folder
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    (folder / NEW_LOCK).rename(folder / LOCK)
+    return file
 
 
 def sweep(base: Path) -> None:

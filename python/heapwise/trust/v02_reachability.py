@@ -1,8 +1,10 @@
 """Can malloc be replaced in this program at all, and in what it starts?
 
 A static, setuid or Go program, or one with an allocator of its own inside, never calls the malloc
-that is preloaded. The program's file is examined before anything runs. Programs that it starts, and
-in which the library was not loaded, are named: they lost LD_PRELOAD, or cannot be preloaded.
+that is preloaded. The program's file is examined before anything runs. With --force the run goes
+on: then the check fails if no library can be loaded, and warns if some calls of malloc can still
+reach one. Programs that it starts, and in which the library was not loaded, are named: they lost
+LD_PRELOAD, or cannot be preloaded.
 If it warns: only part of the program is measured. Measure the named program itself, or start it
 with its environment.
 """
@@ -33,7 +35,8 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, worst.verdict, worst.detail, worst.figures)
     words = listed(f"{target} ({WHY.get(fate, fate)}; {counted(times, 'time')})"
                    for (target, fate), times in lost.items())
-    return Check(ID, TITLE, "warn", f"Partial: what the program starts is not measured with the "
-                 f"allocators: {words}.", worst.figures | {
+    forced = f"{worst.detail} " if worst.verdict == "warn" else ""
+    return Check(ID, TITLE, "warn", f"{forced}Partial: what the program starts is not measured "
+                 f"with the allocators: {words}.", worst.figures | {
                      "lost": [{"target": target, "preload": fate, "times": times}
                               for (target, fate), times in lost.items()]})

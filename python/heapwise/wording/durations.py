@@ -19,7 +19,7 @@ def parse_duration(text: str, option: str) -> float:
     except ValueError:
         seconds = -1.0
     if not parts or whole != text.replace(" ", "") or seconds <= 0:
-        raise Problem("E003", f"{option} {text} is no duration", do="write 90s, 3m or 1h30m")
+        raise Problem("E003", f"{option} {text} is not a duration", do="write 90s, 3m or 1h30m")
     if seconds > LONGEST_S:
         raise Problem("E003", f"{option} {text} is longer than a year", do="write 90s, 3m or 1h30m")
     return seconds

@@ -186,7 +186,11 @@ def test_a_pipe_gets_the_report_and_stays_a_pipe(store: Path, tmp_path: Path) ->
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     received = tmp_path / "received"
-    with received.open("wb") as file, subprocess.Popen(["cat", str(pipe)], stdout=file):
-        assert run(["report", "-o", str(pipe), "--open", "no"]) == 0
+    with received.open("wb") as file, subprocess.Popen(["cat", str(pipe)], stdout=file) as cat:
+        try:
+            assert run(["report", "-o", str(pipe), "--open", "no"]) == 0
+        except BaseException:
+            cat.kill()  # nothing was written, so it waits for ever
+            raise
     assert received.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
     assert pipe.is_fifo()

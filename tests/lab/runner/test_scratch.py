@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -64,3 +65,19 @@ def test_a_folder_is_private_and_goes_with_its_owner() -> None:
         assert folder.stat().st_mode & 0o777 == 0o700
         assert folder.stat().st_uid == os.getuid()
     assert not folder.exists()
+
+
+def test_no_process_removes_a_folder_that_another_one_is_making(
+    base: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = fcntl.flock
+
+    def sweep_before_locking(file: int, operation: int) -> None:
+        monkeypatch.setattr(fcntl, "flock", lock)
+        sweep(base)
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", sweep_before_locking)
+    with ScratchFolder() as folder:
+        sweep(base)
+        assert (folder / LOCK).exists()

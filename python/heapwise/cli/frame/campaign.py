@@ -14,6 +14,7 @@ from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
 from heapwise.runner import Campaign
 from heapwise.store import read_run
+from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> in
         watcher.end()
         campaign.writer.close()
         if campaign.processes:
-            error_line(f"{len(campaign.processes)} runs kept (run {campaign.run.id}).")
+            error_line(f"{counted(len(campaign.processes), 'run')} kept (run {campaign.run.id}).")
         raise problem
     finally:
         watcher.end()

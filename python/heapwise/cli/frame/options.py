@@ -8,12 +8,12 @@ import typer
 
 StoreOption = Annotated[
     str | None,
-    typer.Option("--store", metavar="DIR", help="Where runs are kept (else HEAPWISE_STORE)."),
+    typer.Option("--store", metavar="DIR", help="Folder of the runs. [HEAPWISE_STORE]"),
 ]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="JSON on stdout, everything else on stderr.")
 ]
-QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Only the result.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the result.")]
 DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=True)
 ]

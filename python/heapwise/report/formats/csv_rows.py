@@ -27,7 +27,7 @@ def write(view: View) -> str:
     parameters = parameters_of(view)
     lines = [["run", "experiment", "subject", *parameters, "quantity", "unit", "better", *FIGURES,
               "values"]]
-    lines += [[view.stored.run.id, *_cells(row, parameters)] for row in view.result.rows]
+    lines += [[view.run.id, *_cells(row, parameters)] for row in view.result.rows]
     return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
 
 

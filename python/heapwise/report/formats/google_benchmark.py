@@ -6,10 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from heapwise.model import Row
+from heapwise.model import Row, Run
 from heapwise.report.formats.hyperfine import SECONDS
 from heapwise.report.view import View
-from heapwise.store import StoredRun
 
 NAME, SUFFIX, MIME = "google-benchmark", "json", "application/json"
 ABOUT = "the context and benchmarks schema of Google Benchmark"
@@ -18,19 +17,18 @@ AGGREGATES = ("mean", "median", "stddev")
 
 
 def write(view: View) -> str:
-    stored, result = view.stored, view.result
-    rows = [r for r in result.rows if r.unit in SECONDS and r.median is not None]
+    rows = [r for r in view.result.rows if r.unit in SECONDS and r.median is not None]
     if view.is_compare:
         rows = [r for r in rows if r.quantity == "wall_time"]
-    found = [entry for place, row in enumerate(rows) for entry in _entries(stored, row, place)]
-    return json.dumps({"context": _context(stored), "benchmarks": found}, indent=2) + "\n"
+    found = [entry for place, row in enumerate(rows) for entry in _entries(row, place)]
+    return json.dumps({"context": _context(view.run), "benchmarks": found}, indent=2) + "\n"
 
 
-def _context(stored: StoredRun) -> dict[str, Any]:
-    machine = stored.run.machine
+def _context(run: Run) -> dict[str, Any]:
+    machine = run.machine
     return {
-        "date": stored.run.created, "host_name": machine.host,
-        "executable": (stored.run.plan.command or ["heapwise"])[0], "num_cpus": machine.cores,
+        "date": run.created, "host_name": machine.host,
+        "executable": (run.plan.command or ["heapwise"])[0], "num_cpus": machine.cores,
         "mhz_per_cpu": (machine.facts.cpufreq_max_khz or 0) // 1000,
         "cpu_scaling_enabled": any(
             governor != "performance" for governor in machine.facts.cpufreq_governors or ()),
@@ -38,7 +36,7 @@ def _context(stored: StoredRun) -> dict[str, Any]:
                     ("Data" if "d" in name else "Instruction"),
                     "level": _level(name), "size": size, "num_sharing": 1}
                    for name, size in machine.caches.items()],
-        "load_avg": [], "library_version": f"heapwise {stored.run.version}",
+        "load_avg": [], "library_version": f"heapwise {run.version}",
         "library_build_type": "release", "json_schema_version": 1,
     }
 
@@ -47,7 +45,7 @@ def _level(cache: str) -> int:
     return next((int(character) for character in cache if character.isdigit()), 1)
 
 
-def _entries(stored: StoredRun, row: Row, family: int) -> Iterator[dict[str, Any]]:
+def _entries(row: Row, family: int) -> Iterator[dict[str, Any]]:
     factor = SECONDS[row.unit] * 1e9
     cell = "".join(f"/{k}:{v}" for k, v in {**row.parameters, "quantity": row.quantity}.items())
     name = f"{row.experiment}/{row.subject}{cell}"

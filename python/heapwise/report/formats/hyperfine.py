@@ -48,15 +48,15 @@ def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
 
 def _command(view: View, row: Row) -> str:
     """hyperfine tells results apart by this, so it names the subject."""
-    program = shlex.join(view.stored.run.plan.command) if view.is_compare else row.experiment
+    program = shlex.join(view.run.plan.command) if view.is_compare else row.experiment
     quantity = "" if view.is_compare else f"quantity={row.quantity}"
     return " ".join(w for w in (program, f"[{row.subject}]", str(row.parameters), quantity) if w)
 
 
 def _processes(view: View, row: Row) -> list[Process]:
     numbers = {s.process for s in view.evidence.sieve.kept}
-    return [p for p in view.stored.processes if p.number in numbers and p.subject == row.subject
-            and p.setup == row.cell.setup]
+    tried = view.evidence.tried.get(row.cell.setup, {}).get(row.subject, [])
+    return [process for process in tried if process.number in numbers]
 
 
 def _mean(seconds: Iterable[float | None]) -> float:

@@ -17,9 +17,9 @@ ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*[]"} | {"<": "&lt;"
 
 
 def write(view: View) -> str:
-    stored, result = view.stored, view.result
+    result = view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
-    lines = [f"# Heapwise run {stored.run.id}", "", _text(result.advice), "",
+    lines = [f"# Heapwise run {view.run.id}", "", _text(result.advice), "",
              f"Trust: **{result.trust.verdict}{'' if result.trust.verified else ', unverified'}** "
              f"({counted(len(warned), 'objection')})."]
     lines += [f"- {c.id} {c.verdict}: {_text(c.detail)}" for c in warned]

@@ -19,13 +19,12 @@ MIB = 2.0**20
 
 
 def write(view: View) -> str:
-    stored, result = view.stored, view.result
-    blocks = [block for experiment in stored.run.experiments if experiment.is_of_programs
+    run, result = view.run, view.result
+    blocks = [block for experiment in run.experiments if experiment.is_of_programs
               for table in tree_tables(experiment, result.rows)
               for title, lines in table.groups.items()
               for block in (f"## {table.words()}: {title}\n",
                             *(_block(table, line) for line in lines if not line.control))]
-    run = stored.run
     return "\n".join([f"# heapwise {run.version} run {run.id}, {run.created}\n", *blocks]) + "\n"
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from heapwise.evidence.kept import measured
 from heapwise.model import Row
 from heapwise.report.view import View
-from heapwise.store import StoredRun
 
 NAME, SUFFIX, MIME = "seed-tsv", "tsv", "text/tab-separated-values"
 ABOUT = "the tab-separated table of seed 001, with its comment and headline lines"
@@ -16,9 +14,9 @@ FIGURES = ("min", "median", "mean", "max", "stddev")
 
 
 def write(view: View) -> str:
-    stored, result = view.stored, view.result
+    result = view.result
     units = list(dict.fromkeys(row.unit for row in result.rows))
-    lines = _head(stored)
+    lines = _head(view)
     for unit in units:
         names = [f"{name}_{unit}" for name in FIGURES]
         lines.append("\t".join(["scenario", "allocator", "region", *names]))
@@ -29,12 +27,11 @@ def write(view: View) -> str:
     return "\n".join([*lines, *(f"# headline: {line}" for line in result.headlines)]) + "\n"
 
 
-def _head(stored: StoredRun) -> list[str]:
-    run = stored.run
-    compilers = {start.compiler for p in measured(stored)
-                 if (start := p.facts.start) and start.compiler}
+def _head(view: View) -> list[str]:
+    run = view.run
+    compilers = {build.compiler for build in view.builds}
     parameters = {name: None for e in run.experiments for name in (p.name for p in e.parameters)}
-    config = [f"{name}={_values(stored, name)}" for name in parameters]
+    config = [f"{name}={_values(view, name)}" for name in parameters]
     repeats = sorted({e.repeats for e in run.experiments})
     dropped = sorted({e.dropped_repeats for e in run.experiments})
     return [
@@ -49,8 +46,8 @@ def _head(stored: StoredRun) -> list[str]:
     ]
 
 
-def _values(stored: StoredRun, name: str) -> str:
-    return _list(sorted({p.parameters[name] for p in stored.processes if name in p.parameters},
+def _values(view: View, name: str) -> str:
+    return _list(sorted({settings[name] for _, settings in view.evidence.tried if name in settings},
                         key=str))
 
 

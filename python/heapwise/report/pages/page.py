@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 
 from heapwise.analysis.findings import readable
+from heapwise.analysis.record import rounds as rounds_of
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.model import Experiment, SeedFigure
 from heapwise.report.cells import Entry, cells
@@ -110,11 +111,11 @@ def _unmatched(view: View, experiment: Experiment) -> list[str]:
 
 
 def _how(view: View, experiment: Experiment, detects: str) -> list[str]:
-    run = view.stored.run
+    run = view.run
     fixed = {p.name: p.default for p in experiment.parameters}
     settings = "; ".join(f"{spaced(name)} {', '.join(map(setting_value, values))}"
                          for name, values in fixed.items())
-    rounds = len({p.round for p in view.stored.processes if p.experiment == experiment.id})
+    rounds = rounds_of(view.evidence, experiment.id)
     kept = experiment.repeats - experiment.dropped_repeats
     lines = [f"Run {run.id} of {run.created[:10]}: {run.machine.cpu}, {run.machine.cores} cores, "
              f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "

@@ -15,7 +15,7 @@ MADE = "<!-- Made by `heapwise export RUN --format pages`; edit the experiment, 
 
 def pages(view: View) -> dict[str, str]:
     """``README.md``, ``cache/levels.md``, ``cache/levels.svg``, ... Empty for a comparison."""
-    experiments = [e for e in view.stored.run.experiments if view.of(e) and not view.is_compare]
+    experiments = [e for e in view.run.experiments if view.of(e) and not view.is_compare]
     files: dict[str, str] = {"README.md": _index(view, experiments)} if experiments else {}
     for experiment in experiments:
         drawn = picture(view, experiment)
@@ -26,9 +26,9 @@ def pages(view: View) -> dict[str, str]:
 
 
 def _index(view: View, experiments: list[Experiment]) -> str:
-    machine = view.stored.run.machine
+    machine = view.run.machine
     lines = [MADE, "", "# Experiments", "",
-             f"Run {view.stored.run.id} of {view.stored.run.created[:10]} on {machine.cpu}, "
+             f"Run {view.run.id} of {view.run.created[:10]} on {machine.cpu}, "
              f"{machine.cores} cores. Trust: {view.result.trust.verdict}.", ""]
     for family, members in groupby(experiments, key=lambda e: e.family):
         rows = []

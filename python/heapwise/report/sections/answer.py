@@ -52,7 +52,7 @@ def _picture(view: View) -> tuple[str, str]:
                     "Down and left is better. Inside the shade nothing can be told from noise; the "
                     "grey cross is the baseline measured a second time.")
     over_all = None if view.is_compare else speed_memory(view.evidence, heaps.FAMILY)
-    if over_all and len(over_all.spots) > 1 and not view.stored.run.plan.smoke:
+    if over_all and len(over_all.spots) > 1 and not view.run.plan.smoke:
         return heaps.picture(over_all), heaps.caption(over_all)
     if found := trees.picture(view):
         return found

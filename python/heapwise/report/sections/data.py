@@ -17,7 +17,7 @@ TITLE, ORDER = "Data", 90
 
 
 def build(view: View) -> dict[str, Any] | None:
-    run = view.stored.run.id
+    run = view.run.id
     columns = {"run": run, "parameters": csv_rows.parameters_of(view), "figures": csv_rows.FIGURES}
     return {
         "packed": {form.NAME: pack(form.write(view)) for form in (json_result, markdown)},

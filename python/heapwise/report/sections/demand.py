@@ -7,31 +7,25 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.evidence.demand import Demand, counted_facts
+from heapwise.evidence.demand import Demand
 from heapwise.figures import sizes
 from heapwise.report.view import View
 from heapwise.wording.numbers import show
 
 TITLE, ORDER = "What the program asks of malloc", 28
 
-NAMES = ("malloc", "calloc", "realloc", "aligned", "free")
-
 
 def build(view: View) -> dict[str, Any] | None:
     """None where no process was counted, or it asked for nothing; experiments are no program."""
-    if not view.is_compare:
+    found = view.requests
+    if found is None:
         return None
-    demand = view.evidence.demand
-    if demand is None or not demand.requests:
-        return None
-    facts = counted_facts(view.stored, view.evidence.labels)
-    assert facts is not None
-    calls, counts = facts.calls, facts.sizes or []
-    name = Path(*view.stored.run.plan.command[:1]).name or "the program"
+    name = Path(*view.run.plan.command[:1]).name or "the program"
     return {
-        "facts": _facts(demand),
-        "calls": [(name, f"{number:,}") for name in NAMES if (number := getattr(calls, name))],
-        "figure": Markup(sizes.draw(counts, f"Sizes that {name} asks for")) if any(counts) else "",
+        "facts": _facts(found.demand),
+        "calls": [(function, f"{number:,}") for function, number in found.calls.items()],
+        "figure": Markup(sizes.draw(found.sizes, f"Sizes that {name} asks for"))
+        if any(found.sizes) else "",
     }
 
 

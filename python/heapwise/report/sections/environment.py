@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import to_builtins
 
-from heapwise.evidence.kept import measured
+from heapwise.analysis.record import rounds
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
 
@@ -16,7 +16,7 @@ TITLE, ORDER = "What was run", 25
 
 
 def build(view: View) -> dict[str, Any] | None:
-    run = view.stored.run
+    run = view.run
     machine = run.machine
     return {
         "run": run, "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
@@ -27,7 +27,7 @@ def build(view: View) -> dict[str, Any] | None:
                           for k, v in sorted(to_builtins(machine.facts).items())
                           if v is not None],
         "when": _when(run.created, run.finished),
-        "rounds": len({p.round for p in measured(view.stored)}),
+        "rounds": rounds(view.evidence),
     }
 
 
@@ -40,15 +40,13 @@ def _when(start: str, end: str) -> str:
 
 
 def _facts(view: View) -> list[tuple[str, str]]:
-    machine = view.stored.run.machine
-    starts = [start for p in view.stored.processes if (start := p.facts.start)]
-    builds = sorted({f"{s.compiler} {s.flags or ''}".strip() for s in starts if s.compiler})
+    machine = view.run.machine
     caches = ", ".join(f"{name} {size(bytes_)}" for name, bytes_ in machine.caches.items())
     found = [
         ("Processor", f"{machine.cpu}, {machine.cores} cores"), ("Caches", caches),
         ("Memory", f"{size(machine.memory_bytes)}, pages of "
                    f"{size(machine.page_bytes)}"),
         ("System", f"{machine.distribution}, {machine.kernel}, {machine.libc}"),
-        ("Host", f"{machine.user}@{machine.host}"), ("Compiler", "; ".join(builds)),
+        ("Host", f"{machine.user}@{machine.host}"), ("Compiler", "; ".join(map(str, view.builds))),
     ]
     return [(name, value) for name, value in found if value]

@@ -29,7 +29,7 @@ INDEXED = 4
 def build(view: View) -> dict[str, Any] | None:
     if view.is_compare:
         return None
-    parts = [_part(view, e) for e in view.stored.run.experiments if view.of(e)]
+    parts = [_part(view, e) for e in view.run.experiments if view.of(e)]
     return {"parts": parts, "index": len(parts) >= INDEXED} if parts else None
 
 

@@ -26,7 +26,7 @@ FASTER = ("slower", "faster")
 
 
 def build(view: View) -> dict[str, Any] | None:
-    if view.stored.run.plan.smoke:
+    if view.run.plan.smoke:
         return None
     groups = [g for g in view.groups if g.experiment.family == FAMILY]
     figures = [*_by_workload(view, groups), *_scaling(view, groups)]
@@ -109,7 +109,7 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
     """Speed against memory in each row where both were measured."""
     found = []
     for cell in main_rows(view.evidence, FAMILY):
-        experiment = next(e for e in view.stored.run.experiments if e.id == cell.experiment)
+        experiment = next(e for e in view.run.experiments if e.id == cell.experiment)
         one = row_map(view.evidence, cell, experiment.baseline)
         if len(one.spots) > 1:
             words = [setting(k, cell.parameters[k]) for k in view.varying(experiment)

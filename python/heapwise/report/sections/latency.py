@@ -18,7 +18,7 @@ TITLE, ORDER = "Latency", 50
 
 def build(view: View) -> dict[str, Any] | None:
     figures = []
-    for experiment in view.stored.run.experiments:
+    for experiment in view.run.experiments:
         families: dict[tuple[str, Settings], list[Row]] = {}
         for group in view.of(experiment):
             if split := split_quantile(group.quantity):

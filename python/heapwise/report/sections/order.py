@@ -18,7 +18,7 @@ TITLE, ORDER = "Run order", 60
 
 def build(view: View) -> dict[str, Any] | None:
     figures = []
-    for experiment in view.stored.run.experiments:
+    for experiment in view.run.experiments:
         first = experiment.quantities[0].name
         moments = [moment for cell in view.evidence.cells[experiment.id] if cell.quantity == first
                    for series in view.evidence.table[cell].values()

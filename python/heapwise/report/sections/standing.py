@@ -29,7 +29,7 @@ LEAST_ROWS = 2
 
 
 def build(view: View) -> dict[str, Any] | None:
-    if view.is_compare or view.stored.run.plan.smoke:
+    if view.is_compare or view.run.plan.smoke:
         return None
     found = standings(view.evidence)
     if len(found) < LEAST_ROWS or are_many_questions(view.evidence):
@@ -42,7 +42,7 @@ def build(view: View) -> dict[str, Any] | None:
 
 def _part(view: View, standing: Standing) -> str:
     """Of memory the peak, and what an experiment on memory asks for first."""
-    first = next(e.quantities[0].name for e in view.stored.run.experiments
+    first = next(e.quantities[0].name for e in view.run.experiments
                  if e.id == standing.cell.experiment)
     if standing.aspect in ("speed", "latency"):
         return standing.aspect
@@ -98,11 +98,11 @@ def _nothing(view: View, standing: Standing, name: str) -> dict[str, str]:
 
 
 def _one_family(view: View) -> bool:
-    return len({e.family for e in view.stored.run.experiments}) == 1
+    return len({e.family for e in view.run.experiments}) == 1
 
 
 def _cell_words(view: View, standing: Standing) -> str:
-    experiment = next(e for e in view.stored.run.experiments
+    experiment = next(e for e in view.run.experiments
                       if e.id == standing.cell.experiment)
     settings, varying = standing.cell.parameters, view.varying(experiment)
     words = [quantity_name(standing.cell.quantity)]

@@ -19,12 +19,12 @@ def build(view: View) -> dict[str, Any] | None:
     first = [g for name in FIRST if (g := view.group(name))]
     rest = [g for g in view.groups if g.quantity not in FIRST and _tells(g.rows)]
     subjects = list(dict.fromkeys(row.subject for g in first or view.groups for row in g.rows))
-    versions = {s.name: s.peer.version for s in view.stored.run.plan.subjects if s.peer}
+    versions = {s.name: s.peer.version for s in view.run.plan.subjects if s.peer}
     return {
         "subjects": subjects, "versions": versions,
         "columns": [column(g, with_strip=True) for g in first],
         "more": [column(g, with_strip=False) for g in rest],
-        "missing": view.stored.run.missing_peers,
+        "missing": view.run.missing_peers,
         "noted": _noted(first),
     }
 

@@ -28,14 +28,14 @@ NOTHING = ("", "")
 
 
 def build(view: View) -> dict[str, Any] | None:
-    parts = [_part(view, experiment) for experiment in view.stored.run.experiments
+    parts = [_part(view, experiment) for experiment in view.run.experiments
              if experiment.is_of_programs and view.of(experiment)]
     return {"parts": parts} if parts else None
 
 
 def picture(view: View) -> tuple[Markup, str] | None:
     """The first map of the run, for its first screen; None where nothing was measured."""
-    for experiment in view.stored.run.experiments:
+    for experiment in view.run.experiments:
         if experiment.is_of_programs:
             for table in tree_tables(experiment, view.result.rows):
                 if figure := _figure(view, table):

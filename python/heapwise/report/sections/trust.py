@@ -21,9 +21,9 @@ def build(view: View) -> dict[str, Any] | None:
         "checks": [(check, WORDS[check.verdict], Markup(escape(_figures(check.figures),
                                                                quote=False)))
                    for check in view.result.trust.checks],
-        "preflight": [c for c in view.stored.run.preflight if c.id != "V2"],
+        "preflight": [c for c in view.run.preflight if c.id != "V2"],
         "kept": len(sifted.kept), "of": sifted.of, "removed": sum(sifted.removed.values()),
-        "damaged": view.stored.damaged_lines,
+        "damaged": view.damaged_lines,
     }
 
 
