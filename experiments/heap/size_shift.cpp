@@ -1,8 +1,7 @@
 // Sizes that change while the program runs: survivors of the old sizes stand in the way of the new.
 #include <algorithm>
 
-#include "harness/mapped_array.hpp"
-#include "sources/marks.hpp"
+#include "sources/population.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"
 
@@ -13,76 +12,8 @@ using namespace heapwise::bench;
 constexpr std::uint64_t mib = 1 << 20;
 constexpr unsigned phases = 6; // sizes double from one to the next: 16 to 96, ... 512 to 3072 bytes
 constexpr unsigned passes = 2;
-constexpr std::uint32_t least_bytes = 16;
-constexpr std::uint32_t most_bytes = 96;
 
-struct held {
-  void* block;
-  std::uint32_t bytes;
-  unsigned char mark;
-};
-
-/// The program's blocks. What is to be done next is decided outside the clock, by planning.
-class population {
- public:
-  /// The blocks of the first phase, 56 bytes on average, are the most that are ever live.
-  explicit population(std::uint64_t full_bytes) : blocks_{full_bytes / 48} {}
-
-  /// Decides what to allocate until `full_bytes` are live.
-  void plan_growth(std::uint64_t full_bytes, unsigned phase, random_numbers& random) {
-    grown_ = live_;
-    while (live_bytes_ < full_bytes && grown_ < blocks_.size()) {
-      held& next = blocks_[grown_];
-      next.bytes = (least_bytes << phase) +
-                   static_cast<std::uint32_t>(
-                       random.below(((most_bytes - least_bytes) << phase) + std::uint64_t{1}));
-      next.mark = heaps::mark_of(grown_++);
-      live_bytes_ += next.bytes;
-    }
-  }
-  template <class Source>
-  void grow(Source& source) {
-    for (held& next : blocks_.span().subspan(live_, grown_ - live_)) {
-      next.block = source.allocate(next.bytes);
-      heaps::mark(next.block, next.bytes, next.mark);
-    }
-    live_ = grown_;
-  }
-  [[nodiscard]] std::size_t growth() const noexcept { return grown_ - live_; }
-
-  /// Decides which blocks to free, any of them, until no more than `kept_bytes` are live.
-  void plan_loss(std::uint64_t kept_bytes, random_numbers& random) {
-    kept_ = live_;
-    while (live_bytes_ > kept_bytes && kept_ != 0) {
-      std::swap(blocks_[static_cast<std::size_t>(random.below(kept_))], blocks_[kept_ - 1]);
-      live_bytes_ -= blocks_[--kept_].bytes;
-    }
-  }
-  template <class Source>
-  void shrink(Source& source) {
-    for (const held& last : blocks_.span().subspan(kept_, live_ - kept_)) {
-      source.deallocate(last.block, last.bytes);
-      clobber();
-    }
-    live_ = kept_;
-  }
-  [[nodiscard]] std::size_t loss() const noexcept { return live_ - kept_; }
-
-  [[nodiscard]] std::uint64_t live_bytes() const noexcept { return live_bytes_; }
-  [[nodiscard]] std::size_t live() const noexcept { return live_; }
-  [[nodiscard]] std::size_t whole() const noexcept {
-    return static_cast<std::size_t>(std::ranges::count_if(
-        blocks_.span().first(live_),
-        [](const held& each) { return heaps::is_marked(each.block, each.bytes, each.mark); }));
-  }
-
- private:
-  mapped_array<held> blocks_; // the live ones first, in no order
-  std::size_t live_ = 0;
-  std::size_t grown_ = 0;
-  std::size_t kept_ = 0;
-  std::uint64_t live_bytes_ = 0;
-};
+heaps::byte_range sizes_of(unsigned phase) { return {16U << phase, 96U << phase}; }
 
 struct outcome {
   double worst = 0;
@@ -95,7 +26,8 @@ struct outcome {
 template <class Source>
 struct measure {
   static void run(cell& given) {
-    population blocks{given.size("full_mib") * mib};
+    // The blocks of the first phase, 56 bytes on average, are the most that are ever live.
+    heaps::population blocks{given.size("full_mib") * mib / 48};
     resident_meter meter;
     given.each_repeat([&](sample& yields) {
       Source source;
@@ -118,9 +50,9 @@ struct measure {
     });
   }
 
-  static void one_phase(cell& given, sample& yields, Source& source, population& blocks,
+  static void one_phase(cell& given, sample& yields, Source& source, heaps::population& blocks,
                         resident_meter& meter, unsigned phase, outcome& seen) {
-    blocks.plan_growth(given.size("full_mib") * mib, phase, given.random());
+    blocks.plan_growth(given.size("full_mib") * mib, sizes_of(phase), given.random());
     const std::size_t growth = blocks.growth();
     seen.elapsed_ns += yields.measure(growth, [&] { blocks.grow(source); });
     const double now = heaps::ratio(meter.now(), blocks.live_bytes());

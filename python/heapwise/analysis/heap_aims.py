@@ -18,6 +18,7 @@ from heapwise.analysis.roles import (
     OTHER_MALLOC,
     OURS,
 )
+from heapwise.model import Setting
 
 Rows = Literal["speed", "main", "peak", "wall"]
 """Every throughput and latency; the same without quantiles of single calls; peak memory; the time
@@ -44,7 +45,7 @@ class RowAim:
     rivals: str
     factor: float
     allow: tuple[tuple[str, Allowance], ...] = ()
-    where: tuple[tuple[str, int], ...] = ()
+    where: tuple[tuple[str, Setting], ...] = ()
     fastest: bool = False
 
 
@@ -58,7 +59,7 @@ class MeanAim:
     ours: str
     rivals: str
     factor: float
-    where: tuple[tuple[str, int], ...] = ()
+    where: tuple[tuple[str, Setting], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,17 @@ class ScaleAim:
 
 @dataclass(frozen=True)
 class LimitAim:
-    """The value of ``ours`` itself is at most ``limit`` in every cell."""
+    """The value of ``ours`` itself is at most ``limit`` in every cell.
+
+    where: the value that a parameter has.
+    """
 
     says: str
     experiment: str
     quantity: str
     ours: str
     limit: float
+    where: tuple[tuple[str, Setting], ...] = ()
 
 
 Aim = RowAim | MeanAim | ScaleAim | LimitAim
@@ -98,6 +103,10 @@ HEAP_AIMS: tuple[Aim, ...] = (
     RowAim("trees by header", "heap/trees", "main", INLINED, BEST_MALLOC, 1.5),
     RowAim("level with glibc", "heap/realloc_growth", "speed", OURS, "malloc@glibc", 1.0,
            (("heap/realloc_growth", "level"),)),
+    RowAim("growth by half, against glibc", "heap/realloc_mixed", "speed", OURS, "malloc@glibc",
+           0.8),
+    LimitAim("no long malloc among survivors (ns)", "heap/worst_call", "alloc_max", OURS, 300_000,
+             (("shape", "survivors"),)),
     LimitAim("lean while sizes change", "heap/size_shift", "resident_over_live", OURS, 2.6),
     LimitAim("memory given back when idle", "heap/idle_purge", "resident_2s", OURS, 0.05),
     RowAim("peak memory of every row", "heap/*", "peak", OURS, LEANEST_PEER, 1.0),

@@ -128,12 +128,16 @@ def _means(aim: RowAim | MeanAim, experiment: Experiment) -> bool:
 
 
 def _fits(evidence: Evidence, aim: RowAim | MeanAim, cell: Cell) -> bool:
-    if any(not same_setting(cell.parameters.get(name), value) for name, value in aim.where):
+    if not _is_where(aim, cell):
         return False
     if aim.rows in ("peak", "wall"):
         return cell.quantity == (PEAK if aim.rows == "peak" else WALL)
     quantity = quantity_of(evidence, cell)
     return is_speed(quantity) if aim.rows == "speed" else is_main(quantity)
+
+
+def _is_where(aim: RowAim | MeanAim | LimitAim, cell: Cell) -> bool:
+    return all(same_setting(cell.parameters.get(name), value) for name, value in aim.where)
 
 
 def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
@@ -254,7 +258,8 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
 def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     sense = f"at most {aim.limit:g}"
     cells = [c for c in _of_experiment(evidence, aim.experiment)
-             if c.quantity == aim.quantity and aim.ours in evidence.table[c]]
+             if c.quantity == aim.quantity and aim.ours in evidence.table[c]
+             and _is_where(aim, c)]
     parts = []
     for cell in cells:
         series = evidence.table[cell][aim.ours]

@@ -18,8 +18,9 @@ Aspect = Literal["speed", "latency", "memory", "other"]
 
 MEMORY_WORDS = ("resident", "overhead", "peak_memory", "memory")
 
-NOT_RANKED = ("peak_live",)
-"""What the workload itself does: the same for all."""
+NOT_RANKED = ("peak_live", "moved")
+"""What the workload itself does, which is the same for all; and what explains a figure of the same
+experiment, where it costs time or memory."""
 
 FAMILIES = 3
 """More groups of experiments, each with subjects of its own, are no one question."""

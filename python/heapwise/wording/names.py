@@ -12,9 +12,10 @@ QUANTITIES = {
     "involuntary_switches": "involuntary context switches",
     "wall": "time", "peak_resident": "peak memory",
 }
-QUANTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "max")
+QUANTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max")
 SPELLINGS = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99.9": "p99.9",
-             "p99_99": "p99.99", "p99.99": "p99.99", "max": "max"}
+             "p99_99": "p99.99", "p99.99": "p99.99", "p99_999": "p99.999", "p99.999": "p99.999",
+             "max": "max"}
 
 
 def split_quantile(quantity: str) -> tuple[str, str] | None:

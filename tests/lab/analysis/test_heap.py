@@ -14,7 +14,7 @@ from heapwise.analysis.goals import goals
 from heapwise.analysis.speed_memory import speed_memory
 from heapwise.analysis.standing import Standing, aspect_of, standings
 from heapwise.evidence import Evidence
-from heapwise.model import Goal, Identity, Library, Quantity, Subject, Trust
+from heapwise.model import Goal, Identity, Library, Parameter, Quantity, Subject, Trust
 from heapwise.store import StoredRun
 
 OURS = "malloc@heapwise"
@@ -178,6 +178,19 @@ def test_limits_are_on_the_value_itself() -> None:
     assert goal(met, "memory given back").verdict == "met"
     found = goal(broken, "memory given back")
     assert (found.verdict, found.ratio) == ("not met", pytest.approx(0.08, rel=0.02))
+
+
+def worst_calls(shape: str) -> StoredRun:
+    calls = experiment_of("heap/worst_call", [Quantity("alloc_max", "ns", "lower")], PEERS)
+    parameter = Parameter("shape", "of the heap", ["size_shift", "survivors"], ["survivors"])
+    return heap_run(Heap(extra=[replace(calls, parameters=[parameter])], bend=lambda *cell: (
+        (4e6 if cell[2] == {"shape": shape} else 2e5) if cell[3] == "alloc_max" else cell[-1])))
+
+
+def test_a_limit_may_be_of_one_setting_only() -> None:
+    assert goal(worst_calls("size_shift"), "no long malloc").verdict == "met"
+    assert goal(worst_calls("survivors"), "no long malloc").verdict == "not met"
+    assert goal(PLAIN, "no long malloc").verdict == "not measured"
 
 
 def by_header(factor: float) -> StoredRun:

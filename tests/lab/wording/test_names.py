@@ -8,6 +8,7 @@ from heapwise.wording.names import cell_words, quantity_name, spaced, split_quan
 @pytest.mark.parametrize(("name", "expected"), [
     ("alloc_p50", ("alloc", "p50")), ("alloc_p99_9", ("alloc", "p99.9")), ("max", ("", "max")),
     ("free_max", ("free", "max")), ("alloc_fresh", None), ("p99.9", ("", "p99.9")),
+    ("free_p99_999", ("free", "p99.999")),
 ])
 def test_quantile_names(name: str, expected: tuple[str, str] | None) -> None:
     assert split_quantile(name) == expected

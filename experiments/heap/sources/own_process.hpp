@@ -1,0 +1,52 @@
+// Work in a process of its own: with a heap that nobody has used yet, and limits that end with it.
+#pragma once
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <new>
+
+namespace heaps {
+
+/// How a process ended.
+struct ending {
+  bool forked = false; ///< false: the system allowed no process
+  int signal = 0;      ///< that ended it; SIGALRM: its time was over
+  int exit_code = 0;
+
+  [[nodiscard]] bool well() const noexcept { return forked && signal == 0 && exit_code == 0; }
+};
+
+/// Calls `body()` in a copy of this process, for at most so many seconds, and waits for its end.
+/// The calling process must have one thread. Results come back in a shared_object of the harness.
+template <class Body>
+ending run_in_own_process(unsigned most_seconds, Body&& body) {
+  constexpr int exit_no_memory = 1;
+  const pid_t child = fork();
+  if (child < 0) return {};
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    const rlimit no_core{0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    alarm(most_seconds);
+    try {
+      body();
+    } catch (const std::bad_alloc&) {
+      _exit(exit_no_memory);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  ending found{true, 0, 0};
+  if (WIFSIGNALED(status)) found.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) found.exit_code = WEXITSTATUS(status);
+  return found;
+}
+
+} // namespace heaps
