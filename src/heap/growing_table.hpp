@@ -14,6 +14,7 @@ class growing_table {
   void start(std::byte* begin, bool is_reserved) noexcept {
     begin_ = begin;
     usable_bytes_ = 0;
+    mapped_bytes_ = 0;
     is_reserved_ = is_reserved;
   }
 
@@ -23,23 +24,51 @@ class growing_table {
     const std::size_t page = os::page_bytes();
     const std::size_t wanted = (bytes + page - 1) / page * page;
     if (wanted <= usable_bytes_) return os::placed::here;
-    std::byte* const end = begin_ + usable_bytes_;
-    const std::size_t more = wanted - usable_bytes_;
-    const os::placed answer =
-        !is_reserved_ ? os::map_at(end, more)
-                      : (os::commit(end, more) ? os::placed::here : os::placed::refused);
+    const os::placed answer = is_reserved_ ? commit_to(wanted) : map_to(wanted);
     if (answer == os::placed::here) usable_bytes_ = wanted;
     return answer;
   }
 
   /// Effects: leaves the next bytes out: something else is there.
-  void skip(std::size_t bytes) noexcept { usable_bytes_ += bytes; }
+  void skip(std::size_t bytes) noexcept {
+    usable_bytes_ += bytes;
+    mapped_bytes_ = usable_bytes_;
+  }
 
   [[nodiscard]] bool is_reserved() const noexcept { return is_reserved_; }
 
  private:
+  [[nodiscard]] os::placed commit_to(std::size_t bytes) const noexcept {
+    return os::commit(begin_ + usable_bytes_, bytes - usable_bytes_) ? os::placed::here
+                                                                     : os::placed::refused;
+  }
+
+  /// Effects: maps the first `bytes`, and the page behind them. It is not usable yet, so the
+  /// program cannot have changed it, and a mapping that cannot be had anew can be extended from
+  /// there.
+  os::placed map_to(std::size_t bytes) noexcept {
+    const std::size_t with_page = bytes + os::page_bytes();
+    std::byte* const end = begin_ + mapped_bytes_;
+    os::placed answer = os::map_at(end, with_page - mapped_bytes_);
+    if (answer == os::placed::refused && mapped_bytes_ > usable_bytes_ &&
+        os::extend_mapping(end, with_page - mapped_bytes_)) {
+      answer = os::placed::here;
+    }
+    if (answer == os::placed::here) {
+      mapped_bytes_ = with_page;
+    } else if (answer == os::placed::occupied) { // perhaps at the page behind them only
+      if (bytes > mapped_bytes_)
+        answer = os::map_at(end, bytes - mapped_bytes_);
+      else
+        answer = os::placed::here;
+      if (answer == os::placed::here) mapped_bytes_ = bytes;
+    }
+    return answer;
+  }
+
   std::byte* begin_ = nullptr;
   std::size_t usable_bytes_ = 0;
+  std::size_t mapped_bytes_ = 0; // if nothing is reserved: up to a page more than is usable
   bool is_reserved_ = false;
 };
 

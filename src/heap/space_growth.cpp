@@ -23,14 +23,17 @@ constexpr std::size_t commit_part = 32;
 
 /// How the tables lie in front of the slices: classes and ages, a byte for each slice; the map of
 /// used slices; a bit for each dirty one; the spans; for mixed spans a byte for each granule.
+/// Behind each of the tables that grow a page is left over (growing_table).
 struct layout {
   explicit layout(std::size_t slices) noexcept
       : bytes_of_a_table{round_up(slices, os::page_bytes())},
         map_begin{2 * bytes_of_a_table},
         dirty_begin{map_begin + slice_map::bytes_for(slices)},
         spans_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
-        granule_classes_begin{round_up(spans_begin + slices * sizeof(span), slice_bytes)},
-        slices_begin{round_up(granule_classes_begin + slices * granules_of_a_slice, slice_bytes)},
+        granule_classes_begin{
+            round_up(spans_begin + slices * sizeof(span) + os::page_bytes(), slice_bytes)},
+        slices_begin{round_up(
+            granule_classes_begin + slices * granules_of_a_slice + os::page_bytes(), slice_bytes)},
         bytes{slices_begin + slices * slice_bytes} {}
 
   std::size_t bytes_of_a_table;

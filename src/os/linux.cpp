@@ -131,6 +131,14 @@ placed map_at(void* memory, std::size_t size_bytes) noexcept {
   return place(memory, size_bytes, PROT_READ | PROT_WRITE);
 }
 
+bool extend_mapping(void* end, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  // A mapping that grows at its place is not counted (mm/mremap.c, Linux 2.6 to 6.18), while mmap
+  // counts before it looks for a mapping to join.
+  const std::size_t page = page_bytes();
+  return ::mremap(static_cast<std::byte*>(end) - page, page, page + size_bytes, 0) != MAP_FAILED;
+}
+
 placed reserve_at(void* memory, std::size_t size_bytes) noexcept {
   return place(memory, size_bytes, PROT_NONE);
 }

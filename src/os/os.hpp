@@ -35,6 +35,13 @@ enum class placed {
 /// Requires: whole pages.
 [[nodiscard]] placed map_at(void* memory, std::size_t size_bytes) noexcept;
 
+/// Effects: as `map_at(end, size_bytes)` where pages of `map_at` end. It needs no mapping more, so
+/// it also works in a process that has as many as it may have: the system refuses `map_at` there,
+/// even where the new pages would be one mapping with their neighbours. Returns: whether the system
+/// agreed; if not, nothing changed. Requires: whole pages; the page before `end` came from `map_at`
+/// and was not used since.
+[[nodiscard]] bool extend_mapping(void* end, std::size_t size_bytes) noexcept;
+
 /// Effects: as `map_at`; the addresses may not be touched until `show` or `commit`.
 [[nodiscard]] placed reserve_at(void* memory, std::size_t size_bytes) noexcept;
 

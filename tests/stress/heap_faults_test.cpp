@@ -56,6 +56,8 @@ fault_plan plan;
 void* real_map(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os3mapEmm");
 void* real_reserve(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os7reserveEmm");
 os::placed real_map_at(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os6map_atEPvm");
+bool real_extend(void*, std::size_t) noexcept
+    __asm__("__real__ZN8heapwise2os14extend_mappingEPvm");
 os::placed real_reserve_at(void*, std::size_t) noexcept
     __asm__("__real__ZN8heapwise2os10reserve_atEPvm");
 bool real_commit(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os6commitEPvm");
@@ -72,6 +74,8 @@ std::size_t real_page_bytes() noexcept __asm__("__real__ZN8heapwise2os10page_byt
 void* fake_map(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os3mapEmm");
 void* fake_reserve(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os7reserveEmm");
 os::placed fake_map_at(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os6map_atEPvm");
+bool fake_extend(void*, std::size_t) noexcept
+    __asm__("__wrap__ZN8heapwise2os14extend_mappingEPvm");
 os::placed fake_reserve_at(void*, std::size_t) noexcept
     __asm__("__wrap__ZN8heapwise2os10reserve_atEPvm");
 bool fake_commit(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os6commitEPvm");
@@ -120,6 +124,10 @@ os::placed fake_map_at(void* at, std::size_t size) noexcept {
   if (plan.spoil_places) return os::placed::refused;
   if (plan.refuse_mappings) return os::placed::refused; // Linux counts before it looks at the place
   return plan.next_fails() ? os::placed::refused : real_map_at(at, size);
+}
+bool fake_extend(void* end, std::size_t size) noexcept {
+  expect_pages(end, size);
+  return !plan.spoil_places && !plan.next_fails() && real_extend(end, size);
 }
 os::placed fake_reserve_at(void* at, std::size_t size) noexcept {
   expect_pages(at, size);
@@ -548,6 +556,25 @@ TEST_CASE("a block moves while the process has too many mappings" *
     EXPECT(grow_and_free(block, plan.refuse_mappings) == room);
     expect_resident(resident_kib);
     EXPECT(heapwise_malloc(64 * mib) == room);
+  });
+}
+
+TEST_CASE("the heap grows while the process has too many mappings" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    void* const first = heapwise_malloc(mib);
+    EXPECT(first != nullptr);
+    if (os::map_at(static_cast<std::byte*>(first) + 4096 * mib, mib) != os::placed::here) return;
+    plan.refuse_mappings = true;
+    for (int turn = 0; turn < 4; ++turn) {
+      EXPECT(make_room(100 * mib) != nullptr);
+      small_blocks();
+      EXPECT(heapwise_malloc(70 * mib) != nullptr);
+    }
+    // What the heap has grown by is as what it had before.
+    plan.refuse_mappings = false;
+    EXPECT(heapwise_malloc(100 * mib) != nullptr);
+    heapwise_malloc_purge();
   });
 }
 
