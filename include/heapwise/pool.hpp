@@ -20,6 +20,9 @@ namespace heapwise {
 template <class Pool>
 class local_pool;
 
+template <class Pool, class Observer>
+class instrumented;
+
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
 /// Policy: how threads are kept apart (unsynchronized, mutex, lock_free, thread_cached).
@@ -125,6 +128,8 @@ class pool {
  private:
   template <class T, class P, class C>
   friend class typed_pool; // claims a block before it destroys the object in it
+  template <class Pool, class Observer>
+  friend class instrumented; // claims a block before it counts it as free
 
   struct destroy_chunks {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }

@@ -41,10 +41,10 @@ struct silent {};
 /// Thread safety: as the pool, and nothing else is needed: counters are atomic if the policy is
 /// thread-safe, plain numbers if not. An observer of a thread-safe pool hears several threads at
 /// once. `live` and `peak` are exact: a block is counted after it was taken and before it is given
-/// back, so `peak` never exceeds the capacity. They are not exact while the pool is refusing to
-/// free a block that is free already: until the refusal, `live` is lower by one for each such call,
-/// and may wrap below 0. `peak` keeps what another thread that allocates then makes of that number.
-/// Cost: a few additions; with a thread-safe policy, to cache lines that all threads share.
+/// back, so `peak` never exceeds the capacity. Only while two threads free the same block at the
+/// same time, `live` may be lower than what is out, and `peak` may miss a block that is taken
+/// meanwhile. Cost: a few additions; with a thread-safe policy, to cache lines that all threads
+/// share.
 template <class Pool, class Observer = silent>
 class instrumented {
  public:
@@ -84,17 +84,18 @@ class instrumented {
       return nullptr;
     }
     allocations_.add();
-    peak_.raise_to(live_.add());
+    raise_peak(live_.add());
     return block;
   }
 
   /// As pool::deallocate.
   bool deallocate(void* block) noexcept {
     if (block == nullptr) return true;
-    if (!pool_.owns(block)) return refuse();
+    // First the pool says what it refuses: foreign pointers, and blocks that it knows to be free.
+    if (!pool_.core_.claim(block)) return refuse();
     live_.subtract(); // before the block is given back: the next owner must not be counted on top
-    if (!pool_.deallocate(block)) {
-      live_.add(); // the block is free already; until here `live` was one too low
+    if (!pool_.deallocate(block)) { // another thread has freed the block since
+      raise_peak(live_.add());
       return refuse();
     }
     frees_.add();
@@ -114,7 +115,7 @@ class instrumented {
             .frees = frees_.value(),
             .refused_frees = refused_frees_.value(),
             .failed_allocations = failed_allocations_.value(),
-            .live = live_.value(),
+            .live = not_below_zero(live_.value()),
             .peak = peak_.value()};
   }
 
@@ -136,6 +137,13 @@ class instrumented {
 
  private:
   using counter = detail::counter<policy::thread_safe>;
+
+  /// `live` is below 0 for a moment if threads free the same block at the same time.
+  static constexpr std::uint64_t not_below_zero(std::uint64_t value) noexcept {
+    return static_cast<std::int64_t>(value) < 0 ? 0 : value;
+  }
+
+  void raise_peak(std::uint64_t live) noexcept { peak_.raise_to(not_below_zero(live)); }
 
   bool refuse() noexcept {
     refused_frees_.add();

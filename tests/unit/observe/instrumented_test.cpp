@@ -74,6 +74,35 @@ TEST_CASE_TEMPLATE("a block freed twice in a row counts as refused, if the pool 
   CHECK(counts.peak == 1);
 }
 
+TEST_CASE("the peak is right while other threads free blocks twice") {
+  instrumented<heapwise::pool<heapwise::thread_cached>> blocks{
+      {.block_size = 32, .block_count = 1000}};
+  constexpr int careless_threads = 3;
+  std::atomic<bool> stop{false};
+  std::atomic<int> begun{0};
+  std::vector<std::thread> threads;
+  for (int n = 0; n < careless_threads; ++n) {
+    threads.emplace_back([&] {
+      void* const block = blocks.allocate();
+      blocks.deallocate(block);
+      ++begun;
+      while (!stop) CHECK_FALSE(blocks.deallocate(block));
+    });
+  }
+  while (begun < careless_threads) std::this_thread::yield();
+  for (int i = 0; i < 50'000; ++i) {
+    void* const block = blocks.allocate();
+    if (blocks.counts().live != 1) {
+      CHECK(blocks.counts().live == 1);
+      break;
+    }
+    blocks.deallocate(block);
+  }
+  stop = true;
+  for (std::thread& each : threads) each.join();
+  CHECK(blocks.counts().peak <= careless_threads + 1);
+}
+
 TEST_CASE_TEMPLATE("it is the pool in everything else", S, CONTRACT_SETTINGS) {
   typename S::pool_type plain{S::options(40, 100)};
   instrumented<typename S::pool_type> blocks{S::options(40, 100)};
