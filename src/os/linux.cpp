@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <new>
 
 #include <linux/futex.h>
 #include <pthread.h>
@@ -205,7 +206,49 @@ const char* const* environment() noexcept {
   return ::getauxval(AT_SECURE) != 0 ? nullptr : ::environ;
 }
 
-std::uint32_t process_id() noexcept { return static_cast<std::uint32_t>(::getpid()); }
+namespace {
+
+using shared_number = std::atomic<std::uint32_t>;
+
+/// Stands for "the system has no such page".
+constinit shared_number no_page{0};
+
+/// A page of which a child gets zeros instead of a copy (Linux 4.14).
+constinit std::atomic<shared_number*> page_of_number{nullptr};
+
+constinit shared_number last_number{0};
+
+shared_number* make_page_of_number() noexcept {
+  const errno_keeper keep;
+  std::byte* const page = map_anywhere(page_bytes(), PROT_READ | PROT_WRITE, 0);
+  const bool is_wiped = page != nullptr && ::madvise(page, page_bytes(), MADV_WIPEONFORK) == 0;
+  // What the first thread finds holds for all, also that there is none.
+  auto* const made = is_wiped ? ::new (page) shared_number{0} : &no_page;
+  shared_number* seen = nullptr;
+  // Release: pairs with memory_number, for the number in the page.
+  if (page_of_number.compare_exchange_strong(seen, made, std::memory_order_release,
+                                             std::memory_order_acquire)) {
+    if (!is_wiped && page != nullptr) ::munmap(page, page_bytes());
+    return made;
+  }
+  if (page != nullptr) ::munmap(page, page_bytes());
+  return seen;
+}
+
+} // namespace
+
+std::uint32_t memory_number() noexcept {
+  // Not the number of the process: two processes in different namespaces may have the same.
+  shared_number* page = page_of_number.load(std::memory_order_acquire);
+  if (page == nullptr) page = make_page_of_number();
+  if (page == &no_page) return static_cast<std::uint32_t>(::getpid());
+  // Relaxed: nothing is published with the number.
+  std::uint32_t number = page->load(std::memory_order_relaxed);
+  if (number != 0) return number;
+  const std::uint32_t next = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
+  const bool is_first = page->compare_exchange_strong(number, next, std::memory_order_relaxed);
+  return is_first ? next : number;
+}
 
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept {
   const errno_keeper keep;

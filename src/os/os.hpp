@@ -97,8 +97,10 @@ void write_error(const char* text, std::size_t length) noexcept;
 /// Needs nothing of the C library to be ready.
 [[nodiscard]] const char* const* environment() noexcept;
 
-/// Returns: the number of this process, never 0; a child of fork has another one.
-[[nodiscard]] std::uint32_t process_id() noexcept;
+/// Returns: a number that is the same in all threads that share this memory, a child of vfork
+/// included, and never 0. In a child with a copy of the memory, however it was made, it is another
+/// than in the parent.
+[[nodiscard]] std::uint32_t memory_number() noexcept;
 
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.

@@ -48,12 +48,12 @@ void* record_place(std::byte* base, std::size_t bytes, std::size_t record_bytes)
 }
 
 /// The right to grow a pool, for one thread at a time. In a child of fork a thread of the parent
-/// has no right to anything: it does not exist there. Hence the word is the number of a process,
-/// and that of another one counts as none.
+/// has no right to anything: it does not exist there. Hence the word is the number of the memory
+/// that its threads share, and that of another one counts as none.
 class growth_turn {
  public:
   explicit growth_turn(std::atomic<std::uint32_t>& word) noexcept : word_{&word} {
-    const std::uint32_t mine = os::process_id();
+    const std::uint32_t mine = os::memory_number();
     std::uint32_t seen = 0;
     // Acquire: the chunk and the state of the source that the last thread left are seen.
     while (!word.compare_exchange_weak(seen, mine, std::memory_order_acquire,

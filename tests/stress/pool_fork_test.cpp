@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -180,25 +181,47 @@ class stopping_blocks final : public heapwise::block_source {
   std::atomic<bool> goes_on{false};
 };
 
-TEST_CASE("a lock-free pool grows in a child though a thread of the parent was growing it" *
-          doctest::skip(HEAPWISE_SKIP_FORK)) {
+/// Effects: lets a thread stop while it grows a pool, prepares a fork, and lets the pool grow in a
+/// child. Returns: whether it could, and the thread's growth was whole.
+template <class Prepare>
+bool child_grows_pool(const Prepare& prepare) {
   stopping_blocks source;
   heapwise::pool<heapwise::lock_free> blocks{
       {.block_size = 64, .block_count = 10, .growth = heapwise::growth::geometric}, source};
   for (int i = 0; i < 10; ++i) REQUIRE(blocks.try_allocate() != nullptr);
   source.stops = true;
-  std::thread grower{[&] { CHECK(blocks.try_allocate() != nullptr); }};
+  bool grown = false;
+  std::thread grower{[&] { grown = blocks.try_allocate() != nullptr; }};
   source.inside.wait(false);
-  CHECK(child_ends_well([&] {
+  prepare();
+  const bool ended_well = child_ends_well([&] {
     source.stops = false;
     for (int i = 0; i < 100; ++i) demand(blocks.try_allocate() != nullptr);
     std::thread{[&] {
       for (int i = 0; i < 100; ++i) demand(blocks.try_allocate() != nullptr);
     }}.join();
-  }));
+  });
   source.goes_on = true;
   source.goes_on.notify_all();
   grower.join();
+  return ended_well && grown;
+}
+
+TEST_CASE("a lock-free pool grows in a child though a thread of the parent was growing it" *
+          doctest::skip(HEAPWISE_SKIP_FORK)) {
+  CHECK(child_grows_pool([] {}));
+}
+
+TEST_CASE("a lock-free pool grows in a child that has the same number as its parent" *
+          doctest::skip(HEAPWISE_SKIP_FORK)) {
+  // The first process of a namespace has the number 1.
+  CHECK(child_ends_well([] {
+    if (::unshare(CLONE_NEWPID) != 0) return; // only root may
+    demand(child_ends_well([] {
+      demand(::getpid() == 1);
+      demand(child_grows_pool([] { demand(::unshare(CLONE_NEWPID) == 0); }));
+    }));
+  }));
 }
 
 TEST_CASE_TEMPLATE("children of a research allocator that all threads use", Heap,

@@ -109,7 +109,7 @@ class chunks {
   geometry shape_;
   block_source* source_;
   std::atomic<chunk*> newest_{nullptr};
-  std::atomic<std::uint32_t> growing_{0}; ///< the process of which a thread grows the pool, or 0
+  std::atomic<std::uint32_t> growing_{0}; ///< os::memory_number() while a thread grows the pool, or 0
   chunk first_{};
 };
 

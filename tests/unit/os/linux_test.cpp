@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include <doctest/doctest.h>
 #include <sys/mman.h>
@@ -139,6 +140,27 @@ TEST_CASE("a closed standard error is no catastrophe") {
           ::close(2);
           os::write_error("nobody hears", 12);
         }).exit_code == 0);
+}
+
+TEST_CASE("memory has a number of its own in every child with a copy of it") {
+  const std::uint32_t mine = os::memory_number();
+  CHECK(mine != 0);
+  CHECK(os::memory_number() == mine);
+  std::uint32_t of_thread = 0;
+  std::thread{[&] { of_thread = os::memory_number(); }}.join();
+  CHECK(of_thread == mine);
+  const auto is_new = [](std::uint32_t known) {
+    return os::memory_number() != known && os::memory_number() == os::memory_number();
+  };
+  CHECK(contract::in_child([&] {
+          const std::uint32_t of_child = os::memory_number();
+          if (!is_new(mine)) ::_exit(1);
+          const contract::ending how = contract::in_child([&] {
+            if (!is_new(mine) || !is_new(of_child)) ::_exit(1);
+          });
+          ::_exit(how.exit_code);
+        }).exit_code == 0);
+  CHECK(os::memory_number() == mine);
 }
 
 TEST_CASE("random words differ") { CHECK(os::random_word() != os::random_word()); }
