@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "options/environment.hpp"
+#include "os/os.hpp"
 
 namespace heapwise::detail {
 
@@ -47,6 +48,10 @@ constexpr variables<options> of_the_heap{
 
 } // namespace
 
-void read_options() noexcept { read_environment(of_the_heap, the_options); }
+bool read_options() noexcept {
+  if (os::environment() == nullptr) return false;
+  read_environment(of_the_heap, the_options);
+  return true;
+}
 
 } // namespace heapwise::detail

@@ -18,11 +18,12 @@ struct options {
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
 };
 
-/// Read once, when the heap starts; the defaults until then.
+/// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.
 extern options the_options;
 
 /// Effects: reads HEAPWISE_MALLOC_*, and the old names HEAPWISE_* of the same options. An unknown
-/// option or value is reported in one line, and the default stays.
-void read_options() noexcept;
+/// option or value is reported in one line, and the default stays. Returns: whether there is an
+/// environment.
+bool read_options() noexcept;
 
 } // namespace heapwise::detail

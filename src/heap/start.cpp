@@ -26,6 +26,7 @@ namespace {
 constinit std::atomic<bool> started{false};
 constinit os::mutex starting;
 constinit bool said_no_memory = false;
+constinit bool has_options = false; // written with `starting` locked
 
 constinit bool locked_for_fork = false; // written with `starting` locked, or by the only thread
 
@@ -71,10 +72,6 @@ void watch_forks() noexcept {
   os::at_fork(before_fork, unlock_all, in_child);
 }
 
-/// Before any other thread can be in the heap, unless this is a library that is loaded late. The
-/// handlers that come first are called last before a fork: those of other libraries may allocate.
-[[gnu::constructor]] void prepare() noexcept { watch_forks(); }
-
 void say_no_memory() noexcept {
   text line;
   line.add(
@@ -85,13 +82,18 @@ void say_no_memory() noexcept {
 
 void print_statistics() { heapwise_malloc_stats(); }
 
+/// Effects: does what has to wait until no lock is held. May allocate, which works from here on.
+void follow_options() noexcept {
+  if (the_options.stats) std::atexit(print_statistics);
+}
+
 /// Requires: the lock.
 bool start_locked() noexcept {
   if (!the_space.start()) {
     if (!std::exchange(said_no_memory, true)) say_no_memory();
     return false;
   }
-  read_options();
+  has_options = read_options();
   os::remember_processors();
   watch_thread_exits();
   started.store(true, std::memory_order_release);
@@ -110,9 +112,37 @@ bool start_heap() noexcept {
     if (started.load(std::memory_order_relaxed)) return true;
     if (!start_locked()) return false;
   }
-  // This may allocate, which works from here on.
-  if (the_options.stats) std::atexit(print_statistics);
+  follow_options();
   return true;
 }
+
+namespace {
+
+/// Effects: reads the options if the heap was started when there was no environment yet: by the
+/// resolver of an IFUNC, before the C library was ready.
+void read_late_options() noexcept {
+  {
+    const std::lock_guard hold{starting};
+    if (!heap_has_started() || has_options) return;
+    has_options = read_options();
+  }
+  follow_options();
+}
+
+/// Is called before any other thread can be in the heap, unless this is a library that is loaded
+/// late.
+void prepare(int /*count*/, char** /*words*/, char** environment) noexcept {
+  os::remember_environment(environment);
+  // The handlers that are registered first are called last before a fork: those of other libraries
+  // may allocate.
+  watch_forks();
+  read_late_options();
+}
+
+// As a function with the attribute `constructor`, to which the loader of glibc passes these too.
+[[gnu::section(".init_array"), gnu::used]] void (*const at_load)(int, char**,
+                                                                 char**) noexcept = prepare;
+
+} // namespace
 
 } // namespace heapwise::detail

@@ -202,8 +202,17 @@ std::size_t address_limit_bytes() noexcept {
   return limit.rlim_cur;
 }
 
+namespace {
+constinit const char* const* environment_at_load = nullptr;
+} // namespace
+
 const char* const* environment() noexcept {
-  return ::getauxval(AT_SECURE) != 0 ? nullptr : ::environ;
+  if (::getauxval(AT_SECURE) != 0) return nullptr;
+  return ::environ != nullptr ? ::environ : environment_at_load;
+}
+
+void remember_environment(const char* const* environment) noexcept {
+  environment_at_load = environment;
 }
 
 namespace {

@@ -93,9 +93,13 @@ void write_error(const char* text, std::size_t length) noexcept;
 [[nodiscard]] unsigned long long random_word() noexcept;
 
 /// Returns: the environment, a list of NAME=VALUE that ends with nullptr; nullptr without one, and
-/// in a program that has more rights than its user, who must not advise it.
-/// Needs nothing of the C library to be ready.
+/// in a program that has more rights than its user, who must not advise it. There may be none yet
+/// while the C library is not ready.
 [[nodiscard]] const char* const* environment() noexcept;
+
+/// Effects: `environment` returns this one as long as the C library has none. Called by a
+/// constructor, to which the loader passes it.
+void remember_environment(const char* const* environment) noexcept;
 
 /// Returns: a number that is the same in all threads that share this memory, a child of vfork
 /// included, and never 0. In a child with a copy of the memory, however it was made, it is another

@@ -64,6 +64,14 @@ def test_the_laboratory_takes_every_option_out_of_a_measured_program(
     assert not any(name.startswith(prefixes) for name in LABORATORY)
 
 
+def test_options_are_read_if_a_resolver_allocates_first(heap: Any, compiled: Any) -> None:
+    program = compiled(Path(__file__).parent / "resolver.c")
+    done = heap.run(program, HEAPWISE_MALLOC_STATS="1")
+    assert done.status == 0
+    assert done.err.startswith(PAGE)
+    assert done.err.count(PAGE) == 1
+
+
 def test_an_old_name_is_read_with_one_line_in_each_process(heap: Any, compiled: Any) -> None:
     line = f"{OLD}HEAPWISE_STATS. Next: begin them with {PREFIX}\n"
     done = heap.run(compiled(ALLOCATES), "with a child", HEAPWISE_STATS="1")
