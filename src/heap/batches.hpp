@@ -21,6 +21,13 @@ struct batch {
 /// Effects: takes one of the class back for reuse. Thread safety: all.
 void delete_batch(batch* used, size_class of) noexcept;
 
+/// Effects: gives the memory back that nobody needed since the last call. Returns: the bytes given
+/// back. Thread safety: all.
+std::size_t trim_batches() noexcept;
+
+/// Returns: the bytes that could be given back. Thread safety: all.
+[[nodiscard]] std::size_t unused_batch_bytes() noexcept;
+
 /// Taken around a fork. Order: after everything else.
 void lock_batches() noexcept;
 void unlock_batches() noexcept;

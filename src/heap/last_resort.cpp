@@ -1,5 +1,6 @@
 #include "heap/last_resort.hpp"
 
+#include "heap/batches.hpp"
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
 
@@ -13,6 +14,7 @@ void free_what_waits() noexcept {
     the_bins[each].trim(each); // the first finds what was not used lately, the second takes all
     the_bins[each].drop_spare(each);
   }
+  for (int twice = 0; twice < 2; ++twice) trim_batches(); // as the bins
 }
 
 } // namespace heapwise::detail

@@ -67,9 +67,9 @@ void* map(std::size_t size_bytes, std::size_t alignment) noexcept {
   return map_aligned(size_bytes, alignment, PROT_READ | PROT_WRITE, 0);
 }
 
-void unmap(void* memory, std::size_t size_bytes) noexcept {
+bool unmap(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
-  ::munmap(memory, size_bytes);
+  return ::munmap(memory, size_bytes) == 0;
 }
 
 void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept {

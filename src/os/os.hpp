@@ -17,7 +17,9 @@ namespace heapwise::os {
 [[nodiscard]] void* map(std::size_t size_bytes, std::size_t alignment) noexcept;
 
 /// Effects: gives pages back. Requires: what `map` or `reserve` returned, whole.
-void unmap(void* memory, std::size_t size_bytes) noexcept;
+/// Returns: whether the system agreed. It may refuse in a process that has as many mappings as it
+/// may have; then nothing changed.
+bool unmap(void* memory, std::size_t size_bytes) noexcept;
 
 /// Returns: addresses that may not be touched yet and cost nothing, aligned like those of `map`; or
 /// nullptr.

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -153,6 +155,48 @@ TEST_CASE("caches of very many threads do not wait for ever") {
     if (idle_cache_count() > 8 + 64) std::_Exit(1);
     purge_everything();
     if (idle_cache_count() > 64 || idle_cache_count() == 0) std::_Exit(2);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+/// Returns: the KiB of the process that are in memory and are not files.
+std::size_t resident_kib() {
+  std::ifstream lines{"/proc/self/status"};
+  for (std::string word; lines >> word;) {
+    std::size_t kib = 0;
+    if (word == "RssAnon:" && lines >> kib) return kib;
+  }
+  return 0;
+}
+
+TEST_CASE("what the batches of very many threads were written on goes back") {
+  const contract::ending how = contract::in_child([] {
+    ::alarm(30);
+    the_options.purge_thread = true;
+    the_options.purge_delay_ms = 2;
+    constexpr int count = 200;
+    std::atomic<int> ready{0};
+    std::atomic<std::size_t> resident_with_threads{0};
+    std::vector<std::thread> threads(count);
+    for (std::thread& each : threads) {
+      each = std::thread{[&] {
+        std::vector<void*> blocks;
+        for (size_class of = 1; of <= class_count; ++of) {
+          blocks.push_back(heapwise_malloc(class_table[of].bytes));
+        }
+        for (void* block : blocks) heapwise_free(block);
+        empty_own_cache();
+        for (size_class of = 1; of <= class_count; ++of) { // its cache has batches again
+          heapwise_free(heapwise_malloc(class_table[of].bytes));
+        }
+        if (++ready == count) resident_with_threads = resident_kib();
+        while (ready < count || resident_with_threads == 0) std::this_thread::yield();
+      }};
+    }
+    for (std::thread& each : threads) each.join();
+    // Each had 22 KiB of long paper, and some of short paper.
+    while (resident_kib() + count * 20 > resident_with_threads) std::this_thread::yield();
+    while (unused_batch_bytes() != 0) std::this_thread::yield();
   });
   CHECK(how.exit_code == 0);
 }
