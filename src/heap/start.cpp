@@ -136,6 +136,8 @@ void prepare(int /*count*/, char** /*words*/, char** environment) noexcept {
   // The handlers that are registered first are called last before a fork: those of other libraries
   // may allocate.
   watch_forks();
+  // Blocks, the ends of threads and the purging thread need the code.
+  os::keep_loaded();
   read_late_options();
 }
 

@@ -108,6 +108,11 @@ void remember_environment(const char* const* environment) noexcept;
 /// than in the parent.
 [[nodiscard]] std::uint32_t memory_number() noexcept;
 
+/// Effects: the library or program that this code is in is never unloaded, as if it had been linked
+/// with `-z nodelete`. May allocate. Called by a constructor. Does nothing if the loader cannot do
+/// it.
+void keep_loaded() noexcept;
+
 /// Effects: calls the three around every later fork of this process: before it, and after it in the
 /// parent and in the child.
 void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept;
