@@ -15,7 +15,7 @@ MOST_LINES = 3
 MOST_MIB = 600  # taken and written to; not more than a small machine has
 
 
-def run_limited(heap: Any, limit: str, size_bytes: int, *command: str | Path) -> Any:
+def run_limited(heap: Any, limit: str, size_bytes: int | str, *command: str | Path) -> Any:
     """A command under a limit that holds for it alone, not for those who start it."""
     preload = [f"LD_PRELOAD={heap.library}"] if heap.library else []
     return subprocess.run(
@@ -48,6 +48,16 @@ def test_what_is_allowed_can_be_used(
         wanted = min(mib / 3, MOST_MIB) if mib >= 64 else 0
         assert first >= wanted, f"{first} MiB of {mib} in blocks of {size}"
         assert second >= first * 0.9, f"{first} MiB, and {second} after it was given back"
+
+
+def test_a_program_that_raises_its_limit(heap: Any, compiled: Any) -> None:
+    """A limit that was in force when the heap began does not hold for ever."""
+    soft_only = f"{64 * MIB}:unlimited"
+    done = run_limited(heap, "as", soft_only, compiled(HERE / "raises_limit.c"), "500")
+    assert done.returncode == 0, done.stderr
+    before, after = map(int, done.stdout.split())
+    assert before < 64
+    assert after == 500
 
 
 @pytest.mark.parametrize("kib", [70_001, 100_000, 333_333, 1_000_000, 1_234_567, 5_000_011])
