@@ -1,5 +1,7 @@
 /* The kernel gives no more mappings (vm.max_map_count): malloc works or says ENOMEM, free never
- * minds and keeps errno, and when the mappings are gone all is as before. Prints "done". */
+ * minds and keeps errno, and when the mappings are gone all is as before. argv[1]: which call uses
+ * them up, "mprotect" or "mmap"; after the latter, the kernel refuses mappings that it could join
+ * with others, too. Prints "done", how many blocks were given and how many refused. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/mman.h>
@@ -11,7 +13,13 @@ enum { large = 300 };
 static char* area;
 static size_t page, pages;
 
-static size_t use_up_mappings(void) {
+static size_t split_mappings(void) {
+  size_t split = 0;
+  while (split < pages && mprotect(area + split * page, page, PROT_READ) == 0) split += 2;
+  return split;
+}
+
+static size_t use_up_mappings(const char* call) {
   page = (size_t)sysconf(_SC_PAGESIZE);
   FILE* const file = fopen("/proc/sys/vm/max_map_count", "r");
   REQUIRE(file != NULL && fscanf(file, "%zu", &pages) == 1);
@@ -19,9 +27,12 @@ static size_t use_up_mappings(void) {
   pages = pages * 2 + 64;
   area = mmap(NULL, pages * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   REQUIRE(area != MAP_FAILED);
-  size_t split = 0;
-  while (split < pages && mprotect(area + split * page, page, PROT_READ) == 0) split += 2;
-  return split;
+  const size_t used = split_mappings();
+  if (strcmp(call, "mprotect") == 0) return used;
+  /* One more than mprotect can make. */
+  return mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+             ? pages
+             : used;
 }
 
 static void free_keeping_errno(void* block) {
@@ -30,12 +41,13 @@ static void free_keeping_errno(void* block) {
   REQUIRE(errno == 4321);
 }
 
-int main(void) {
+int main(int argc, char** argv) {
+  REQUIRE(argc == 2);
   static unsigned char* before[large];
   alarm(120);
   for (size_t i = 0; i < large; ++i) before[i] = signed_block(1000 + i * 5000);
   churn(1, 3000);
-  if (use_up_mappings() >= pages) return 77;  /* no limit here */
+  if (use_up_mappings(argv[1]) >= pages) return 77;  /* no limit here */
   int refused = 0, given = 0;
   for (size_t i = 0; i < 2000; ++i) {
     errno = 0;

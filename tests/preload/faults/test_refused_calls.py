@@ -148,9 +148,12 @@ def test_no_large_mappings(heap: Any, host: Any, compiled: Any, kind: str, most_
         assert done.out == b"done 0\n" or (kind == "mmap" and scene == "large"), done.out
 
 
-def test_no_more_mappings(heap: Any, compiled: Any) -> None:
-    done = heap.run(compiled(HERE / "many_mappings.c"), timeout_s=120)
+@pytest.mark.parametrize("call", ["mprotect", "mmap"])
+def test_no_more_mappings(heap: Any, compiled: Any, call: str) -> None:
+    done = heap.run(compiled(HERE / "many_mappings.c"), call, timeout_s=120)
     if done.status == 77:
         pytest.skip("this kernel has no limit of mappings")
     assert done.status == 0, done.err
     assert done.out.startswith(b"done")
+    if heap.is_ours:
+        assert done.out.endswith(b" and 0 refused\n")
