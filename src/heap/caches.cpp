@@ -208,7 +208,9 @@ void abandon(void* abandoned) {
 
 } // namespace
 
+inline namespace layout_1 {
 __thread heap_cache* current_cache = &no_cache;
+} // namespace layout_1
 
 void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
 
@@ -316,6 +318,8 @@ void make_room(heap_cache& cache, size_class of) noexcept {
 
 } // namespace
 
+inline namespace layout_1 {
+
 void* refill(size_class of) noexcept {
   heap_cache* const cache = own_cache();
   if (cache == nullptr || !have_batch(*cache, of)) return allocate_uncached(of);
@@ -342,5 +346,7 @@ void release_slowly(void* block) noexcept {
   if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
   *cache->tops[of]++ = static_cast<std::byte*>(block);
 }
+
+} // namespace layout_1
 
 } // namespace heapwise::detail

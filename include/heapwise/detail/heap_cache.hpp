@@ -59,6 +59,12 @@ struct alignas(cache_line_bytes) heap_cache {
   heap_cache* next;                // of those without a thread
 };
 
+// What programs compiled with this header take from the library. The number is that of all that
+// they know of it: the members of heap_cache and heap_map, the size classes, and what the two
+// functions expect. A change of these needs another number. So a program uses a library that suits
+// it even if another one was preloaded.
+inline namespace layout_1 {
+
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
 // the processor's short cut from a store to the load that follows (docs/decisions/0021).
 #if defined(__GNUC__) || defined(__clang__)
@@ -71,6 +77,8 @@ extern thread_local heap_cache* current_cache;
 /// The slow paths. Errors: `refill` returns nullptr when there is no memory.
 [[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(size_class of) noexcept;
 HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
+
+} // namespace layout_1
 
 /// Returns: a block of the class, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {

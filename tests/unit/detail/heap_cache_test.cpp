@@ -35,6 +35,28 @@ TEST_CASE("only the first byte of a granule of the heap has a class") {
   }
 }
 
+// If one of these fails, programs compiled before the change and a library from after it do not fit
+// together: give `layout` another number (heapwise/detail/heap_cache.hpp), and change the test.
+TEST_CASE("what programs know of the library is that of layout_1") {
+  static_assert(noexcept(layout_1::refill(1)));
+  CHECK(offsetof(heap_map, base) == 0);
+  CHECK(offsetof(heap_map, granules) == 8);
+  CHECK(offsetof(heap_map, classes) == 16);
+  CHECK(offsetof(heap_cache, map) == 0);
+  CHECK(offsetof(heap_cache, tops) == 24);
+  CHECK(offsetof(heap_cache, ends) == 24 + 8 * 42);
+  CHECK(offsetof(heap_cache, hot) == 24 + 16 * 42);
+  CHECK(slice_bytes == 65536);
+  CHECK(granule_bytes == 16);
+  std::uint64_t classes = 0;
+  for (std::size_t size = 0; size <= max_small_bytes; ++size) {
+    for (std::size_t alignment = 1; alignment <= max_small_bytes; alignment *= 2) {
+      classes = (classes ^ aligned_class_of(size, alignment)) * 0x100000001B3U;
+    }
+  }
+  CHECK(classes == 16781338388056870027U);
+}
+
 TEST_CASE("a map of a heap that has not begun knows no address") {
   const heap_map map;
   CHECK(map.class_at(nullptr) == no_class);
