@@ -98,6 +98,9 @@ bool change_phase(std::uint32_t from, std::uint32_t to) noexcept {
 /// current_cache.
 void run_clock() {
   forgo_cache();
+  // What the last thread was refused may be locked in memory for good, and lie in front of the
+  // rest.
+  the_page_returns.forget_refusals();
   std::uint32_t own_phase = ticking; // the phase that this thread was the last to set
   std::uint32_t idle_ticks = 0;
   for (std::uint32_t ticks = 1;; ++ticks) {

@@ -17,6 +17,9 @@ class page_returns {
   /// Effects: asks at least once more.
   void try_again() noexcept;
 
+  /// Effects: asks as often as at first.
+  void forget_refusals() noexcept { refusals_.store(0, std::memory_order_relaxed); }
+
   [[nodiscard]] bool refused() const noexcept {
     return refusals_.load(std::memory_order_relaxed) >= most_refusals;
   }

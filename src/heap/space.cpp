@@ -1,6 +1,7 @@
 #include "heap/space.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -143,10 +144,10 @@ void space::give(span& freed, std::size_t kept, bool clean) noexcept {
   freed.slices = static_cast<std::uint32_t>(kept);
 }
 
-/// Returns: how many slices from `first` on are dirty and old enough; 0 when there are none left.
+/// Returns: how many slices from `first` on are dirty and old enough, `most_purged_at_once` at
+/// most; 0 when there are none left.
 std::size_t space::next_old_run(slice_index from, std::uint8_t age,
                                 slice_index& first) const noexcept {
-  constexpr std::size_t most = 256; // no thread waits for more than 16 MiB being given back
   const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
   const std::uint8_t now = now_.load(std::memory_order_relaxed);
   const auto dirty_and_free = [&](slice_index at) {
@@ -164,7 +165,7 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
     }
   }
   std::size_t count = 0;
-  while (first + count < end && count < most && old(first + count)) ++count;
+  while (first + count < end && count < most_purged_at_once && old(first + count)) ++count;
   return count;
 }
 
@@ -186,7 +187,24 @@ std::size_t space::purge(std::uint8_t age) noexcept {
   slice_index first = 0;
   while (purge_run(first, age, purged)) {
   }
-  return purged;
+  return purged * slice_bytes;
+}
+
+/// Effects: gives back what the system takes of slices that it refused to take together: a page
+/// that is locked in memory is enough for that. Returns: which were given back.
+space::purged_slices space::purge_one_by_one(slice_index first, std::size_t count) noexcept {
+  constexpr int patience = 8; // where so many in a row are refused, the next would be too
+  purged_slices is_clean{};
+  std::size_t low = 0;
+  std::size_t high = count;
+  const auto give_back = [&](std::size_t at, int& refusals) {
+    is_clean[at] = os::purge(address_of(first + at), slice_bytes);
+    refusals = is_clean[at] ? 0 : refusals + 1;
+    if (is_clean[at]) the_page_returns.forget_refusals();
+  };
+  for (int refusals = 0; low < high && refusals < patience; ++low) give_back(low, refusals);
+  for (int refusals = 0; low < high && refusals < patience; --high) give_back(high - 1, refusals);
+  return is_clean;
 }
 
 bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept {
@@ -198,12 +216,26 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   mark_used(from, count);
   being_purged_ = count;
   hold.unlock();
-  const bool given_back = the_page_returns.give_back(address_of(from), count * slice_bytes);
+  purged_slices is_clean{};
+  if (the_page_returns.give_back(address_of(from), count * slice_bytes)) {
+    is_clean.fill(true);
+  } else if (!the_page_returns.refused()) {
+    is_clean = purge_one_by_one(from, count);
+  }
   purge_granule_classes(from, count);
   hold.lock();
   being_purged_ = 0;
-  mark_free(from, count, given_back);
-  if (given_back) purged += count * slice_bytes;
+  for (std::size_t at = 0; at < count;) {
+    const bool clean = is_clean[at];
+    std::size_t end = at + 1;
+    while (end < count && is_clean[end] == clean) ++end;
+    mark_free(from + at, end - at, clean);
+    // As old as before: the next pass asks again.
+    const auto freed_at = static_cast<std::uint8_t>(now_.load(std::memory_order_relaxed) - age);
+    if (!clean) std::fill_n(freed_at_ + from + at, end - at, freed_at);
+    if (clean) purged += end - at;
+    at = end;
+  }
   from += count;
   return true;
 }

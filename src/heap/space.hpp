@@ -150,7 +150,11 @@ class space {
   [[nodiscard]] bool pass_over(slice_index end) noexcept;
   [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
+  // No thread waits for more than 16 MiB being given back.
+  static constexpr std::size_t most_purged_at_once = 256;
+  using purged_slices = std::array<bool, most_purged_at_once>;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
+  [[nodiscard]] purged_slices purge_one_by_one(slice_index first, std::size_t count) noexcept;
   void purge_granule_classes(slice_index first, std::size_t count) noexcept;
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;

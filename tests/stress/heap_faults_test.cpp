@@ -2,6 +2,7 @@
 // comes to, once or from then on (SQLite's tests of lack of memory are the model). And on systems
 // with larger pages. Every scene has a process of its own, forked before the heap begins.
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -477,6 +478,35 @@ TEST_CASE("pages that are never taken back, as under mlockall, are not offered a
 }
 
 constexpr std::size_t mib = std::size_t{1} << 20;
+
+/// Effects: frees 64 MiB of which some are locked in memory. Returns: whether they could be locked.
+bool free_partly_locked(std::size_t locked_bytes) {
+  auto* const block = static_cast<std::byte*>(heapwise_malloc(64 * mib));
+  EXPECT(block != nullptr);
+  std::memset(block, 1, 64 * mib);
+  const bool locked = ::mlock(block + 10 * mib, locked_bytes) == 0; // the system limits how much
+  heapwise_free(block);
+  return locked;
+}
+
+TEST_CASE("free memory goes back although a page in its middle is locked" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    ::setenv("HEAPWISE_MALLOC_PURGE_THREAD", "0", 1);
+    if (!free_partly_locked(1)) return;
+    EXPECT(heapwise_malloc_purge() > 63 * mib);
+  });
+}
+
+TEST_CASE("the purging thread ends although some free memory is locked" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    ::setenv("HEAPWISE_MALLOC_PURGE_DELAY_MS", "2", 1);
+    if (!free_partly_locked(4 * mib)) return;
+    while (purged_so_far() < 59 * mib) std::this_thread::yield();
+    while (threads_of_process() > 1) std::this_thread::yield();
+  });
+}
 
 /// Effects: leaves this many free bytes side by side, all of them resident. Returns: where.
 void* make_room(std::size_t bytes) {
