@@ -145,4 +145,27 @@ TEST_CASE("batches of one size cross, spans fill and empty, pages are given back
   });
 }
 
+TEST_CASE("slices change their class while their pages are given back") {
+  for_each_seed(40, [](std::uint64_t seed) {
+    std::atomic<std::size_t> wrong{0};
+    stress::on_threads(3, [&](std::size_t me) {
+      stress::seed_schedule(seed, me);
+      stress::random draw{seed + me};
+      for (int turn = 0; turn < 12; ++turn) {
+        const std::size_t size = 600 + draw.below(8) * 900;
+        std::vector<signed_block> blocks;
+        for (std::size_t bytes = 0; bytes < 200'000; bytes += size) {
+          const auto value = static_cast<std::uint8_t>(draw());
+          auto* const block = static_cast<std::byte*>(heapwise_malloc(size));
+          std::memset(block, value, size);
+          blocks.push_back({block, size, value});
+        }
+        for (const signed_block& each : blocks) wrong += stress::free_block(each, draw) ? 0 : 1;
+        heapwise_malloc_purge(); // all slices are free then, but for those of other threads
+      }
+    });
+    REQUIRE(wrong == 0);
+  });
+}
+
 } // namespace
