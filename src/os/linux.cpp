@@ -227,10 +227,18 @@ constinit std::atomic<shared_number*> page_of_number{nullptr};
 
 constinit shared_number last_number{0};
 
+/// Returns: whether children get zeros for the page.
+bool wipe_on_fork(std::byte* page) noexcept {
+  // An emulator may agree to all advice, and follow none (qemu 7.2).
+  constexpr int no_advice = -1;
+  return ::madvise(page, page_bytes(), MADV_WIPEONFORK) == 0 &&
+         ::madvise(page, page_bytes(), no_advice) != 0;
+}
+
 shared_number* make_page_of_number() noexcept {
   const errno_keeper keep;
   std::byte* const page = map_anywhere(page_bytes(), PROT_READ | PROT_WRITE, 0);
-  const bool is_wiped = page != nullptr && ::madvise(page, page_bytes(), MADV_WIPEONFORK) == 0;
+  const bool is_wiped = page != nullptr && wipe_on_fork(page);
   // What the first thread finds holds for all, also that there is none.
   auto* const made = is_wiped ? ::new (page) shared_number{0} : &no_page;
   shared_number* seen = nullptr;
