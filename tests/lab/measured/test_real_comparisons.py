@@ -53,20 +53,21 @@ def test_the_same_thing_twice_is_never_called_different(tmp_path: Path) -> None:
 
 
 def test_three_percent_are_found_with_the_right_sign(tmp_path: Path) -> None:
-    """Comparisons with a noise floor over 1.5 % do not count, but may not call it faster."""
+    """Comparisons with a noise floor over 1.5 % do not count, but may not call it faster. If they
+    are more than half, the machine is too noisy: the others have their floor by chance."""
     slower = Bent("slower", {"HEAPWISE_TOY_SLOWER_PERCENT": "3"})
-    verdicts = []
-    for number in range(TRIES):
-        evidence = Workbench(tmp_path / str(number), seed=number).compare(
+    verdicts: list[str] = []
+    tried = 0
+    while tried < TRIES and len(verdicts) < PLANTED_COMPARISONS:
+        evidence = Workbench(tmp_path / str(tried), seed=tried).compare(
             ("compute", "20000"), [slower], ROUNDS_OF_PLANTED)
         row, floor = times(evidence, "slower")
         assert row.verdict != "better"
         if floor is not None and floor < LARGEST_FLOOR:
             verdicts.append(row.verdict)
-        if len(verdicts) == PLANTED_COMPARISONS:
-            break
+        tried += 1
     found = verdicts.count("worse")
     print(f"found in {found} of {len(verdicts)} comparisons with a floor under 1.5 %")
-    if len(verdicts) < PLANTED_COMPARISONS // 2:
-        pytest.skip(f"too noisy: {len(verdicts)} of {TRIES} comparisons had a floor under 1.5 %")
+    if len(verdicts) < tried / 2:
+        pytest.skip(f"too noisy: {len(verdicts)} of {tried} comparisons had a floor under 1.5 %")
     assert found >= 0.95 * len(verdicts)
