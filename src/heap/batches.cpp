@@ -77,19 +77,20 @@ class paper_stock {
 
   std::size_t trim() noexcept {
     std::size_t given_back = 0;
+    piece* refused = nullptr; // a process that has as many mappings as it may have keeps them
     std::unique_lock hold{lock_};
     for (std::size_t unneeded = least_empty_; unneeded > 0 && empty_ != nullptr; --unneeded) {
       piece* const gone = pop_empty();
       hold.unlock();
-      const bool is_gone = os::unmap(gone, piece_bytes);
-      hold.lock();
-      if (is_gone) {
+      if (os::unmap(gone, piece_bytes)) {
         given_back += piece_bytes;
       } else {
         os::purge(gone, piece_bytes);
-        push_empty(*gone);
+        gone->places[0].next = std::exchange(refused, gone);
       }
+      hold.lock();
     }
+    while (refused != nullptr) push_empty(*std::exchange(refused, refused->places[0].next));
     least_empty_ = empty_count();
     return given_back;
   }

@@ -20,6 +20,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
+#include "heap/batches.hpp"
 #include "heap/relocation.hpp"
 #include "os/os.hpp"
 #include "threads.hpp"
@@ -36,6 +37,7 @@ struct fault_plan {
   std::atomic<std::size_t> page_bytes{0}; // 0: the system's own
   std::atomic<long> threads_to_refuse{0};
   std::atomic<bool> refuse_purges{false};
+  std::atomic<bool> refuse_unmaps{false};
   std::atomic<bool> refuse_mappings{false}; // as if the process had as many as it may have
   std::atomic<bool> spoil_places{false}; // a failure unmaps the place, and nothing can come to it
   std::atomic<long> purges{0};
@@ -55,6 +57,7 @@ fault_plan plan;
 
 // The linker sends the heap's calls of the system here (--wrap), and ours to the system.
 void* real_map(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os3mapEmm");
+bool real_unmap(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5unmapEPvm");
 void* real_reserve(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os7reserveEmm");
 os::placed real_map_at(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os6map_atEPvm");
 bool real_extend(void*, std::size_t) noexcept
@@ -73,6 +76,7 @@ bool real_start(void (*)(), const void*) noexcept
 std::size_t real_page_bytes() noexcept __asm__("__real__ZN8heapwise2os10page_bytesEv");
 
 void* fake_map(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os3mapEmm");
+bool fake_unmap(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5unmapEPvm");
 void* fake_reserve(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os7reserveEmm");
 os::placed fake_map_at(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os6map_atEPvm");
 bool fake_extend(void*, std::size_t) noexcept
@@ -114,6 +118,10 @@ void wait_for_fork() {
 void* fake_map(std::size_t size, std::size_t alignment) noexcept {
   expect_pages(nullptr, size);
   return plan.next_fails() ? nullptr : real_map(size, std::max(alignment, fake_page_bytes()));
+}
+bool fake_unmap(void* at, std::size_t size) noexcept {
+  expect_pages(at, size);
+  return !plan.refuse_unmaps && real_unmap(at, size);
 }
 void* fake_reserve(std::size_t size, std::size_t alignment) noexcept {
   expect_pages(nullptr, size);
@@ -605,6 +613,37 @@ TEST_CASE("the heap grows while the process has too many mappings" *
     plan.refuse_mappings = false;
     EXPECT(heapwise_malloc(100 * mib) != nullptr);
     heapwise_malloc_purge();
+  });
+}
+
+TEST_CASE("the memory of batches goes back while the process has too many mappings" *
+          doctest::skip(HEAPWISE_SKIP_FAULTS)) {
+  play_alone([] {
+    using namespace heapwise::detail;
+    constexpr size_class small = 1;
+    std::vector<batch*> all(2000);
+    const auto use = [&] {
+      for (batch*& each : all) {
+        each = new_batch(small);
+        EXPECT(each != nullptr);
+        std::memset(each->blocks(), 1, class_table[small].batch * sizeof(std::byte*));
+      }
+      for (batch* each : all) delete_batch(each, small);
+    };
+    use();
+    trim_batches();
+    const long before = kib_of_process().resident;
+    const auto unused_kib = static_cast<long>(unused_batch_bytes() / 1024);
+    EXPECT(unused_kib > 1000);
+    plan.refuse_unmaps = true;
+    EXPECT(trim_batches() == 0);
+    // The first page of each piece says which is next.
+    if (os::page_bytes() <= 16384) EXPECT(kib_of_process().resident < before - unused_kib / 2);
+    use(); // it can still be used
+    plan.refuse_unmaps = false;
+    trim_batches();
+    EXPECT(trim_batches() > 0);
+    EXPECT(unused_batch_bytes() == 0);
   });
 }
 
