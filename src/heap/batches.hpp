@@ -21,7 +21,7 @@ struct batch {
 /// Effects: takes one of the class back for reuse. Thread safety: all.
 void delete_batch(batch* used, size_class of) noexcept;
 
-/// Effects: gives the memory back that nobody needed since the last call. Returns: the bytes given
+/// Effects: gives back the memory that was not needed since the last call. Returns: the bytes given
 /// back. Thread safety: all.
 std::size_t trim_batches() noexcept;
 

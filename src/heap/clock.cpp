@@ -98,8 +98,8 @@ bool change_phase(std::uint32_t from, std::uint32_t to) noexcept {
 /// current_cache.
 void run_clock() {
   forgo_cache();
-  // What the last thread was refused may be locked in memory for good, and lie in front of the
-  // rest.
+  // The pages that the system refused to the last thread may be locked for good, and lie in front
+  // of the others.
   the_page_returns.forget_refusals();
   std::uint32_t own_phase = ticking; // the phase that this thread was the last to set
   std::uint32_t idle_ticks = 0;

@@ -193,7 +193,7 @@ std::size_t space::purge(std::uint8_t age) noexcept {
 /// Effects: gives back what the system takes of slices that it refused to take together: a page
 /// that is locked in memory is enough for that. Returns: which were given back.
 space::purged_slices space::purge_one_by_one(slice_index first, std::size_t count) noexcept {
-  constexpr int patience = 8; // where so many in a row are refused, the next would be too
+  constexpr int patience = 8; // after this many refusals in a row the next would be refused, too
   purged_slices is_clean{};
   std::size_t low = 0;
   std::size_t high = count;

@@ -141,8 +141,9 @@ void prepare(int /*count*/, char** /*words*/, char** environment) noexcept {
   read_late_options();
 }
 
-// As a function with the attribute `constructor`, to which the loader of glibc passes these too. The
-// library is made ready before the C library (-z initfirst), which has no environment until then.
+// As a function with the attribute `constructor`, to which the loader of glibc passes these too.
+// The library is made ready before the C library (-z initfirst), which has no environment until
+// then.
 [[gnu::section(".init_array"), gnu::used]] void (*const at_load)(int, char**,
                                                                  char**) noexcept = prepare;
 

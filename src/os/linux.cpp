@@ -239,7 +239,7 @@ shared_number* make_page_of_number() noexcept {
   const errno_keeper keep;
   std::byte* const page = map_anywhere(page_bytes(), PROT_READ | PROT_WRITE, 0);
   const bool is_wiped = page != nullptr && wipe_on_fork(page);
-  // What the first thread finds holds for all, also that there is none.
+  // The answer of the first thread holds for all threads, also if it is that there is none.
   auto* const made = is_wiped ? ::new (page) shared_number{0} : &no_page;
   shared_number* seen = nullptr;
   // Release: pairs with memory_number, for the number in the page.

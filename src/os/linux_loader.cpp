@@ -1,5 +1,5 @@
-// What the heap asks of the loader. Not part of linux.cpp: a program that is linked statically has
-// no loader.
+// Requests of the heap to the loader. Not part of linux.cpp: a program that is linked statically
+// has no loader.
 #include <dlfcn.h>
 #include <link.h>
 

@@ -60,8 +60,7 @@ void* real_map(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2o
 bool real_unmap(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os5unmapEPvm");
 void* real_reserve(std::size_t, std::size_t) noexcept __asm__("__real__ZN8heapwise2os7reserveEmm");
 os::placed real_map_at(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os6map_atEPvm");
-bool real_extend(void*, std::size_t) noexcept
-    __asm__("__real__ZN8heapwise2os14extend_mappingEPvm");
+bool real_extend(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os14extend_mappingEPvm");
 os::placed real_reserve_at(void*, std::size_t) noexcept
     __asm__("__real__ZN8heapwise2os10reserve_atEPvm");
 bool real_commit(void*, std::size_t) noexcept __asm__("__real__ZN8heapwise2os6commitEPvm");
@@ -79,8 +78,7 @@ void* fake_map(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2o
 bool fake_unmap(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os5unmapEPvm");
 void* fake_reserve(std::size_t, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os7reserveEmm");
 os::placed fake_map_at(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os6map_atEPvm");
-bool fake_extend(void*, std::size_t) noexcept
-    __asm__("__wrap__ZN8heapwise2os14extend_mappingEPvm");
+bool fake_extend(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os14extend_mappingEPvm");
 os::placed fake_reserve_at(void*, std::size_t) noexcept
     __asm__("__wrap__ZN8heapwise2os10reserve_atEPvm");
 bool fake_commit(void*, std::size_t) noexcept __asm__("__wrap__ZN8heapwise2os6commitEPvm");
@@ -609,7 +607,7 @@ TEST_CASE("the heap grows while the process has too many mappings" *
       small_blocks();
       EXPECT(heapwise_malloc(70 * mib) != nullptr);
     }
-    // What the heap has grown by is as what it had before.
+    // The memory that the heap has grown by is like the memory that it had before.
     plan.refuse_mappings = false;
     EXPECT(heapwise_malloc(100 * mib) != nullptr);
     heapwise_malloc_purge();

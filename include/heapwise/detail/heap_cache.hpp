@@ -59,10 +59,10 @@ struct alignas(cache_line_bytes) heap_cache {
   heap_cache* next;                // of those without a thread
 };
 
-// What programs compiled with this header take from the library. The number is that of all that
-// they know of it: the members of heap_cache and heap_map, the size classes, and what the two
-// functions expect. A change of these needs another number. So a program uses a library that suits
-// it even if another one was preloaded.
+// The symbols that programs compiled with this header take from the library. The number stands for
+// all that such a program knows of it: the members of heap_cache and heap_map, the size classes,
+// and the contracts of the two functions. A change of these needs another number. So a program uses
+// a library that suits it even if another one was preloaded.
 inline namespace layout_1 {
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats

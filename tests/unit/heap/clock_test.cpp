@@ -96,8 +96,8 @@ TEST_CASE("much free memory lets the clock tick, and it gives everything back") 
   CHECK(how.exit_code == 0);
 }
 
-/// Effects: lets the clock tick, also if it ended before the last threads did: what these left may be
-/// less than is worth a thread.
+/// Effects: lets the clock tick, also if it ended before the last threads did: what these left may
+/// be less than is worth a thread.
 void wake_clock() {
   for (void* block : make_blocks(std::size_t{16} << 20, 1)) heapwise_free(block);
   notice_free_memory();
