@@ -60,8 +60,8 @@ class ProgramCells:
         (place / "work").mkdir(parents=True, exist_ok=True)
         work_place = str(place / "work")
         environment = self._environment(spec)
-        work = Work([f"{work_place}/{name}" for name in spec.output_files],
-                    self._filled(spec, spec.check), environment, work_place, place)
+        work = Work(spec.output_files, self._filled(spec, spec.check), environment, work_place,
+                    place)
         found = self._programs[spec.name] = WholeProgram(
             [self._filled(spec, word) for word in spec.command], environment, self.plan.seed,
             place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,

@@ -137,6 +137,23 @@ def test_a_run_that_goes_on_needs_no_second_reference(
     assert rounds.count(0) == rounds.count(1) == 3
 
 
+def test_files_are_compared_with_those_of_the_earlier_invocation(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    """Each invocation has a folder of its own for what the programs write."""
+    declare(programs, "right", "output_files = ['out']", command=script("echo same > out"))
+    declare(programs, "wrong", "output_files = ['out']", command=script(f"({OURS_DIFFERS}) > out"))
+    assert heapwise(*RUN, "--set", "program=right", env=surroundings).returncode == 0
+    done = heapwise("resume", "--runs", "2", "--json", env=surroundings)
+    checks = {check["id"]: check for check in json.loads(done.stdout)["trust"]["checks"]}
+    assert checks["V8"]["verdict"] == "pass", checks["V8"]
+    heapwise(*RUN, "--set", "program=wrong", env=surroundings)
+    heapwise("resume", "--runs", "2", "--quiet", env=surroundings)
+    assert [(p.status, p.reason) for p in stored_run(tmp_path).processes
+            if p.subject == "malloc@heapwise"] == 2 * [
+                ("output_differs", "out is not the file that the baseline writes")]
+
+
 def test_one_program_is_chosen_by_name(
     heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
 ) -> None:
