@@ -9,11 +9,11 @@ from pathlib import Path
 from heapwise.catalog import fill, system_library
 from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
 from heapwise.runner.campaign import Record, now
-from heapwise.runner.launch import Launch, launch, tail
+from heapwise.runner.launch import Launch, launch
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import WholeProgram
-from heapwise.runner.work import Work
+from heapwise.runner.work import Work, ending
 
 USUAL = {"LC_ALL": "C"}
 """Of every program, so that it sorts and prints alike on every machine."""
@@ -83,7 +83,7 @@ class ProgramCells:
             if outcome.interrupted:
                 return ""
             if outcome.facts.exit_code != 0:
-                trouble = f"its input could not be made: {tail(outcome.stderr).strip()}"
+                trouble = f"the command that makes its input {ending(outcome, self.longest_s)}"
                 break
         self._troubles[spec.name] = trouble
         return trouble

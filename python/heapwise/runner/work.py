@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heapwise.model import Status
-from heapwise.runner.launch import Launch, launch
+from heapwise.runner.launch import Launch, Outcome, launch
 from heapwise.runner.stop_switch import StopSwitch
 
 Stamp = tuple[int, int, int, int]
@@ -20,7 +20,7 @@ TICK_NS = 20_000_000
 """Kernels before 6.13 take a file's times from a clock that moves in steps of up to 10 ms."""
 
 WORDS = 200
-"""Letters of a check's own words that a reason holds."""
+"""Letters of a command's own words that a reason holds."""
 
 
 @dataclass
@@ -81,15 +81,19 @@ class Work:
             working_directory=self.working_directory, keeps_output=True), folder, stop)
         if outcome.interrupted:
             return "interrupted", "stopped by you"
-        facts = outcome.facts
-        if facts.exit_code == 0:
+        if outcome.facts.exit_code == 0:
             return "ok", ""
-        how = (f"had not ended after {timeout_s:.0f} s" if facts.timed_out
-               else f"was ended by {facts.signal_name or facts.signal}" if facts.signal
-               else f"ended with {facts.exit_code}")
-        words = (outcome.stderr.strip() or outcome.stdout.strip()).decode(errors="replace")
-        said = f": {words[-WORDS:]}" if words else ""
-        return "failed", f"--check {how}{said}"
+        return "failed", f"--check {ending(outcome, timeout_s)}"
+
+
+def ending(outcome: Outcome, timeout_s: float) -> str:
+    """How a command ended that should end with 0, and the last of its own words."""
+    facts = outcome.facts
+    how = (f"had not ended after {timeout_s:.0f} s" if facts.timed_out
+           else f"was ended by {facts.signal_name or facts.signal}" if facts.signal
+           else f"ended with {facts.exit_code}")
+    words = (outcome.stderr.strip() or outcome.stdout.strip()).decode(errors="replace")
+    return f"{how}: {words[-WORDS:]}" if words else how
 
 
 def _stamp(path: Path) -> Stamp | None:

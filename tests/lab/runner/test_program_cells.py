@@ -67,6 +67,7 @@ def test_each_trouble_has_its_row_and_no_figure(
     declare(programs, "fails_its_check", "check = 'echo it is broken >&2; exit 5'",
             command=script("echo done"))
     declare(programs, "has_no_input", "prepare = ['echo the disk is full >&2; exit 1']")
+    declare(programs, "has_no_input_either", "prepare = ['exit 7']")
     declare(programs, "ends_badly", command=script("exit 4"))
     done = heapwise(*RUN, env=surroundings)
     result = json.loads(done.stdout)
@@ -80,7 +81,8 @@ def test_each_trouble_has_its_row_and_no_figure(
         assert rows[name, baseline]["status"] == "ok"
         assert rows[name, ours]["status"] == "output_differs"
     assert "it is broken" in rows["fails_its_check", baseline]["note"]
-    assert "the disk is full" in rows["has_no_input", ours]["note"]
+    assert "ended with 1: the disk is full" in rows["has_no_input", ours]["note"]
+    assert "its input ended with 7" in rows["has_no_input_either", ours]["note"]
     assert "exit code 4" in rows["ends_badly", baseline]["note"]
     assert rows["ends_badly", ours]["status"] == "refused"
     assert "its output is not known" in rows["ends_badly", ours]["note"]
