@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from heapwise.catalog import fill, system_library
 from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
@@ -60,8 +61,8 @@ class ProgramCells:
         (place / "work").mkdir(parents=True, exist_ok=True)
         work_place = str(place / "work")
         environment = self._environment(spec)
-        work = Work(spec.output_files, self._filled(spec, spec.check), environment, work_place,
-                    place)
+        work = Work(spec.output_files, self._shell_command(spec, spec.check), environment,
+                    work_place, place)
         found = self._programs[spec.name] = WholeProgram(
             [self._filled(spec, word) for word in spec.command], environment, self.plan.seed,
             place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,
@@ -77,7 +78,7 @@ class ProgramCells:
         trouble = ""
         for command in spec.prepare:
             outcome = launch(Launch(
-                ["/bin/sh", "-c", self._filled(spec, command)], self._environment(spec),
+                ["/bin/sh", "-c", self._shell_command(spec, command)], self._environment(spec),
                 self.longest_s, working_directory=f"{self._place(spec)}/work"),
                 self._place(spec), stop)
             if outcome.interrupted:
@@ -96,8 +97,15 @@ class ProgramCells:
         return self.environment | USUAL | {"HOME": f"{self._place(spec)}/work"} | spec.environment
 
     def _filled(self, spec: ProgramSpec, word: str) -> str:
+        return fill(word, self._values(spec))
+
+    def _shell_command(self, spec: ProgramSpec, command: str) -> str:
+        """A path that is filled in may have characters that a shell would interpret."""
+        return fill(command, {name: quote(value) for name, value in self._values(spec).items()})
+
+    def _values(self, spec: ProgramSpec) -> dict[str, str]:
         small = {"size": spec.smoke_size} if self.plan.smoke and spec.smoke_size else {}
-        return fill(word, spec.places | small)
+        return spec.places | small
 
 
 def _not_run(step: Step, number: int, status: Status, reason: str) -> Process:

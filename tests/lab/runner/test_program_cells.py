@@ -34,7 +34,7 @@ def script(words: str) -> str:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    return tmp_path / "programs"
+    return tmp_path / "my programs"
 
 
 @pytest.fixture
@@ -154,6 +154,16 @@ def test_files_are_compared_with_those_of_the_earlier_invocation(
     assert [(p.status, p.reason) for p in stored_run(tmp_path).processes
             if p.subject == "malloc@heapwise"] == 2 * [
                 ("output_differs", "out is not the file that the baseline writes")]
+
+
+def test_folders_of_programs_may_have_spaces_in_their_names(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    declare(programs, "good", "prepare = ['cp {source}/program.toml input']",
+            "check = 'cmp {source}/program.toml input'",
+            command="['cat', '{source}/program.toml']")
+    assert heapwise(*RUN, env=surroundings).returncode == 0
+    assert {p.reason for p in stored_run(tmp_path).processes} == {""}
 
 
 def test_one_program_is_chosen_by_name(
