@@ -178,7 +178,7 @@ def downloads(page: Chromium, folder: Path, view: View) -> None:
     formats = find_formats()
     for form in (formats[name] for name in ("csv", "json", "markdown")):
         expected = form.write(view).encode()
-        target = folder / f"heapwise-{view.stored.run.id}.{form.SUFFIX}"
+        target = folder / f"heapwise-{view.run.id}.{form.SUFFIX}"
         page.evaluate(f"document.querySelector('[data-file=\"{target.name}\"]').click()")
         deadline = time.monotonic() + 30
         while not (target.exists() and target.stat().st_size >= len(expected)) and (

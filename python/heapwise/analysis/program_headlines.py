@@ -5,6 +5,7 @@ from __future__ import annotations
 from heapwise.analysis.gain import PEAK, gain, mean_floor, mean_gain
 from heapwise.analysis.roles import OURS
 from heapwise.analysis.rows import place
+from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.model import PROGRAM, Cell, Experiment, short_name
 from heapwise.stats.paired import PairedRatio
@@ -23,7 +24,7 @@ def program_headlines(evidence: Evidence) -> list[str]:
         for quantity in experiment.quantities:
             cells = _cells(evidence, experiment, quantity.name)
             if len(cells) > 1:
-                lines.append(_means(evidence, experiment, cells))
+                lines += _means(evidence, experiment, cells)
         if peaks := _cells(evidence, experiment, PEAK):
             lines += _larger(evidence, experiment, peaks)
     return lines
@@ -34,8 +35,9 @@ def _cells(evidence: Evidence, experiment: Experiment, quantity: str) -> list[Ce
     return sorted(found, key=lambda cell: place(experiment, cell))
 
 
-def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> str:
-    """Above 1 is better than the baseline, whatever the quantity counts."""
+def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> list[str]:
+    """Above 1 is better than the baseline, whatever the quantity counts. Nothing if no allocator
+    was measured under every program."""
     base = evidence.baselines[experiment.id]
     names = {name for cell in cells for name in evidence.table[cell]} - {
         base, *evidence.never_ranked}
@@ -47,18 +49,21 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> str
             partly.append(short_name(name))
         else:
             found[name] = ratio
+    if not found:
+        return []
     words = [f"{short_name(name)} {_figure(found[name])}"
              for name in sorted(found, key=lambda name: -found[name].ratio)]
     floor = mean_floor(evidence, cells)
     noise = f" (noise floor ±{percent(floor)})" if floor is not None else ""
     left_out = f"; not measured under every program: {listed(partly)}" if partly else ""
-    return (f"{_name(experiment)} {quantity_name(cells[0].quantity)}, geometric mean over "
+    return [f"{_name(experiment)} {quantity_name(cells[0].quantity)}, geometric mean over "
             f"{counted(len(cells), 'program')}, times better than {short_name(base)}{noise}: "
-            f"{'; '.join(words)}{left_out}")
+            f"{'; '.join(words)}{left_out}"]
 
 
 def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> list[str]:
-    """Those whose interval says so, the largest ratio first; programs without one are left out."""
+    """Those whose verdict says so, the largest ratio first; programs without an interval are left
+    out."""
     base = evidence.baselines[experiment.id]
     found: list[tuple[float, str]] = []
     measured = 0
@@ -69,7 +74,7 @@ def _larger(evidence: Evidence, experiment: Experiment, peaks: list[Cell]) -> li
         if ratio is None or ratio.high is None:
             continue
         measured += 1
-        if ratio.high < 1:
+        if judge(ratio, "higher", evidence.floors.get(cell)) == "worse":
             found.append((1 / ratio.ratio, f"{cell.parameters[PROGRAM]} {times(1 / ratio.ratio)}"))
     if not measured:
         return []

@@ -71,9 +71,10 @@ class Row:
 class Goal:
     """An aim of the project in one cell: the ratio ``of`` should be as ``aim`` says.
 
-    ``verdict`` follows from the strict interval: met or not met when all of it lies on one side,
-    and the ratio farther from the aim than the noise floor. A goal over many rows has each of them
-    in ``parts``; its figures are those of the worst.
+    ``verdict`` follows from the strict interval: met or not met if all of it lies on one side, and
+    the ratio is farther from the aim than the noise floor. A value, and a ratio that may be level,
+    is judged from its 95 % interval. A goal over many rows has each of them in ``parts``; its
+    figures are those of the worst.
     """
 
     cell: str
@@ -89,7 +90,8 @@ class Goal:
 
 @dataclass(frozen=True)
 class Expected:
-    """How one ``Expectation`` came out: judged from the strict interval, in ``unit`` (x: a ratio).
+    """How one ``Expectation`` came out, in ``unit`` (x: a ratio). A ratio is judged from the strict
+    interval, a value from its 95 % interval.
 
     One over several cells, or several peers, has each of them in ``parts`` and shows the worst.
     """

@@ -246,7 +246,8 @@ class ProcessFacts(LauncherFacts, frozen=True):
     """What a program that is a subject printed of itself."""
 
     output_files: dict[str, str] | None = None
-    """Path of a file that the user named -> a hash of what the process wrote into it."""
+    """File that the user, or the program's declaration, names -> a hash of what the process wrote
+    into it."""
 
     stderr_tail: str | None = None
     counting: bool = False

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from shlex import quote
 
 from heapwise.catalog import fill, system_library
 from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
 from heapwise.runner.campaign import Record, now
-from heapwise.runner.launch import Launch, launch, tail
+from heapwise.runner.launch import Launch, launch
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import WholeProgram
-from heapwise.runner.work import Work
+from heapwise.runner.work import Work, ending
 
 USUAL = {"LC_ALL": "C"}
 """Of every program, so that it sorts and prints alike on every machine."""
@@ -60,8 +61,8 @@ class ProgramCells:
         (place / "work").mkdir(parents=True, exist_ok=True)
         work_place = str(place / "work")
         environment = self._environment(spec)
-        work = Work([f"{work_place}/{name}" for name in spec.output_files],
-                    self._filled(spec, spec.check), environment, work_place, place)
+        work = Work(spec.output_files, self._shell_command(spec, spec.check), environment,
+                    work_place, place)
         found = self._programs[spec.name] = WholeProgram(
             [self._filled(spec, word) for word in spec.command], environment, self.plan.seed,
             place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,
@@ -77,13 +78,13 @@ class ProgramCells:
         trouble = ""
         for command in spec.prepare:
             outcome = launch(Launch(
-                ["/bin/sh", "-c", self._filled(spec, command)], self._environment(spec),
+                ["/bin/sh", "-c", self._shell_command(spec, command)], self._environment(spec),
                 self.longest_s, working_directory=f"{self._place(spec)}/work"),
                 self._place(spec), stop)
             if outcome.interrupted:
                 return ""
             if outcome.facts.exit_code != 0:
-                trouble = f"its input could not be made: {tail(outcome.stderr).strip()}"
+                trouble = f"the command that makes its input {ending(outcome, self.longest_s)}"
                 break
         self._troubles[spec.name] = trouble
         return trouble
@@ -96,8 +97,15 @@ class ProgramCells:
         return self.environment | USUAL | {"HOME": f"{self._place(spec)}/work"} | spec.environment
 
     def _filled(self, spec: ProgramSpec, word: str) -> str:
+        return fill(word, self._values(spec))
+
+    def _shell_command(self, spec: ProgramSpec, command: str) -> str:
+        """A path that is filled in may have characters that a shell would interpret."""
+        return fill(command, {name: quote(value) for name, value in self._values(spec).items()})
+
+    def _values(self, spec: ProgramSpec) -> dict[str, str]:
         small = {"size": spec.smoke_size} if self.plan.smoke and spec.smoke_size else {}
-        return fill(word, spec.places | small)
+        return spec.places | small
 
 
 def _not_run(step: Step, number: int, status: Status, reason: str) -> Process:

@@ -37,12 +37,12 @@ def experiment(*more: ProgramSpec) -> Experiment:
         programs=[*here, *more])
 
 
-def stored(*more: ProgramSpec, **changes: Any) -> StoredRun:
+def stored(*more: ProgramSpec, larger: float = LARGER, **changes: Any) -> StoredRun:
     def bend(_: str, subject: str, parameters: dict[str, Any], quantity: str, value: float
              ) -> float:
         ours = parameters.get("program") == "sqlite3" and subject == OURS
         is_peak = quantity == "peak_resident"
-        return value * LARGER / LEAN[OURS] if ours and is_peak else value
+        return value * larger / LEAN[OURS] if ours and is_peak else value
 
     return heap_run(Heap(extra=[experiment(*more)], bend=bend, **changes))
 
@@ -64,6 +64,24 @@ def test_the_geometric_mean_is_over_the_programs() -> None:
 def test_programs_in_which_ours_has_more_peak_memory_are_named() -> None:
     assert headline(stored(), "heapwise has more peak memory") == (
         "heapwise has more peak memory than glibc in 1 of 3 programs: sqlite3 1.26x")
+
+
+def test_a_program_is_named_only_if_its_row_says_that_it_is_worse() -> None:
+    """An interval that does not hold 1 is not enough."""
+    run = stored(larger=1.007)
+    (row,) = (row for row in analyse(Evidence(run)).rows if row.subject == OURS and
+              row.parameters.get("program") == "sqlite3" and row.quantity == "peak_resident")
+    assert row.ratio_low is not None
+    assert row.ratio_low > 1
+    assert row.verdict != "worse"
+    assert headline(run, "heapwise has more peak memory") == (
+        "heapwise has more peak memory than glibc in 0 of 3 programs")
+
+
+def test_without_an_allocator_beside_the_baseline_there_is_no_mean() -> None:
+    run = stored(lost=lambda experiment, subject, parameters: subject.removesuffix("-control") !=
+                 BASE and parameters.get("program") == "perl")
+    assert headline(run, "real_programs") == ""
 
 
 def test_without_an_interval_nothing_is_said_of_peaks() -> None:

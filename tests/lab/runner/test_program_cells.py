@@ -34,7 +34,7 @@ def script(words: str) -> str:
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    return tmp_path / "programs"
+    return tmp_path / "my programs"
 
 
 @pytest.fixture
@@ -67,6 +67,7 @@ def test_each_trouble_has_its_row_and_no_figure(
     declare(programs, "fails_its_check", "check = 'echo it is broken >&2; exit 5'",
             command=script("echo done"))
     declare(programs, "has_no_input", "prepare = ['echo the disk is full >&2; exit 1']")
+    declare(programs, "has_no_input_either", "prepare = ['exit 7']")
     declare(programs, "ends_badly", command=script("exit 4"))
     done = heapwise(*RUN, env=surroundings)
     result = json.loads(done.stdout)
@@ -80,7 +81,8 @@ def test_each_trouble_has_its_row_and_no_figure(
         assert rows[name, baseline]["status"] == "ok"
         assert rows[name, ours]["status"] == "output_differs"
     assert "it is broken" in rows["fails_its_check", baseline]["note"]
-    assert "the disk is full" in rows["has_no_input", ours]["note"]
+    assert "ended with 1: the disk is full" in rows["has_no_input", ours]["note"]
+    assert "its input ended with 7" in rows["has_no_input_either", ours]["note"]
     assert "exit code 4" in rows["ends_badly", baseline]["note"]
     assert rows["ends_badly", ours]["status"] == "refused"
     assert "its output is not known" in rows["ends_badly", ours]["note"]
@@ -135,6 +137,33 @@ def test_a_run_that_goes_on_needs_no_second_reference(
     rounds = [p.round for p in stored_run(tmp_path).processes]
     assert rounds.count(REFERENCE_ROUND) == 1
     assert rounds.count(0) == rounds.count(1) == 3
+
+
+def test_files_are_compared_with_those_of_the_earlier_invocation(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    """Each invocation has a folder of its own for what the programs write."""
+    declare(programs, "right", "output_files = ['out']", command=script("echo same > out"))
+    declare(programs, "wrong", "output_files = ['out']", command=script(f"({OURS_DIFFERS}) > out"))
+    assert heapwise(*RUN, "--set", "program=right", env=surroundings).returncode == 0
+    done = heapwise("resume", "--runs", "2", "--json", env=surroundings)
+    checks = {check["id"]: check for check in json.loads(done.stdout)["trust"]["checks"]}
+    assert checks["V8"]["verdict"] == "pass", checks["V8"]
+    heapwise(*RUN, "--set", "program=wrong", env=surroundings)
+    heapwise("resume", "--runs", "2", "--quiet", env=surroundings)
+    assert [(p.status, p.reason) for p in stored_run(tmp_path).processes
+            if p.subject == "malloc@heapwise"] == 2 * [
+                ("output_differs", "out is not the file that the baseline writes")]
+
+
+def test_folders_of_programs_may_have_spaces_in_their_names(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    declare(programs, "good", "prepare = ['cp {source}/program.toml input']",
+            "check = 'cmp {source}/program.toml input'",
+            command="['cat', '{source}/program.toml']")
+    assert heapwise(*RUN, env=surroundings).returncode == 0
+    assert {p.reason for p in stored_run(tmp_path).processes} == {""}
 
 
 def test_one_program_is_chosen_by_name(

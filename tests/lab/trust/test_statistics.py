@@ -8,6 +8,7 @@ from planted import compare, effect, verdict_of, with_selftest
 from synthetic import Script, compare_run
 from synthetic_shelf import Shelf, shelf_run
 
+from heapwise.evidence import Evidence
 from heapwise.model import (
     Sample,
 )
@@ -51,3 +52,18 @@ def test_the_aa_test_counts_the_intervals_that_it_shows() -> None:
     floors = found.figures["floors"]
     assert sum(floor["low"] <= 1 <= floor["high"] for floor in floors) == 2
     assert found.detail.startswith("2 of 3 A/A intervals contain 1")
+
+
+def test_a_difference_that_only_the_usual_interval_shows_is_not_claimed() -> None:
+    stored = compare_run(Script(seed=5, time={
+        "glibc": 1.0, "glibc-control": 1.0, "mimalloc": 0.9965, "jemalloc": 0.9975, "scudo": 1.0}))
+    evidence = Evidence(stored)
+    claims = {claim.subject: claim for (cell, _), claim in evidence.claims.items()
+              if cell.quantity == "wall_time"}
+    shown, _ = evidence.ratio((claims["mimalloc"].cell, "mimalloc"),
+                              (claims["mimalloc"].cell, "glibc"))
+    assert shown is not None
+    assert shown.high is not None
+    assert shown.high < 1
+    assert not claims["mimalloc"].differs
+    assert "mimalloc" not in str(verdict_of(stored, "V23").figures["fall_to_holm"])
