@@ -9,7 +9,7 @@ from typing import Literal
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Side
 from heapwise.model import Better
-from heapwise.stats.paired import STRICT_CONFIDENCE, PairedRatio
+from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import percent
 from heapwise.wording.ratios import signed_ends
 
@@ -47,7 +47,7 @@ def doubt(ratio: PairedRatio | None, floor: float | None) -> str:
             or ratio.low <= 1 <= ratio.high):
         return ""
     if ratio.strict[0] <= 1 <= ratio.strict[1]:
-        return f"{signed_ends(*ratio.strict)} at the {100 * STRICT_CONFIDENCE:g} % of a verdict"
+        return f"strict interval {signed_ends(*ratio.strict)}"
     within = max(ratio.ratio, 1 / ratio.ratio) - 1 <= (floor or 0.0)
     return f"within the noise floor of {percent(floor or 0.0)}" if within else ""
 

@@ -18,7 +18,8 @@ from heapwise.wording.suggest import did_you_mean
 FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "version"}
 OTHER_VARIABLES = {
-    "HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_TREES", "HEAPWISE_PAD"}
+    "HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_TREES", "HEAPWISE_PAD",
+    "HEAPWISE_PROGRAMS"}
 OF_LIBRARIES = ("HEAPWISE_MALLOC_", "HEAPWISE_GC_")
 """Variables that begin like this are options of a library. The verbs do not read them."""
 
