@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -62,8 +63,11 @@ class ProgramCells:
         environment = self._environment(spec)
         work = Work([f"{work_place}/{name}" for name in spec.output_files],
                     self._filled(spec, spec.check), environment, work_place, place)
+        name, *words = (self._filled(spec, word) for word in spec.command)
+        # The launcher looks only where the system has its programs, not on the user's PATH.
+        command = [shutil.which(name) or name, *words]
         found = self._programs[spec.name] = WholeProgram(
-            [self._filled(spec, word) for word in spec.command], environment, self.plan.seed,
+            command, environment, self.plan.seed,
             place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,
             self.plan.options.cpus, self.plan.timeout_s,
             system=system_library() if spec.replaces else "", longest_s=self.longest_s,

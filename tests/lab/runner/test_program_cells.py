@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -135,6 +136,21 @@ def test_a_run_that_goes_on_needs_no_second_reference(
     rounds = [p.round for p in stored_run(tmp_path).processes]
     assert rounds.count(REFERENCE_ROUND) == 1
     assert rounds.count(0) == rounds.count(1) == 3
+
+
+def test_a_program_is_started_from_the_path_of_the_user(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    """Where it was found and examined, not where the system has one of the same name."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "sort").write_text("#!/bin/sh\necho the one of the user\n")
+    (folder / "sort").chmod(0o755)
+    declare(programs, "found_first", command="['sort', '/dev/null']")
+    path = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    assert heapwise(*RUN, env=surroundings | path).returncode == 0
+    printed = {p.facts.output_bytes for p in stored_run(tmp_path).processes}
+    assert printed == {len("the one of the user\n")}
 
 
 def test_one_program_is_chosen_by_name(
