@@ -97,7 +97,9 @@ class ProgramCells:
 
     def _environment(self, spec: ProgramSpec) -> dict[str, str]:
         """Its home is its own folder, so that no settings of the user are read."""
-        return self.environment | USUAL | {"HOME": f"{self._place(spec)}/work"} | spec.environment
+        home = f"{self._place(spec)}/work"
+        folders = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config"}
+        return self.environment | USUAL | folders | spec.environment
 
     def _filled(self, spec: ProgramSpec, word: str) -> str:
         small = {"size": spec.smoke_size} if self.plan.smoke and spec.smoke_size else {}

@@ -17,6 +17,7 @@ from heapwise.store import read_run, run_ids
 ROOT = Path(__file__).resolve().parents[3]
 JEMALLOC = next(Path("/usr/lib").glob("*/libjemalloc.so.2"), None)
 OURS_DIFFERS = "case $LD_PRELOAD in *heapwise-malloc*) echo other;; *) echo same;; esac"
+HAS_ITS_OWN_SETTINGS = 'test "$HOME $XDG_CONFIG_HOME" = "$PWD $PWD/.config"'
 RUN = ("run", "heap/real_programs", "--rounds", "1", "--subjects", "malloc@heapwise", "--json")
 
 
@@ -115,7 +116,7 @@ def test_each_quantity_is_measured_in_the_folder_of_the_program(
     heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
 ) -> None:
     declare(programs, "good", "prepare = ['printf \"{size}\" > input']", "size = 9",
-            "smoke_size = 5", command=script('cat input; test "$HOME" = "$PWD"'))
+            "smoke_size = 5", command=script(f"cat input; {HAS_ITS_OWN_SETTINGS}"))
     declare(programs, "only_in_full_runs", command=script("echo"))
     done = heapwise(*RUN, "--smoke", env=surroundings)
     assert done.returncode == 0, done.stderr
