@@ -177,7 +177,7 @@ struct measure {
     given.each_repeat([&](sample& yields) {
       crowd all{threads};
       if (!all.start(worker::play_tape<Source>, tapes)) {
-        given.refuse("threads", "the system does not allow so many threads at once");
+        given.refuse("threads", "the system does not allow this many threads at once");
       }
       const std::uint64_t silent = meter.now();
       std::size_t whole = 0;

@@ -19,7 +19,7 @@ namespace {
 using namespace heapwise::bench;
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr unsigned most_seconds = 10; ///< an allocator that has not said no by then hangs
+constexpr unsigned most_seconds = 10; ///< of processor time; an allocator that did not say no hangs
 
 /// heapwise/heap.hpp without exceptions: that there is no memory is an answer here.
 struct inlined_heap_or_null : heaps::inlined_heap {
@@ -211,7 +211,7 @@ const experiment question{
         "limit_mib is what the program wants. overcommit is measured only where the machine has "
         "vm.overcommit_memory 2, and then shows whether limit_mib can be had, not where the end "
         "is, which all programs share. A process that neither ends nor is told no within 10 s "
-        "counts as dead.",
+        "of processor time, or within 100 s, counts as dead.",
     .parameters =
         {{"limit",
           "what is limited",

@@ -15,7 +15,7 @@ namespace {
 using namespace heapwise::bench;
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr unsigned most_seconds = 100; ///< of a play, which takes a few
+constexpr unsigned most_seconds = 100; ///< of processor time for a play, which takes a few
 
 /// Does nothing: what is left is the harness, and what strikes it.
 struct no_heap {
@@ -188,7 +188,7 @@ const experiment question{
     .id = "heap/worst_call",
     .question = "How long can one malloc or free take in a large heap whose sizes change?",
     .isolates =
-        "The longest call of one thread, in a heap of 1 GiB that nobody has used before. Shape "
+        "The longest call of one thread, in a heap of 1 GiB that was not used before. Shape "
         "size_shift: blocks of 128 to 768 bytes are allocated until 1 GiB is live, random ones are "
         "freed until a quarter is left, then the next range, twice as large, takes their place; "
         "three ranges, up to 512 to 3072 bytes. Shape survivors: 768 MiB of 64-byte blocks, of "

@@ -29,9 +29,9 @@ def history(commits: int) -> str:
     out = []
     for number in range(commits):
         changed = list(texts) if number == 0 else chance.sample(list(texts), FILES_A_COMMIT)
-        who = f"A. Author <author@example.org> {START_S + number * 3600} +0000"
+        author = f"A. Author <author@example.org> {START_S + number * 3600} +0000"
         words = f"Change {number}"
-        out.append(f"commit refs/heads/main\ncommitter {who}\ndata {len(words)}\n{words}\n")
+        out.append(f"commit refs/heads/main\ncommitter {author}\ndata {len(words)}\n{words}\n")
         for name in changed:
             for place in chance.sample(range(LINES), LINES_A_CHANGE):
                 texts[name][place] = line(chance)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gzip
 import sys
+import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 from itertools import islice
@@ -53,7 +54,7 @@ SELECT count(*) FROM text WHERE text MATCH 'NEAR(free pointer, 6)';
 
 
 def read_text(path: Path) -> str | None:
-    """The text of a file, unpacked, at most LONGEST_TEXT_BYTES of it; None when it is no text."""
+    """The text of a file, unpacked, at most LONGEST_TEXT_BYTES of it; None if it is not a text."""
     try:
         if path.suffix == ".gz":
             with gzip.open(path) as stream:
@@ -61,7 +62,7 @@ def read_text(path: Path) -> str | None:
         else:
             with path.open("rb") as stream:
                 content = stream.read(LONGEST_TEXT_BYTES)
-    except (OSError, EOFError):
+    except (OSError, EOFError, zlib.error):
         return None
     return None if b"\0" in content else content.decode("utf-8", "replace")
 
@@ -115,7 +116,7 @@ def main() -> None:
     megabytes = float(sys.argv[2]) if len(sys.argv) > 2 else MEGABYTES
     output.parent.mkdir(parents=True, exist_ok=True)
     fresh = output.with_suffix(".part")
-    with fresh.open("w", encoding="utf-8") as stream:
+    with fresh.open("w", encoding="utf-8", errors="replace") as stream:
         stream.writelines(statements(int(megabytes * 1e6)))
     fresh.replace(output)
     print(f"{output}: {output.stat().st_size / 1e6:.1f} MB of SQL", file=sys.stderr)

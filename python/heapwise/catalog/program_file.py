@@ -55,7 +55,7 @@ def _read(path: Path) -> ProgramSpec:
     try:
         found = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} declares no program: {error}",
+        raise Problem("E003", f"{path} does not declare a program: {error}",
                       do="see docs/how-to/add-program.md") from error
     lacking = next((name for name in found.executables if not shutil.which(name)), "")
     folder = path.parent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,8 +64,11 @@ class ProgramCells:
         environment = self._environment(spec)
         work = Work(spec.output_files, self._shell_command(spec, spec.check), environment,
                     work_place, place)
+        name, *words = (self._filled(spec, word) for word in spec.command)
+        # The launcher looks only where the system has its programs, not on the user's PATH.
+        command = [shutil.which(name) or name, *words]
         found = self._programs[spec.name] = WholeProgram(
-            [self._filled(spec, word) for word in spec.command], environment, self.plan.seed,
+            command, environment, self.plan.seed,
             place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,
             self.plan.options.cpus, self.plan.timeout_s,
             system=system_library() if spec.replaces else "", longest_s=self.longest_s,
@@ -94,7 +98,9 @@ class ProgramCells:
 
     def _environment(self, spec: ProgramSpec) -> dict[str, str]:
         """Its home is its own folder, so that no settings of the user are read."""
-        return self.environment | USUAL | {"HOME": f"{self._place(spec)}/work"} | spec.environment
+        home = f"{self._place(spec)}/work"
+        folders = {"HOME": home, "XDG_CONFIG_HOME": f"{home}/.config"}
+        return self.environment | USUAL | folders | spec.environment
 
     def _filled(self, spec: ProgramSpec, word: str) -> str:
         return fill(word, self._values(spec))

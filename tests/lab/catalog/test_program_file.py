@@ -80,5 +80,5 @@ def test_a_program_that_is_not_here_says_how_to_get_it(
 
 def test_a_misspelt_key_is_a_problem(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     toys(tmp_path, TOY.format("sh") + "chek = 'x'\n", monkeypatch)
-    with pytest.raises(Problem, match=r"toy/program\.toml declares no program.*chek"):
+    with pytest.raises(Problem, match=r"toy/program\.toml does not declare a program.*chek"):
         read_programs()

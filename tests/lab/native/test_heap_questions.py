@@ -182,10 +182,11 @@ def test_one_long_call_is_found(ask: Ask, planted: str) -> None:
 
 @contextmanager
 def busy_neighbour() -> Iterator[None]:
-    """A process that always wants the processor that this one is kept to, with all it starts."""
+    """A process that always wants the processor that this one is kept to, with all it starts. The
+    limit ends it if the tests are killed."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(allowed)})
-    neighbour = subprocess.Popen(["sh", "-c", "while :; do :; done"])
+    neighbour = subprocess.Popen(["sh", "-c", "ulimit -t 60; while :; do :; done"])
     try:
         yield
     finally:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import os
 import sqlite3
+import sys
 from pathlib import Path
 
 import full_text_index
@@ -41,6 +43,18 @@ def test_sqlite_takes_it(machine: Path) -> None:
     assert database.execute("SELECT count(*) FROM text WHERE text MATCH 'alloc*'").fetchone() == (
         20,
     )
+
+
+def test_files_that_cannot_be_read_or_named_do_no_harm(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A packed text that is damaged after its start, and a name that is not UTF-8."""
+    whole = gzip.compress(bytes(range(1, 256)) * 20)
+    (machine / "doc" / "damaged.gz").write_bytes(whole[:20] + b"\xff" * 40 + whole[60:])
+    (machine / "include" / os.fsdecode(b"caf\xe9.h")).write_text("int cup;\n")
+    monkeypatch.setattr(sys, "argv", ["", str(machine / "input.sql")])
+    full_text_index.main()
+    assert "int cup;" in (machine / "input.sql").read_text(encoding="utf-8")
 
 
 def test_the_budget_holds(machine: Path) -> None:

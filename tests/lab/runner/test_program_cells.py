@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,6 +17,7 @@ from heapwise.store import read_run, run_ids
 ROOT = Path(__file__).resolve().parents[3]
 JEMALLOC = next(Path("/usr/lib").glob("*/libjemalloc.so.2"), None)
 OURS_DIFFERS = "case $LD_PRELOAD in *heapwise-malloc*) echo other;; *) echo same;; esac"
+HAS_ITS_OWN_SETTINGS = 'test "$HOME $XDG_CONFIG_HOME" = "$PWD $PWD/.config"'
 RUN = ("run", "heap/real_programs", "--rounds", "1", "--subjects", "malloc@heapwise", "--json")
 
 
@@ -116,7 +118,7 @@ def test_each_quantity_is_measured_in_the_folder_of_the_program(
     heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
 ) -> None:
     declare(programs, "good", "prepare = ['printf \"{size}\" > input']", "size = 9",
-            "smoke_size = 5", command=script('cat input; test "$HOME" = "$PWD"'))
+            "smoke_size = 5", command=script(f"cat input; {HAS_ITS_OWN_SETTINGS}"))
     declare(programs, "only_in_full_runs", command=script("echo"))
     done = heapwise(*RUN, "--smoke", env=surroundings)
     assert done.returncode == 0, done.stderr
@@ -164,6 +166,21 @@ def test_folders_of_programs_may_have_spaces_in_their_names(
             command="['cat', '{source}/program.toml']")
     assert heapwise(*RUN, env=surroundings).returncode == 0
     assert {p.reason for p in stored_run(tmp_path).processes} == {""}
+
+
+def test_a_program_is_started_from_the_path_of_the_user(
+    heapwise: Any, programs: Path, surroundings: dict[str, str], tmp_path: Path
+) -> None:
+    """Where it was found and examined, not where the system has one of the same name."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "sort").write_text("#!/bin/sh\necho the one of the user\n")
+    (folder / "sort").chmod(0o755)
+    declare(programs, "found_first", command="['sort', '/dev/null']")
+    path = {"PATH": f"{folder}:{os.environ['PATH']}"}
+    assert heapwise(*RUN, env=surroundings | path).returncode == 0
+    printed = {p.facts.output_bytes for p in stored_run(tmp_path).processes}
+    assert printed == {len("the one of the user\n")}
 
 
 def test_one_program_is_chosen_by_name(
