@@ -25,9 +25,12 @@ namespace heapwise::bench {
 /// and multiply. What all of many differences are multiples of.
 [[nodiscard]] inline std::uint64_t tick_step() noexcept {
   constexpr int readings = 1000;
+  constexpr int longest_pause = 64;
   std::uint64_t step = 0;
   std::uint64_t last = now_ticks();
   for (int reading = 0; reading < readings; ++reading) {
+    // Equal differences are multiples of more than a step.
+    for (int pause = reading % longest_pause; pause > 0; --pause) __asm__ volatile("");
     const std::uint64_t next = now_ticks();
     step = std::gcd(step, next - last);
     last = next;
