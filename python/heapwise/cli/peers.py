@@ -61,7 +61,9 @@ def list_peers(
     if json:
         console.json(found)
         return 0
-    width = max(len(peer.name) for peer in found)
+    if not found:
+        console.say("No peer is declared: HEAPWISE_PEERS names a folder without peer files.")
+    width = max((len(peer.name) for peer in found), default=0)
     for peer in found:
         if peer.path is None:
             console.result(f"{peer.name:<{width}} missing     ->  {peer.get}")

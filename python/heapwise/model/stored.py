@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
-from heapwise.model.facts import Identity, Number, ProcessFacts, SampleFacts
+from heapwise.model.facts import Count, Identity, Number, ProcessFacts, SampleFacts
 from heapwise.model.machine import MachineFacts
 from heapwise.model.options import PlanOptions
 from heapwise.model.self_test import SelfTest
@@ -69,13 +69,13 @@ class Machine:
     host: str
     user: str
     cpu: str
-    cores: int
-    memory_bytes: int
-    caches: dict[str, int]
+    cores: Count
+    memory_bytes: Count
+    caches: dict[str, Count]
     kernel: str
     distribution: str
     libc: str
-    page_bytes: int
+    page_bytes: Count
     facts: MachineFacts = field(default_factory=MachineFacts)
     unavailable: dict[str, str] = field(default_factory=dict)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
 import pytest
 
+from heapwise.cli.frame.app import run as heapwise
 from heapwise.cli.peers import _may_install
 
 
@@ -32,3 +34,11 @@ def test_nothing_is_asked_without_a_terminal_or_a_package(monkeypatch: pytest.Mo
     monkeypatch.setattr(sys, "stdin", Terminal())
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert _may_install([])
+
+
+def test_a_folder_without_peers_is_named_as_the_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HEAPWISE_PEERS", str(tmp_path))
+    assert heapwise(["peers", "list"]) == 0
+    assert "HEAPWISE_PEERS names a folder without peer files" in capsys.readouterr().out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from synthetic_shelf import LAYOUT, Shelf, shelf_run
 from heapwise.cli.frame.app import run as heapwise
 from heapwise.evidence import Evidence
 from heapwise.report import View, pages
+from heapwise.report.pages import picture as picture_page
 from heapwise.store import StoredRun, read_run
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -97,6 +99,19 @@ def test_pictures_stand_alone(made: dict[str, str]) -> None:
         assert "var(" not in text
         assert "inherit" not in text
         assert ElementTree.fromstring(text).get("aria-label")
+
+
+def test_a_picture_is_of_cells_with_figures_whatever_their_place(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing was measured in the only cell that would fit."""
+    stored = shelf_run()
+    first = stored.samples[0]
+    lost = {s.process for s in stored.samples if s.setup == first.setup}
+    monkeypatch.setattr(picture_page, "MOST_CELLS", 1)
+    made = pages(View(Evidence(replace(
+        stored, samples=[s for s in stored.samples if s.process not in lost]))))
+    assert f"{first.experiment}.svg" in made
 
 
 def test_a_comparison_has_no_pages() -> None:

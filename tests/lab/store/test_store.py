@@ -357,6 +357,18 @@ def test_a_run_with_an_option_or_a_fact_of_another_type_is_damaged(
     assert caught.value.id == "E061"
 
 
+@pytest.mark.parametrize("name", ["cores", "memory_bytes", "page_bytes"])
+def test_a_machine_with_a_number_that_no_machine_has_is_damaged(tmp_path: Path, name: str) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    file = tmp_path / "runs/7f3a/run.json"
+    document = json.loads(file.read_text())
+    document["machine"][name] = 10**400
+    file.write_text(json.dumps(document))
+    with pytest.raises(Problem) as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"
+
+
 def make_device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 

@@ -65,8 +65,10 @@ def _bare(row: Row) -> Row:
 
 
 def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> str:
+    """Of the first cells in which something was measured."""
     found = []
-    for group in groups[:MOST_CELLS]:
+    measured = [group for group in groups if any(_shown(view, row) for row in group.rows)]
+    for group in measured[:MOST_CELLS]:
         rows = [_bare(row) for row in group.rows if _drawn(view, row)]
         name = cell_words(readable(group.experiment, group.parameters, varying))
         found.append(ladder.Step(name, rows))
