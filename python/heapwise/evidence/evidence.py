@@ -65,8 +65,9 @@ class Evidence:
 
     @cached_property
     def table(self) -> Table:
-        """Cell -> subject -> series of the kept samples."""
-        return tabulate(self.sieve.kept)
+        """Cell -> subject -> series of the kept samples, of quantities that are declared."""
+        return {cell: row for cell, row in tabulate(self.sieve.kept).items()
+                if (cell.experiment, cell.quantity) in self.quantities}
 
     @cached_property
     def cells(self) -> dict[str, list[Cell]]:

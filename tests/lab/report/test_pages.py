@@ -15,7 +15,7 @@ from synthetic_shelf import LAYOUT, Shelf, shelf_run
 
 from heapwise.cli.frame.app import run as heapwise
 from heapwise.evidence import Evidence
-from heapwise.report import View, pages
+from heapwise.report import View, build_page, pages
 from heapwise.report.pages import picture as picture_page
 from heapwise.store import StoredRun, read_run
 
@@ -112,6 +112,14 @@ def test_a_picture_is_of_cells_with_figures_whatever_their_place(
     made = pages(View(Evidence(replace(
         stored, samples=[s for s in stored.samples if s.process not in lost]))))
     assert f"{first.experiment}.svg" in made
+
+
+def test_a_quantity_that_nothing_declares_is_left_out() -> None:
+    stored = shelf_run()
+    more = replace(stored, samples=[replace(s, values=s.values | {"odd": 1.0})
+                                    for s in stored.samples])
+    assert pages(View(Evidence(more))).keys() == pages(View(Evidence(stored))).keys()
+    assert build_page([View(Evidence(more))])
 
 
 def test_a_comparison_has_no_pages() -> None:
