@@ -3,14 +3,16 @@
 # Usage: serve.sh COMMANDS
 set -eu
 socket=redis.socket
-rm -f "$socket"
+rm -f "$socket" log
+mkfifo log
 redis-server --port 0 --unixsocket "$socket" --save '' --appendonly no \
-  --enable-debug-command local >/dev/null &
+  --enable-debug-command local >log &
 server=$!
 trap 'kill "$server" 2>/dev/null || :; wait "$server" || :' EXIT
-until redis-cli -s "$socket" ping >/dev/null 2>&1; do
-  kill -0 "$server"
-  sleep 0.01
+# Without asking again and again: every run starts the same processes.
+exec 3<log
+while read -r line <&3; do
+  case $line in *'eady to accept connections'*) break ;; esac
 done
 redis-cli -s "$socket" --pipe <"$1" | grep '^errors'
 redis-cli -s "$socket" dbsize
