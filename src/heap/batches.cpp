@@ -18,61 +18,62 @@ constexpr std::size_t bytes_for(std::size_t blocks) noexcept {
   return sizeof(batch) + blocks * sizeof(std::byte*);
 }
 
-/// Large blocks come in short batches: paper of two sizes.
+/// Large blocks come in short batches, so there are arrays of two sizes.
 constexpr std::size_t long_bytes = bytes_for(max_batch);
 constexpr std::size_t short_bytes = long_bytes / 4;
-constexpr std::array paper_bytes{long_bytes, short_bytes};
+constexpr std::array bytes_of_kind{long_bytes, short_bytes};
 
-/// Returns: the number of the size of paper.
+/// Returns: which of the two sizes a batch of the class has.
 constexpr std::size_t kind_of(size_class of) noexcept {
   return bytes_for(class_table[of].batch) <= short_bytes ? 1 : 0;
 }
 
-/// Memory for papers of both sizes. It is aligned to its size, so that a paper's address leads to
-/// it. The papers follow behind it.
+/// The header of memory for batches of both sizes, which follow behind it. The memory is aligned to
+/// its size, so the address of a batch leads to the header.
 struct piece {
   struct neighbours {
     piece* next = nullptr;
     piece* previous = nullptr;
   };
-  std::array<batch*, 2> unused{};     // papers that came back
-  std::array<neighbours, 2> places{}; // in the lists of the pieces that have such papers
-  std::uint32_t papers_in_use = 0;
+  std::array<batch*, 2> unused{};     // batches that came back
+  std::array<neighbours, 2> places{}; // in the lists of the pieces that have such batches
+  std::uint32_t batches_in_use = 0;
 };
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 static_assert(sizeof(piece) <= short_bytes);
 
-piece& piece_of(batch* paper) noexcept {
-  auto* const address = reinterpret_cast<std::byte*>(paper);
-  return *reinterpret_cast<piece*>(address - reinterpret_cast<std::uintptr_t>(paper) % piece_bytes);
+piece& piece_of(batch* inside) noexcept {
+  auto* const address = reinterpret_cast<std::byte*>(inside);
+  return *reinterpret_cast<piece*>(address -
+                                   reinterpret_cast<std::uintptr_t>(inside) % piece_bytes);
 }
 
-class paper_stock {
+class batch_memory {
  public:
   batch* take(std::size_t kind) noexcept {
     const std::lock_guard hold{lock_};
     if (piece* const from = with_unused_[kind]; from != nullptr) {
-      batch* const paper = from->unused[kind];
-      from->unused[kind] = paper->next;
-      if (paper->next == nullptr) remove(*from, kind);
-      ++from->papers_in_use;
-      return paper;
+      batch* const found = from->unused[kind];
+      from->unused[kind] = found->next;
+      if (found->next == nullptr) remove(*from, kind);
+      ++from->batches_in_use;
+      return found;
     }
-    if (left_of_fresh() < paper_bytes[kind] && !make_fresh()) return nullptr;
-    auto* const paper = new (std::exchange(next_paper_, next_paper_ + paper_bytes[kind])) batch{};
-    ++fresh_->papers_in_use;
-    return paper;
+    if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
+    auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
+    ++fresh_->batches_in_use;
+    return found;
   }
 
-  void give(batch* paper, std::size_t kind) noexcept {
+  void give(batch* freed, std::size_t kind) noexcept {
     const std::lock_guard hold{lock_};
-    piece& home = piece_of(paper);
+    piece& home = piece_of(freed);
     if (home.unused[kind] == nullptr) insert(home, kind);
-    paper->next = home.unused[kind];
-    home.unused[kind] = paper;
-    --home.papers_in_use;
-    if (home.papers_in_use == 0 && &home != fresh_) become_empty(home);
+    freed->next = home.unused[kind];
+    home.unused[kind] = freed;
+    --home.batches_in_use;
+    if (home.batches_in_use == 0 && &home != fresh_) become_empty(home);
   }
 
   std::size_t trim() noexcept {
@@ -107,15 +108,15 @@ class paper_stock {
   [[nodiscard]] std::size_t left_of_fresh() const noexcept {
     if (fresh_ == nullptr) return 0;
     const std::byte* const end = reinterpret_cast<const std::byte*>(fresh_) + piece_bytes;
-    return static_cast<std::size_t>(end - next_paper_);
+    return static_cast<std::size_t>(end - next_fresh_);
   }
 
-  /// Effects: papers are cut from another piece. Returns: whether there is one.
+  /// Effects: takes another piece for new batches. Returns: whether there is one.
   bool make_fresh() noexcept {
     void* const memory = empty_ != nullptr ? pop_empty() : os::map(piece_bytes, piece_bytes);
     if (memory == nullptr) return false;
     fresh_ = new (memory) piece{};
-    next_paper_ = static_cast<std::byte*>(memory) + short_bytes;
+    next_fresh_ = static_cast<std::byte*>(memory) + short_bytes;
     return true;
   }
 
@@ -133,7 +134,7 @@ class paper_stock {
   }
 
   void become_empty(piece& whole) noexcept {
-    for (std::size_t kind = 0; kind < paper_bytes.size(); ++kind) {
+    for (std::size_t kind = 0; kind < bytes_of_kind.size(); ++kind) {
       if (whole.unused[kind] != nullptr) remove(whole, kind);
     }
     push_empty(whole);
@@ -153,25 +154,27 @@ class paper_stock {
 
   os::mutex lock_;
   std::array<piece*, 2> with_unused_{};
-  piece* fresh_ = nullptr; // papers are cut from it, up to its end
-  std::byte* next_paper_ = nullptr;
-  piece* empty_ = nullptr;                  // pieces without a paper in use
+  piece* fresh_ = nullptr; // new batches are cut from it, up to its end
+  std::byte* next_fresh_ = nullptr;
+  piece* empty_ = nullptr;                  // pieces without a batch in use
   std::atomic<std::size_t> empty_count_{0}; // written under the lock
   std::size_t least_empty_ = 0;             // since the last trim
 };
-constinit paper_stock stock;
+constinit batch_memory memory_of_batches;
 
 } // namespace
 
-batch* new_batch(size_class of) noexcept { return stock.take(kind_of(of)); }
+batch* new_batch(size_class of) noexcept { return memory_of_batches.take(kind_of(of)); }
 
-void delete_batch(batch* used, size_class of) noexcept { stock.give(used, kind_of(of)); }
+void delete_batch(batch* used, size_class of) noexcept {
+  memory_of_batches.give(used, kind_of(of));
+}
 
-std::size_t trim_batches() noexcept { return stock.trim(); }
+std::size_t trim_batches() noexcept { return memory_of_batches.trim(); }
 
-std::size_t unused_batch_bytes() noexcept { return stock.empty_bytes(); }
+std::size_t unused_batch_bytes() noexcept { return memory_of_batches.empty_bytes(); }
 
-void lock_batches() noexcept { stock.lock().lock(); }
-void unlock_batches() noexcept { stock.lock().unlock(); }
+void lock_batches() noexcept { memory_of_batches.lock().lock(); }
+void unlock_batches() noexcept { memory_of_batches.lock().unlock(); }
 
 } // namespace heapwise::detail

@@ -1,4 +1,4 @@
-// Paper on which batches are written down: the addresses of free blocks.
+// Memory for batches: arrays of the addresses of free blocks.
 #pragma once
 
 #include <cstddef>

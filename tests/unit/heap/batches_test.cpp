@@ -16,7 +16,7 @@ namespace {
 
 using namespace heapwise::detail;
 
-constexpr size_class of_large = class_count; // few blocks in a batch: short paper
+constexpr size_class of_large = class_count; // few blocks in a batch: a short array
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 

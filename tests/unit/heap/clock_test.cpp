@@ -201,7 +201,7 @@ TEST_CASE("what the batches of very many threads were written on goes back") {
       }};
     }
     for (std::thread& each : threads) each.join();
-    // Each had 22 KiB of long paper, and some of short paper.
+    // Each had 22 KiB of long batches, and some short ones.
     while (resident_kib() + count * 20 > resident_with_threads) std::this_thread::yield();
     while (unused_batch_bytes() != 0) wake_clock();
   });
