@@ -80,17 +80,6 @@ void write_settings(json_line& line, std::string_view key, const settings& cell)
   line.close('}');
 }
 
-void write_seed_figures(json_line& line, const experiment& question) {
-  line.key("seed_figures").open('[');
-  for (const auto& each : question.seed_figures) {
-    line.open('{').field("subject", each.subject).field("quantity", each.quantity);
-    write_settings(line, "parameters", each.parameters);
-    line.field("value", each.figure).field("unit", each.unit);
-    line.field("machine", each.machine).close('}');
-  }
-  line.close(']');
-}
-
 void write_expectations(json_line& line, const experiment& question) {
   line.key("expectations").open('[');
   for (const auto& each : question.expectations) {
@@ -128,9 +117,7 @@ void write_description(json_line& line, const experiment& question) {
   write_quantities(line, question);
   write_subjects(line, question);
   line.field("baseline", question.baseline).field("repeats", question.repeats);
-  line.field("dropped_repeats", question.dropped_repeats).key("seed");
-  question.seed.empty() ? line.null() : line.value(question.seed);
-  write_seed_figures(line, question);
+  line.field("dropped_repeats", question.dropped_repeats);
   write_expectations(line, question);
   line.close('}').end_of_line();
 }

@@ -48,15 +48,6 @@ struct subject {
   subject_kind kind = subject_kind::inlined;
 };
 
-struct seed_figure {
-  std::string_view subject;
-  std::string_view quantity;
-  std::vector<std::pair<std::string_view, value>> parameters;
-  double figure;
-  std::string_view unit;
-  std::string_view machine;
-};
-
 /// What is known beforehand of the hardware or of a subject; the laboratory judges it from the
 /// measured intervals. At least one of the two bounds is set.
 struct expectation {
@@ -82,8 +73,6 @@ struct experiment {
   std::string_view baseline;
   int repeats = 10;
   int dropped_repeats = 1;
-  std::string_view seed = ""; ///< the document it comes from, if any
-  std::vector<bench::seed_figure> seed_figures = {};
   std::vector<bench::expectation> expectations = {};
 };
 

@@ -3,7 +3,6 @@
 #include "harness/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/reported_caches.hpp"
-#include "sources/seed.hpp"
 #include "sources/timed_walk.hpp"
 
 namespace {
@@ -56,10 +55,6 @@ void measure(cell& given) {
                      });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, "loads", {{"lines", 64}}, figure, "M/s", caches::seed_machine};
-}
-
 const experiment question{
     .id = "cache/associativity",
     .question = "How fast are a few cache lines read over and over when all fall into one set?",
@@ -88,8 +83,6 @@ const experiment question{
                   measure<placement::friendly, caches::walk_nowhere>}},
     .baseline = "friendly",
     .repeats = 9,
-    .seed = caches::seed,
-    .seed_figures = {of_seed("friendly", 928), of_seed("conflict", 254)},
     .expectations = {{.says = "four lines in one set do not disturb each other",
                       .quantity = "loads",
                       .subject = "conflict",

@@ -7,7 +7,6 @@
 #include "harness/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/reported_caches.hpp"
-#include "sources/seed.hpp"
 #include "sources/timed_walk.hpp"
 
 namespace {
@@ -107,10 +106,6 @@ std::vector<expectation> knees() {
   return all;
 }
 
-seed_figure of_seed(std::int64_t size, double figure) {
-  return {"small_pages", "loads", {{"size", size}}, figure, "M/s", caches::seed_machine};
-}
-
 const experiment question{
     .id = "cache/levels",
     .question = "What does a load cost when the memory in use grows out of each cache?",
@@ -128,7 +123,8 @@ const experiment question{
         "physical addresses is full in some places before it is full in others. A level that "
         "another thread of the core, other processors or other machines on the same host use too "
         "ends earlier than its reported size; what a virtual machine reports need not be what it "
-        "has. The seed does not say what it walks through, nor on what pages; its machine has "
+        "has. The report latency-lab does not say what it walks through, nor on what pages; its "
+        "machine has "
         "pages of 16 KiB and lines of 128 bytes.",
     .parameters = {{"size",
                     "memory that is walked through",
@@ -145,9 +141,6 @@ const experiment question{
                   measure<page_kind::small, caches::walk_nowhere>}},
     .baseline = "huge_pages",
     .repeats = 8,
-    .seed = caches::seed,
-    .seed_figures = {of_seed(4 << 10, 1010), of_seed(256 << 10, 280), of_seed(1 << 20, 206),
-                     of_seed(16 << 20, 88), of_seed(64 << 20, 12.7)},
     .expectations = knees(),
 };
 

@@ -6,7 +6,6 @@
 #include "harness/paged_memory.hpp"
 #include "harness/rate.hpp"
 #include "sources/ring_of_lines.hpp"
-#include "sources/seed.hpp"
 
 namespace {
 
@@ -67,7 +66,7 @@ void measure(cell& given) {
 
 using four_numbers [[gnu::vector_size(16)]] = std::uint32_t;
 
-/// As the seed's scan: nothing but numbers side by side, four in an addition, four additions at
+/// As latency-lab's scan: nothing but numbers side by side, four in an addition, four additions at
 /// once.
 [[gnu::noinline]] std::uint32_t scan_packed(const four_numbers* first, std::size_t vectors) {
   four_numbers sums[4] = {};
@@ -106,7 +105,7 @@ const experiment question{
     .not_shown =
         "Several chases at once, which hide each other's waiting (cpu/ilp), and sizes that fit "
         "into a cache (cache/levels). Pages are of 4 KiB, by request, so that a random node also "
-        "misses the translation buffers (memory/tlb_pressure). The seed's three orders of "
+        "misses the translation buffers (memory/tlb_pressure). latency-lab's three orders of "
         "magnitude compare different things: its scan adds up numbers that lie side by side, 16 "
         "to a line and several in one instruction, as packed_scan does; its chase reads one "
         "number in a line. From scan to random is what the order costs.",
@@ -117,15 +116,12 @@ const experiment question{
                   measure<follow, order::of_addresses>},
                  {"random", "linked at random", measure<follow, order::random>},
                  {"scan", "nodes read without following links", measure<scan, order::of_addresses>},
-                 {"packed_scan", "4-byte numbers side by side, the seed's sequential",
+                 {"packed_scan", "4-byte numbers side by side, latency-lab's sequential",
                   measure_packed},
                  {"empty_loop", "the loop of scan without its load",
                   measure<scan_nothing, order::of_addresses>}},
     .baseline = "sequential",
     .repeats = 9,
-    .seed = caches::seed,
-    .seed_figures = {{"packed_scan", "nodes", {}, 16'700, "M/s", caches::seed_machine},
-                     {"random", "nodes", {}, 12.8, "M/s", caches::seed_machine}},
     .expectations = {{.says = "random links cost at least five times what ordered ones do",
                       .quantity = "nodes",
                       .subject = "random",

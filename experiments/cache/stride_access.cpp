@@ -5,7 +5,6 @@
 #include "harness/mapped_array.hpp"
 #include "harness/paged_memory.hpp"
 #include "harness/rate.hpp"
-#include "sources/seed.hpp"
 
 namespace {
 
@@ -71,10 +70,6 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(int stride, double figure) {
-  return {"load", "loads", {{"stride", stride}}, figure, "M/s", caches::seed_machine};
-}
-
 expectation drop(std::string_view says, int stride, double at_most) {
   return {says, "loads", "load", "load", {{"stride", stride}}, {{"stride", 1}}, 0.0, at_most};
 }
@@ -99,8 +94,6 @@ const experiment question{
                  {"empty_loop", "the same loop without its load", measure<add_up_nothing>}},
     .baseline = "load",
     .repeats = 9,
-    .seed = caches::seed,
-    .seed_figures = {of_seed(1, 3490), of_seed(4, 3330), of_seed(16, 1010), of_seed(64, 346)},
     .expectations = {drop("a new line for each load costs at least a third of the speed", 16, 0.67),
                      drop("steps beyond the line cost at least half of the speed", 64, 0.5)},
 };

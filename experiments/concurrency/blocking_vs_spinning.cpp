@@ -123,10 +123,6 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, "throughput", {}, figure, "M/s", seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/blocking_vs_spinning",
     .question = "What does a hand-over cost if the waiting thread spins, yields or sleeps?",
@@ -151,9 +147,6 @@ const experiment question{
                  {"atomic_wait", "std::atomic wait and notify_one", measure<atomic_wait_baton>}},
     .baseline = "spin",
     .repeats = 20,
-    .seed = seed_document,
-    .seed_figures = {of_seed("spin", 17.5), of_seed("yield", 0.2538),
-                     of_seed("condition_variable", 0.1072)},
     .expectations = {{.says = "spinning hands over at least five times as often as sleeping",
                       .quantity = "throughput",
                       .subject = "spin",

@@ -184,10 +184,6 @@ void measure(cell& given) {
   }
 }
 
-seed_figure of_seed(const char* test, const char* subject, const char* quantity, double figure) {
-  return {subject, quantity, {{"test", test}}, figure, "per 100k", seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/litmus",
     .question = "Which outcomes do relaxed, acquire-release and seq_cst let two threads see?",
@@ -222,12 +218,6 @@ const experiment question{
                  {"seq_cst", "memory_order_seq_cst", measure<seq_cst>}},
     .baseline = "relaxed",
     .repeats = 4,
-    .seed = seed_document,
-    .seed_figures = {of_seed("message_passing", "relaxed", "allowed", 1.4),
-                     of_seed("message_passing", "acq_rel", "forbidden", 0),
-                     of_seed("store_buffering", "relaxed", "allowed", 96'900),
-                     of_seed("store_buffering", "acq_rel", "allowed", 96'700),
-                     of_seed("store_buffering", "seq_cst", "forbidden", 0)},
     .expectations = {{.says = "relaxed shows store buffering",
                       .quantity = "allowed",
                       .subject = "relaxed",

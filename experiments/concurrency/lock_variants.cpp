@@ -167,11 +167,6 @@ std::vector<subject> subjects() {
   return all;
 }
 
-seed_figure of_seed(const char* subject, int work, int threads, double figure) {
-  return {subject, "throughput", {{"work", work}, {"threads", threads}},
-          figure,  "M/s",        seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/lock_variants",
     .question = "Which lock is cheapest, held briefly or longer, alone or fought for?",
@@ -192,13 +187,6 @@ const experiment question{
     .quantities = {throughput("times that a thread held the lock")},
     .subjects = subjects(),
     .baseline = "mutex",
-    .seed = seed_document,
-    .seed_figures = {of_seed("mutex", 1, 1, 205), of_seed("spin", 1, 1, 575),
-                     of_seed("ticket", 1, 1, 528), of_seed("mutex", 1, 4, 26.7),
-                     of_seed("spin", 1, 4, 3.18), of_seed("ticket", 1, 4, 4.33),
-                     of_seed("mutex", 32, 1, 37.7), of_seed("spin", 32, 1, 39.6),
-                     of_seed("ticket", 32, 1, 39.7), of_seed("mutex", 32, 4, 4.77),
-                     of_seed("spin", 32, 4, 2.48), of_seed("ticket", 32, 4, 2.69)},
     .expectations = {{.says = "alone, a spin lock is at least as fast as a mutex",
                       .quantity = "throughput",
                       .subject = "spin",

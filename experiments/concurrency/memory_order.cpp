@@ -236,10 +236,6 @@ void measure_empty_loop(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, const char* pattern, double figure) {
-  return {subject, "throughput", {{"pattern", pattern}}, figure, "M/s", seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/memory_order",
     .question = "What do acquire-release and seq_cst cost over relaxed?",
@@ -267,14 +263,6 @@ const experiment question{
                  {"seq_cst", "memory_order_seq_cst", measure<seq_cst>},
                  {"empty_loop", "the loop without an addition", measure_empty_loop}},
     .baseline = "acq_rel",
-    .seed = seed_document,
-    .seed_figures =
-        {of_seed("relaxed", "fetch_add_1", 527.5), of_seed("acq_rel", "fetch_add_1", 527.5),
-         of_seed("seq_cst", "fetch_add_1", 528.1), of_seed("relaxed", "fetch_add_4", 25.9),
-         of_seed("acq_rel", "fetch_add_4", 38.9), of_seed("seq_cst", "fetch_add_4", 24.0),
-         of_seed("acq_rel", "flag_handoff", 25.9), of_seed("seq_cst", "flag_handoff", 26.4),
-         of_seed("acq_rel", "publish", 13.3), of_seed("seq_cst", "publish", 13.3),
-         of_seed("acq_rel", "ring", 30.9), of_seed("seq_cst", "ring", 23.9)},
     .expectations = {{.says = "an addition costs the same in every order",
                       .quantity = "throughput",
                       .subject = "seq_cst",

@@ -150,10 +150,6 @@ std::vector<subject> subjects() {
   return all;
 }
 
-seed_figure of_seed(const char* subject, const char* shape, double figure) {
-  return {subject, "throughput", {{"shape", shape}}, figure, "M/s", seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/mpsc_mpmc",
     .question = "Which queue carries most between four producers and one or four consumers?",
@@ -172,9 +168,6 @@ const experiment question{
     .quantities = {throughput("messages")},
     .subjects = subjects(),
     .baseline = "mutex",
-    .seed = seed_document,
-    .seed_figures = {of_seed("mutex", "4P1C", 8.10), of_seed("bounded_mpmc", "4P1C", 9.55),
-                     of_seed("mutex", "4P4C", 21.2), of_seed("bounded_mpmc", "4P4C", 7.46)},
 };
 
 } // namespace

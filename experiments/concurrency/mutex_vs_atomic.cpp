@@ -75,10 +75,6 @@ void measure_empty_loop(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, int threads, double figure) {
-  return {subject, "throughput", {{"threads", threads}}, figure, "M/s", seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/mutex_vs_atomic",
     .question = "What does one shared counter cost behind a mutex, and what as an atomic?",
@@ -100,10 +96,6 @@ const experiment question{
                   measure<swapped_counter>},
                  {"empty_loop", "the loop without an addition", measure_empty_loop}},
     .baseline = "atomic",
-    .seed = seed_document,
-    .seed_figures = {of_seed("atomic", 1, 571.9), of_seed("atomic", 2, 163.3),
-                     of_seed("atomic", 4, 44.9), of_seed("mutex", 1, 221.0),
-                     of_seed("mutex", 2, 62.7), of_seed("mutex", 4, 6.67)},
     .expectations = {{.says = "an atomic is faster than a mutex that guards only a counter",
                       .quantity = "throughput",
                       .subject = "atomic",

@@ -64,10 +64,6 @@ const experiment question{
     .quantities = {throughput("messages")},
     .subjects = subjects(),
     .baseline = "mutex",
-    .seed = seed_document,
-    .seed_figures =
-        {{"mutex", "throughput", {{"batch", 64}, {"backoff", 0}}, 111.6, "M/s", seed_machine},
-         {"spsc", "throughput", {{"batch", 8}, {"backoff", 0}}, 174.1, "M/s", seed_machine}},
     .expectations = {{.says = "one message at a time, the ring without a lock is faster",
                       .quantity = "throughput",
                       .subject = "spsc",

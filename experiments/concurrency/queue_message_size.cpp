@@ -52,11 +52,6 @@ struct of_messages {
   }
 };
 
-seed_figure of_seed(const char* subject, const char* quantity, int batch, double figure,
-                    const char* unit) {
-  return {subject, quantity, {{"payload", 256}, {"batch", batch}}, figure, unit, seed_machine};
-}
-
 const experiment question{
     .id = "concurrency/queue_message_size",
     .question = "How do the size of the messages and batches of them change what a queue carries?",
@@ -77,15 +72,6 @@ const experiment question{
     .subjects = one_to_one_queues<of_messages>(),
     .baseline = "mutex",
     .repeats = 9,
-    .seed = seed_document,
-    .seed_figures = {of_seed("mutex", "throughput", 1, 23.2, "M/s"),
-                     of_seed("mutex", "bytes", 1, 5.93, "GiB/s"),
-                     of_seed("spsc", "throughput", 1, 34.5, "M/s"),
-                     of_seed("spsc", "bytes", 1, 8.83, "GiB/s"),
-                     of_seed("mutex", "throughput", 8, 40.3, "M/s"),
-                     of_seed("mutex", "bytes", 8, 10.3, "GiB/s"),
-                     of_seed("spsc", "throughput", 8, 36.5, "M/s"),
-                     of_seed("spsc", "bytes", 8, 9.35, "GiB/s")},
     .expectations = {{.says = "larger messages carry more bytes",
                       .quantity = "bytes",
                       .subject = "spsc",

@@ -108,10 +108,6 @@ constexpr const char* flat_reason =
     "built without Abseil: install libabsl-dev (its flat_hash_map) and build again";
 #endif
 
-seed_figure of_seed(const char* subject, const char* set, double figure) {
-  return {subject, rate_name, {{"set", set}}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "containers/lookup",
     .question = "Which container finds a key fastest?",
@@ -123,8 +119,10 @@ const experiment question{
         "their misses of the cache overlap; a program that needs one answer before it can ask "
         "again waits longer. Which keys are hit follows no pattern: a sorted vector and a map "
         "take as many mispredicted branches as that costs. std::hash of a number is the number in "
-        "libstdc++; the seed's 1.2 G lookups/s in an unordered_map are less than three cycles for "
-        "each and hardly were lookups of keys that the compiler did not know. The seed does not "
+        "libstdc++; latency-lab's 1.2 G lookups/s in an unordered_map are less than three cycles "
+        "for "
+        "each and hardly were lookups of keys that the compiler did not know. The report "
+        "latency-lab does not "
         "say how many keys its sets had: compare ratios.",
     .parameters = {{"set",
                     "of keys: hot (64, all found) or mixed (65536, half of the lookups miss)",
@@ -142,11 +140,6 @@ const experiment question{
                  {"flat_hash_map", "absl::flat_hash_map", flat, flat_reason},
                  {"empty_loop", "the keys are read, nothing is looked up", measure<no_lookup>}},
     .baseline = "unordered_map",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("map", "hot", 123), of_seed("unordered_map", "hot", 1220),
-                     of_seed("sorted_vector", "hot", 59.8), of_seed("map", "mixed", 15.5),
-                     of_seed("unordered_map", "mixed", 448),
-                     of_seed("sorted_vector", "mixed", 17.1)},
     .expectations = {{.says = "among many keys a hash table is at least twice as fast as a tree",
                       .quantity = rate_name,
                       .subject = "unordered_map",

@@ -73,11 +73,6 @@ void measure_loop(cell& given) {
 constexpr std::int64_t in_cache = 4096;
 constexpr std::int64_t beyond = 131'072;
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {{"elements", in_cache}},
-          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
-}
-
 expectation at_most(const char* says, const char* subject, const char* over, double bound) {
   return {.says = says,
           .quantity = rate_name,
@@ -95,10 +90,10 @@ const experiment question{
         "memory, pieces of 512 bytes, or a node for each element.",
     .not_shown =
         "Insertion, which is what lists are for. Built with -O2, as its users build: GCC 12 makes "
-        "no vector instructions of a loop whose length it does not know, and the seed's 12.7 G "
+        "no vector instructions of a loop whose length it does not know, and latency-lab's 12.7 G "
         "elements/s need them. `list` was filled once, so that its nodes lie side by side in the "
         "order of the list: the best that a list can be. `list_scattered` has the same nodes in "
-        "random order. The seed does not say how many elements it had.",
+        "random order. The report latency-lab does not say how many elements it had.",
     .parameters = {{"elements", "of the sequence", {in_cache, beyond}, {in_cache}},
                    {"items", "elements read in the timed region", {32 * beyond}, {65'536}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one element"}},
@@ -109,8 +104,6 @@ const experiment question{
                  {"empty_loop", "a loop of as many steps, nothing in it", measure_loop}},
     .baseline = "vector",
     .repeats = 16,
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("vector", 12'700), of_seed("deque", 3230), of_seed("list", 934)},
     .expectations = {at_most("a list is at most half as fast as a vector", "list", "vector", 0.5),
                      at_most("a list in random order is at most half as fast as one in order",
                              "list_scattered", "list", 0.5)},

@@ -117,11 +117,6 @@ void measure_loop(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {{"work", "map"}},
-          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "cpu/aliasing",
     .question = "What does it cost that a store may change what is read next?",
@@ -132,7 +127,8 @@ const experiment question{
     .not_shown =
         "Larger arrays, where memory decides. Built with -O2, as its users build: GCC 12 makes "
         "vector instructions only where it needs no question at run time. With -O3 compilers put "
-        "the question before the loop themselves, which is `checked`; that is why the seed saw "
+        "the question before the loop themselves, which is `checked`; that is why the report "
+        "latency-lab saw "
         "next to no difference in `map`. An overlap makes a step wait for a store of one before "
         "it, "
         "whatever the compiler does; where that is the last store of all, some processors hand "
@@ -153,9 +149,6 @@ const experiment question{
                   measure<map_may_alias, total_may_alias, 1, 1>},
                  {"empty_loop", "a loop of as many steps, nothing in it", measure_loop}},
     .baseline = "may_alias",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("may_alias", 10'110), of_seed("restrict", 10'270),
-                     of_seed("overlap", 3450)},
     .expectations = {{.says = "an overlap is at most 0.6 times as fast as one that only might be",
                       .quantity = rate_name,
                       .subject = "overlap",

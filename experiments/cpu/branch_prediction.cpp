@@ -81,10 +81,6 @@ void measure(cell& given) {
                [&] { return walk<Way>(pattern, rounds); });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "cpu/branch_prediction",
     .question = "From which length on does a branch's pattern cost, and how much?",
@@ -94,7 +90,8 @@ const experiment question{
     .not_shown =
         "Many branches that share the predictor. `random` keeps its branch a jump by force. "
         "`random_plain` is the same as a user writes it: compilers make vector or conditional "
-        "instructions of it, and then there is nothing to predict. That is why the seed saw "
+        "instructions of it, and then there is nothing to predict. That is why the report "
+        "latency-lab saw "
         "nothing: 7.5 G items/s are more than two for each cycle of its processor, which takes "
         "one taken branch in a cycle at most; its branch was not in the program. Its figure for "
         "`random` therefore stands at `random_plain`. always_taken, alternating and empty_loop do "
@@ -115,9 +112,6 @@ const experiment question{
          {"branchless", "the same, computed without a branch", measure<branchless, shuffled>},
          {"empty_loop", "the pattern is read, nothing is done", measure<nothing, shuffled>}},
     .baseline = "branchless",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("always_taken", 7490), of_seed("alternating", 7550),
-                     of_seed("random_plain", 7560), of_seed("branchless", 7880)},
     .expectations =
         {{.says = "a pattern longer than the predictor's history costs at least twice a short one",
           .quantity = rate_name,

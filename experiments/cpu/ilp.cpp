@@ -77,10 +77,6 @@ void measure_loop(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "cpu/ilp",
     .question = "What does it gain when instructions need not wait for each other's results?",
@@ -102,8 +98,6 @@ const experiment question{
                  {"empty_loop", "the loop alone", measure_loop}},
     .baseline = "dependent",
     .repeats = 16,
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("dependent", 670), of_seed("independent_4", 2300)},
     .expectations = {{.says = "four independent chains are at least twice as fast as one",
                       .quantity = rate_name,
                       .subject = "independent_4",

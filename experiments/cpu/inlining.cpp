@@ -165,11 +165,6 @@ void measure(cell& given) {
                [&, timed = loop_of<Call>(shape)] { return timed(from, rounds); });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {{"shape", "chain"}},
-          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
-}
-
 expectation at_least(const char* says, const char* shape, double bound) {
   return {.says = says,
           .quantity = rate_name,
@@ -188,7 +183,8 @@ const experiment question{
         "`independent`, sums over an array in the nearest cache; `constant`, a division by an "
         "argument that is the same number in every call.",
     .not_shown =
-        "What inlining costs: larger code, more misses of the instruction cache. The seed saw no "
+        "What inlining costs: larger code, more misses of the instruction cache. The report "
+        "latency-lab saw no "
         "difference since its shape was a chain of arithmetic: a call and its return are "
         "predicted, and done while everything waits for the multiplication. `chain` shows that. "
         "What inlining gains is what the compiler learns: in `constant` the division becomes a "
@@ -205,9 +201,6 @@ const experiment question{
                  {"function_pointer", "called through a pointer", measure<through_pointer>},
                  {"empty_loop", "the loop without the function", measure<no_call>}},
     .baseline = "inlined",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("inlined", 1220), of_seed("noinline", 1230),
-                     of_seed("function_pointer", 1240)},
     .expectations = {at_least("a constant that reaches the division makes it at least 1.5 times "
                               "as fast",
                               "constant", 1.5),

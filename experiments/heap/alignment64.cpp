@@ -1,4 +1,4 @@
-// Blocks on cache lines of their own: the fourth workload of seed 004.
+// Blocks on cache lines of their own: the fourth workload of AllocatorBench.
 #include "sources/mix.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// All sizes nearly as often: the third workload of seed 004.
+// All sizes nearly as often: the third workload of AllocatorBench.
 #include "sources/mix.hpp"
 
 namespace {

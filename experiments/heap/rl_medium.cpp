@@ -1,4 +1,4 @@
-// Medium blocks: the second workload of seed 004.
+// Medium blocks: the second workload of AllocatorBench.
 #include "sources/mix.hpp"
 
 namespace {

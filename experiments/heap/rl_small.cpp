@@ -1,4 +1,4 @@
-// Small blocks in quick succession: the first workload of seed 004.
+// Small blocks in quick succession: the first workload of AllocatorBench.
 #include "sources/mix.hpp"
 
 namespace {
@@ -10,11 +10,6 @@ struct measure {
   static void run(cell& given) { measure_mix<Source>(given, rl_small); }
 };
 
-seed_figure of_seed(int threads, double figure) {
-  return {"malloc", "throughput", {{"threads", threads}},
-          figure,   "Mops/s",     "macOS, system allocator (seed 004, table 1)"};
-}
-
 const experiment question = mix_experiment({
     .id = "heap/rl_small",
     .question = "How fast are small blocks of mixed sizes allocated and freed at random?",
@@ -22,7 +17,6 @@ const experiment question = mix_experiment({
         "malloc and free of 16 to 512 bytes, small ones most often, at most 4096 live on a thread.",
     .subjects = subjects<measure>(),
     .operations = 8'000'000,
-    .seed_figures = {of_seed(1, 13.7), of_seed(2, 19.1)},
 });
 
 } // namespace

@@ -62,7 +62,6 @@ const experiment question{
     .subjects = strategies<measure>(),
     .baseline = "global_lock",
     .repeats = 3,
-    .seed = seed,
 };
 
 } // namespace

@@ -1,4 +1,5 @@
-// Which remedy for the refill bottleneck helps, and by how much: table 1 of seed 004, continued.
+// Which remedy for the refill bottleneck helps, and by how much: table 1 of AllocatorBench,
+// continued.
 #include "sources/subjects.hpp"
 #include "sources/workloads.hpp"
 
@@ -49,11 +50,6 @@ std::vector<subject> subjects() {
   return all;
 }
 
-seed_figure of_seed(const char* subject, int threads, double figure) {
-  return {subject, "throughput", {{"workload", "rl_small"}, {"threads", threads}},
-          figure,  "Mops/s",     "macOS (seed 004, table 1)"};
-}
-
 const experiment question{
     .id = "hybrid/refill",
     .question = "Which way to refill the lists of a shared allocator lets threads scale?",
@@ -65,7 +61,8 @@ const experiment question{
         "machine's mood. Each repeat has a new allocator, so the first pages of it are faulted in "
         "while the clock runs, for all subjects but malloc. Only with more processors than threads "
         "is scaling to be seen; beyond, waiting shows, above all for a lock whose holder was "
-        "interrupted. The seed does not say how its slabs were locked or what its benchmark did "
+        "interrupted. AllocatorBench does not say how its slabs were locked or what its benchmark "
+        "did "
         "between the calls: compare ratios.",
     .parameters = parameters(),
     .quantities = {{"throughput", "Mops/s", better::higher,
@@ -73,13 +70,6 @@ const experiment question{
     .subjects = subjects(),
     .baseline = "global_lock",
     .repeats = 3,
-    .seed = seed,
-    .seed_figures = {of_seed("malloc", 1, 13.7), of_seed("malloc", 2, 19.1),
-                     of_seed("global_lock", 1, 14.0), of_seed("global_lock", 2, 7.5),
-                     of_seed("global_lock", 4, 3.6), of_seed("global_lock", 8, 2.8),
-                     of_seed("global_lock", 16, 2.9), of_seed("sharded", 1, 16.2),
-                     of_seed("sharded", 2, 7.3), of_seed("sharded", 4, 3.2),
-                     of_seed("sharded", 8, 3.0), of_seed("sharded", 16, 2.6)},
 };
 
 } // namespace

@@ -103,8 +103,6 @@ const experiment question{
                  {"mailbox_alone", "the same mailbox, filled and emptied by one side",
                   measure_alone}},
     .baseline = "pipe",
-    .seed = seed,
-    .seed_figures = {of_threads("pipe", 2.31), of_threads("mailbox", 10.6)},
     .expectations = {{.says = "a spinning mailbox is faster than two system calls",
                       .quantity = rate_name,
                       .subject = "mailbox",

@@ -69,7 +69,7 @@ const experiment question{
         "Both directions at once, which only sockets have; many writers; passing descriptors. How "
         "far the sender may run ahead differs: a pipe holds 64 KiB, a socket's buffer about 200 "
         "KiB of memory, where a small message takes more than its bytes. Threads share their table "
-        "of files, and pay a little for it in every call. The seed does not say how "
+        "of files, and pay a little for it in every call. The report latency-lab does not say how "
         "long its messages were.",
     .parameters = {between,
                    {"bytes", "of a message", {64, 4096}, {64}, "bytes", 8},
@@ -80,8 +80,6 @@ const experiment question{
                  {"socketpair_seqpacket", "Unix sequenced packets",
                   measure_sockets<SOCK_SEQPACKET>}},
     .baseline = "pipe",
-    .seed = seed,
-    .seed_figures = {of_threads("pipe", 2.43), of_threads("socketpair", 1.42)},
 };
 
 } // namespace

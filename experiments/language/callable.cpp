@@ -44,7 +44,8 @@ const experiment question{
     .isolates = "The same small work, always the same, so that every jump is predicted.",
     .not_shown =
         "The making of a std::function, which allocates when what it holds is larger than two "
-        "pointers; a std::function that is empty or changes. The seed's function pointer, at one "
+        "pointers; a std::function that is empty or changes. latency-lab's function pointer, at "
+        "one "
         "call a cycle, was known to its compiler and inlined: here that is "
         "`function_pointer_known`; `function_pointer` is one that the compiler knows nothing of, "
         "and then std::function is that and a little more.",
@@ -59,9 +60,6 @@ const experiment question{
                  empty_loop},
     .baseline = "lambda",
     .repeats = 16,
-    .seed = seed,
-    .seed_figures = {of_seed("lambda", 3570), of_seed("functor", 3600),
-                     of_seed("function_pointer_known", 3630), of_seed("std_function", 1230)},
     .expectations = {{.says = "a functor is a lambda",
                       .quantity = rate_name,
                       .subject = "functor",

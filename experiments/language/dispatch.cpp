@@ -71,7 +71,7 @@ const experiment question{
         "by a template, called through a pointer, called through a virtual table.",
     .not_shown =
         "Jumps that cannot be predicted (language/variant_vs_virtual), and what a compiler makes "
-        "of several inlined calls at once (cpu/inlining). The seed's function pointer, at one "
+        "of several inlined calls at once (cpu/inlining). latency-lab's function pointer, at one "
         "call a cycle, was known to its compiler and inlined: here that is "
         "`function_pointer_known`; `function_pointer` is one that the compiler knows nothing of.",
     .parameters = {items},
@@ -85,9 +85,6 @@ const experiment question{
                  empty_loop},
     .baseline = "template",
     .repeats = 16,
-    .seed = seed,
-    .seed_figures = {of_seed("template", 3100), of_seed("function_pointer_known", 2950),
-                     of_seed("virtual", 1140)},
     .expectations = {{.says = "a virtual call is at most 0.8 times as fast as no call",
                       .quantity = rate_name,
                       .subject = "virtual",

@@ -153,12 +153,6 @@ void measure(cell& given) {
   });
 }
 
-seed_figure when(const char* subject, const char* failures, double figure) {
-  seed_figure of = of_seed(subject, figure);
-  of.parameters = {{"failures", failures}};
-  return of;
-}
-
 const experiment question{
     .id = "language/error_signalling",
     .question = "What does it cost to say that a function may fail, and that it did?",
@@ -168,7 +162,7 @@ const experiment question{
     .not_shown =
         "Deeper stacks, which make exceptions dearer: each frame between is searched and unwound. "
         "Several threads that throw at once. Destructors on the way. An exception allocates, in "
-        "the timed loop, since that is part of throwing. How rare the seed's failures were it "
+        "the timed loop, since that is part of throwing. How rare latency-lab's failures were it "
         "does not say; its functions were inlined.",
     .parameters = {{"failures", "none or rare (one in 1024)", {"none", "rare"}, {"none", "rare"}},
                    items},
@@ -179,9 +173,6 @@ const experiment question{
                  {"cannot_fail", "the call alone, nothing to say", measure<cannot_fail>},
                  empty_loop},
     .baseline = "error_code",
-    .seed = seed,
-    .seed_figures = {when("error_code", "none", 3500), when("exception", "none", 2660),
-                     when("error_code", "rare", 2460), when("exception", "rare", 398)},
     .expectations = {{.says = "one exception in 1024 calls costs more than all the calls",
                       .quantity = rate_name,
                       .subject = "exception",

@@ -103,8 +103,6 @@ const experiment question{
                  {"dynamic_cast", "dynamic_cast, tried", measure_kinds<by_cast>},
                  empty_loop_of_kinds},
     .baseline = "tag",
-    .seed = seed,
-    .seed_figures = {of_rotating("tag", 988.6), of_rotating("dynamic_cast", 68.0)},
     .expectations = {{.says = "dynamic_cast is at most a third as fast as a tag that is predicted",
                       .quantity = rate_name,
                       .subject = "dynamic_cast",

@@ -129,7 +129,8 @@ const experiment question{
         "Alternatives of different sizes, which make every variant as large as the largest, and "
         "objects strewn over the heap, as those of a hierarchy often are. The virtual objects are "
         "reached through pointers, since that is how they are kept: one more load each. In random "
-        "order the mispredicted jump is nearly all of it, for both. The seed does not say in "
+        "order the mispredicted jump is nearly all of it, for both. The report latency-lab does "
+        "not say in "
         "which order its kinds came; at its speed they were predicted.",
     .parameters = {order, kind_items},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one object asked"}},
@@ -139,8 +140,6 @@ const experiment question{
                  {"virtual", "virtual function", measure_kinds<hierarchy>},
                  empty_loop_of_kinds},
     .baseline = "virtual",
-    .seed = seed,
-    .seed_figures = {of_rotating("variant", 553), of_rotating("virtual", 656)},
     .expectations = {{.says = "an order that cannot be predicted at most halves the speed of calls",
                       .quantity = rate_name,
                       .subject = "virtual",

@@ -179,11 +179,6 @@ void measure(cell& given) {
   }
 }
 
-seed_figure of_seed(const char* subject, const char* fields, double figure) {
-  return {subject, "items", {{"fields", std::string_view{fields}}},
-          figure,  "M/s",   "Apple Silicon, 8 cores (seed 002)"};
-}
-
 constexpr std::int64_t in_cache = 512;
 constexpr std::int64_t in_memory = 1 << 20;
 
@@ -200,7 +195,8 @@ const experiment question{
     .not_shown =
         "Random access, where a structure brings all fields of an item at once and arrays cost a "
         "cache miss for each field. Compilers that vectorise at the chosen level of optimisation "
-        "make soa what soa_by_four is; the build's flags are in the run. The seed names neither "
+        "make soa what soa_by_four is; the build's flags are in the run. The report latency-lab "
+        "names neither "
         "its structures nor its number of items: its figures stand beside those of a million.",
     .parameters =
         {{"fields", "used by an update", {"all", "two_of_many"}, {"all", "two_of_many"}},
@@ -214,9 +210,6 @@ const experiment question{
                  {"empty_loop", "the loop without the fields", measure<way::nothing>}},
     .baseline = "aos",
     .repeats = 9,
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("aos", "all", 1318), of_seed("soa", "all", 1303),
-                     of_seed("aos", "two_of_many", 983), of_seed("soa", "two_of_many", 1396)},
     .expectations = {{.says = "two fields of sixteen are read faster from arrays of their own",
                       .quantity = "items",
                       .subject = "soa",

@@ -2,8 +2,8 @@
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "sources/rounds.hpp"
-#include "sources/seed.hpp"
 #include "sources/sources.hpp"
+#include "sources/throughput.hpp"
 
 namespace {
 
@@ -50,16 +50,16 @@ const experiment question{
         "The allocator: one thread, one size, blocks out one after the other and back in the same "
         "order. A number is written to each block and read back before it is freed: no two "
         "blocks can be one. pmr_limited sets largest_required_pool_block to the size of the "
-        "blocks; pmr_by_list does what the seed's C++ library does when that is set.",
+        "blocks; pmr_by_list does what latency-lab's C++ library does when that is set.",
     .not_shown =
         "Sizes that change (memory/mixed_size_variants), other orders of freeing, other threads, "
         "other libraries under malloc (heap/pair, heap/rl_small). What frees all at once (arena, "
         "pmr_monotonic, heap_cleared) does so at the end of each round, inside the clock, and its "
-        "single frees do nothing but count. The seed's 14.7 thousand operations a second are no "
+        "single frees do nothing but count. latency-lab's 14.7 thousand operations a second are no "
         "property of pool resources: its C++ library takes blocks for too large for its pools "
         "when largest_required_pool_block is set to their size, and then looks for each freed "
         "block in a list of all; with oldest first that grows with the square of what is alive. "
-        "pmr_by_list shows it here. --set live=65536 comes near the seed's figure, slowly.",
+        "pmr_by_list shows it here. --set live=65536 comes near latency-lab's figure, slowly.",
     .parameters =
         {{"live", "blocks out at once", {64, 4096}, {64, 1024}},
          {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
@@ -84,11 +84,6 @@ const experiment question{
          {"empty_loop", "the same loop with blocks that are there", measure<memory::nothing>}},
     .baseline = "new",
     .repeats = 8,
-    .seed = memory::seed,
-    .seed_figures = {memory::of_seed("new", 33.3), memory::of_seed("malloc", 44.3),
-                     memory::of_seed("pmr_monotonic", 133.8),
-                     memory::of_seed("pmr_unsynchronized", 0.0147),
-                     memory::of_seed("pmr_by_list", 0.0147), memory::of_seed("arena", 391.8)},
     .expectations = {{.says = "a list of all blocks costs at least five times as much for 64 times "
                               "as many",
                       .quantity = "throughput",

@@ -8,8 +8,8 @@
 #include "heapwise/thread/lock_free.hpp"
 #include "heapwise/thread/mutex.hpp"
 #include "heapwise/thread/thread_cached.hpp"
-#include "sources/seed.hpp"
 #include "sources/shared_sources.hpp"
+#include "sources/throughput.hpp"
 #include "workload/parcel_ring.hpp"
 
 namespace {
@@ -115,7 +115,8 @@ const experiment question{
         "consumer's would fill and the producer's run dry. The synchronized pool of the C++ "
         "library here keeps pools "
         "for each thread; a block that another thread frees is looked for in those of all "
-        "threads, under a lock that all must take. The seed does not say how its blocks travel, "
+        "threads, under a lock that all must take. The report latency-lab does not say how its "
+        "blocks travel, "
         "nor how many are on the way.",
     .parameters = {{"blocks",
                     "handed over, whole batches of 64",
@@ -139,9 +140,6 @@ const experiment question{
          {"empty_loop", "the ring alone, with blocks that are there", measure<blocks_there>}},
     .baseline = "new",
     .repeats = 8,
-    .seed = memory::seed,
-    .seed_figures = {memory::of_seed("new", 20.8), memory::of_seed("malloc", 25.6),
-                     memory::of_seed("locked", 7.01), memory::of_seed("pmr_synchronized", 0.8828)},
     .expectations = {{.says = "the ring alone is faster than any allocator behind it",
                       .quantity = "throughput",
                       .subject = "empty_loop",

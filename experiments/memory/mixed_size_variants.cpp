@@ -6,8 +6,8 @@
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "sources/rounds.hpp"
-#include "sources/seed.hpp"
 #include "sources/sources.hpp"
+#include "sources/throughput.hpp"
 #include "workload/replay.hpp"
 
 namespace {
@@ -95,7 +95,7 @@ const experiment question{
         "What frees all at once (arena, pmr_monotonic, heap_cleared) does so at the end of the "
         "tape, inside the clock, needs room for all of its blocks and so walks through more "
         "memory than the caches hold: figures of arenas depend on the length of the tape. The "
-        "seed does not say what sizes it mixes, nor in what order it frees.",
+        "report latency-lab does not say what sizes it mixes, nor in what order it frees.",
     .parameters =
         {{"tape", "operations on the tape", {100'000}, {4'000}, "", 2},
          {"region", "that a timed region is made to last, one tape at least", {15}, {1}, "ms"}},
@@ -116,9 +116,6 @@ const experiment question{
                   measure<memory::nothing>}},
     .baseline = "new",
     .repeats = 10,
-    .seed = memory::seed,
-    .seed_figures = {memory::of_seed("new", 36.2), memory::of_seed("malloc", 47.7),
-                     memory::of_seed("pmr_unsynchronized", 133.5)},
 };
 
 } // namespace

@@ -7,8 +7,8 @@
 #include "heapwise/thread/lock_free.hpp"
 #include "heapwise/thread/mutex.hpp"
 #include "heapwise/thread/thread_cached.hpp"
-#include "sources/seed.hpp"
 #include "sources/shared_sources.hpp"
+#include "sources/throughput.hpp"
 
 namespace {
 
@@ -74,10 +74,6 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return memory::of_seed(subject, figure, {{"threads", 1}});
-}
-
 const experiment question{
     .id = "memory/pool",
     .question = "What does a pool of one block size gain over new, and what do its locks lose?",
@@ -90,7 +86,8 @@ const experiment question{
     .not_shown =
         "Blocks that another thread frees (memory/cross_thread_free). With more threads than "
         "processors the figures hold the scheduler: a thread that is stopped while it holds the "
-        "lock stops all. The time is from the first start to the last stop. The seed does "
+        "lock stops all. The time is from the first start to the last stop. The report latency-lab "
+        "does "
         "not say how many threads it had; its figures stand beside those of one thread. Other "
         "libraries' pools are in pool/concurrent.",
     .parameters =
@@ -116,9 +113,6 @@ const experiment question{
                   measure<memory::shared_nothing>}},
     .baseline = "new",
     .repeats = 8,
-    .seed = memory::seed,
-    .seed_figures = {of_seed("new", 109.3), of_seed("locked", 21.3),
-                     of_seed("thread_local", 103.1)},
     .expectations = {{.says = "a pool behind one lock is slower than a pool for each thread",
                       .quantity = "throughput",
                       .subject = "locked",

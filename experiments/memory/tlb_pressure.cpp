@@ -7,7 +7,7 @@
 #include "harness/mapped_array.hpp"
 #include "harness/paged_memory.hpp"
 #include "harness/rate.hpp"
-#include "sources/seed.hpp"
+#include "sources/throughput.hpp"
 
 namespace {
 
@@ -112,11 +112,6 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, "loads", {{"pages", std::string_view{"4k"}}},
-          figure,  "M/s",   memory::seed_machine};
-}
-
 const experiment question{
     .id = "memory/tlb_pressure",
     .question = "What does it cost when each access goes to another page?",
@@ -137,7 +132,7 @@ const experiment question{
         "random_near then. "
         "page_stride has a fixed step, which some prefetchers follow across pages. Physical "
         "pages of 4 KiB lie where the kernel found them, so that a second-level cache may be "
-        "used less evenly than on huge pages. The seed's contiguous walk is slower than its "
+        "used less evenly than on huge pages. latency-lab's contiguous walk is slower than its "
         "page-stride walk, so it must count pages where the others count loads, and read all of "
         "each page: here every subject counts loads, and that figure is left out. Its machine has "
         "pages of 16 KiB.",
@@ -157,8 +152,6 @@ const experiment question{
           measure<side_by_side, order::of_addresses, false>}},
     .baseline = "random_near",
     .repeats = 9,
-    .seed = memory::seed,
-    .seed_figures = {of_seed("page_stride", 873.8), of_seed("random", 671.2)},
     .expectations = {{.says = "a page for each line costs at least a third more on 4 KiB pages",
                       .quantity = "latency",
                       .subject = "random",

@@ -85,11 +85,6 @@ void measure(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, const char* shape, double figure) {
-  return {subject, rate_name, {{"shape", shape}},
-          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "network/loopback",
     .question = "What does it cost to talk to a neighbour over TCP rather than a Unix socket?",
@@ -115,10 +110,6 @@ const experiment question{
     .subjects = {{"tcp", "TCP over 127.0.0.1", measure<over_tcp>},
                  {"unix_stream", "Unix stream sockets", measure<over_unix>}},
     .baseline = "tcp",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("tcp", "stream", 1.57), of_seed("unix_stream", "stream", 1.54),
-                     of_seed("tcp", "ping_pong", 0.0455),
-                     of_seed("unix_stream", "ping_pong", 0.2096)},
     .expectations = {{.says = "round trips are at most half as many as messages of a stream",
                       .quantity = rate_name,
                       .subject = "unix_stream",

@@ -1,4 +1,4 @@
-// Many blocks out, many blocks back: the first scenario of the seeds.
+// Many blocks out, many blocks back: the first scenario of the published reports.
 #include <algorithm>
 
 #include "harness/distinct.hpp"
@@ -64,21 +64,6 @@ struct measure {
   }
 };
 
-seed_figure of_seed(const char* subject, const char* quantity, double figure, const char* when) {
-  return {subject,
-          quantity,
-          {{"block_size", 64},
-           {"iterations", 1'000'000},
-           {"touch", "write"},
-           {"free_order", "address"}},
-          figure,
-          "ns/op",
-          when};
-}
-
-constexpr const char* seed_000 = "i5-6600K, Windows 10, MSVC 19.51 (seed 000)";
-constexpr const char* seed_001 = "i5-6600K, Windows 10, MSVC 19.51 (seed 001, median)";
-
 const experiment question{
     .id = "pool/bulk",
     .question =
@@ -92,9 +77,11 @@ const experiment question{
         "clock starts, malloc keeps from the first repeat, which is dropped, what it uses in the "
         "others; only the pmr pools fetch memory inside the clock: minor_faults of the samples "
         "tells. "
-        "touch=write is the seeds' method: one byte is written to each block inside the clock, "
+        "touch=write is the published reports' method: one byte is written to each block inside "
+        "the clock, "
         "when "
-        "freeing too, which costs more than some pools do; the seeds' figures belong to it.",
+        "freeing too, which costs more than some pools do; the published reports' figures belong "
+        "to it.",
     .parameters = {{"iterations", "blocks taken in each region", {1'000'000}, {2'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
                    {"touch",
@@ -111,19 +98,6 @@ const experiment question{
                     "one allocation of a block that was freed before"}},
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
-    .seed = "001_0d1181eeaecb854e.txt",
-    .seed_figures = {of_seed("unsynchronized", "alloc_fresh", 6.857, seed_001),
-                     of_seed("unsynchronized", "free", 8.311, seed_001),
-                     of_seed("malloc", "alloc_fresh", 75.529, seed_001),
-                     of_seed("malloc", "free", 44.463, seed_001),
-                     of_seed("unsynchronized", "alloc_fresh", 11.80, seed_000),
-                     of_seed("unsynchronized", "free", 10.36, seed_000),
-                     of_seed("mutex", "alloc_fresh", 34.69, seed_000),
-                     of_seed("mutex", "free", 56.17, seed_000),
-                     of_seed("lock_free", "alloc_fresh", 18.61, seed_000),
-                     of_seed("lock_free", "free", 22.73, seed_000),
-                     of_seed("malloc", "alloc_fresh", 71, seed_000),
-                     of_seed("malloc", "free", 41, seed_000)},
 };
 
 } // namespace

@@ -1,4 +1,5 @@
-// The interleaved loop on several threads that share one pool: the third scenario of the seeds.
+// The interleaved loop on several threads that share one pool: the third scenario of the published
+// reports.
 #include <atomic>
 
 #include "sources/pairs.hpp"
@@ -49,17 +50,6 @@ struct measure_local {
   }
 };
 
-seed_figure of_seed(const char* subject, int threads, double figure, const char* build) {
-  return {
-      subject, "alloc_free", {{"block_size", 64}, {"iterations", 1'000'000}, {"threads", threads}},
-      figure,  "ns/op",      build};
-}
-
-constexpr const char* none_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, NONE build)";
-constexpr const char* mutex_build = "i5-6600K, Windows 10, MSVC 19.51 (seed 000, MUTEX build)";
-constexpr const char* lock_free_build =
-    "i5-6600K, Windows 10, MSVC 19.51 (seed 000, LOCKFREE build)";
-
 const experiment question{
     .id = "pool/concurrent",
     .question = "What does a pair of allocation and free cost when several threads share one pool?",
@@ -67,8 +57,9 @@ const experiment question{
     .not_shown =
         "Blocks that one thread allocates and another frees. With more threads than "
         "processors the figure also holds the scheduler. The figure is wall time over the "
-        "pairs of all threads, as in the seeds: perfect scaling on P processors divides it "
-        "by P. The seeds' machine had 4 processors.",
+        "pairs of all threads, as in the published reports: perfect scaling on P processors "
+        "divides it "
+        "by P. The published reports' machine had 4 processors.",
     .parameters = {{"iterations", "pairs of each thread", {1'000'000}, {2'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
                    {"threads", "threads at once", {1, 2, 4, 8}, {1, 2}}},
@@ -76,13 +67,6 @@ const experiment question{
                     "wall time over all pairs; one op is a pair, with one byte written"}},
     .subjects = pools::for_many_threads<measure, measure_local>(),
     .baseline = "malloc@glibc",
-    .seed = "000_2e06d77cf9740409.txt",
-    .seed_figures = {of_seed("unsynchronized", 1, 9.52, none_build),
-                     of_seed("malloc", 1, 47.77, none_build),
-                     of_seed("mutex", 4, 69.54, mutex_build),
-                     of_seed("malloc", 4, 31.75, mutex_build),
-                     of_seed("lock_free", 4, 41.79, lock_free_build),
-                     of_seed("malloc", 4, 23.80, lock_free_build)},
 };
 
 } // namespace

@@ -70,7 +70,6 @@ const experiment question{
                    {"free", "ns/op", better::lower, "one free"}},
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
-    .seed = "000_2e06d77cf9740409.txt",
 };
 
 } // namespace

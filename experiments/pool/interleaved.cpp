@@ -1,4 +1,4 @@
-// A block out and back at once, over and over: the second scenario of the seeds.
+// A block out and back at once, over and over: the second scenario of the published reports.
 #include "sources/pairs.hpp"
 #include "sources/subjects.hpp"
 
@@ -24,14 +24,6 @@ struct measure {
   }
 };
 
-seed_figure of_seed(const char* subject, double figure, const char* when) {
-  return {subject, "alloc_free", {{"block_size", 64}, {"iterations", 1'000'000}},
-          figure,  "ns/op",      when};
-}
-
-constexpr const char* seed_000 = "i5-6600K, Windows 10, MSVC 19.51 (seed 000)";
-constexpr const char* seed_001 = "i5-6600K, Windows 10, MSVC 19.51 (seed 001, median)";
-
 const experiment question{
     .id = "pool/interleaved",
     .question =
@@ -39,7 +31,8 @@ const experiment question{
     .isolates = "The shortest path of an allocator on one thread, everything in the nearest cache.",
     .not_shown =
         "Many blocks at once (pool/bulk), other threads (pool/concurrent), cache misses. One "
-        "op is one pair. One byte of the block is written in each pair, as in the seeds. "
+        "op is one pair. One byte of the block is written in each pair, as in the published "
+        "reports. "
         "What allocators do "
         "once, at their first allocation, is done before. What is a template is inlined into the "
         "loop, what comes from a library is called: "
@@ -50,11 +43,6 @@ const experiment question{
                     "one op is a pair: one allocation, one byte written, one free"}},
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
-    .seed = "001_0d1181eeaecb854e.txt",
-    .seed_figures = {of_seed("unsynchronized", 11.210, seed_001),
-                     of_seed("malloc", 49.916, seed_001), of_seed("unsynchronized", 9.32, seed_000),
-                     of_seed("mutex", 47.19, seed_000), of_seed("lock_free", 31.74, seed_000),
-                     of_seed("malloc", 47, seed_000)},
 };
 
 } // namespace

@@ -104,7 +104,6 @@ const experiment question{
                    {"free_max", "ns", better::lower, "all of them"}},
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
-    .seed = "000_2e06d77cf9740409.txt",
 };
 
 } // namespace

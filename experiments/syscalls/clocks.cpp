@@ -92,10 +92,6 @@ void measure_loop(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "syscalls/clocks",
     .question = "What does it cost to ask for the time?",
@@ -123,9 +119,6 @@ const experiment question{
                   measure<now_ticks, nature::ticks>},
                  {"empty_loop", "a loop of as many steps, nothing in it", measure_loop}},
     .baseline = "clock_gettime",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("steady_clock", 70.1), of_seed("system_clock", 65.6),
-                     of_seed("clock_gettime", 73.9), of_seed("gettimeofday", 98.2)},
     .expectations = {{.says = "a reading without a system call is at least 1.5 times as fast",
                       .quantity = rate_name,
                       .subject = "clock_gettime",

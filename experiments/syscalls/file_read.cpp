@@ -134,11 +134,6 @@ constexpr void (*uring)(cell&) = nullptr;
 constexpr const char* uring_reason = "built without liburing: install liburing-dev, build again";
 #endif
 
-seed_figure of_seed(const char* subject, const char* order, double figure) {
-  return {subject, rate_name, {{"order", order}},
-          figure,  "GiB/s",   "Apple Silicon, 8 cores (seed 002)"};
-}
-
 constexpr std::int64_t large_block = 65'536;
 
 const experiment question{
@@ -150,7 +145,7 @@ const experiment question{
     .not_shown =
         "The disk. Files larger than memory. More than one thread. io_uring keeps eight reads in "
         "flight, which gains most where a read has to wait for a disk; here each is done at once. "
-        "The file system is the one under the folder for temporary files. The seed's 676 GiB/s "
+        "The file system is the one under the folder for temporary files. latency-lab's 676 GiB/s "
         "for a mapping are more than its memory can give: the bytes that it counted were not "
         "read. Here they are, and `mmap` is about as fast as `memory`; it may win a little, since "
         "the page cache may hold a file in larger pieces than pages of 4 KiB.",
@@ -169,9 +164,6 @@ const experiment question{
                  {"io_uring", "io_uring, eight reads in flight", uring, uring_reason},
                  {"memory", "the adding alone, in memory of the process", measure_memory}},
     .baseline = "read",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("read", "sequential", 6.70), of_seed("pread", "random", 5.51),
-                     of_seed("mmap", "sequential", 676.4)},
     .expectations = {{.says = "a mapping that stays is faster than reads of a page each",
                       .quantity = rate_name,
                       .subject = "mmap",

@@ -79,10 +79,6 @@ void measure_synchronized(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {}, figure, "GiB/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
 expectation at_most(const char* says, const char* subject, const char* over, double bound) {
   return {.says = says, .quantity = rate_name, .subject = subject, .over = over, .at_most = bound};
 }
@@ -98,7 +94,7 @@ const experiment question{
         "A disk under load, and files that do not fit into memory. `shared_msync` has a disk in "
         "it, or memory where the folder for temporary files lies in memory, and whatever else the "
         "disk does: its figures scatter more than the others. It also marks each page anew, since "
-        "msync makes them clean. The seed's msync, at 12 GiB/s, cannot have waited for a disk.",
+        "msync makes them clean. latency-lab's msync, at 12 GiB/s, cannot have waited for a disk.",
     .parameters = {{"bytes", "of the file", {16 << 20}, {1 << 20}, "bytes"}},
     .quantities = {{rate_name, "GiB/s", better::higher, "bytes written"}},
     .subjects = {{"private_first_touch", "private, first write", measure_first<MAP_PRIVATE>},
@@ -107,9 +103,6 @@ const experiment question{
                  {"shared_rewrite", "shared, written before", measure_again<MAP_SHARED>},
                  {"shared_msync", "shared, written and synchronized", measure_synchronized}},
     .baseline = "private_rewrite",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("private_first_touch", 7.27), of_seed("private_rewrite", 48.5),
-                     of_seed("shared_rewrite", 26.2), of_seed("shared_msync", 11.9)},
     .expectations = {at_most("copying a page at its first write halves the speed or worse",
                              "private_first_touch", "private_rewrite", 0.5),
                      at_most("waiting for the file system halves the speed or worse",

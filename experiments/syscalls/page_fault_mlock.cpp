@@ -126,10 +126,6 @@ void measure_fault(cell& given) {
   });
 }
 
-seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {}, figure, "GiB/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
 const experiment question{
     .id = "syscalls/page_fault_mlock",
     .question =
@@ -143,7 +139,8 @@ const experiment question{
         "Memory pressure, which locking is for: without it, locked pages are written as fast as "
         "others. Huge pages (memory/tlb_pressure) and pages of files (syscalls/mapped_write). "
         "prefaulted and locked go over one area again and again, which the caches may hold; "
-        "first_touch goes over new ones. The seed's locked pages were written four times as fast "
+        "first_touch goes over new ones. latency-lab's locked pages were written four times as "
+        "fast "
         "as its prefaulted ones: its two areas, or what was touched in them, must have differed.",
     .parameters = {{"bytes", "of an area", {4 << 20}, {1 << 20}, "bytes"}},
     .quantities = {{rate_name, "GiB/s", better::higher, "bytes written"},
@@ -153,9 +150,6 @@ const experiment question{
                  {"locked", "locked by mlock, as the kernel confirms", measure_locked},
                  {"fault_alone", "first pass less second pass", measure_fault}},
     .baseline = "prefaulted",
-    .seed = "002_6e019959cd8b368d.txt",
-    .seed_figures = {of_seed("first_touch", 15.2), of_seed("prefaulted", 33.0),
-                     of_seed("locked", 129.9)},
     .expectations = {{.says = "a page fault costs between 0.1 and 5 microseconds",
                       .quantity = "page",
                       .subject = "fault_alone",

@@ -16,6 +16,7 @@ from msgspec import structs
 from heapwise.model import (
     Calls,
     Check,
+    CitedFigure,
     Clock,
     Experiment,
     Identity,
@@ -32,7 +33,6 @@ from heapwise.model import (
     Run,
     Sample,
     SampleFacts,
-    SeedFigure,
     Start,
     Subject,
     SubjectSpec,
@@ -151,7 +151,7 @@ def _compare_plan(script: Script, names: Sequence[str]) -> Run:
         schema=1, id="compare", family="compare", question="Which allocator suits it?",
         isolates="the allocator", not_shown="other inputs", parameters=[], quantities=quantities,
         subjects=[SubjectSpec(n, "malloc", n) for n in names], baseline="glibc", repeats=1,
-        dropped_repeats=0, seed=None)
+        dropped_repeats=0)
     return _run(Plan(
         kind="compare", command=["/usr/bin/toy", "--size", "<big> & 'odd'"],
         experiments=["compare"], parameters={}, subjects=subjects, seed=script.seed, min_rounds=8,
@@ -202,16 +202,16 @@ def _pool_experiment(id: str, quantities: list[str], threads: list[int]) -> Expe
         not_shown="cache misses of the user", parameters=parameters,
         quantities=[Quantity(q, "ns/op", "lower") for q in quantities],
         subjects=[SubjectSpec(n, "malloc" if "@" in n else "inline", n) for n in POOL],
-        baseline="malloc@glibc", repeats=10, dropped_repeats=1, seed="001_0d1181eeaecb854e.txt",
-        seed_figures=[
-            SeedFigure("unsynchronized", quantities[0], {"block_size": 64}, 6.857, "ns/op",
-                       "i5 (seed 001, median)"),
-            SeedFigure("malloc", quantities[0], {"block_size": 64}, 75.529, "ns/op",
-                       "i5 (seed 001, median)"),
-            SeedFigure("unsynchronized", quantities[0], {"block_size": 64}, 11.8, "ns/op",
-                       "i5 (seed 000)"),
-            SeedFigure("malloc", quantities[0], {"block_size": 64}, 71.0, "ns/op",
-                       "i5 (seed 000)")])
+        baseline="malloc@glibc", repeats=10, dropped_repeats=1,
+        published=[
+            CitedFigure("unsynchronized", quantities[0], {"block_size": 64}, 6.857,
+                        "an i5", "Pool against malloc"),
+            CitedFigure("malloc@glibc", quantities[0], {"block_size": 64}, 75.529,
+                        "an i5", "Pool against malloc"),
+            CitedFigure("unsynchronized", quantities[0], {"block_size": 64}, 11.8,
+                        "an i5", "Policies of a pool"),
+            CitedFigure("malloc@glibc", quantities[0], {"block_size": 64}, 71.0,
+                        "an i5", "Policies of a pool")])
 
 
 def _pool_process(number: int, experiment: str, name: str, cell: dict[str, Any],

@@ -81,7 +81,7 @@ def experiment_of(id: str, quantities: list[Quantity], subjects: Sequence[str],
         parameters=parameters, quantities=quantities,
         subjects=[SubjectSpec(name, "malloc" if "@" in name else "inline", name)
                   for name in subjects],
-        baseline=BASE, repeats=1, dropped_repeats=0, seed="004_e92a3279fb04364e.txt")
+        baseline=BASE, repeats=1, dropped_repeats=0)
 
 
 def heap_run(script: Heap | None = None) -> StoredRun:

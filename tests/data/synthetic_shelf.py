@@ -16,6 +16,7 @@ from msgspec import structs
 from synthetic import START, machine
 
 from heapwise.model import (
+    CitedFigure,
     Expectation,
     Experiment,
     Parameter,
@@ -26,7 +27,6 @@ from heapwise.model import (
     Run,
     Sample,
     SampleFacts,
-    SeedFigure,
     Subject,
     SubjectSpec,
     WorkCheck,
@@ -44,9 +44,9 @@ LAYOUT = Experiment(
     subjects=[SubjectSpec("aos", "inline", "array of structures"),
               SubjectSpec("soa", "inline", "structure of arrays"),
               SubjectSpec("aosoa", "inline", "tiles", available=True)],
-    baseline="aos", repeats=6, dropped_repeats=1, seed="002_6e019959cd8b368d.txt",
-    seed_figures=[SeedFigure("soa", "throughput", {"fields": "two"}, 1234.5, "M/s",
-                             "Apple Silicon, 8 cores (seed 002)")],
+    baseline="aos", repeats=6, dropped_repeats=1,
+    published=[CitedFigure("soa", "throughput", {"fields": "two"}, 1234.5,
+                           "Apple Silicon, 8 cores", "Small experiments")],
     expectations=[
         Expectation("two of many fields gain by their own arrays", "throughput", "soa", "aos",
                     {"fields": "two"}, {}, 1.2),
@@ -63,7 +63,7 @@ LEVELS = Experiment(
     quantities=[Quantity("latency", "ns", "lower", "of one load"),
                 Quantity("stray", "per million", "lower", "loads that read a wrong value")],
     subjects=[SubjectSpec("chase", "inline", "pointer chase")], baseline="chase", repeats=6,
-    dropped_repeats=1, seed=None,
+    dropped_repeats=1,
     expectations=[
         Expectation("memory costs ten times the nearest cache", "latency", "chase", "chase",
                     {"kib": 65536}, {"kib": 32}, 10.0),

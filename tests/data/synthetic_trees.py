@@ -15,6 +15,7 @@ import numpy as np
 from synthetic import identity, machine, peer
 
 from heapwise.model import (
+    CitedFigure,
     Experiment,
     Parameter,
     Plan,
@@ -23,7 +24,6 @@ from heapwise.model import (
     Quantity,
     Run,
     Sample,
-    SeedFigure,
     Subject,
     SubjectSpec,
 )
@@ -135,8 +135,8 @@ def _rows(shape: Trees) -> Experiment:
                            reason=f"apt-get install {name}", group="collector")
                for name in shape.missing]
     return _experiment("binary_trees", shape, [*map(_spec, shape.times), *missing], [
-        SeedFigure(subject, quantity, {"depth": 21}, value, "s", machine)
-        for machine, factor in (("an M1 (seed 003, M1)", 1.0), ("an i7 (seed 003, i7)", 2.0))
+        CitedFigure(subject, quantity, {"depth": 21}, value, machine, "Binary trees")
+        for machine, factor in (("an M1", 1.0), ("an i7", 2.0))
         for subject, seconds in (("ocaml", 2.09), ("dart", 4.71))
         for quantity, value in (("wall", seconds * factor), ("user", seconds * factor - 0.03),
                                 ("system", 0.02))])
@@ -149,13 +149,13 @@ def _budget(shape: Trees) -> Experiment:
 
 
 def _experiment(name: str, shape: Trees, subjects: list[SubjectSpec],
-                figures: list[SeedFigure]) -> Experiment:
+                figures: list[CitedFigure]) -> Experiment:
     return Experiment(
         schema=1, id=f"trees/{name}", family="trees", question=f"What does {name} cost?",
         isolates="memory", not_shown="other programs",
         parameters=[Parameter("depth", "of the trees", [21], [10])], quantities=QUANTITIES,
-        subjects=subjects, baseline=BASE, repeats=1, dropped_repeats=0, seed="003",
-        seed_figures=figures)
+        subjects=subjects, baseline=BASE, repeats=1, dropped_repeats=0,
+        published=figures)
 
 
 def _run(experiments: list[Experiment]) -> Run:

@@ -88,7 +88,7 @@ def _run(campaign: Campaign, names: list[str]) -> Run:
         isolates="the analysis", not_shown="anything measured", parameters=[],
         quantities=[Quantity(QUANTITY, "ns/op", "lower")],
         subjects=[SubjectSpec(name, "inline", name) for name in names], baseline=BASELINE,
-        repeats=campaign.repeats, dropped_repeats=0, seed=None)
+        repeats=campaign.repeats, dropped_repeats=0)
     subjects = [Subject(name, name, baseline=name == BASELINE, control=name == CONTROL)
                 for name in names]
     plan = Plan(kind="run", command=[], experiments=[EXPERIMENT], parameters={}, subjects=subjects,

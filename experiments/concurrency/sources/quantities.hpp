@@ -8,10 +8,7 @@
 
 namespace concurrency {
 
-inline constexpr std::string_view seed_document = "002_6e019959cd8b368d.txt";
-inline constexpr std::string_view seed_machine = "Apple Silicon, 8 cores (seed 002)";
-
-/// Throughput in millions a second, as the seed gives it.
+/// Throughput in millions a second, as the report latency-lab gives it.
 constexpr heapwise::bench::quantity throughput(std::string_view meaning) {
   return {"throughput", "M/s", heapwise::bench::better::higher, meaning};
 }

@@ -1,4 +1,4 @@
-// The four workloads of seed 004: one experiment each, all of one form.
+// The four workloads of AllocatorBench: one experiment each, all of one form.
 #pragma once
 
 #include <algorithm>
@@ -148,7 +148,6 @@ struct mix_case {
   std::vector<subject> subjects;       ///< as sources.hpp gives them
   std::int64_t operations = 4'000'000; ///< of all threads together
   std::int64_t tape = 100'000;         ///< long enough for its thread to reach the live limit
-  std::vector<seed_figure> seed_figures = {};
 };
 
 inline experiment mix_experiment(mix_case is) {
@@ -164,7 +163,7 @@ inline experiment mix_experiment(mix_case is) {
           "figures also hold the scheduler: percentiles are of single calls in a pass of their "
           "own, and hold one reading of the processor's counter, which is not subtracted. "
           "Resident memory holds the threads' stacks, the same for all. Tapes end with nothing "
-          "live; the seed's programs are not known to.",
+          "live; AllocatorBench's programs are not known to.",
       .parameters = {{"threads", "threads at once", {1, 2, 4, 8, 16}, {1, 2}},
                      {"operations",
                       "operations that all threads are timed for, together; whole tapes",
@@ -175,8 +174,6 @@ inline experiment mix_experiment(mix_case is) {
       .subjects = std::move(is.subjects),
       .baseline = baseline,
       .repeats = 3,
-      .seed = seed,
-      .seed_figures = std::move(is.seed_figures),
   };
 }
 

@@ -63,6 +63,4 @@ std::vector<heapwise::bench::subject> subjects() {
 }
 
 inline constexpr const char* baseline = "malloc@glibc";
-inline constexpr const char* seed = "004_e92a3279fb04364e.txt";
-
 } // namespace heaps

@@ -52,9 +52,9 @@ class system_malloc {
 template <template <class> class Measure>
 std::vector<subject> strategies() {
   using namespace heapwise::refill;
-  return {{"global_lock", "one lock for all lists and for carving: the seed's baseline",
+  return {{"global_lock", "one lock for all lists and for carving: AllocatorBench's baseline",
            Measure<ours<global_lock>>::run},
-          {"sharded", "a lock for each list, one for carving: the seed's change",
+          {"sharded", "a lock for each list, one for carving: AllocatorBench's change",
            Measure<ours<sharded>>::run},
           {"class_arena", "chunks of its own for each class: remedy 1",
            Measure<ours<class_arena>>::run},

@@ -1,4 +1,4 @@
-// What the threads of a hybrid experiment do: tapes of the seed's mixes, one for each thread.
+// What the threads of a hybrid experiment do: tapes of the mixes, one for each thread.
 #pragma once
 
 #include <algorithm>
@@ -119,7 +119,7 @@ class workload {
 inline std::vector<parameter> parameters() {
   return {
       {"workload",
-       "rl_small and rl_medium of the seed; rl_small_listed: all its sizes by segregated lists, "
+       "rl_small, rl_medium: of AllocatorBench; rl_small_listed: its sizes by segregated lists, "
        "none by slabs with a cache; growth: sizes of rl_small, first all allocated, then all "
        "freed",
        {"rl_small", "rl_small_listed", "rl_medium", "growth"},
@@ -134,7 +134,5 @@ inline std::vector<parameter> parameters() {
        {160'000}},
       {"tape", "operations on the tape of a thread", {100'000}, {10'000}, "", 2}};
 }
-
-inline constexpr const char* seed = "004_e92a3279fb04364e.txt";
 
 } // namespace hybrids

@@ -58,11 +58,4 @@ void measure_messages(cell& given, Send send, Receive receive) {
   });
 }
 
-inline seed_figure of_threads(const char* subject, double figure) {
-  return {subject, rate_name, {{"between", "threads"}},
-          figure,  "M/s",     "Apple Silicon, 8 cores (seed 002)"};
-}
-
-inline constexpr const char* seed = "002_6e019959cd8b368d.txt";
-
 } // namespace ipc

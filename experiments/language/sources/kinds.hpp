@@ -89,10 +89,4 @@ inline const parameter kind_items{"items", "in the timed region", {4'194'304}, {
 inline const subject empty_loop_of_kinds{"empty_loop", "the numbers added, no kinds",
                                          measure_kinds<without_kinds>};
 
-inline seed_figure of_rotating(const char* subject, double figure) {
-  seed_figure of = of_seed(subject, figure);
-  of.parameters = {{"order", "rotating"}};
-  return of;
-}
-
 } // namespace languages

@@ -51,10 +51,4 @@ inline const parameter items{"items", "in the timed region", {8'000'000}, {80'00
 inline const subject empty_loop{"empty_loop", "a loop of as many steps, nothing in it",
                                 measure_loop};
 
-inline seed_figure of_seed(const char* subject, double figure) {
-  return {subject, rate_name, {}, figure, "M/s", "Apple Silicon, 8 cores (seed 002)"};
-}
-
-inline constexpr const char* seed = "002_6e019959cd8b368d.txt";
-
 } // namespace languages

@@ -1,4 +1,4 @@
-// Why the seed's pool resource made 14.7 thousand operations a second.
+// Why latency-lab's pool resource made 14.7 thousand operations a second.
 //
 // The C++ library of its machine (libc++) serves what is too large for its pools from a list of
 // single blocks, newest first, and frees one by walking the list until it is found: the work of a
@@ -8,7 +8,7 @@
 // alignment exceeds that of max_align_t, which is 8 on that machine. Built against libc++ 19, a
 // pool resource whose options say 64 makes about 30 thousand operations a second with 65536 blocks
 // of 64 bytes alive and freed oldest first; with default options a thousand times as many, as the
-// seed's own mixed-size figure has it. This resource does the same on every machine.
+// mixed-size figure of latency-lab has it. This resource does the same on every machine.
 #pragma once
 
 #include <cstddef>

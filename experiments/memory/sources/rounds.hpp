@@ -8,7 +8,7 @@
 #include "harness/experiment.hpp"
 #include "harness/fill_time.hpp"
 #include "harness/rate.hpp"
-#include "sources/seed.hpp"
+#include "sources/throughput.hpp"
 
 namespace memory {
 

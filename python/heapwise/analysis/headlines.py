@@ -1,4 +1,4 @@
-"""The ratios that the seeds print, and those against the best that a user would take instead.
+"""The ratios that published reports print, and those against the best that a user would take.
 
 Each line is computed from pairs, as the rows are.
 """
@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.program_headlines import program_headlines
+from heapwise.analysis.published_figures import published_ratios
 from heapwise.analysis.roles import BEST_MALLOC, OTHER_POOL, POLICIES, resolve, spoken
 from heapwise.analysis.rows import place
-from heapwise.analysis.seed_figures import seed_ratios
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, baseline_of
@@ -60,7 +60,7 @@ def _of_cell(
         if ratio is not None:
             lines.append(f"{label(evidence, cell)}: {spoken(above, name)} / {under} = "
                          f"{figures(ratio.ratio, ratio.low, ratio.high)}"
-                         f"{_seeds(experiment, cell, name, under)}")
+                         f"{_published(experiment, cell, name, under)}")
     return lines
 
 
@@ -94,7 +94,7 @@ def figures(ratio: float, low: float | None, high: float | None) -> str:
     return f"{times(ratio)}, {ends(low, high)}"
 
 
-def _seeds(experiment: Experiment, cell: Cell, above: str, below: str) -> str:
-    found = seed_ratios(experiment, above, below, cell)
+def _published(experiment: Experiment, cell: Cell, above: str, below: str) -> str:
+    found = published_ratios(experiment, above, below, cell)
     words = [f"{name} {ratio:.2f}x" for name, ratio in found.items()]
     return f" ({'; '.join(words)})" if words else ""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from heapwise.analysis.seed_figures import seed_value
+from heapwise.analysis.published_figures import published_value
 from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
@@ -48,7 +48,7 @@ def _missing(experiment: Experiment, quantity: Quantity, cell: Cell) -> list[Row
     """Subjects that are not on this machine: the note says how to get them."""
     return [Row(subject=spec.name, cell=cell, unit=quantity.unit, better=quantity.better, n=0,
                 **NOTHING, status="missing", note=spec.reason,
-                seed_value=seed_value(experiment, spec.name, cell))
+                published_value=published_value(experiment, spec.name, cell))
             for spec in experiment.subjects if not spec.available]
 
 
@@ -93,12 +93,12 @@ def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: C
     series = evidence.table.get(cell, {}).get(subject)
     status, trouble = outcome(processes)
     base = baseline_of(evidence.stored, experiment)
-    seed = seed_value(experiment, subject, cell)
+    published = published_value(experiment, subject, cell)
     if series is None:
         trouble = trouble or LOST
         return Row(subject=subject, cell=cell, unit=quantity.unit, better=quantity.better, n=0,
                    **NOTHING, baseline=subject == base, status=status, note=trouble,
-                   seed_value=seed)
+                   published_value=published)
     summary = summarise(series.values)
     interval = location_interval(list(series.rounds.values()),
                                  step=evidence.step(cell, subject))
@@ -107,7 +107,8 @@ def _row(evidence: Evidence, experiment: Experiment, quantity: Quantity, cell: C
     return Row(subject, cell, quantity.unit, quantity.better,
                summary.n, summary.min, summary.median, summary.mean, summary.max, summary.stddev,
                interval.low, interval.high, status=status, values=list(series.values),
-               note="; ".join(dict.fromkeys(n for n in notes if n)), seed_value=seed, **facts)
+               note="; ".join(dict.fromkeys(n for n in notes if n)),
+               published_value=published, **facts)
 
 
 def _comparison(evidence: Evidence, quantity: Quantity, cell: Cell, subject: str, base: str,

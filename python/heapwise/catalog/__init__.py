@@ -39,6 +39,7 @@ from heapwise.catalog.peers import (
     system_library,
 )
 from heapwise.catalog.program_experiments import expected_output
+from heapwise.catalog.published import choose_published, find_published
 from heapwise.catalog.tool_version import first_line
 from heapwise.catalog.tree_output import tree_output
 from heapwise.catalog.tree_rows import (
@@ -59,9 +60,10 @@ __all__ = [
     "ADD", "COUNTER", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE",
     "RECORD", "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record",
     "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments",
-    "build_fingerprint", "choose_experiments", "choose_peers", "data_folder", "describe",
-    "examined", "expected_output", "fill", "find_experiments", "find_peers", "fingerprint",
-    "first_line", "forget", "forget_trees", "installed_peers", "native_folder", "native_part",
-    "read_declarations", "read_elf", "read_record", "read_tree_record", "read_trees",
-    "subject_specs", "system_library", "tree_output", "tuning_prefixes",
+    "build_fingerprint", "choose_experiments", "choose_peers", "choose_published",
+    "data_folder", "describe", "examined", "expected_output", "fill", "find_experiments",
+    "find_peers", "find_published", "fingerprint", "first_line", "forget", "forget_trees",
+    "installed_peers", "native_folder", "native_part", "read_declarations", "read_elf",
+    "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
+    "tree_output", "tuning_prefixes",
 ]

@@ -15,14 +15,16 @@ import msgspec
 
 from heapwise.catalog.native import native_folder
 from heapwise.catalog.program_experiments import read_program_experiment
+from heapwise.catalog.published import with_published
 from heapwise.errors import Problem
 from heapwise.model import EXPERIMENT_ID, SCHEMA_VERSION, Experiment
 from heapwise.wording.suggest import did_you_mean
 
 DESCRIBE_TIMEOUT_S = 20.0
 
-SHELF = "002_"
-"""How the seed's name begins that the shelf of small experiments comes from."""
+SHELF = frozenset({"cache", "concurrency", "containers", "cpu", "ipc", "language", "layout",
+                   "memory", "network", "syscalls"})
+"""The families of the small experiments: one property of the machine or the language in a loop."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +39,9 @@ _described: dict[tuple[str, int], Experiment | Broken] = {}
 
 
 def find_experiments() -> list[Experiment]:
-    """All experiments that work, by id. Problem E052 without native parts."""
-    return [found for found in _survey() if isinstance(found, Experiment)]
+    """All experiments that work, by id, with the published figures for them. Problem E052 without
+    native parts."""
+    return with_published([found for found in _survey() if isinstance(found, Experiment)])
 
 
 def broken_experiments() -> list[Broken]:
@@ -48,7 +51,7 @@ def broken_experiments() -> list[Broken]:
 def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
     """Those whose id or family fits a pattern, in the catalogue's order; all without patterns.
 
-    ``all`` is every one, ``shelf`` the small ones of seed 002, whatever their family. Problem E001
+    ``all`` is every one, ``shelf`` the small ones. Problem E001
     for a pattern that fits none, with the nearest id.
     """
     experiments = find_experiments()
@@ -72,7 +75,7 @@ def describe(binary: Path) -> Experiment:
 
 def _fits(experiment: Experiment, pattern: str) -> bool:
     if pattern == "shelf":
-        return (experiment.seed or "").startswith(SHELF)
+        return experiment.family in SHELF
     return pattern in ("all", experiment.id) or fnmatchcase(experiment.id, pattern) or (
         pattern.removesuffix("/") == experiment.family)
 

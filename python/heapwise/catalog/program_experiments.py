@@ -19,21 +19,10 @@ from heapwise.model import (
     Experiment,
     Parameter,
     Quantity,
-    SeedFigure,
     Setting,
     SubjectSpec,
-    name_with_peer,
 )
 from heapwise.model.subject_name import MALLOC
-
-
-class SeedMachine(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """``figures``: a line of the seed to one number for each of ``quantities``."""
-
-    name: str
-    parameters: dict[str, Any]
-    quantities: list[str]
-    figures: dict[str, list[float]]
 
 
 class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -49,8 +38,6 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     baseline: str
     quantity: list[Quantity]
     parameter: list[Parameter] = []
-    seed: str = ""
-    seed_machine: list[SeedMachine] = []
 
 
 Found = tuple[Row, SubjectSpec]
@@ -63,11 +50,7 @@ def read_program_experiment(path: Path) -> Experiment:
     if document.subjects == "malloc":
         return _under_each_peer(path, document)
     rows = [found for programs in read_trees() for found in SUBJECTS[document.subjects](programs)]
-    units = {quantity.name: quantity.unit for quantity in document.quantity}
-    return replace(
-        _experiment(path, document), subjects=[spec for _, spec in rows],
-        seed_figures=list(_figures(document, rows, units)),
-    )
+    return replace(_experiment(path, document), subjects=[spec for _, spec in rows])
 
 
 def _experiment(path: Path, document: Document) -> Experiment:
@@ -78,7 +61,7 @@ def _experiment(path: Path, document: Document) -> Experiment:
         question=document.question, isolates=" ".join(document.isolates.split()),
         not_shown=" ".join(document.not_shown.split()), parameters=document.parameter,
         quantities=document.quantity, subjects=[], baseline=document.baseline, repeats=1,
-        dropped_repeats=0, seed=document.seed or None,
+        dropped_repeats=0,
     )
 
 
@@ -108,18 +91,3 @@ def _budgets(programs: TreePrograms) -> list[Found]:
 SUBJECTS: dict[str, Callable[[TreePrograms], Iterable[Found]]] = {
     "rows": subject_specs, "budgets": _budgets,
 }
-
-
-def _figures(
-    document: Document, rows: list[Found], units: dict[str, str]
-) -> Iterable[SeedFigure]:
-    """Of every row that names a line of the seed, for itself or for the libraries under it."""
-    subjects = [(row.seed, spec.name) for row, spec in rows if row.seed]
-    subjects += [(line, name_with_peer(spec.name, peer)) for row, spec in rows
-                 for peer, line in row.seeds.items()]
-    for machine in document.seed_machine:
-        for line, subject in subjects:
-            values = machine.figures.get(line, [])
-            for quantity, value in zip(machine.quantities, values, strict=False):
-                yield SeedFigure(subject, quantity, machine.parameters, value, units[quantity],
-                                 machine.name)

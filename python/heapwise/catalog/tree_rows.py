@@ -39,9 +39,8 @@ class BudgetPoint(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One way to manage memory. ``seed`` is its line in the seed, "" beyond it, and ``seeds`` that
-    of each peer; ``requires`` are files without which it cannot run; ``budget`` goes from lean to
-    generous."""
+    """One way to manage memory. ``requires`` are files without which it cannot run; ``budget`` goes
+    from lean to generous."""
 
     name: str
     title: str
@@ -49,8 +48,6 @@ class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     kind: Literal["program", "malloc"]
     command: list[str]
     environment: dict[str, str] = {}
-    seed: str = ""
-    seeds: dict[str, str] = {}
     note: str = ""
     requires: list[str] = []
     budget: list[BudgetPoint] = []

@@ -27,7 +27,7 @@ def export(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or last.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
-                          help="csv, json, markdown, seed-csv, seed-tsv, seed-text, "
+                          help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "
                                "hyperfine, google-benchmark, or pages (into a folder).")
     ] = "csv",
     output: Annotated[
@@ -44,7 +44,7 @@ def export(
 
     \b
     heapwise export last --format csv -o result.csv    one line per row, samples included
-    heapwise export 7f3a --format seed-csv             raw timing data, one line per repeat
+    heapwise export 7f3a --format allocatorbench       raw timing data, one line per repeat
     heapwise export 7f3a --format markdown             tables for a ticket
     heapwise export 7f3a --format hyperfine            what hyperfine --export-json writes
     heapwise export 7f3a --format pages -o pages       a page and a picture for each experiment

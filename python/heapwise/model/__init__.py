@@ -9,12 +9,12 @@ from heapwise.model.declared import (
     EXPERIMENT_ID,
     PROGRAM,
     Better,
+    CitedFigure,
     Expectation,
     Experiment,
     Parameter,
     ProgramSpec,
     Quantity,
-    SeedFigure,
     SubjectSpec,
 )
 from heapwise.model.derived import (
@@ -44,7 +44,21 @@ from heapwise.model.facts import (
     WorkCheck,
 )
 from heapwise.model.machine import MachineFacts, Quiet
-from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions
+from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions, Reproduction
+from heapwise.model.published import (
+    Conclusion,
+    Formula,
+    Picture,
+    Place,
+    PublishedFigure,
+    PublishedReport,
+    PublishedRow,
+    PublishedTable,
+    SourceMachine,
+    Statement,
+    Statistic,
+    settle,
+)
 from heapwise.model.self_test import Outcome, Planted, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
@@ -64,12 +78,14 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 
 __all__ = [
     "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check",
-    "Clock", "CountLine", "Counter", "Detectable", "End", "EnvironmentMarks", "Expectation",
-    "Expected", "Experiment", "FileState", "Finding", "Goal", "Identity", "LauncherFacts",
-    "Library", "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter", "Peer", "Plan",
-    "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
-    "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "SelfTest",
-    "Setting", "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec",
-    "Trust", "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting",
-    "setting_order", "short_name",
+    "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter", "Detectable", "End",
+    "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState", "Finding",
+    "Formula", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
+    "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
+    "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
+    "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
+    "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
+    "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
+    "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
+    "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
 ]

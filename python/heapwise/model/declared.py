@@ -109,15 +109,18 @@ class ProgramSpec:
 
 
 @dataclass(frozen=True)
-class SeedFigure:
-    """A figure of the seed document, to be printed beside ours."""
+class CitedFigure:
+    """A figure of a published report, to be printed beside ours, in the unit of the quantity.
+
+    ``machine`` and ``report`` are their titles.
+    """
 
     subject: str
     quantity: str
     parameters: dict[str, Setting]
     value: Number
-    unit: str
     machine: str
+    report: str
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,7 @@ class Expectation:
 
 @dataclass(frozen=True)
 class Experiment:
-    """What ``<binary> --describe`` prints."""
+    """What ``<binary> --describe`` prints, and what the catalogue adds to it."""
 
     schema: int
     id: str
@@ -155,8 +158,9 @@ class Experiment:
     baseline: str
     repeats: int
     dropped_repeats: int
-    seed: str | None
-    seed_figures: list[SeedFigure] = field(default_factory=list)
+    published: list[CitedFigure] = field(default_factory=list)
+    """What others measured of it: the catalogue joins them, the experiment knows none."""
+
     expectations: list[Expectation] = field(default_factory=list)
     binary: str = ""
     programs: list[ProgramSpec] = field(default_factory=list)

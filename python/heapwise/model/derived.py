@@ -52,7 +52,7 @@ class Row:
     status: str = "ok"
     note: str = ""
     values: list[float] = field(default_factory=list)
-    seed_value: float | None = None
+    published_value: float | None = None
 
     @property
     def experiment(self) -> str:

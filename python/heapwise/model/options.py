@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
 
 
@@ -25,6 +26,21 @@ class EnvironmentMarks(msgspec.Struct, frozen=True):
 
     key: str
     values: dict[str, str]
+
+
+class Reproduction(msgspec.Struct, frozen=True):
+    """A run of the experiments of a published report, in its cells.
+
+    report: its name, or the absolute path of its file. changes: experiment -> settings that this
+    run has instead of the report's. output: an absolute path for the files; "" for the run's own
+    folder.
+    """
+
+    report: str
+    cells: dict[str, list[dict[str, Setting]]]
+    changes: dict[str, dict[str, Setting]] = {}
+    output: str = ""
+    pdf: bool = False
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -66,6 +82,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     environment_marks: EnvironmentMarks | None = None
     files: dict[str, FileState] | None = None
     """Those that decide what is measured. None: the run is of a version that did not store them."""
+
+    reproduction: Reproduction | None = None
+    """None: the run is not that of a published report."""
 
     not_utf8: bool = False
     """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""

@@ -61,7 +61,7 @@ def experiment_of(command: list[str], subjects: list[Subject]) -> Experiment:
         isolates="the allocator: program, input, environment and machine stay the same",
         not_shown="other inputs, other loads, and programs that run for days",
         parameters=[], quantities=QUANTITIES, subjects=specs, baseline=baseline, repeats=1,
-        dropped_repeats=0, seed=None,
+        dropped_repeats=0,
     )
 
 

@@ -35,7 +35,6 @@ def describe():
             for name in SUBJECTS
         ],
         baseline=SUBJECTS[-1] if NAME == "single" else "good", repeats=3, dropped_repeats=1,
-        seed=None,
     )
 
 

@@ -14,8 +14,8 @@ import typer
 
 from heapwise.cli.frame.app import build_app
 
-FORMATS = ["csv", "json", "markdown", "seed-csv", "seed-tsv", "seed-text", "hyperfine",
-           "google-benchmark", "pages"]
+FORMATS = ["csv", "json", "markdown", "allocatorbench", "pool-vs-malloc",
+           "binary-trees", "hyperfine", "google-benchmark", "pages"]
 SAFE_NAMES = [word for word in hostile.NAMES if word not in ("/dev/full", "/", "~", "~root")]
 VALUES = ["1", "0", "-1", "6", "1.5", "90s", "10m", "1h", "0s", "auto", "yes", "no", "all", "none",
           "glibc", "jemalloc", "glibc,jemalloc", "toy=/nowhere.so", "x=", "=x", "threads=1,2",

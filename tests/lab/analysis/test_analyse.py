@@ -147,10 +147,10 @@ def test_our_own_subject_gets_no_favour() -> None:
     assert theirs.replace("scudo", "heapwise") == ours
 
 
-def test_headlines_have_the_seeds_beside_them() -> None:
+def test_headlines_have_published_ratios_beside_them() -> None:
     lines = analyse(Evidence(pool_run(rounds=6))).headlines
     line = next(x for x in lines if x.startswith("bulk alloc_fresh: malloc@glibc / unsync"))
-    assert "(seed 001, median 11.01x; seed 000 6.02x)" in line
+    assert "(Pool against malloc 11.01x; Policies of a pool 6.02x)" in line
     assert POOL["malloc@glibc"] / POOL["unsynchronized"] == pytest.approx(
         float(line.partition("= ")[2].partition("x")[0]), rel=0.03)
 
@@ -224,12 +224,12 @@ def test_a_missing_rival_is_no_goal_met() -> None:
     assert (goal.verdict, goal.ratio) == ("cannot tell here", None)
 
 
-def test_seed_values_stand_beside_their_rows_only() -> None:
+def test_published_values_stand_beside_their_rows_only() -> None:
     result = analyse(Evidence(pool_run()))
-    assert row_of(result, "unsynchronized", "alloc_fresh").seed_value == 6.857
-    assert row_of(result, "malloc@glibc", "alloc_fresh").seed_value == 75.529
-    assert row_of(result, "malloc@mimalloc", "alloc_fresh").seed_value is None
-    assert row_of(result, "unsynchronized", "free").seed_value is None
+    assert row_of(result, "unsynchronized", "alloc_fresh").published_value == 6.857
+    assert row_of(result, "malloc@glibc", "alloc_fresh").published_value == 75.529
+    assert row_of(result, "malloc@mimalloc", "alloc_fresh").published_value is None
+    assert row_of(result, "unsynchronized", "free").published_value is None
 
 
 def test_an_interrupted_run_is_analysed_as_far_as_it_goes() -> None:

@@ -1,4 +1,4 @@
-"""Rows of several kinds: who leads its own, what failed, and the goals at the depth of the seed."""
+"""Rows of several kinds: who leads its own, what failed, and the goals at the published depth."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_each_kind_has_a_first_and_nobody_is_first_of_all(result: Result) -> Non
     assert not any(f.above == "arena" for f in result.findings), "no sentence across kinds"
 
 
-def test_goals_are_those_of_the_seed_s_depth(result: Result) -> None:
+def test_goals_are_those_of_the_published_depth(result: Result) -> None:
     verdicts = {g.cell.partition(" (")[0]: g.verdict for g in result.goals}
     assert set(verdicts.values()) == {"met"}, verdicts
     assert len(verdicts) == 10
@@ -97,7 +97,7 @@ def test_what_is_missing_is_a_row_that_says_how_to_get_it(result: Result) -> Non
     row = next(r for r in result.rows if r.subject == "dart")
     assert (row.status, row.note, row.median, row.n) == (
         "missing", "apt-get install dart", None, 0)
-    assert row.seed_value == 4.71
+    assert row.published_value == 4.71
     table = tree_tables(result.run.experiments[0], result.rows)[0]
     assert list(table.groups) == ["explicit", "reference counting", "collectors",
                                   "pools and arenas"]

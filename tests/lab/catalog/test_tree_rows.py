@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -111,26 +110,13 @@ def test_a_file_that_is_wrong_is_said(tmp_path: Path, text: str, words: str) -> 
     assert caught.value.id == "E003"
 
 
-def test_an_experiment_of_programs_has_rows_and_figures_of_the_seed(toys: Path) -> None:
+def test_an_experiment_of_programs_has_rows(toys: Path) -> None:
     rows = read_program_experiment(EXPERIMENTS / "binary_trees.toml")
     assert rows.id == "trees/binary_trees"
     assert {spec.name for spec in rows.subjects} == {
         "absent", "malloc", "good", "counts_wrong", "crashes", "exits", "hangs"}
-    walls = {(f.subject, f.machine[-3:-1]): f.value for f in rows.seed_figures
-             if f.quantity == "wall"}
-    assert walls == {("good", "M1"): 2.09, ("good", "i7"): 3.72, ("malloc@glibc", "M1"): 16.57,
-                     ("malloc@glibc", "i7"): 37.08}
     budget = read_program_experiment(EXPERIMENTS / "budget.toml")
     assert [spec.name for spec in budget.subjects] == ["malloc", "good/lean", "good/generous"]
-
-
-def test_every_line_of_the_seed_has_a_row_and_every_row_names_a_line() -> None:
-    document = tomllib.loads((EXPERIMENTS / "binary_trees.toml").read_text())
-    lines = [set(machine["figures"]) for machine in document["seed_machine"]]
-    assert lines[0] == lines[1]
-    rows = [row for programs in read_trees(ROOT / "trees") for row in programs.language.row]
-    named = {line for row in rows for line in (row.seed, *row.seeds.values()) if line}
-    assert named == lines[0]
 
 
 def test_names_of_rows_are_words() -> None:

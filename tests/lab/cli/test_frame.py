@@ -126,14 +126,14 @@ def test_the_keys_of_settings_are_the_long_options(
 
 
 def test_the_progress_line() -> None:
-    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("jemalloc", ""), {}, 14)
     text = describe(step, Progress(14, 31, 0.5, 52.0))
     assert text == "round 14 of 31  ##########----------  jemalloc   eta 0:52"
 
 
 def test_the_progress_line_says_how_long_the_process_takes() -> None:
-    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("glibc", ""), {}, 0)
     assert describe(step, Progress(1, 2, 0.5, 52.0), 12.0, 3600.0) == (
         "round 1 of 2  ##########----------  glibc   12 s so far   eta 0:40")
@@ -143,7 +143,7 @@ def test_the_progress_line_says_how_long_the_process_takes() -> None:
 
 
 def test_a_round_beyond_the_planned_ones_has_no_number_of_rounds() -> None:
-    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     step = Step(experiment, Subject("glibc", ""), {}, 12)
     assert describe(step, Progress(13, None, 1.0, None), 5.0, 3600.0) == (
         "round 13  ####################  glibc   5 s so far")
@@ -152,7 +152,7 @@ def test_a_round_beyond_the_planned_ones_has_no_number_of_rounds() -> None:
 def test_off_a_terminal_lines_come_while_the_first_process_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0, None)
+    experiment = Experiment(1, "compare", "", "", "", "", [], [], [], "", 1, 0)
     monkeypatch.setattr(progress, "EVERY_S", 0.02)
     watcher = progress.Lines()
     watcher.begin(compare_run().run)

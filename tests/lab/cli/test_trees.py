@@ -44,9 +44,9 @@ def test_the_table_has_memory_beside_time_and_words_where_there_is_nothing() -> 
     assert "missing: apt-get install dart" in lines["dart"]
 
 
-def test_the_seed_s_own_form() -> None:
+def test_the_form_of_the_published_report() -> None:
     stored = trees_run(Trees(missing=("dart",), lost={"boehm_1": ("timed_out", "no end")}))
-    text = find_formats()["seed-text"].write(View(Evidence(stored)))
+    text = find_formats()["binary-trees"].write(View(Evidence(stored)))
     block = text[text.index("(ocaml)"):].splitlines()
     assert block[1] == "tree 21"
     assert block[2].split()[1::2] == ["real", "user", "sys", "MiB"]

@@ -62,7 +62,7 @@ def test_only_a_control_loses_the_end_of_its_name() -> None:
 
 def test_a_subject_that_is_named_like_a_control_is_its_own_row() -> None:
     specs = [SubjectSpec(name, "inline", name) for name in ("flow", "flow-control")]
-    experiment = Experiment(1, "a/b", "a", "?", "", "", [], [], specs, "flow", 1, 0, None)
+    experiment = Experiment(1, "a/b", "a", "?", "", "", [], [], specs, "flow", 1, 0)
     found = [experiment.spec(name) for name in ("flow", "flow-control", "flow-control-control")]
     assert [spec.name if spec else None for spec in found] == [
         "flow", "flow-control", "flow-control"]

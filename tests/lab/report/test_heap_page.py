@@ -16,7 +16,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import Quantity
 from heapwise.report import View, build_page
 from heapwise.report.formats import find_formats
-from heapwise.report.sections import experiments, heaps, seeds, standing
+from heapwise.report.sections import experiments, goals, heaps, standing
 from heapwise.store import StoredRun
 
 LOST = heap_run(Heap(
@@ -113,7 +113,7 @@ def test_a_comparison_a_smoke_run_and_a_single_row_have_no_such_table() -> None:
     assert standing.build(View(Evidence(pool_run(6, threads=[1, 2])))) is not None
 
 
-def test_the_seeds_three_pictures_and_the_maps() -> None:
+def test_the_three_pictures_of_the_report_and_the_maps() -> None:
     found = heaps.build(View(Evidence(LOST)))
     assert found is not None
     captions = [caption for caption, _ in found["figures"]]
@@ -145,7 +145,7 @@ def test_many_tables_fold_and_the_first_quantity_keeps_its_dots() -> None:
 
 
 def test_goals_over_rows_open_with_the_worst_first() -> None:
-    found = seeds.build(View(Evidence(heap_run(Heap(
+    found = goals.build(View(Evidence(heap_run(Heap(
         bend=lambda e, s, p, q, v: v * 0.7 if (e, s, q) == (
             "heap/alignment64", "malloc@heapwise", "throughput") else v)))))
     assert found is not None
@@ -164,11 +164,11 @@ def test_an_allocator_of_our_name_is_no_command() -> None:
 
 
 def raw(stored: StoredRun) -> list[dict[str, str]]:
-    text = find_formats()["seed-csv"].write(View(Evidence(stored)))
+    text = find_formats()["allocatorbench"].write(View(Evidence(stored)))
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_the_seeds_csv_has_every_repeat_and_what_was_lost() -> None:
+def test_the_csv_of_the_report_has_every_repeat_and_what_was_lost() -> None:
     lines = raw(LOST)
     assert len(lines) == len(LOST.processes)
     assert list(lines[0])[:3] == ["workload", "allocator", "threads"]
@@ -190,7 +190,7 @@ def test_the_seeds_csv_has_every_repeat_and_what_was_lost() -> None:
     assert pair["threads"] == "1"
 
 
-def test_the_seeds_csv_of_other_runs_is_empty_where_they_have_no_such_figure() -> None:
+def test_the_csv_of_the_report_of_other_runs_is_empty_where_they_have_no_such_figure() -> None:
     lines = raw(pool_run())
     assert {x["throughput_ops_per_s"] for x in lines} == {""}
     assert {x["warm_up"] for x in lines} == {"0", "1"}

@@ -197,7 +197,7 @@ def written(name: str, stored: StoredRun) -> str:
 
 def test_there_are_the_formats_that_are_promised() -> None:
     assert set(find_formats()) == {
-        "csv", "json", "markdown", "seed-csv", "seed-tsv", "seed-text", "hyperfine",
+        "csv", "json", "markdown", "allocatorbench", "pool-vs-malloc", "binary-trees", "hyperfine",
         "google-benchmark"}
 
 
@@ -210,7 +210,7 @@ def with_a_name(name: str) -> StoredRun:
     return replace(stored, run=run, processes=processes, samples=samples)
 
 
-@pytest.mark.parametrize("name", ["csv", "seed-csv"])
+@pytest.mark.parametrize("name", ["csv", "allocatorbench"])
 def test_names_in_csv_are_no_formulas(name: str) -> None:
     evil = '=HYPERLINK("http:evil","x")'
     text = written(name, with_a_name(evil))
@@ -236,8 +236,8 @@ def test_csv_has_every_sample() -> None:
     assert {"threads", "block_size", "ratio_low"} <= lines[0].keys()
 
 
-def test_seed_form_is_the_seeds() -> None:
-    lines = written("seed-tsv", RUNS["pool"]).splitlines()
+def test_the_form_of_the_published_report() -> None:
+    lines = written("pool-vs-malloc", RUNS["pool"]).splitlines()
     table = [line.split("\t") for line in lines if not line.startswith("#")]
     assert table[0] == ["scenario", "allocator", "region", "min_ns/op", "median_ns/op",
                         "mean_ns/op", "max_ns/op", "stddev_ns/op"]
@@ -281,12 +281,12 @@ def test_markdown_has_a_table_per_quantity() -> None:
     assert "Trust: **good, unverified**" in text
 
 
-def test_every_seed_has_its_figure_beside_ours_with_its_machine() -> None:
+def test_every_published_figure_stands_beside_ours_with_its_report() -> None:
     page = build_page([View(Evidence(pool_run(rounds=6)))])
-    assert "The seed's figures beside ours" in page
-    for figure, name in (("6.86", "seed 001, median"), ("11.8", "seed 000")):
-        assert re.search(rf'title="i5 \({name}\)">{figure}<small>{name}</small>', page)
-        assert f'<td class="small">i5 ({name})</td>' in page
+    assert "Published figures beside ours" in page
+    for figure, name in (("6.86", "Pool against malloc"), ("11.8", "Policies of a pool")):
+        assert f'title="{name}; an i5">{figure}</span>' in page
+        assert f'<td class="small">{name}; an i5</td>' in page
 
 
 def test_goals_are_told_in_words() -> None:

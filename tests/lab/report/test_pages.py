@@ -85,7 +85,9 @@ def test_every_number_comes_from_the_samples_or_from_what_is_declared() -> None:
 def test_a_page_has_all_that_a_reader_asks_for(made: dict[str, str]) -> None:
     page = made["layout/aos_vs_soa.md"]
     for text in (LAYOUT.question, LAYOUT.isolates, LAYOUT.not_shown, "## Expected beforehand",
-                 "(aos_vs_soa.svg)", "1234.5 M/s (seed 002)", "1.42x faster than aos, 1.4",
+                 "(aos_vs_soa.svg)", "1234.5 M/s",
+                 "Published: Small experiments; Apple Silicon, 8 cores.",
+                 "1.42x faster than aos, 1.4",
                  "A/A pairs", "heapwise run layout/aos_vs_soa", "| not met | nothing is gained"):
         assert text in page, text
     assert "[cache/levels](cache/levels.md)" in made["README.md"]

@@ -1,4 +1,4 @@
-"""The section of the trees: kinds apart, memory beside time, the seed's machines beside ours."""
+"""The section of the trees: kinds apart, memory beside time, published figures beside ours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from synthetic_trees import Trees, trees_run
 
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page
-from heapwise.report.sections import seeds, trees
+from heapwise.report.sections import goals, trees
 
 
 def text(html: str) -> str:
@@ -25,7 +25,7 @@ def section(shape: Trees | None = None) -> str:
     return page[page.index('<section id="trees-'):].partition("</section>")[0]
 
 
-def test_rows_stand_by_kind_with_both_machines_of_the_seed() -> None:
+def test_rows_stand_by_kind_with_both_machines_of_the_report() -> None:
     html = section()
     kinds = re.findall(r'<tr class="kind"><th[^>]*>([^<]+)', html)
     assert kinds == ["explicit", "reference counting", "collectors", "pools and arenas"]
@@ -39,9 +39,9 @@ def test_rows_stand_by_kind_with_both_machines_of_the_seed() -> None:
     assert "What it does not show. other programs" in text(html)
 
 
-def test_the_seed_s_figures_stand_only_beside_its_own_depth() -> None:
+def test_published_figures_stand_only_beside_their_own_depth() -> None:
     assert "2.09 2.06 user" not in text(section(Trees(depth=18)))
-    assert "seed, M1" not in section(Trees(depth=18))
+    assert "an M1, s" not in section(Trees(depth=18))
 
 
 def test_a_row_that_failed_has_its_words_and_no_figures() -> None:
@@ -68,8 +68,8 @@ def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> 
     assert "glibc" in label.group(1)
 
 
-def test_the_general_table_of_seeds_leaves_them_to_their_own() -> None:
-    found = seeds.build(View(Evidence(trees_run())))
+def test_the_general_table_of_published_figures_leaves_them_to_their_own() -> None:
+    found = goals.build(View(Evidence(trees_run())))
     assert found is not None
     assert found["lines"] == []
     assert found["goals"]

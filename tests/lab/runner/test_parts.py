@@ -58,7 +58,7 @@ def experiment(**changes: Any) -> Experiment:
     names = ["glibc", "mimalloc"]
     found = Experiment(
         1, "compare", "compare", "?", "", "", [], [Quantity("wall_time", "s", "lower")],
-        [SubjectSpec(name, "inline", name) for name in names], "glibc", 1, 0, None)
+        [SubjectSpec(name, "inline", name) for name in names], "glibc", 1, 0)
     return replace(found, **changes)
 
 

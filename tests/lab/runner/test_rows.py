@@ -206,5 +206,5 @@ def test_missing_programs_stay_as_rows_and_other_missing_subjects_go() -> None:
     missing = [SubjectSpec("a", "program", "", available=False, reason="get it", command=["a"]),
                SubjectSpec("b", "inline", "", available=False, reason="no library")]
     found = resolve(Experiment(1, "x/y", "x", "", "", "", [], [Quantity("wall", "s", "lower")],
-                               missing, "a", 1, 0, None), [])
+                               missing, "a", 1, 0), [])
     assert [spec.name for spec in found.subjects] == ["a"]

@@ -29,7 +29,7 @@ RUNS = 40
 def a_run(number: int) -> Run:
     plan = Plan("run", ["./prog", f"--seed={number}"], ["e"], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
     experiment = Experiment(1, "e", "e", "?", "", "", [], [Quantity("pair", "s", "lower")],
-                            [SubjectSpec("s", "inline", "s")], "s", 1, 0, None)
+                            [SubjectSpec("s", "inline", "s")], "s", 1, 0)
     return Run(1, f"{number:04x}", "0.1.0", f"2026-01-{number % 28 + 1:02}", ["heapwise", "run"],
                plan, MACHINE, [experiment], "running")
 

@@ -47,7 +47,7 @@ def a_run(id: str = "7f3a", created: str = "2026-01-01") -> Run:
     plan = Plan("run", [], [], {}, [], 1, 1, 1, 0.0, 0.0, 0, 0.0)
     experiment = Experiment(1, "e", "e", "?", "", "", [Parameter("size", "", [8], [8])],
                             [Quantity("pair", "s", "lower")],
-                            [SubjectSpec("s", "inline", "s")], "s", 1, 0, None)
+                            [SubjectSpec("s", "inline", "s")], "s", 1, 0)
     return Run(1, id, "0.1.0", created, ["heapwise"], plan, read_machine(), [experiment], "running")
 
 

@@ -1,15 +1,16 @@
-"""What trees/<language>/rows.toml promise each other, the seed and CMake."""
+"""What trees/<language>/rows.toml promise each other, the published report and CMake."""
 
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from heapwise.catalog.published_file import read_published
 from heapwise.catalog.tree_rows import Row, TreePrograms, read_trees
+from heapwise.model import SubjectName
 
 ROOT = Path(__file__).resolve().parents[3]
 TREES = ROOT / "trees"
@@ -24,11 +25,11 @@ def rows() -> Iterator[tuple[TreePrograms, Row]]:
             yield programs, row
 
 
-def test_every_line_of_the_seed_has_a_row_and_no_row_another() -> None:
-    document = tomllib.loads((ROOT / "experiments/trees/binary_trees.toml").read_text())
-    printed = {line for machine in document["seed_machine"] for line in machine["figures"]}
-    named = {line for _, row in rows() for line in (row.seed, *row.seeds.values()) if line}
-    assert named == printed
+def test_every_line_of_the_published_report_has_a_row_here() -> None:
+    places = read_published(ROOT / "published/binary-trees.toml").places
+    named = {SubjectName.parse(place.subject).inner for place in places}
+    assert len(places) == 25 * 3
+    assert named <= {row.name for _, row in rows()}
 
 
 def test_cmake_builds_what_the_rows_start() -> None:

@@ -17,7 +17,7 @@ NAME, SUFFIX, MIME = "csv", "csv", "text/csv"
 ABOUT = "one line per subject, cell and quantity; samples in the last column"
 
 FIGURES = ("n", "min", "median", "mean", "max", "stddev", "ci_low", "ci_high", "ratio",
-           "ratio_low", "ratio_high", "baseline", "verdict", "status", "note", "seed_value")
+           "ratio_low", "ratio_high", "baseline", "verdict", "status", "note", "published_value")
 
 MOST_DIGITS, MOST_ZEROS = 21, 6
 """Before and after the point, until a number is written with an exponent."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 
 from heapwise.analysis.findings import readable
+from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.record import rounds as rounds_of
-from heapwise.analysis.seed_figures import seed_figures, seed_name
-from heapwise.model import Experiment, SeedFigure
+from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import Entry, cells
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
@@ -15,12 +15,14 @@ from heapwise.wording.lists import counted
 from heapwise.wording.names import cell_words, quantity_name, setting_value, spaced
 from heapwise.wording.numbers import scale_for
 
+PUBLISHED = "published"
+
 MANY_CELLS = 6
 """Of a quantity: more of them share one table."""
 
 
 def page(view: View, experiment: Experiment, pictured: bool) -> str:
-    """Question, verdict, picture, figures with intervals, the seed's, expectations, limits."""
+    """Question, verdict, picture, figures with intervals, published ones, expectations, limits."""
     name = experiment.id.rpartition("/")[2]
     told = story(view, experiment)
     lines = [f"# {experiment.id}", "", f"**{experiment.question}**", ""]
@@ -49,19 +51,21 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
 
 
 def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
-    """One cell and quantity; the seed's figures stand in a column of their own."""
+    """One cell and quantity; published figures stand in a column of their own."""
     scale = scale_for([row.median for row in group.rows], group.unit)
     words = cell_words(readable(experiment, group.parameters, view.varying(experiment)))
-    seeds = {row.subject: seed_figures(experiment, row.subject, row.cell)
-             for row in group.rows}
+    published = {row.subject: published_figures(experiment, row.subject, row.cell)
+                 for row in group.rows}
     head = ["subject", f"median{f', {scale.label}' if scale.label else ''}", "95 % of median",
             f"against {experiment.baseline}", "95 %"]
     rows = []
     for cell in cells(group, scale, with_strip=False).values():
         line = [cell.row.subject, cell.median or "–", cell.ends, cell.relation, cell.interval]
-        rows.append([*line, *([_seed(seeds[cell.row.subject])] if any(seeds.values()) else [])])
+        rows.append([*line, *([_cited(experiment, published[cell.row.subject])]
+                              if any(published.values()) else [])])
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
-    return [f"### {title}", "", *table([*head, *(["seed"] if any(seeds.values()) else [])], rows)]
+    head += [PUBLISHED] if any(published.values()) else []
+    return [f"### {title}", "", *table(head, rows)]
 
 
 def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
@@ -70,20 +74,20 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
     rows = [row for group in groups for row in group.rows if row.subject not in controls]
     subjects = list(dict.fromkeys(row.subject for row in rows))
     scale = scale_for([row.median for row in rows], groups[0].unit)
-    varying, lines, seeded = view.varying(experiment), [], False
+    varying, lines, is_cited = view.varying(experiment), [], False
     for group in groups:
         found = cells(group, scale, with_strip=False)
         words = [_short(found[name]) if name in found else "" for name in subjects]
-        seeds = [f"{row.subject} {_seed(own)}" for row in group.rows
-                 if (own := seed_figures(experiment, row.subject, row.cell))]
-        seeded = seeded or bool(seeds)
+        cited = [f"{row.subject} {_cited(experiment, own)}" for row in group.rows
+                 if (own := published_figures(experiment, row.subject, row.cell))]
+        is_cited = is_cited or bool(cited)
         lines.append([cell_words(readable(experiment, group.parameters, varying)), *words,
-                      "; ".join(seeds)])
-    head = ["cell", *subjects, "seed"]
-    shown = lines if seeded else [line[:-1] for line in lines]
+                      "; ".join(cited)])
+    head = ["cell", *subjects, PUBLISHED]
+    shown = lines if is_cited else [line[:-1] for line in lines]
     name = ", ".join(w for w in (quantity_name(groups[0].quantity), scale.label) if w)
     return [f"### {name}: medians, with their 95 % intervals", "",
-            *table(head if seeded else head[:-1], shown)]
+            *table(head if is_cited else head[:-1], shown)]
 
 
 def _short(cell: Entry) -> str:
@@ -93,20 +97,30 @@ def _short(cell: Entry) -> str:
     return f"{cell.median} ({cell.ends})" if cell.ends else cell.median
 
 
-def _seed(found: list[SeedFigure]) -> str:
-    return "; ".join(f"{f.value:g} {f.unit} ({seed_name(f)})" for f in found)
+def _cited(experiment: Experiment, found: list[CitedFigure]) -> str:
+    """With the report where figures of several stand on the page."""
+    reports = {figure.report for figure in experiment.published}
+    return "; ".join(f"{_amount(experiment, f)}{f' ({f.report})' if len(reports) > 1 else ''}"
+                     for f in found)
+
+
+def _amount(experiment: Experiment, figure: CitedFigure) -> str:
+    unit = next((q.unit for q in experiment.quantities if q.name == figure.quantity), "")
+    return f"{figure.value:g} {unit}".rstrip()
 
 
 def _unmatched(view: View, experiment: Experiment) -> list[str]:
-    """Figures of the seed whose cell or subject this run did not measure."""
+    """Where the published figures come from, and those whose cell or subject this run has not."""
     shown = [f for group in view.of(experiment) for row in group.rows
-             for f in seed_figures(experiment, row.subject, row.cell)]
-    rest = [f for f in experiment.seed_figures if f not in shown]
+             for f in published_figures(experiment, row.subject, row.cell)]
+    rest = [f for f in experiment.published if f not in shown]
+    sources = dict.fromkeys(f"{f.report}; {f.machine}" for f in experiment.published)
+    lines = [f"Published: {'. '.join(sources)}.", ""] if sources else []
     if not rest:
-        return []
+        return lines
     rows = [[f.subject, quantity_name(f.quantity), cell_words(readable(experiment, f.parameters)),
-             f"{f.value:g} {f.unit}", f.machine] for f in rest]
-    return ["### Figures of the seed for cells that this run does not have", "",
+             _amount(experiment, f), f.machine] for f in rest]
+    return [*lines, "### Published figures for cells that this run does not have", "",
             *table(["subject", "quantity", "cell", "figure", "machine"], rows), ""]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from markupsafe import Markup
 
 from heapwise.analysis.findings import spelt
-from heapwise.analysis.seed_figures import seed_figures, seed_name
+from heapwise.analysis.published_figures import published_figures
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
@@ -62,14 +62,14 @@ def _table(view: View, group: Group, varying: list[str], *, drawn: bool = True) 
     return {"name": name, "unit": scale.label, "forest": Markup(picture),
             "better": group.rows[0].better, "drawn": drawn,
             "cells": list(cells(group, scale, with_strip=drawn).values()),
-            "seeds": {row.subject: found for row in group.rows
-                      if (found := _seeds(group, row, scale))}}
+            "published": {row.subject: found for row in group.rows
+                          if (found := _published(group, row, scale))}}
 
 
-def _seeds(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str]]:
-    """Figure, name of the seed, machine; in the unit of the table."""
-    return [(scale.number(f.value), seed_name(f), f.machine)
-            for f in seed_figures(group.experiment, row.subject, row.cell)]
+def _published(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str]]:
+    """Figure, title of its report, machine; in the unit of the table."""
+    return [(scale.number(f.value), f.report, f.machine)
+            for f in published_figures(group.experiment, row.subject, row.cell)]
 
 
 def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:

@@ -1,4 +1,4 @@
-"""Ways to manage memory: the seed's table on this machine, time against memory, and budgets."""
+"""Ways to manage memory: their table on this machine, time against memory, and budgets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from heapwise.analysis.gain import PEAK
-from heapwise.analysis.seed_figures import seed_figures, seed_name
+from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
 from heapwise.figures import plane
@@ -52,21 +52,20 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
 
 def _table(table: Table) -> dict[str, Any]:
     scales = table.scales(QUANTITIES)
-    seeds = {line.subject: _seeds(table, line) for line in table.lines}
-    machines = {f.machine: seed_name(f).partition(", ")[2] or f.machine
-                for f in table.experiment.seed_figures
-                if any(f.machine in found for found in seeds.values())}
+    published = {line.subject: _published(table, line) for line in table.lines}
+    machines = {f.machine: f.report for f in table.experiment.published
+                if any(f.machine in found for found in published.values())}
     return {
         "name": table.words(), "machines": list(machines.items()),
         "columns": [(quantity_name(q), scale.label)
                     for q, scale in scales.items()],
-        "groups": [(title, [_line(line, scales, [seeds[line.subject].get(machine, NOTHING)
+        "groups": [(title, [_line(line, scales, [published[line.subject].get(machine, NOTHING)
                                                  for machine in machines]) for line in lines])
                    for title, lines in table.groups.items()],
     }
 
 
-def _line(line: Line, scales: dict[str, Scale], seeds: list[tuple[str, str]]) -> dict[str, Any]:
+def _line(line: Line, scales: dict[str, Scale], published: list[tuple[str, str]]) -> dict[str, Any]:
     wall = line.rows.get(WALL)
     return {
         "subject": line.subject, "spec": line.spec, "trouble": line.trouble,
@@ -75,7 +74,7 @@ def _line(line: Line, scales: dict[str, Scale], seeds: list[tuple[str, str]]) ->
         "relation": relation(wall) if wall and not line.trouble else "",
         "interval": interval(wall) if wall and not line.trouble else "",
         "environment": " ".join(f"{n}={v}" for n, v in line.spec.environment.items()),
-        "seeds": seeds,
+        "published": published,
     }
 
 
@@ -89,11 +88,11 @@ def _cell(line: Line, quantity: str, scale: Scale) -> tuple[str, str, float | No
     return scale.number(value), ends, value
 
 
-def _seeds(table: Table, line: Line) -> dict[str, tuple[str, str]]:
+def _published(table: Table, line: Line) -> dict[str, tuple[str, str]]:
     """Machine -> real time, and user and system time, of the same cell; in seconds, as printed."""
     found: dict[str, dict[str, str]] = {}
     for quantity in ("wall", "user", "system"):
-        for figure in seed_figures(table.experiment, line.subject, table.cell(quantity)):
+        for figure in published_figures(table.experiment, line.subject, table.cell(quantity)):
             found.setdefault(figure.machine, {})[quantity] = f"{figure.value:.2f}"
     return {machine: (times.get(WALL, ""),
                       " ".join(f"{times[q]} {q}" for q in ("user", "system") if q in times))

@@ -1,4 +1,4 @@
-"""The lines of seed 003: a title, the command, the three times; and what else was measured.
+"""The lines of the report binary-trees: a title, the command, three times; and other quantities.
 
 One block for each row of a program experiment, medians of whole processes in seconds; peak memory
 follows on the same line. A row without figures says why in their place.
@@ -11,8 +11,8 @@ import shlex
 from heapwise.analysis.tree_table import Line, Table, tree_tables
 from heapwise.report.view import View
 
-NAME, SUFFIX, MIME = "seed-text", "txt", "text/plain"
-ABOUT = "the blocks of seed 003: title, command, times, for runs of the trees"
+NAME, SUFFIX, MIME = "binary-trees", "txt", "text/plain"
+ABOUT = "the blocks of the report binary-trees: title, command, times, for runs of the trees"
 
 TIMES = {"wall": "real", "user": "user", "system": "sys"}
 MIB = 2.0**20

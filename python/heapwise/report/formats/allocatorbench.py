@@ -1,4 +1,4 @@
-"""CSV as seed 004 keeps it: raw timing data, a line for each repeat of each process.
+"""CSV as AllocatorBench keeps it: raw timing data, a line for each repeat of each process.
 
 Columns, in this order; a figure that an experiment does not give is left empty:
 
@@ -6,7 +6,7 @@ Columns, in this order; a figure that an experiment does not give is left empty:
 - ``threads``: 1 where the experiment has none; ``parameters``: the others, ``a=1 b=2``;
 - ``round``, ``repeat``, ``process``: where in the run the line was measured;
 - ``throughput_ops_per_s``; ``alloc_p50_ns``, ``alloc_p99_ns``, ``free_p50_ns``, ``free_p99_ns``;
-- ``overhead_ratio``: usable over requested bytes; ``peak_live_bytes``; beyond the seed's:
+- ``overhead_ratio``: usable over requested bytes; ``peak_live_bytes``; beyond the report's:
   ``resident_over_live``, ``peak_resident_bytes``;
 - ``others``: what else the experiment gives, ``name=value`` in its own units;
 - ``elapsed_ns``, ``operations``: of the timed regions of the repeat;
@@ -25,8 +25,8 @@ from heapwise.model import Process, Sample, short_name
 from heapwise.report.spreadsheet import cell_text
 from heapwise.report.view import View
 
-NAME, SUFFIX, MIME = "seed-csv", "csv", "text/csv"
-ABOUT = "the raw timing data of seed 004: a line for each repeat, of runs of the heap family"
+NAME, SUFFIX, MIME = "allocatorbench", "csv", "text/csv"
+ABOUT = "the raw timing data of AllocatorBench: a line for each repeat, of runs of the heap family"
 
 PLACE = ("workload", "allocator", "threads", "parameters", "round", "repeat", "process")
 FIGURES = {

@@ -1,13 +1,13 @@
-"""The seed document's figures beside ours: another machine, the same question."""
+"""Goals and ratios, and the figures of published reports beside ours."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import Any
 
-from heapwise.analysis.seed_figures import seed_figures
+from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.standing import are_many_questions
-from heapwise.model import Goal, Row, SeedFigure
+from heapwise.model import CitedFigure, Goal, Row
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import ends, scale_for, significant, times
@@ -22,7 +22,7 @@ def build(view: View) -> dict[str, Any] | None:
     groups = [] if are_many_questions(view.evidence) else view.groups
     lines = [_line(group, row, figure) for group in groups
              if not group.experiment.is_of_programs for row in group.rows
-             for figure in seed_figures(group.experiment, row.subject, row.cell)]
+             for figure in published_figures(group.experiment, row.subject, row.cell)]
     result = view.result
     if not lines and not result.headlines and not result.goals:
         return None
@@ -63,11 +63,12 @@ def _ends(goal: Goal) -> str:
     return ends(goal.low, goal.high)
 
 
-def _line(group: Group, row: Row, figure: SeedFigure) -> dict[str, str]:
+def _line(group: Group, row: Row, figure: CitedFigure) -> dict[str, str]:
     scale = scale_for([row.median, figure.value], row.unit)
     return {
         "experiment": group.experiment.id, "quantity": quantity_name(group.quantity),
         "cell": cell_words(group.parameters), "subject": row.subject,
-        "unit": scale.label, "seed": scale.number(figure.value), "machine": figure.machine,
+        "unit": scale.label, "published": scale.number(figure.value),
+        "machine": figure.machine, "report": figure.report,
         "ours": scale.number(row.median) if row.median is not None else "",
     }

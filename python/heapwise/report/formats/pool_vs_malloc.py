@@ -1,4 +1,4 @@
-"""The seeds' own form: comment lines, a tab-separated table, headline lines."""
+"""The form of the report pool-vs-malloc: comment lines, a tab-separated table, headline lines."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from heapwise.model import Row
 from heapwise.report.view import View
 
-NAME, SUFFIX, MIME = "seed-tsv", "tsv", "text/tab-separated-values"
-ABOUT = "the tab-separated table of seed 001, with its comment and headline lines"
+NAME, SUFFIX, MIME = "pool-vs-malloc", "tsv", "text/tab-separated-values"
+ABOUT = "the tab-separated table of the report pool-vs-malloc, with its comment and headline lines"
 
 FIGURES = ("min", "median", "mean", "max", "stddev")
 

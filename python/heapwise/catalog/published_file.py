@@ -1,0 +1,269 @@
+"""``published/<name>.toml``: what a report of others says, and which of our figures answer it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from heapwise.catalog.formula import parse_formula, parse_statement
+from heapwise.errors import Problem
+from heapwise.model import (
+    EXPERIMENT_ID,
+    Conclusion,
+    Formula,
+    Picture,
+    Place,
+    PublishedFigure,
+    PublishedReport,
+    PublishedRow,
+    PublishedTable,
+    Setting,
+    SourceMachine,
+    Statement,
+    Statistic,
+)
+
+HOW_TO = "see docs/how-to/add-published-report.md"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
+class Part(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
+    """What a table, a row or a column knows of where the figures are. A column overrides a row, and
+    a row the table. ``over``: what is different in the divisor of a ratio. ``unit``, ``scale`` and
+    ``offset``: see ``PublishedFigure``."""
+
+    experiment: str | None = None
+    subject: str | None = None
+    quantity: str | None = None
+    parameters: dict[str, Setting] = {}
+    over: dict[str, Any] | None = None
+    statistic: Statistic | None = None
+    unit: str | None = None
+    scale: float | None = None
+    offset: float | None = None
+    reason: str | None = None
+
+
+class Column(Part, frozen=True):
+    title: str = ""
+
+
+class RowPart(Part, frozen=True):
+    """``values``: a number or a text for each column. ``ours``: a formula for each, "" for none; it
+    goes before what is said of the place. ``name``: of the first figure, for formulas."""
+
+    title: str = ""
+    values: list[float | int | str] = []
+    name: str = ""
+    note: str = ""
+    ours: list[str] = []
+
+
+class TablePart(Part, frozen=True):
+    name: str = ""
+    title: str = ""
+    machine: str = ""
+    rows_are: str = ""
+    columns: list[Column] = []
+    row: list[RowPart] = []
+
+
+class ConclusionPart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    says: str
+    topic: str = ""
+    shows: list[str] = []
+    impossible: str = ""
+    processors: int = 1
+
+
+class MachinePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    title: str
+    processor: str = ""
+    memory: str = ""
+    caches: str = ""
+    system: str = ""
+    compiler: str = ""
+    flags: str = ""
+    versions: str = ""
+
+
+class PicturePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    name: str
+    title: str
+    table: str
+    kind: Literal["dots", "lines"] = "dots"
+
+
+class PlacePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    experiment: str
+    subject: str
+    quantity: str
+    parameters: dict[str, Setting] = {}
+
+
+class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    title: str
+    origin: str
+    machine: dict[str, MachinePart]
+    table: list[TablePart]
+    link: str = ""
+    about: str = ""
+    place: dict[str, PlacePart] = {}
+    conclusion: list[ConclusionPart] = []
+    picture: list[PicturePart] = []
+
+
+def read_published(path: Path) -> PublishedReport:
+    """Problem E008 for a file that is not as it should be."""
+    try:
+        document = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Document)
+        return _report(path.stem, document)
+    except (OSError, ValueError) as error:
+        raise Problem("E008", f"{path} does not hold a published report: {error}",
+                      do=HOW_TO) from error
+
+
+def _report(name: str, document: Document) -> PublishedReport:
+    machines = {key: SourceMachine(name=key, **msgspec.structs.asdict(part))
+                for key, part in document.machine.items()}
+    places = {key: Place(part.experiment, part.subject, part.quantity, part.parameters)
+              for key, part in document.place.items()}
+    _add_rows(places, document)
+    for key, place in places.items():
+        if not re.fullmatch(r"[a-z]\w*", key):
+            raise ValueError(f"the name '{key}' of a figure is not a small letter, then letters, "
+                             "digits and _")
+        if not re.fullmatch(EXPERIMENT_ID, place.experiment):
+            raise ValueError(f"'{place.experiment}' is not the id of an experiment")
+    tables = tuple(_table(part, places, document) for part in document.table)
+    conclusions = tuple(_conclusion(part, places) for part in document.conclusion)
+    return PublishedReport(
+        name, document.title, " ".join(document.origin.split()), document.link,
+        " ".join(document.about.split()), machines, tables, conclusions,
+        tuple(_pictures(document, tables)))
+
+
+def _add_rows(places: dict[str, Place], document: Document) -> None:
+    """The first figure of each row that has a name."""
+    for table in document.table:
+        for row in table.row:
+            if not row.name:
+                continue
+            if row.name in places:
+                raise ValueError(f"two figures have the name '{row.name}'")
+            merged = _merged(table, row, _columns(table)[0])
+            place = _place(merged)
+            if place is None:
+                raise ValueError(f"row '{row.title}' has the name '{row.name}', but does not say "
+                                 "experiment, subject and quantity")
+            places[row.name] = place
+
+
+def _table(table: TablePart, places: dict[str, Place], document: Document) -> PublishedTable:
+    if not table.name or not table.title or not table.row:
+        raise ValueError(f"table '{table.name or table.title}' needs a name, a title and rows")
+    if table.machine not in document.machine:
+        raise ValueError(f"table '{table.name}' was measured on '{table.machine}', and there is no "
+                         f"[machine.{table.machine}]")
+    columns = _columns(table)
+    rows = []
+    for row in table.row:
+        where = f"table '{table.name}', row '{row.title}'"
+        if len(row.values) != len(columns) or len(row.ours) not in (0, len(columns)):
+            raise ValueError(f"{where}: each of its {len(columns)} columns needs a value")
+        try:
+            figures = [_figure(_merged(table, row, column), value, row.ours[at] if row.ours else
+                               None, places)
+                       for at, (column, value) in enumerate(zip(columns, row.values, strict=True))]
+        except ValueError as error:
+            raise ValueError(f"{where}: {error}") from error
+        rows.append(PublishedRow(row.title, tuple(figures), " ".join(row.note.split())))
+    return PublishedTable(table.name, table.title, table.machine, table.rows_are,
+                          tuple(column.title for column in columns), tuple(rows))
+
+
+def _columns(table: TablePart) -> list[Column]:
+    return table.columns or [Column(title=table.unit or "")]
+
+
+def _merged(*parts: Part) -> dict[str, Any]:
+    """Later ones override; parameters one by one."""
+    found: dict[str, Any] = {"parameters": {}}
+    for part in parts:
+        for name in Part.__struct_fields__:
+            value = getattr(part, name)
+            if name == "parameters":
+                found["parameters"] = {**found["parameters"], **value}
+            elif value is not None:
+                found[name] = value
+    return found
+
+
+def _place(merged: dict[str, Any]) -> Place | None:
+    if not all(merged.get(name) for name in ("experiment", "subject", "quantity")):
+        return None
+    return Place(merged["experiment"], merged["subject"], merged["quantity"], merged["parameters"])
+
+
+def _figure(
+    merged: dict[str, Any], printed: float | int | str, ours: str | None, places: dict[str, Place]
+) -> PublishedFigure:
+    text = printed if isinstance(printed, str) else str(printed)
+    number = NUMBER.search(text) if isinstance(printed, str) else None
+    value = (float(number[0]) if number else None) if isinstance(printed, str) else float(printed)
+    reason = merged.get("reason", "")
+    if ours is None and not reason:
+        formula = _ratio(merged) if value is not None else None
+    else:
+        formula = parse_formula(ours, places) if ours else None
+    if formula is None and value is not None and not reason:
+        raise ValueError("it names no figure of ours (experiment, subject and quantity, or ours), "
+                         "and no reason why there is none")
+    return PublishedFigure(
+        text, value, merged.get("unit", ""), formula, merged.get("statistic", "median"),
+        merged.get("scale", 1.0), merged.get("offset", 0.0), reason)
+
+
+def _ratio(merged: dict[str, Any]) -> Formula | None:
+    place = _place(merged)
+    if place is None or "over" not in merged:
+        return Formula((place,)) if place else None
+    try:
+        other = msgspec.convert(merged["over"], Part)
+    except ValueError as error:
+        raise ValueError(f"over: {error}") from error
+    changed = {name: getattr(other, name) or merged[name]
+               for name in ("experiment", "subject", "quantity")}
+    below = _place({**changed, "parameters": {**merged["parameters"], **other.parameters}})
+    return Formula((place,), (below,)) if below else None
+
+
+def _conclusion(part: ConclusionPart, places: dict[str, Place]) -> Conclusion:
+    if bool(part.shows) == bool(part.impossible):
+        raise ValueError(f"conclusion '{part.says}' needs either shows, or impossible with the "
+                         "reason")
+    try:
+        statements: list[Statement] = [parse_statement(words, places) for words in part.shows]
+    except ValueError as error:
+        raise ValueError(f"conclusion '{part.says}': {error}") from error
+    return Conclusion(part.topic, " ".join(part.says.split()), tuple(statements),
+                      " ".join(part.impossible.split()), part.processors)
+
+
+def _pictures(document: Document, tables: tuple[PublishedTable, ...]) -> Iterator[Picture]:
+    """Those declared; without any, one of each table."""
+    names = [table.name for table in tables]
+    if repeated := next((name for name in names if names.count(name) > 1), ""):
+        raise ValueError(f"two tables have the name '{repeated}'")
+    for part in document.picture:
+        if part.table not in names:
+            raise ValueError(f"picture '{part.name}' is of table '{part.table}', and there is no "
+                             "such table")
+        yield Picture(part.name, part.title, part.table, part.kind)
+    if not document.picture:
+        yield from (Picture(table.name, table.title, table.name) for table in tables)

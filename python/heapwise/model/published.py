@@ -1,0 +1,183 @@
+"""A benchmark report that others published: its tables, its machines and its conclusions.
+
+``published/<name>.toml`` as the catalogue read it. Every figure and every conclusion names the
+figures of our experiments that answer it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from heapwise.model.cell import Setting
+from heapwise.model.declared import Experiment
+
+Statistic = Literal["median", "min", "mean", "max", "sd", "spread"]
+"""``spread``: the standard deviation of the repeats of a process over their median."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one figure of ours is: a quantity of a subject in a cell of an experiment.
+
+    ``parameters``: what the report says of its settings; others have their first usual value.
+    """
+
+    experiment: str
+    subject: str
+    quantity: str
+    parameters: dict[str, Setting] = field(default_factory=dict)
+    statistic: Statistic = "median"
+
+
+@dataclass(frozen=True)
+class Formula:
+    """The product of ``above`` over the product of ``below``: one value, or a ratio."""
+
+    above: tuple[Place, ...]
+    below: tuple[Place, ...] = ()
+
+    @property
+    def places(self) -> tuple[Place, ...]:
+        return self.above + self.below
+
+    @property
+    def value_of(self) -> Place | None:
+        """The only place of a formula that is no ratio."""
+        return self.above[0] if len(self.places) == 1 else None
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """``text`` as it was printed, ``value`` as a number; None where the report has no figure.
+
+    ``ours`` is measured in units of which ``scale`` make one of the report's ``unit``, and
+    ``offset`` is taken away from it: a change of 16 % is a ratio of 1.16. Without ``ours``, the
+    ``reason`` says why there is no such figure here.
+    """
+
+    text: str
+    value: float | None
+    unit: str
+    ours: Formula | None = None
+    statistic: Statistic = "median"
+    scale: float = 1.0
+    offset: float = 0.0
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedRow:
+    """One line: a figure for each column of the table, with ``note`` as the report has it."""
+
+    title: str
+    figures: tuple[PublishedFigure, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """``rows_are``: the head of the first column. ``machine`` is a name among the report's."""
+
+    name: str
+    title: str
+    machine: str
+    rows_are: str
+    columns: tuple[str, ...]
+    rows: tuple[PublishedRow, ...]
+
+    @property
+    def figures(self) -> Iterator[PublishedFigure]:
+        return (figure for row in self.rows for figure in row.figures)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """``formula`` lies between the bounds. ``words``: as the file writes it."""
+
+    words: str
+    formula: Formula
+    at_least: float = 0.0
+    at_most: float | None = None
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What the report concludes. It holds if each of ``statements`` holds.
+
+    impossible: why no experiment here can judge it. processors: how many it takes at least.
+    """
+
+    topic: str
+    says: str
+    statements: tuple[Statement, ...] = ()
+    impossible: str = ""
+    processors: int = 1
+
+
+@dataclass(frozen=True)
+class SourceMachine:
+    """What the report says of a machine: words to each of its properties, "" where it is silent."""
+
+    name: str
+    title: str
+    processor: str = ""
+    memory: str = ""
+    caches: str = ""
+    system: str = ""
+    compiler: str = ""
+    flags: str = ""
+    versions: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One figure of the report: the columns of a table as lines over its rows, or as dots."""
+
+    name: str
+    title: str
+    table: str
+    kind: Literal["dots", "lines"] = "dots"
+
+
+@dataclass(frozen=True)
+class PublishedReport:
+    """``origin``: who published it, and when; ``link``: where, or "" for what is in no public
+    place."""
+
+    name: str
+    title: str
+    origin: str
+    link: str
+    about: str
+    machines: dict[str, SourceMachine]
+    tables: tuple[PublishedTable, ...]
+    conclusions: tuple[Conclusion, ...]
+    pictures: tuple[Picture, ...]
+
+    @property
+    def figures(self) -> Iterator[PublishedFigure]:
+        return (figure for table in self.tables for figure in table.figures)
+
+    @property
+    def places(self) -> list[Place]:
+        """Of every figure and every statement, each once."""
+        formulas = [figure.ours for figure in self.figures if figure.ours]
+        formulas += [s.formula for c in self.conclusions for s in c.statements]
+        found: dict[str, Place] = {}
+        for formula in formulas:
+            for place in formula.places:
+                found.setdefault(repr(place), place)
+        return list(found.values())
+
+    def table(self, name: str) -> PublishedTable:
+        return next(table for table in self.tables if table.name == name)
+
+
+def settle(
+    experiment: Experiment, parameters: Mapping[str, Setting], changes: Mapping[str, Setting]
+) -> dict[str, Setting]:
+    """The whole cell of a place. ``changes`` are settings of this run instead of the report's."""
+    return {p.name: changes.get(p.name, parameters.get(p.name, (p.default or p.smoke)[0]))
+            for p in experiment.parameters}
