@@ -122,10 +122,10 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
     sides = [(Cell(experiment.id, settings, expectation.quantity), name)
              for settings, name in needed]
     for side in sides:
-        if trouble := _trouble(evidence, side):
+        if trouble := trouble_of(evidence, side):
             return replace(blank, verdict=trouble[0], note=trouble[1])
-    figure = _ratio(evidence, sides[0], sides[1]) if over else _value(evidence, sides[0],
-                                                                      expectation)
+    figure = _ratio(evidence, sides[0], sides[1]) if over else value_of(
+        evidence, sides[0], never=expectation.at_most == 0)
     if isinstance(figure, str):
         return replace(blank, verdict="cannot tell here", note=figure)
     verdict: Word = kept(figure, expectation.at_least, expectation.at_most,
@@ -137,7 +137,7 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
                    note=note)
 
 
-def _trouble(evidence: Evidence, side: Side) -> tuple[Word, str] | None:
+def trouble_of(evidence: Evidence, side: Side) -> tuple[Word, str] | None:
     """Why there is nothing to judge, or nothing that may be judged."""
     cell, subject = side
     tried = evidence.tried.get(cell.setup, {}).get(subject, [])
@@ -155,12 +155,12 @@ def _ratio(evidence: Evidence, above: Side, below: Side) -> Figure | str:
     return note if ratio is None else Figure.of(ratio, note)
 
 
-def _value(evidence: Evidence, side: Side, expectation: Expectation) -> Figure:
-    """Never means in no repeat at all, which a median would not notice. Once disproves it, and it
-    takes as many rounds as any interval to show it."""
+def value_of(evidence: Evidence, side: Side, *, never: bool = False) -> Figure:
+    """The median of the rounds. Never means in no repeat at all, which a median would not notice.
+    Once disproves it, and it takes as many rounds as any interval to show it."""
     cell, subject = side
     series = evidence.table[cell][subject]
-    if expectation.at_most == 0 and (max(series.values) > 0 or len(series.rounds) >= LEAST):
+    if never and (max(series.values) > 0 or len(series.rounds) >= LEAST):
         return Figure(series.middle, min(series.values), max(series.values),
                       "of all repeats, not of their median")
     found = location_interval(list(series.rounds.values()), step=evidence.step(cell, subject))

@@ -5,6 +5,7 @@ from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compa
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
+from heapwise.runner.reproduction_plan import prepare_reproduction
 from heapwise.runner.rows import row_trouble
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of
@@ -13,6 +14,6 @@ from heapwise.runner.whole_program import LONGEST_S
 __all__ = [
     "LONGEST_S", "Campaign", "CompareRequest", "Prepared", "Progress", "RunRequest", "Step",
     "Watcher", "cells", "control_of", "experiment_of", "preflight", "prepare_compare",
-    "prepare_run", "resolve", "resume", "row_trouble",
+    "prepare_reproduction", "prepare_run", "resolve", "resume", "row_trouble",
     "start", "subjects_of",
 ]

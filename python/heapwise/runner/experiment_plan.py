@@ -18,6 +18,7 @@ from heapwise.model import (
     Peer,
     Plan,
     PlanOptions,
+    Reproduction,
     Subject,
     SubjectName,
     SubjectSpec,
@@ -56,8 +57,7 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     """Problems: E001 unknown experiment, E003 bad setting or subject, E052 no native parts."""
     declared = choose_experiments(request.patterns)
     peers = find_peers()
-    present = [peer for peer in peers if peer.path is not None and not peer.debug_build]
-    everything = [resolve(experiment, present) for experiment in declared]
+    everything = [resolve(experiment, usable(peers)) for experiment in declared]
     experiments = [_narrow(experiment, request.subjects) for experiment in everything]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
@@ -66,6 +66,15 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     experiments = [
         with_programs(e, values_of(e, PROGRAM, parameters, smoke=request.smoke)) if e.programs
         else e for e in experiments]
+    return plan_run(request, environment, peers, experiments, parameters)
+
+
+def plan_run(
+    request: RunRequest, environment: Mapping[str, str], peers: Sequence[Peer],
+    experiments: list[Experiment], parameters: dict[str, list[Any]],
+    reproduction: Reproduction | None = None,
+) -> Prepared:
+    """The plan for experiments with the subjects that they are run with."""
     programs = [program for experiment in experiments for program in experiment.programs]
     left, removed = cleaned(
         environment, peers, keep=request.keep_environment,
@@ -77,7 +86,7 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     plan = Plan(
         kind="run", command=[], experiments=[experiment.id for experiment in experiments],
         parameters=parameters,
-        subjects=_subjects(experiments, present),
+        subjects=_subjects(experiments, usable(peers)),
         seed=secrets.randbits(31) if request.seed is None else request.seed,
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
         precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
@@ -86,13 +95,18 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
             cpus=list(request.cpus), repeats=request.repeats,
             rounds_given=request.rounds is not None,
             keep_environment=request.keep_environment, removed_environment=removed,
-            time_given=request.time_s is not None,
+            time_given=request.time_s is not None, reproduction=reproduction,
         ),
     )
     needed = any(_peer_of(s) for e in experiments for s in e.subjects)
     missing = [peer for peer in peers if peer.path is None] if needed else []
     return Prepared(plan, experiments, left, removed, missing,
                     checks=[check_of(programs)] if programs else [])
+
+
+def usable(peers: Sequence[Peer]) -> list[Peer]:
+    """Those that are installed, without debug builds."""
+    return [peer for peer in peers if peer.path is not None and not peer.debug_build]
 
 
 def values_of(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,

@@ -57,7 +57,10 @@ def key_of(process: Process) -> StepKey:
 
 def cells(experiment: Experiment, plan: Plan) -> list[dict[str, Setting]]:
     """The values of all parameters, crossed; [{}] for an experiment without any. Programs that
-    cannot be measured here have none."""
+    cannot be measured here have none. Of a published report: those that it names."""
+    if plan.options.reproduction is not None:
+        named = plan.options.reproduction.cells.get(experiment.id, [])
+        return [cell for cell in named if experiment.can_run(cell)]
     choices = []
     for parameter in experiment.parameters:
         usual = parameter.smoke if plan.smoke else parameter.default

@@ -53,14 +53,20 @@ def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> in
 
 
 def show(folder: Path, console: Console, *, saved: bool = True) -> int:
-    """Analyses the stored run and prints it; the worst thing in it makes the exit code."""
+    """Analyses the stored run and prints it; the worst thing in it makes the exit code. A run of a
+    published report is printed as that report."""
     from heapwise.analysis import analyse, to_json
+    from heapwise.catalog import choose_published
+    from heapwise.cli.frame.reproduced import show_reproduced
     from heapwise.evidence import Evidence
 
     stored = read_run(folder.parent.parent, str(folder))
     if stored.damaged_lines:
         console.warn("W002", damaged_words(stored.damaged_lines))
     evidence = Evidence(stored)
+    if (chosen := stored.run.plan.options.reproduction) is not None:
+        return show_reproduced(evidence, choose_published(chosen.report), console, chosen.output,
+                               pdf=chosen.pdf)
     try:
         result = analyse(evidence)
     except Exception:
@@ -71,7 +77,7 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
         console.result(complete(saved_line(result), folder))
     if console.as_json:
         console.json(to_json(result))
-    return _exit_code(result, stored.processes)
+    return exit_code(result, stored.processes)
 
 
 def damaged_words(lines: int) -> str:
@@ -191,7 +197,7 @@ def best_peer(result: Result) -> str:
     return name if peer is not None and peer.path and peer.notes != "given by path" else ""
 
 
-def _exit_code(result: Result, processes: list[Process]) -> int:
+def exit_code(result: Result, processes: list[Process]) -> int:
     if any(process.status in PROGRAM_FAILED for process in processes):
         for subject, process in {p.subject: p for p in processes
                                  if p.status in PROGRAM_FAILED}.items():

@@ -1,0 +1,250 @@
+"""A published report beside a run of its experiments: our figures, and its conclusions judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from math import prod
+from typing import Literal
+
+import numpy as np
+
+from heapwise.analysis.expectations import SMOKE, trouble_of, value_of
+from heapwise.analysis.rows import make_rows
+from heapwise.analysis.verdict import Figure, Kept, floor_of, kept
+from heapwise.evidence import Evidence
+from heapwise.evidence.series import Series, Side, pair
+from heapwise.model import (
+    Cell,
+    Conclusion,
+    Formula,
+    Place,
+    PublishedFigure,
+    PublishedReport,
+    PublishedTable,
+    Row,
+    Settings,
+    Statement,
+    Trust,
+    settle,
+)
+
+Verdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
+
+VERDICTS: tuple[Verdict, ...] = ("confirmed", "refuted", "cannot tell here", "not possible here")
+
+WORDS: dict[Kept, Verdict] = {
+    "met": "confirmed", "not met": "refuted", "cannot tell here": "cannot tell here"}
+
+WORST_FIRST: tuple[Verdict, ...] = ("refuted", "not possible here", "cannot tell here")
+
+LEAST_REPEATS = 3
+"""Of a process, for its standard deviation."""
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Our figure in the report's unit; None with the reason in ``note``. low, high: 95 %."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One statement. low and high: the interval that decides, the strict one of a ratio."""
+
+    words: str
+    value: float | None
+    low: float | None
+    high: float | None
+    verdict: Verdict
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class JudgedConclusion:
+    conclusion: Conclusion
+    verdict: Verdict
+    reason: str = ""
+    parts: list[Judged] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class ReproducedTable:
+    """``ours``: a line for each row of ``table``, with a figure for each of its columns."""
+
+    table: PublishedTable
+    ours: list[list[Ours]]
+
+
+@dataclass(frozen=True)
+class Reproduced:
+    report: PublishedReport
+    tables: list[ReproducedTable]
+    conclusions: list[JudgedConclusion]
+
+    @property
+    def counts(self) -> dict[Verdict, int]:
+        """Conclusions by verdict, zeros included."""
+        found = Counter(judged.verdict for judged in self.conclusions)
+        return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def reproduce(evidence: Evidence, report: PublishedReport, trust: Trust) -> Reproduced:
+    """Works for a run that was stopped, too: what was not measured is said."""
+    found = _Finder(evidence)
+    tables = [ReproducedTable(table, [[found.ours(figure) for figure in row.figures]
+                                      for row in table.rows]) for table in report.tables]
+    return Reproduced(report, tables, [_judged(found, conclusion, trust)
+                                       for conclusion in report.conclusions])
+
+
+def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConclusion:
+    """Confirmed if each statement is, refuted as soon as one is."""
+    cores = found.evidence.stored.run.machine.cores
+    if conclusion.impossible:
+        return JudgedConclusion(conclusion, "not possible here", conclusion.impossible)
+    if cores < conclusion.processors:
+        return JudgedConclusion(conclusion, "not possible here",
+                                f"it takes {conclusion.processors} processors, and here is {cores}")
+    parts = [found.judge(statement) for statement in conclusion.statements]
+    verdict, reason = _together(parts)
+    obstacle = SMOKE if found.evidence.stored.run.plan.smoke else (
+        "the figures are not trustworthy" if trust.verdict == "not trustworthy" else "")
+    if obstacle and verdict != "not possible here":
+        verdict, reason = "cannot tell here", obstacle
+    return JudgedConclusion(conclusion, verdict, reason, parts)
+
+
+def _together(parts: list[Judged]) -> tuple[Verdict, str]:
+    for verdict in WORST_FIRST:
+        for part in parts:
+            if part.verdict == verdict:
+                return verdict, part.note
+    return "confirmed", ""
+
+
+class _Finder:
+    """Looks for the figures of a report in a run."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        reproduction = evidence.stored.run.plan.options.reproduction
+        self._changes = reproduction.changes if reproduction else {}
+        self._rows = {(row.cell, row.subject): row for row in make_rows(evidence)}
+
+    def ours(self, figure: PublishedFigure) -> Ours:
+        if figure.ours is None:
+            return Ours(None, note=figure.reason)
+        if trouble := self._trouble(figure.ours):
+            return Ours(None, note=trouble[1])
+        place = figure.ours.value_of
+        if place is None:
+            ratio = self._ratio(figure.ours)
+            return Ours(None, note=ratio) if isinstance(ratio, str) else _scaled(
+                figure, ratio.value, ratio.low, ratio.high)
+        row = self._rows.get(self._side(place))
+        if row is None:
+            return Ours(None, note=f"{place.subject} has no {place.quantity}")
+        if figure.statistic == "median":
+            return _scaled(figure, row.median, row.ci_low, row.ci_high)
+        return _scaled(figure, _statistic(row, figure.statistic), None, None)
+
+    def judge(self, statement: Statement) -> Judged:
+        if trouble := self._trouble(statement.formula):
+            return Judged(statement.words, None, None, None, trouble[0], trouble[1])
+        place = statement.formula.value_of
+        figure = self._ratio(statement.formula) if place is None else self._value(
+            place, never=statement.at_most == 0)
+        if isinstance(figure, str):
+            return Judged(statement.words, None, None, None, "cannot tell here", figure)
+        places = statement.formula.places
+        floor = None if any(p.statistic == "spread" for p in places) else floor_of(
+            self.evidence, map(self._side, places))
+        word = kept(figure, statement.at_least, statement.at_most, floor)
+        low, high = figure.strict or (figure.low, figure.high)
+        return Judged(statement.words, figure.value, low, high, WORDS[word],
+                      "; ".join(note for note in (figure.note, self._crowded(places)) if note))
+
+    def _side(self, place: Place) -> Side:
+        experiment = self.evidence.experiments[place.experiment]
+        settings = settle(experiment, place.parameters, self._changes.get(place.experiment, {}))
+        return Cell(place.experiment, Settings.of(settings), place.quantity), place.subject
+
+    def _trouble(self, formula: Formula) -> tuple[Verdict, str] | None:
+        """Why there is no figure, and whether there could have been one."""
+        for place in formula.places:
+            experiment = self.evidence.experiments.get(place.experiment)
+            if experiment is None:
+                return "not possible here", f"{place.experiment} is not in this run"
+            spec = experiment.spec(place.subject)
+            if spec is None or not spec.available:
+                reason = spec.reason if spec else "this build or machine does not have it"
+                return "not possible here", f"{place.subject}: {reason}"
+            if place.quantity not in {quantity.name for quantity in experiment.quantities}:
+                return "not possible here", f"{place.experiment} has no {place.quantity}"
+            if trouble := trouble_of(self.evidence, self._side(place)):
+                return "cannot tell here", trouble[1]
+        return None
+
+    def _value(self, place: Place, *, never: bool) -> Figure:
+        return value_of(self.evidence, self._side(place), never=never)
+
+    def _ratio(self, formula: Formula) -> Figure | str:
+        """Of two medians of one experiment as everywhere else. Of others from the products of each
+        round, with the widest allowance for rounds that depend on each other."""
+        above, below = formula.above, formula.below
+        places = formula.places
+        is_plain = len(above) == len(below) == 1 and above[0].experiment == below[0].experiment
+        if is_plain and all(place.statistic == "median" for place in places):
+            ratio, note = self.evidence.ratio(self._side(above[0]), self._side(below[0]))
+            return note if ratio is None else Figure.of(ratio, note)
+        found, note = pair(self._product(above), self._product(below)).ratio()
+        if found is None:
+            return note
+        tied = [self.evidence.dependence[place.experiment] for place in places]
+        step = sum(self.evidence.step(*self._side(place)) for place in places) / 2
+        return Figure.of(found.widened(max(t.factor for t in tied),
+                                       max(t.strict_factor for t in tied)).blurred(step), note)
+
+    def _product(self, places: tuple[Place, ...]) -> dict[int, float]:
+        """Round -> product, of the rounds in which each was measured."""
+        rounds = [self._rounds(place) for place in places]
+        shared = set.intersection(*(set(values) for values in rounds))
+        return {number: prod(values[number] for values in rounds) for number in sorted(shared)}
+
+    def _rounds(self, place: Place) -> dict[int, float]:
+        cell, subject = self._side(place)
+        series = self.evidence.table[cell][subject]
+        return _spreads(series) if place.statistic == "spread" else series.rounds
+
+    def _crowded(self, places: tuple[Place, ...]) -> str:
+        cores = self.evidence.stored.run.machine.cores
+        threads = max(self._side(place)[0].parameters.number("threads", 1) for place in places)
+        return f"{threads:g} threads on {cores} processors" if threads > cores else ""
+
+
+def _spreads(series: Series) -> dict[int, float]:
+    """Round -> standard deviation of its repeats over their median."""
+    groups: dict[int, list[float]] = {}
+    for (number, _), value in series.repeats.items():
+        groups.setdefault(number, []).append(value)
+    return {number: float(np.std(values, ddof=1) / np.median(values))
+            for number, values in groups.items() if len(values) >= LEAST_REPEATS}
+
+
+def _statistic(row: Row, name: str) -> float | None:
+    found: float | None = getattr(row, {"sd": "stddev"}.get(name, name))
+    return found
+
+
+def _scaled(figure: PublishedFigure, value: float | None, low: float | None,
+            high: float | None) -> Ours:
+    def in_unit(number: float | None) -> float | None:
+        return None if number is None else (number - figure.offset) / figure.scale
+
+    note = "" if value is not None else "no figure"
+    return Ours(in_unit(value), in_unit(low), in_unit(high), note)

@@ -1,0 +1,160 @@
+"""A reproduced report on the terminal and as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heapwise.cli.frame.console import Console
+from heapwise.errors import Problem
+from heapwise.model import PublishedReport
+from heapwise.wording.numbers import ends, significant
+
+if TYPE_CHECKING:
+    from heapwise.analysis.reproduction import (
+        Judged,
+        JudgedConclusion,
+        Ours,
+        Reproduced,
+        ReproducedTable,
+    )
+    from heapwise.evidence import Evidence
+
+FOLDER = "reproduction"
+VERDICTS = "verdicts.json"
+ABSENT = "-"
+
+
+def listed(report: PublishedReport) -> dict[str, Any]:
+    """What is known of it before anything is measured."""
+    figures = [figure for figure in report.figures if figure.value is not None]
+    return {
+        "name": report.name, "title": report.title, "origin": report.origin, "link": report.link,
+        "machines": [machine.title for machine in report.machines.values()],
+        "tables": len(report.tables), "figures": len(figures),
+        "measured": sum(figure.ours is not None for figure in figures),
+        "conclusions": len(report.conclusions),
+        "experiments": list(dict.fromkeys(place.experiment for place in report.places)),
+    }
+
+
+def newest_verdicts(store: Path) -> dict[str, dict[str, Any]]:
+    """Report -> the counts of its newest run in the store; what cannot be read is passed over."""
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(store.glob(f"runs/*/{FOLDER}/*/{VERDICTS}"),
+                       key=lambda path: path.stat().st_mtime):
+        try:
+            verdicts = json.loads(path.read_text(encoding="utf-8"))
+            found[str(verdicts["report"])] = {"run": str(verdicts["run"]),
+                                              "counts": dict(verdicts["counts"])}
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def show_reproduced(evidence: Evidence, report: PublishedReport, console: Console, output: str,
+                    *, pdf: bool = False) -> int:
+    """Prints tables, verdicts and counts, and writes the files. The exit code is that of a run."""
+    from heapwise.analysis import analyse
+    from heapwise.analysis.reproduction import reproduce
+    from heapwise.cli.frame.campaign import exit_code, trust_line
+    from heapwise.report.reproduction import to_json
+
+    result = analyse(evidence)
+    found = reproduce(evidence, report, result.trust)
+    console.say()
+    for each in found.tables:
+        console.result(table_text(each))
+        console.result("")
+    for judged in found.conclusions:
+        console.result(conclusion_text(judged))
+    counts = ", ".join(f"{number} {word}" for word, number in found.counts.items())
+    console.result(f"\nCount    {len(found.conclusions)} conclusions: {counts}")
+    console.result(f"Trust    {trust_line(result)}")
+    folder = Path(output) if output else evidence.stored.path / FOLDER / report.name
+    files = _write(evidence, found, folder, pdf, console)
+    console.result(f"Saved    run {result.run.id}  .  {len(files)} files in {folder}")
+    if console.as_json:
+        console.json(to_json(found, result.run.id, str(folder), files))
+    return exit_code(result, evidence.stored.processes)
+
+
+def table_text(found: ReproducedTable) -> str:
+    """Two columns for each of the report's: its figure, and ours."""
+    table = found.table
+    units = {figure.unit for figure in table.figures}
+    head = [table.rows_are, *(word for name in table.columns for word in (name, "here"))]
+    lines = [[_titled(row.title, row.figures[0].unit if len(units) > 1 else ""),
+              *(word for figure, ours in zip(row.figures, own, strict=True)
+                for word in (figure.text, _number(ours)))]
+             for row, own in zip(table.rows, found.ours, strict=True)]
+    widths = [max(len(line[at]) for line in [head, *lines]) for at in range(len(head))]
+    shown = [_line(line, widths) for line in [head, *lines]]
+    unit = f", {units.pop()}" if len(units) == 1 else ""
+    notes = dict.fromkeys(ours.note for own in found.ours for ours in own
+                          if ours.value is None and ours.note)
+    return "\n".join([f"{table.title}{unit}", *shown, *(f"  {ABSENT} {note}" for note in notes)])
+
+
+def _titled(title: str, unit: str) -> str:
+    return f"{title}, {unit}" if unit else title
+
+
+def _line(words: list[str], widths: list[int]) -> str:
+    first, rest = words[0].ljust(widths[0]), zip(words[1:], widths[1:], strict=True)
+    return "  " + "  ".join([first, *(word.rjust(width) for word, width in rest)]).rstrip()
+
+
+def _number(ours: Ours) -> str:
+    return ABSENT if ours.value is None else significant(ours.value)
+
+
+def conclusion_text(judged: JudgedConclusion) -> str:
+    """The verdict, what it is about, and each statement with the interval that decides."""
+    conclusion = judged.conclusion
+    topic = f"{conclusion.topic}: " if conclusion.topic else ""
+    lines = [f"{judged.verdict:17}  {topic}{conclusion.says}"]
+    lines += [f"{'':19}{_statement(part)}" for part in judged.parts]
+    if judged.reason and all(judged.reason not in part.note for part in judged.parts):
+        lines.append(f"{'':19}{judged.reason}")
+    return "\n".join(lines)
+
+
+def _statement(part: Judged) -> str:
+    if part.value is None:
+        return f"{part.words}: {part.note}"
+    interval = "no interval" if part.low is None or part.high is None else ends(
+        part.low, part.high)
+    note = f" ({part.note})" if part.note else ""
+    return f"{part.words}: {significant(part.value)}, {interval}{note}"
+
+
+def _write(evidence: Evidence, found: Reproduced, folder: Path, pdf: bool,
+           console: Console) -> list[str]:
+    """The names of the files: CSV, pictures, the page of the run, and the verdicts."""
+    from heapwise.figures.svg import plain_colours
+    from heapwise.report import View, build_page
+    from heapwise.report.reproduction import can_raster, charts, figures_csv, raster, svg
+
+    contents: dict[str, bytes] = {
+        "figures.csv": figures_csv(found).encode(),
+        "report.html": build_page([View(evidence)]).encode(),
+        VERDICTS: json.dumps({"report": found.report.name, "run": evidence.stored.run.id,
+                              "counts": found.counts}, indent=2).encode(),
+    }
+    for chart in charts(found):
+        contents[f"{chart.name}.svg"] = plain_colours(svg(chart)).encode()
+        for form in (("png", "pdf") if pdf else ("png",)) if can_raster() else ():
+            contents[f"{chart.name}.{form}"] = raster(chart, form)
+    if not can_raster():
+        console.say("Pictures are SVG only: PNG and PDF need matplotlib. "
+                    "Install it with pip install 'heapwise[figures]'.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in contents.items():
+            (folder / name).write_bytes(content)
+    except OSError as error:
+        raise Problem("E050", f"{folder} cannot be written: {error.strerror}",
+                      do="--output FOLDER that you may write to") from error
+    return sorted(contents)

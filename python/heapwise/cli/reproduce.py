@@ -1,0 +1,147 @@
+"""``heapwise reproduce``: a published report on this machine, figure by figure."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console, error_line
+from heapwise.cli.frame.options import (
+    DebugOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+)
+from heapwise.errors import Problem
+from heapwise.wording.durations import parse_duration
+
+
+def register(app: typer.Typer) -> None:
+    app.command("reproduce", short_help="Measure a published report again, and judge it.")(
+        reproduce)
+
+
+def reproduce(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A report, or its file. [list them]")
+    ] = None,
+    smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
+    run: Annotated[
+        str | None, typer.Option(metavar="RUN", help="Measure nothing: read this run.")
+    ] = None,
+    set: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Instead of the report's parameter."),
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="Rounds of processes. [enough, smoke 1]")
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of order and data.")] = None,
+    cpus: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FOLDER", help="For the files. [the run's folder]"),
+    ] = None,
+    pdf: Annotated[bool, typer.Option("--pdf", help="Each picture as PDF, too.")] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    dry_run: DryRunOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Run the experiments of a published report, print its figures beside ours, and judge its
+    conclusions.
+
+    \b
+    heapwise reproduce                             which reports there are
+    heapwise reproduce pool-vs-malloc              an estimate first, then the run
+    heapwise reproduce latency-lab --smoke         quickly, to see that all of it works
+    heapwise reproduce pool-vs-malloc --run 7f3a   the same from a run that was made already
+    """
+    console = Console(quiet, json)
+    if name is None:
+        return _list(console, store)
+    folder = str(output.absolute()) if output else ""
+    if run is not None:
+        return _read(name, run, folder, pdf, store, console)
+
+    from heapwise.catalog import choose_published
+    from heapwise.cli.compare import measure, parse_cpus
+    from heapwise.cli.frame.announce import announce, estimate_s, processes_of
+    from heapwise.runner import RunRequest, prepare_reproduction
+    from heapwise.store import costs, find_store
+
+    report = choose_published(name)
+    given = str(Path(name).absolute()) if name.endswith(".toml") else name
+    request = RunRequest(
+        settings=set or [], smoke=smoke, rounds=rounds, seed=seed, cpus=parse_cpus(cpus),
+        time_s=parse_duration(time, "--time") if time else None,
+        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0)
+    prepared = prepare_reproduction(report, given, request, os.environ, output=folder, pdf=pdf)
+    known = costs(find_store(store), smoke)
+    console.say(f"Report       {report.title}")
+    console.say(f"             {report.origin}")
+    announce(prepared, console, known)
+    if dry_run:
+        if json:
+            console.json({"plan": prepared.plan, "processes": processes_of(prepared),
+                          "estimated_s": estimate_s(prepared, known)})
+        return 0
+    return measure(prepared, store, console)
+
+
+def _list(console: Console, store: str | None) -> int:
+    from heapwise.catalog import find_published
+    from heapwise.cli.frame.reproduced import listed, newest_verdicts
+    from heapwise.store import find_store
+
+    reports, problems = find_published()
+    newest = newest_verdicts(find_store(store))
+    if console.as_json:
+        console.json([{**listed(report), "last": newest.get(report.name)} for report in reports])
+    else:
+        width = max((len(report.name) for report in reports), default=0)
+        for report in reports:
+            facts = listed(report)
+            console.result(f"{report.name.ljust(width)}  {report.title}")
+            gap = " " * (width + 2)
+            console.result(f"{gap}{'; '.join(facts['machines'])}: {facts['tables']} tables, "
+                           f"{facts['figures']} figures ({facts['measured']} measured here), "
+                           f"{facts['conclusions']} conclusions")
+            if last := newest.get(report.name):
+                counts = ", ".join(f"{n} {word}" for word, n in last["counts"].items())
+                console.result(f"{gap}last run {last['run']}: {counts}")
+        if not reports:
+            console.result("There is no published report here.")
+    for problem in problems:
+        error_line(f"left out: {problem.what}")
+    return 0
+
+
+def _read(
+    name: str, run: str, output: str, pdf: bool, store: str | None, console: Console
+) -> int:
+    """What an earlier run of the same experiments says; it need not be one of this verb."""
+    from heapwise.catalog import choose_published
+    from heapwise.cli.frame.reproduced import show_reproduced
+    from heapwise.evidence import Evidence
+    from heapwise.store import find_store, read_run
+
+    stored = read_run(find_store(store), run)
+    if stored.run.plan.kind != "run":
+        raise Problem("E003", f"run {stored.run.id} compares a program: it has no experiments",
+                      do=f"heapwise reproduce {name}")
+    return show_reproduced(Evidence(stored), choose_published(name), console, output, pdf=pdf)

@@ -1,0 +1,68 @@
+"""Every figure of a reproduced report as CSV, and all of it as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from heapwise.analysis.reproduction import Reproduced
+from heapwise.model import Formula, Place
+from heapwise.report.spreadsheet import cell_text
+
+COLUMNS = ("table", "row", "column", "unit", "published", "ours", "low", "high", "measured", "note")
+
+
+def figures_csv(found: Reproduced) -> str:
+    """A line for each figure; low and high are the ends of the 95 % interval of ours."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for each in found.tables:
+        for row, ours in zip(each.table.rows, each.ours, strict=True):
+            for name, figure, own in zip(each.table.columns, row.figures, ours, strict=True):
+                measured = words(figure.ours) if figure.ours else ""
+                values = ["" if value is None else f"{value:.6g}"
+                          for value in (figure.value, own.value, own.low, own.high)]
+                writer.writerow([cell_text(word) for word in (each.table.name, row.title, name,
+                                                          figure.unit)]
+                                + values + [cell_text(measured), cell_text(own.note)])
+    return file.getvalue()
+
+
+def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[str, Any]:
+    """What ``heapwise reproduce NAME --json`` prints."""
+    report = found.report
+    return {
+        "report": report.name, "title": report.title, "origin": report.origin, "run": run,
+        "tables": [{
+            "name": each.table.name, "title": each.table.title, "machine": each.table.machine,
+            "rows": [{
+                "title": row.title,
+                "figures": [{
+                    "column": name, "unit": figure.unit, "published": figure.value,
+                    "printed": figure.text, "ours": own.value, "low": own.low, "high": own.high,
+                    "note": own.note,
+                } for name, figure, own in zip(each.table.columns, row.figures, ours, strict=True)],
+            } for row, ours in zip(each.table.rows, each.ours, strict=True)],
+        } for each in found.tables],
+        "conclusions": [{
+            "topic": judged.conclusion.topic, "says": judged.conclusion.says,
+            "verdict": judged.verdict, "reason": judged.reason,
+            "statements": [{"words": part.words, "value": part.value, "low": part.low,
+                            "high": part.high, "verdict": part.verdict, "note": part.note}
+                           for part in judged.parts],
+        } for judged in found.conclusions],
+        "counts": found.counts, "folder": folder, "files": files,
+    }
+
+
+def words(formula: Formula) -> str:
+    """``pool/bulk unsynchronized alloc_fresh touch=write / ...``."""
+    above = " * ".join(map(_place, formula.above))
+    return " / ".join([above, *map(_place, formula.below)])
+
+
+def _place(place: Place) -> str:
+    settings = [f"{name}={value}" for name, value in place.parameters.items()]
+    return " ".join([place.experiment, place.subject, place.quantity, *settings])

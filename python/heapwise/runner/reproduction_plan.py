@@ -1,0 +1,89 @@
+"""From a published report to a plan: its experiments, in its cells, with the subjects it names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from heapwise.catalog import find_experiments, find_peers
+from heapwise.errors import Problem
+from heapwise.model import (
+    PROGRAM,
+    Experiment,
+    Place,
+    PublishedReport,
+    Reproduction,
+    Setting,
+    settle,
+)
+from heapwise.runner.compare_plan import Prepared
+from heapwise.runner.examined import with_programs
+from heapwise.runner.experiment_plan import RunRequest, parse_settings, plan_run, resolve, usable
+
+
+def prepare_reproduction(
+    report: PublishedReport, given: str, request: RunRequest, environment: Mapping[str, str], *,
+    output: str = "", pdf: bool = False,
+) -> Prepared:
+    """given: the name or the path that a later invocation finds the report by. Problems: E003 bad
+    setting, E008 a report none of whose experiments is here, E052 no native parts."""
+    peers = find_peers()
+    known = {e.id: resolve(e, usable(peers)) for e in find_experiments()}
+    places: dict[str, list[Place]] = {}
+    for place in report.places:
+        places.setdefault(place.experiment, []).append(place)
+    experiments = [_with_subjects(known[id], found) for id, found in places.items() if id in known]
+    experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
+    if not experiments:
+        raise Problem("E008", f"no experiment of {report.name} can run here",
+                      do="heapwise list   says which experiments there are")
+    chosen = parse_settings(request.settings, experiments)
+    changes = {e.id: _changes(e, places[e.id], chosen, request.smoke) for e in experiments}
+    cells = {e.id: _cells(e, places[e.id], changes[e.id]) for e in experiments}
+    experiments = [with_programs(e, [cell[PROGRAM] for cell in cells[e.id]]) if e.programs else e
+                   for e in experiments]
+    return plan_run(request, environment, peers, experiments, {},
+                    Reproduction(given, cells, changes, output, pdf))
+
+
+def _with_subjects(experiment: Experiment, places: Sequence[Place]) -> Experiment:
+    """Only those that the report names, and the baseline, without which there is no noise floor."""
+    names = {place.subject for place in places} | {experiment.baseline}
+    return replace(experiment, subjects=[s for s in experiment.subjects if s.name in names])
+
+
+def _changes(
+    experiment: Experiment, places: Sequence[Place], chosen: Mapping[str, list[Any]], smoke: bool
+) -> dict[str, Setting]:
+    """What the user set; and in a smoke run the smoke value of each number that is the same in the
+    whole report: it is a size, and what the report compares is kept."""
+    found: dict[str, Setting] = {}
+    for parameter in experiment.parameters:
+        usual = (parameter.default or parameter.smoke)[0]
+        values = {str(place.parameters.get(parameter.name, usual)) for place in places}
+        if parameter.name in chosen:
+            found[parameter.name] = _only(parameter.name, chosen[parameter.name])
+        elif smoke and len(values) == 1 and _is_number(usual) and parameter.smoke:
+            found[parameter.name] = parameter.smoke[0]
+    return found
+
+
+def _only(name: str, values: list[Any]) -> Setting:
+    if len(values) != 1:
+        raise Problem("E003", f"--set {name}: a published report is reproduced with one value",
+                      do=f"--set {name}={values[0]}")
+    value: Setting = values[0]
+    return value
+
+
+def _is_number(value: Setting) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _cells(
+    experiment: Experiment, places: Sequence[Place], changes: Mapping[str, Setting]
+) -> list[dict[str, Setting]]:
+    """Each once, in the order of the report."""
+    found = [settle(experiment, place.parameters, changes) for place in places]
+    return [cell for at, cell in enumerate(found) if cell not in found[:at]]
