@@ -25,9 +25,12 @@ from heapwise.model import (
     Row,
     Settings,
     Statement,
+    SubjectName,
+    SubjectSpec,
     Trust,
     settle,
 )
+from heapwise.wording.numbers import ends, significant
 
 Verdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
 
@@ -127,6 +130,17 @@ def _together(parts: list[Judged]) -> tuple[Verdict, str]:
     return "confirmed", ""
 
 
+def statement_text(part: Judged) -> str:
+    """``malloc / pool >= 2: 2.83, 1.35 to 4.52``: the words, our figure, the interval that decides.
+    """
+    if part.value is None:
+        return f"{part.words}: {part.note}"
+    interval = "no interval" if part.low is None or part.high is None else ends(
+        part.low, part.high)
+    note = f" ({part.note})" if part.note else ""
+    return f"{part.words}: {significant(part.value)}, {interval}{note}"
+
+
 class _Finder:
     """Looks for the figures of a report in a run."""
 
@@ -182,8 +196,7 @@ class _Finder:
                 return "not possible here", f"{place.experiment} is not in this run"
             spec = experiment.spec(place.subject)
             if spec is None or not spec.available:
-                reason = spec.reason if spec else "this build or machine does not have it"
-                return "not possible here", f"{place.subject}: {reason}"
+                return "not possible here", f"{place.subject}: {_absence(place, spec)}"
             if place.quantity not in {quantity.name for quantity in experiment.quantities}:
                 return "not possible here", f"{place.experiment} has no {place.quantity}"
             if trouble := trouble_of(self.evidence, self._side(place)):
@@ -225,6 +238,14 @@ class _Finder:
         cores = self.evidence.stored.run.machine.cores
         threads = max(self._side(place)[0].parameters.number("threads", 1) for place in places)
         return f"{threads:g} threads on {cores} processors" if threads > cores else ""
+
+
+def _absence(place: Place, spec: SubjectSpec | None) -> str:
+    if spec is not None:
+        return spec.reason
+    peer = SubjectName.parse(place.subject).peer
+    return f"{peer} is not installed: heapwise peers list" if peer else (
+        "this build does not have it")
 
 
 def _spreads(series: Series) -> dict[int, float]:

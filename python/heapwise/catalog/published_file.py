@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -113,6 +113,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     table: list[TablePart]
     link: str = ""
     about: str = ""
+    repeats: Annotated[int, msgspec.Meta(ge=2)] | None = None
     place: dict[str, PlacePart] = {}
     conclusion: list[ConclusionPart] = []
     picture: list[PicturePart] = []
@@ -145,7 +146,7 @@ def _report(name: str, document: Document) -> PublishedReport:
     return PublishedReport(
         name, document.title, " ".join(document.origin.split()), document.link,
         " ".join(document.about.split()), machines, tables, conclusions,
-        tuple(_pictures(document, tables)))
+        tuple(_pictures(document, tables)), document.repeats or 0)
 
 
 def _add_rows(places: dict[str, Place], document: Document) -> None:

@@ -144,7 +144,7 @@ class Picture:
 @dataclass(frozen=True)
 class PublishedReport:
     """``origin``: who published it, and when; ``link``: where, or "" for what is in no public
-    place."""
+    place. ``repeats`` of a process; 0: as many as each experiment declares."""
 
     name: str
     title: str
@@ -155,6 +155,7 @@ class PublishedReport:
     tables: tuple[PublishedTable, ...]
     conclusions: tuple[Conclusion, ...]
     pictures: tuple[Picture, ...]
+    repeats: int = 0
 
     @property
     def figures(self) -> Iterator[PublishedFigure]:

@@ -15,6 +15,7 @@ from heapwise.model import (
     PublishedReport,
     Reproduction,
     Setting,
+    SubjectName,
     settle,
 )
 from heapwise.runner.compare_plan import Prepared
@@ -43,8 +44,12 @@ def prepare_reproduction(
     cells = {e.id: _cells(e, places[e.id], changes[e.id]) for e in experiments}
     experiments = [with_programs(e, [cell[PROGRAM] for cell in cells[e.id]]) if e.programs else e
                    for e in experiments]
-    return plan_run(request, environment, peers, experiments, {},
-                    Reproduction(given, cells, changes, output, pdf))
+    if report.repeats and not request.smoke:
+        request = replace(request, repeats=report.repeats)
+    prepared = plan_run(request, environment, peers, experiments, {},
+                        Reproduction(given, cells, changes, output, pdf))
+    named = {SubjectName.parse(place.subject).peer for place in report.places}
+    return replace(prepared, missing=[p for p in prepared.missing if p.name in named])
 
 
 def _with_subjects(experiment: Experiment, places: Sequence[Place]) -> Experiment:

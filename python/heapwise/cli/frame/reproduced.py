@@ -13,7 +13,6 @@ from heapwise.wording.numbers import ends, significant
 
 if TYPE_CHECKING:
     from heapwise.analysis.reproduction import (
-        Judged,
         JudgedConclusion,
         Ours,
         Reproduced,
@@ -24,6 +23,13 @@ if TYPE_CHECKING:
 FOLDER = "reproduction"
 VERDICTS = "verdicts.json"
 ABSENT = "-"
+
+STRICT_WORDS = ("Conclusions: each statement with our figure and the interval that decides, for a "
+                "ratio that of 99 %")
+SMOKE_WORDS = "Conclusions: a smoke run is too short to tell"
+
+FEW = 2
+"""Columns of a table whose figures are printed with their intervals."""
 
 
 def listed(report: PublishedReport) -> dict[str, Any]:
@@ -67,8 +73,11 @@ def show_reproduced(evidence: Evidence, report: PublishedReport, console: Consol
     for each in found.tables:
         console.result(table_text(each))
         console.result("")
+    smoke = result.run.plan.smoke
+    if found.conclusions:
+        console.result(SMOKE_WORDS if smoke else STRICT_WORDS)
     for judged in found.conclusions:
-        console.result(conclusion_text(judged))
+        console.result(conclusion_text(judged, brief=smoke))
     counts = ", ".join(f"{number} {word}" for word, number in found.counts.items())
     console.result(f"\nCount    {len(found.conclusions)} conclusions: {counts}")
     console.result(f"Trust    {trust_line(result)}")
@@ -84,10 +93,11 @@ def table_text(found: ReproducedTable) -> str:
     """Two columns for each of the report's: its figure, and ours."""
     table = found.table
     units = {figure.unit for figure in table.figures}
-    head = [table.rows_are, *(word for name in table.columns for word in (name, "here"))]
+    names = table.columns if len(table.columns) > 1 else ("published",)
+    head = [table.rows_are, *(word for name in names for word in (name, "here"))]
     lines = [[_titled(row.title, row.figures[0].unit if len(units) > 1 else ""),
               *(word for figure, ours in zip(row.figures, own, strict=True)
-                for word in (figure.text, _number(ours)))]
+                for word in (figure.text, _number(ours, with_ends=len(table.columns) <= FEW)))]
              for row, own in zip(table.rows, found.ours, strict=True)]
     widths = [max(len(line[at]) for line in [head, *lines]) for at in range(len(head))]
     shown = [_line(line, widths) for line in [head, *lines]]
@@ -106,28 +116,28 @@ def _line(words: list[str], widths: list[int]) -> str:
     return "  " + "  ".join([first, *(word.rjust(width) for word, width in rest)]).rstrip()
 
 
-def _number(ours: Ours) -> str:
-    return ABSENT if ours.value is None else significant(ours.value)
+def _number(ours: Ours, *, with_ends: bool) -> str:
+    if ours.value is None:
+        return ABSENT
+    if not with_ends or ours.low is None or ours.high is None:
+        return significant(ours.value)
+    return f"{significant(ours.value)} ({ends(ours.low, ours.high)})"
 
 
-def conclusion_text(judged: JudgedConclusion) -> str:
-    """The verdict, what it is about, and each statement with the interval that decides."""
+def conclusion_text(judged: JudgedConclusion, *, brief: bool = False) -> str:
+    """The verdict, what it is about, and each statement with the interval that decides. brief: the
+    verdict alone."""
+    from heapwise.analysis.reproduction import statement_text
+
     conclusion = judged.conclusion
     topic = f"{conclusion.topic}: " if conclusion.topic else ""
     lines = [f"{judged.verdict:17}  {topic}{conclusion.says}"]
-    lines += [f"{'':19}{_statement(part)}" for part in judged.parts]
+    if brief:
+        return lines[0]
+    lines += [f"{'':19}{statement_text(part)}" for part in judged.parts]
     if judged.reason and all(judged.reason not in part.note for part in judged.parts):
         lines.append(f"{'':19}{judged.reason}")
     return "\n".join(lines)
-
-
-def _statement(part: Judged) -> str:
-    if part.value is None:
-        return f"{part.words}: {part.note}"
-    interval = "no interval" if part.low is None or part.high is None else ends(
-        part.low, part.high)
-    note = f" ({part.note})" if part.note else ""
-    return f"{part.words}: {significant(part.value)}, {interval}{note}"
 
 
 def _write(evidence: Evidence, found: Reproduced, folder: Path, pdf: bool,
