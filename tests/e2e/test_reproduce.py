@@ -1,0 +1,138 @@
+"""Published reports, from the command to the files; small, but with real processes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_interrupted import PATIENCE_S, start, wait_for_lines
+
+from heapwise.store import read_run, run_ids
+
+REPORTS = {"pool-policies": 2, "pool-vs-malloc": 2, "latency-lab": 38, "binary-trees": 2,
+           "allocatorbench": 3}
+"""Report -> its pictures."""
+
+FAKE = '''
+title = "A report of a fake"
+origin = "The tests"
+[machine.none]
+title = "No machine"
+[[table]]
+name = "pairs"
+title = "Pairs"
+machine = "none"
+unit = "ns/op"
+experiment = "fake/subjects"
+quantity = "pair"
+parameters = {size = 8}
+  [[table.row]]
+  title = "good"
+  name = "good"
+  subject = "good"
+  values = [10]
+  [[table.row]]
+  title = "slower"
+  name = "slower"
+  subject = "slower"
+  values = [25]
+[[conclusion]]
+says = "It is slower."
+shows = ["slower / good >= 1.5"]
+[[conclusion]]
+says = "It is three times as slow."
+shows = ["slower / good >= 3"]
+'''
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_report_is_reproduced_in_small(
+    heapwise: Any, built_native: Path, tmp_path: Path, name: str, assert_went_well: Any
+) -> None:
+    done = heapwise("reproduce", name, "--smoke", "--json", "-o", "out")
+    assert_went_well(done)
+    result = json.loads(done.stdout)
+    assert result["report"] == name
+    assert sum(result["counts"].values()) == len(result["conclusions"]) > 0
+    assert result["counts"]["confirmed"] == result["counts"]["refuted"] == 0
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == set(result["files"])
+    assert {"figures.csv", "report.html"} <= files
+    assert sum(file.endswith(".svg") for file in files) == REPORTS[name]
+    lines = list(csv.DictReader((tmp_path / "out" / "figures.csv").read_text().splitlines()))
+    missing = {line["note"] for line in lines if line["published"] and not line["ours"]}
+    assert all(missing), "a figure that is not here says why"
+    assert any(line["ours"] for line in lines)
+    assert "Published report" in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_the_reports_are_listed(heapwise: Any, built_native: Path) -> None:
+    done = heapwise("reproduce", "--json")
+    assert done.returncode == 0, done.stderr
+    listed = {report["name"]: report for report in json.loads(done.stdout)}
+    assert set(REPORTS) <= set(listed)
+    assert listed["pool-vs-malloc"]["figures"] == 33
+    assert listed["pool-vs-malloc"]["last"] is None
+
+
+def test_a_plan_is_estimated_and_nothing_is_run(heapwise: Any, built_native: Path,
+                                                tmp_path: Path) -> None:
+    done = heapwise("reproduce", "pool-vs-malloc", "--dry-run", "--json")
+    assert done.returncode == 0, done.stderr
+    plan = json.loads(done.stdout)
+    assert plan["estimated_s"] > 0
+    cells = plan["plan"]["options"]["reproduction"]["cells"]
+    assert {cell["iterations"] for found in cells.values() for cell in found} == {1_000_000}
+    assert plan["plan"]["options"]["repeats"] == 10
+    names = {subject["name"] for subject in plan["plan"]["subjects"]}
+    assert names == {"unsynchronized", "malloc@glibc", "malloc@glibc-control"}
+    assert not (tmp_path / "store" / "runs").exists()
+
+
+def test_a_report_of_the_user_is_judged_stopped_and_resumed(
+    heapwise: Any, environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    (tmp_path / "mine.toml").write_text(FAKE)
+    store = tmp_path / "store"
+    child = start(environment, tmp_path, "reproduce", "mine.toml", "--rounds", "7")
+    wait_for_lines(store, 12)
+    child.send_signal(signal.SIGINT)
+    _, said = child.communicate(timeout=PATIENCE_S)
+    assert child.returncode == 130, said
+    [run] = run_ids(store)
+    assert f"go on: heapwise resume {run}" in said
+    done = heapwise("resume", run)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"confirmed +It is slower\.\n +slower / good >= 1\.5: 2\.00", done.stdout)
+    assert re.search(r"refuted +It is three times as slow\.", done.stdout)
+    assert "2 conclusions: 1 confirmed, 1 refuted, 0 cannot tell here" in done.stdout
+    stored = read_run(store, run)
+    assert {process.parameters["size"] for process in stored.processes} == {8}
+    assert {process.subject for process in stored.processes} == {"good", "good-control", "slower"}
+    folder = Path(re.search(r"files in (.+)\n", done.stdout)[1])  # type: ignore[index]
+    assert (folder / "pairs.svg").exists()
+    again = heapwise("reproduce", "mine.toml", "--run", run, "-o", "again")
+    assert again.returncode == 0, again.stderr
+    assert (tmp_path / "again" / "figures.csv").read_bytes() == (
+        folder / "figures.csv").read_bytes()
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["no-such-report"], "no published report is called 'no-such-report'"),
+    (["nowhere.toml"], "does not hold a published report"),
+    (["pool-vs-malloc", "--set", "iterations=1,2"], "reproduced with one value"),
+    (["pool-vs-malloc", "--run", "abcd"], "abcd"),
+])
+def test_what_cannot_be_reproduced_is_said(
+    heapwise: Any, built_native: Path, words: list[str], said: str
+) -> None:
+    done = heapwise("reproduce", *words)
+    assert done.returncode == 2, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr

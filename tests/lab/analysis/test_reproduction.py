@@ -1,0 +1,147 @@
+"""Conclusions of a published report, judged from runs whose truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic import POOL, pool_run
+
+from heapwise.analysis import analyse
+from heapwise.analysis.reproduction import Reproduced, reproduce
+from heapwise.catalog.published_file import read_published
+from heapwise.evidence import Evidence
+from heapwise.store import StoredRun
+
+TRUTH = POOL["malloc@glibc"] / POOL["unsynchronized"]
+
+HEAD = '''
+title = "A report"
+origin = "A paper"
+[machine.one]
+title = "A machine"
+[[table]]
+name = "times"
+title = "Times"
+machine = "one"
+unit = "us/op"
+scale = 1000
+experiment = "pool/bulk"
+quantity = "alloc_fresh"
+columns = [
+  {title = "median"},
+  {title = "min", statistic = "min"},
+  {title = "change", over = {subject = "unsynchronized"}, unit = "%", scale = 0.01, offset = 1.0},
+]
+  [[table.row]]
+  title = "pool"
+  name = "pool"
+  subject = "unsynchronized"
+  values = [0.0068, 0.0064, 0]
+  [[table.row]]
+  title = "malloc"
+  name = "malloc"
+  subject = "malloc@glibc"
+  values = [0.075, 0.072, "+900"]
+  [[table.row]]
+  title = "absent"
+  name = "absent"
+  subject = "malloc@nobody"
+  values = [0.075, "-", "-"]
+'''
+
+
+def report(folder: Path, *statements: str, more: str = "") -> Path:
+    path = folder / "mine.toml"
+    path.write_text(HEAD + "".join(
+        f'[[conclusion]]\nsays = "{words}"\nshows = ["{words}"]\n{more}\n' for words in statements))
+    return path
+
+
+def judged(stored: StoredRun, path: Path) -> Reproduced:
+    evidence = Evidence(stored)
+    return reproduce(evidence, read_published(path), analyse(evidence).trust)
+
+
+@pytest.mark.parametrize(("words", "verdict"), [
+    (f"malloc / pool >= {TRUTH / 2:.3f}", "confirmed"),
+    (f"malloc / pool >= {TRUTH * 2:.3f}", "refuted"),
+    (f"malloc / pool within {TRUTH / 2:.3f}..{TRUTH * 2:.3f}", "confirmed"),
+    (f"malloc / pool <= {TRUTH / 2:.3f}", "refuted"),
+    (f"malloc / pool >= {TRUTH:.3f}", "cannot tell here"),
+    (f"malloc * malloc / pool / pool >= {TRUTH ** 2 / 2:.3f}", "confirmed"),
+    ("malloc * pool / pool / malloc >= 2", "refuted"),
+    ("pool >= 0.001", "confirmed"),
+    ("malloc / absent >= 1", "not possible here"),
+])
+def test_a_conclusion_is_judged_by_the_truth(tmp_path: Path, words: str, verdict: str) -> None:
+    found = judged(pool_run(rounds=8), report(tmp_path, words))
+    assert found.conclusions[0].verdict == verdict, found.conclusions[0]
+    assert found.counts[verdict] == 1
+
+
+def test_the_strict_interval_decides_and_not_that_of_95_percent(tmp_path: Path) -> None:
+    """A bound between the ends of both: the usual interval excludes it, and that is no verdict."""
+    stored = pool_run(rounds=8)
+    part = judged(stored, report(tmp_path, "malloc / pool >= 1")).conclusions[0].parts[0]
+    evidence = Evidence(stored)
+    row = next(row for row in analyse(evidence).rows if row.quantity == "alloc_fresh"
+               and row.subject == "unsynchronized")
+    assert part.low is not None
+    assert row.ratio_high is not None
+    usual = 1 / row.ratio_high
+    assert part.low < usual, "the strict interval is wider"
+    between = (part.low + usual) / 2
+    found = judged(stored, report(tmp_path, f"malloc / pool >= {between:.6f}"))
+    assert found.conclusions[0].verdict == "cannot tell here"
+
+
+def test_one_refuted_statement_refutes_a_conclusion(tmp_path: Path) -> None:
+    path = report(tmp_path, "malloc / pool >= 1")
+    path.write_text(path.read_text().replace(
+        'shows = ["malloc / pool >= 1"]',
+        'shows = ["malloc / pool >= 1", "malloc / absent >= 1", "malloc / pool <= 1"]'))
+    found = judged(pool_run(rounds=8), path).conclusions[0]
+    assert found.verdict == "refuted"
+    assert [part.verdict for part in found.parts] == ["confirmed", "not possible here", "refuted"]
+
+
+def test_what_cannot_be_judged_says_why(tmp_path: Path) -> None:
+    stored = pool_run(rounds=8)
+    path = report(tmp_path, "malloc / pool >= 1", more="processors = 64")
+    found = judged(stored, path).conclusions[0]
+    assert (found.verdict, found.reason) == (
+        "not possible here", f"it takes 64 processors, and here is {stored.run.machine.cores}")
+    smoke = replace(stored, run=replace(stored.run, plan=replace(stored.run.plan, smoke=True)))
+    found = judged(smoke, report(tmp_path, "malloc / pool >= 1")).conclusions[0]
+    assert (found.verdict, found.reason) == (
+        "cannot tell here", "a smoke run is too short to tell")
+    few = judged(pool_run(rounds=2), report(tmp_path, "malloc / pool >= 1")).conclusions[0]
+    assert few.verdict == "cannot tell here"
+    absent = judged(stored, report(tmp_path, "absent / pool >= 1")).conclusions[0]
+    assert "nobody is not installed" in absent.reason
+
+
+def test_figures_stand_beside_the_report_s_in_its_unit(tmp_path: Path) -> None:
+    evidence = Evidence(pool_run(rounds=8))
+    rows = {row.subject: row for row in analyse(evidence).rows if row.quantity == "alloc_fresh"}
+    [table] = judged(pool_run(rounds=8), report(tmp_path)).tables
+    pool, malloc, absent = table.ours
+    assert pool[0].value == pytest.approx((rows["unsynchronized"].median or 0) / 1000)
+    assert pool[1].value == pytest.approx((rows["unsynchronized"].min or 0) / 1000)
+    assert malloc[2].value == pytest.approx((TRUTH - 1) * 100, rel=0.05)
+    assert malloc[2].low is not None
+    assert absent[0].value is None
+    assert "not installed" in absent[0].note
+
+
+def test_a_spread_is_that_of_the_repeats_of_a_process(tmp_path: Path) -> None:
+    stored = pool_run(rounds=8)
+    wilder = [replace(sample, values={name: value * (1.3 if sample.repeat % 2 else 1.0)
+                                      for name, value in sample.values.items() if value})
+              if sample.subject == "malloc@glibc" else sample for sample in stored.samples]
+    path = report(tmp_path, "spread(malloc) / spread(pool) >= 2")
+    found = judged(replace(stored, samples=wilder), path).conclusions[0]
+    assert found.verdict == "confirmed", found
+    assert judged(stored, path).conclusions[0].verdict != "confirmed"

@@ -1,0 +1,180 @@
+"""Published reports as data: what is read, what is refused in words, and what is joined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.catalog import choose_published, find_experiments, find_published
+from heapwise.catalog.formula import parse_formula, parse_statement
+from heapwise.catalog.published import cited_figures
+from heapwise.catalog.published_file import read_published
+from heapwise.errors import Problem
+from heapwise.model import Place
+
+ROOT = Path(__file__).resolve().parents[3]
+SHIPPED = sorted((ROOT / "published").glob("*.toml"))
+
+REPORT = '''
+title = "A report"
+origin = "A paper"
+[machine.one]
+title = "A machine"
+[[table]]
+name = "times"
+title = "Times"
+machine = "one"
+unit = "ns/op"
+experiment = "pool/bulk"
+quantity = "free"
+  [[table.row]]
+  title = "pool"
+  name = "pool"
+  subject = "unsynchronized"
+  values = [7.5]
+  [[table.row]]
+  title = "malloc"
+  name = "malloc"
+  subject = "malloc@glibc"
+  values = ["~30"]
+[[conclusion]]
+says = "The pool is faster."
+shows = ["malloc / pool >= 2"]
+'''
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "mine.toml"
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_report_of_ours_can_be_read(path: Path) -> None:
+    report = read_published(path)
+    assert report.tables
+    assert report.conclusions
+    assert len(report.origin) > 20
+
+
+@pytest.mark.parametrize(("name", "figures", "tables", "conclusions"), [
+    ("pool-policies", 12 + 9, 2, 10), ("pool-vs-malloc", 30 + 3, 2, 8),
+    ("latency-lab", 153, 38, 70 + 18), ("binary-trees", 2 * 25 * 3, 2, 15),
+    ("allocatorbench", 17 + 8 + 8, 3, 12),
+])
+def test_every_figure_of_the_report_is_there(
+    name: str, figures: int, tables: int, conclusions: int
+) -> None:
+    report = choose_published(name)
+    assert sum(figure.value is not None for figure in report.figures) == figures
+    assert (len(report.tables), len(report.conclusions)) == (tables, conclusions)
+
+
+def test_every_place_is_a_figure_that_an_experiment_yields(built_native: Path) -> None:
+    known = {experiment.id: experiment for experiment in find_experiments()}
+    wrong = []
+    for report in find_published()[0]:
+        for place in report.places:
+            experiment = known.get(place.experiment)
+            subjects = {spec.name for spec in experiment.subjects} if experiment else set()
+            if (experiment is None or place.subject.partition("@")[0] not in subjects
+                    or place.quantity not in {q.name for q in experiment.quantities}
+                    or not set(place.parameters) <= {p.name for p in experiment.parameters}):
+                wrong.append((report.name, place))
+    assert wrong == []
+
+
+@pytest.mark.parametrize(("before", "after", "words"), [
+    ('title = "A report"\n', '', "title"),
+    ('unit = "ns/op"', 'units = "ns/op"', "units"),
+    ("values = [7.5]", "values = [7.5, 8]", "each of its 1 columns needs a value"),
+    ('machine = "one"', 'machine = "two"', r"no \[machine.two\]"),
+    ('subject = "unsynchronized"\n  ', '', "does not say experiment, subject and quantity"),
+    ('name = "malloc"', 'name = "pool"', "two figures have the name 'pool'"),
+    ("malloc / pool >= 2", "malloc / pol >= 2", "no figure has the name 'pol'; did you mean pool"),
+    ("malloc / pool >= 2", "malloc / pool > 2", "is not FORMULA >= NUMBER"),
+    ("malloc / pool >= 2", "malloc + pool >= 2", "neither"),
+    ('shows = ["malloc / pool >= 2"]', '', "needs either shows, or impossible"),
+    ('experiment = "pool/bulk"', 'experiment = "../bulk"', "is not the id of an experiment"),
+    ('shows = [', 'impossible = "no"\nshows = [', "needs either shows, or impossible"),
+    ("~30", "a lot", ""),
+])
+def test_a_file_that_is_wrong_is_refused_in_words(
+    tmp_path: Path, before: str, after: str, words: str
+) -> None:
+    assert before in REPORT
+    path = write(tmp_path, REPORT.replace(before, after, 1))
+    if not words:  # a text without a number is a figure that the report does not have
+        assert [figure.value for figure in read_published(path).figures] == [7.5, None]
+        return
+    with pytest.raises(Problem, match=words) as caught:
+        read_published(path)
+    assert caught.value.id == "E008"
+    assert str(path) in caught.value.what
+    assert caught.value.do
+
+
+def test_a_figure_without_ours_needs_a_reason(tmp_path: Path) -> None:
+    text = REPORT.replace('  name = "pool"\n  subject = "unsynchronized"\n', "").replace(
+        'shows = ["malloc / pool >= 2"]', 'impossible = "only a test"')
+    with pytest.raises(Problem, match="no reason why there is none"):
+        read_published(write(tmp_path, text))
+    report = read_published(write(tmp_path, text.replace("values = [7.5]",
+                                                         'values = [7.5]\n  reason = "gone"')))
+    assert [figure.reason for figure in report.figures] == ["gone", ""]
+
+
+def test_users_add_reports_and_a_damaged_one_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    folder = tmp_path / "heapwise" / "published"
+    folder.mkdir(parents=True)
+    write(folder, REPORT)
+    (folder / "broken.toml").write_text("title = 1")
+    reports, problems = find_published()
+    assert {path.stem for path in SHIPPED} | {"mine"} == {report.name for report in reports}
+    assert len(problems) == 1
+    assert "broken.toml" in problems[0].what
+    assert choose_published("mine").title == "A report"
+    assert choose_published(str(folder / "mine.toml")).title == "A report"
+    with pytest.raises(Problem, match="did you mean pool-vs-malloc") as caught:
+        choose_published("pool-vs-maloc")
+    assert caught.value.id == "E007"
+
+
+def test_figures_are_joined_in_the_unit_of_the_experiment(built_native: Path) -> None:
+    strides = {figure.parameters["stride"]: figure.value
+               for id, figure in cited_figures(choose_published("latency-lab"))
+               if id == "cache/stride_access"}
+    assert strides == {1: 3490.0, 4: 3330.0, 16: 1010.0, 64: 346.0}
+    [experiment] = [e for e in find_experiments() if e.id == "cache/stride_access"]
+    assert {figure.report for figure in experiment.published} == {
+        choose_published("latency-lab").title}
+
+
+PLACES = {name: Place("a/b", name, "q") for name in ("a", "b", "c", "d")}
+
+
+@pytest.mark.parametrize(("words", "above", "below"), [
+    ("a", "a", ""), ("a / b", "a", "b"), ("a * d / b / c", "ad", "bc"), (" a/b*c ", "ac", "b"),
+])
+def test_formulas(words: str, above: str, below: str) -> None:
+    found = parse_formula(words, PLACES)
+    assert "".join(place.subject for place in found.above) == above
+    assert "".join(place.subject for place in found.below) == below
+
+
+@pytest.mark.parametrize(("words", "bounds"), [
+    ("a / b >= 1.5", (1.5, None)), ("a <= 0", (0.0, 0.0)), ("a/b within 0.9..1.1", (0.9, 1.1)),
+])
+def test_statements(words: str, bounds: Any) -> None:
+    found = parse_statement(words, PLACES)
+    assert (found.at_least, found.at_most) == bounds
+
+
+def test_a_spread_is_a_statistic_of_a_place() -> None:
+    found = parse_formula("spread(a) / b", PLACES)
+    assert (found.above[0].statistic, found.below[0].statistic) == ("spread", "median")
