@@ -85,6 +85,15 @@ def test_a_broken_promise_is_found(with_library: Path, text: str, expected: str)
     assert expected in found[0]
 
 
+def test_a_published_report_may_say_where_it_is_read(root: Path) -> None:
+    (root / "published").mkdir()
+    link = joined("http", "s://papers.internal/one")
+    (root / "published" / "one.toml").write_text(f'link = "{link}"\n')
+    (root / "published" / "two.toml").write_text(f'origin = "{link}"\n')
+    assert broken(root, HOLDS) == [
+        "published/two.toml:1: names the host papers.internal"]
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
