@@ -26,6 +26,7 @@ struct parameter {
   std::string_view unit = "";
   std::int64_t least = 1;                     ///< of a number that --set may give
   std::vector<std::string_view> choices = {}; ///< of a text; empty: those of defaults and smoke
+  bool changes_work = false; ///< its values are different work: cells are not compared across them
 };
 
 enum class better { lower, higher };
@@ -35,6 +36,7 @@ struct quantity {
   std::string_view unit;
   bench::better better = better::lower;
   std::string_view meaning = "";
+  std::string_view restates = ""; ///< the quantity of which it is another form, as its inverse
 };
 
 /// `malloc` is expanded by the runner into one subject per preloadable allocator.
@@ -46,6 +48,7 @@ struct subject {
   void (*run)(cell&) = nullptr; ///< null: not available in this build
   std::string_view reason = ""; ///< then: how to get it
   subject_kind kind = subject_kind::inlined;
+  bool yardstick = false; ///< shown beside the others and never ranked: it does less than they do
 };
 
 struct seed_figure {
@@ -71,6 +74,16 @@ struct expectation {
   double at_most = std::numeric_limits<double>::infinity();
 };
 
+/// A comparison that answers the question. The page opens with what it shows, whatever that is.
+struct answer {
+  std::string_view quantity;
+  std::string_view subject = ""; ///< "": the best in each cell, against the next
+  std::string_view over = "";    ///< "": the subject itself, where the cell differs
+  std::vector<std::pair<std::string_view, value>> parameters = {}; ///< what is not named is free
+  std::vector<std::pair<std::string_view, value>> over_parameters =
+      {}; ///< where over's cell differs
+};
+
 struct experiment {
   std::string_view id; ///< family/name, as the file
   std::string_view question;
@@ -85,6 +98,7 @@ struct experiment {
   std::string_view seed = ""; ///< the document it comes from, if any
   std::vector<bench::seed_figure> seed_figures = {};
   std::vector<bench::expectation> expectations = {};
+  std::vector<bench::answer> answers = {};
 };
 
 /// Does what the command line asks for; the result is the exit code of the process:

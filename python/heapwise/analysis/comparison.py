@@ -90,19 +90,26 @@ def difference(quantity: Quantity, above: str, below: str, ratio: float, low: fl
 
 
 def where_words(evidence: Evidence, experiment: Experiment, cell: Cell, *,
-                named: bool = True) -> str:
-    """``threads 2, latency: ``, of what the experiment has several of."""
+                named: bool = True, without: Iterable[str] = ()) -> str:
+    """``threads 2, latency: ``, of what the experiment has several of, but for the parameters
+    ``without``."""
     mine = cell.parameters
     every = [key for name, key in evidence.tried if name == experiment.id]
-    varying = {k: v for k, v in mine.items() if len({str(p.get(k)) for p in every}) > 1}
+    varying = {k: v for k, v in mine.items()
+               if k not in without and len({str(p.get(k)) for p in every}) > 1}
     words = [setting_words(experiment, varying)] if varying else []
-    if named and len(experiment.quantities) > 1:
+    if named and _is_one_of_many(experiment, cell):
         words.append(quantity_name(cell.quantity))
     return f"{', '.join(words)}: " if words else ""
 
 
 def quantity_words(experiment: Experiment, cell: Cell) -> str:
-    return f"{quantity_name(cell.quantity)}: " if len(experiment.quantities) > 1 else ""
+    return f"{quantity_name(cell.quantity)}: " if _is_one_of_many(experiment, cell) else ""
+
+
+def _is_one_of_many(experiment: Experiment, cell: Cell) -> bool:
+    """Whether a sentence has to say which quantity it is about."""
+    return any(q.name != cell.quantity and not q.restates for q in experiment.quantities)
 
 
 def readable(experiment: Experiment, parameters: Mapping[str, Any],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from heapwise.analysis.answers import answers
 from heapwise.analysis.comparison import between, quantity_words, setting_words, where_words
 from heapwise.analysis.rows import outcome, place
 from heapwise.evidence import Evidence
@@ -15,16 +16,20 @@ from heapwise.stats.false_discovery import benjamini_hochberg
 
 
 def findings(evidence: Evidence) -> list[Finding]:
-    """Every subject against its baseline, and every parameter's far end against its first value.
+    """What answers the questions; every subject against its baseline; and every parameter's far
+    end against its first value.
 
     In the order of the rows; none for smoke runs and comparisons.
     """
     plan = evidence.stored.run.plan
     if plan.smoke or plan.kind != "run":
         return []
-    found = [finding for experiment in evidence.stored.run.experiments
-             for cell in _cells(evidence, experiment) for finding in (
-                 *_subjects(evidence, experiment, cell), *_parameters(evidence, experiment, cell))]
+    found: list[Finding] = []
+    for experiment in evidence.stored.run.experiments:
+        found += answers(evidence, experiment)
+        for cell in _cells(evidence, experiment):
+            found += _subjects(evidence, experiment, cell)
+            found += _parameters(evidence, experiment, cell)
     chances = benjamini_hochberg([f.p_value for f in found])
     found = [replace(f, certain=f.verdict in ("better", "worse") and chance < LEVEL)
              for f, chance in zip(found, chances, strict=True)]
@@ -32,11 +37,14 @@ def findings(evidence: Evidence) -> list[Finding]:
 
 
 def headline(found: list[Finding], quantity: str) -> Finding | None:
-    """The largest difference that is certain, of this quantity; else the first that was told.
+    """The first answer to the question, certain or not; without one the largest difference of this
+    quantity that is certain; else the first that was told.
 
     The largest by the end of its interval nearer to 1, which noise does not enlarge.
     Between subjects, where there is one: a parameter's effect is what the picture shows.
     """
+    if answer := next((f for f in found if f.answer), None):
+        return answer
     mine = [f for f in found if f.cell.quantity == quantity]
     sure = [f for f in mine if f.certain]
     if sure:
@@ -51,7 +59,8 @@ def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
     found = []
     for name, key in evidence.tried:
         if name == experiment.id:
-            cells = [Cell(name, key, quantity.name) for quantity in experiment.quantities]
+            cells = [Cell(name, key, quantity.name) for quantity in experiment.quantities
+                     if not quantity.restates]
             found += [c for c in cells if c in evidence.table] or cells[:1]
     return sorted(found, key=lambda cell: place(experiment, cell))
 
@@ -59,9 +68,9 @@ def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
 def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     base = baseline_of(evidence.stored, experiment)
     row = evidence.table.get(cell, {})
-    tried = evidence.tried[cell.setup]
+    tried, aside = evidence.tried[cell.setup], evidence.never_ranked[experiment.id]
     for name in evidence.subjects:
-        if name == base or name in evidence.never_ranked or name not in tried:
+        if name == base or name in aside or name not in tried:
             continue
         if evidence.group_of(cell.experiment, name) != evidence.group_of(cell.experiment, base):
             continue  # kinds are not ranked against each other
@@ -85,9 +94,11 @@ def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Itera
     if len(moved) != 1 or not _is_end(evidence, cell, moved[0]):
         return
     name = moved[0]
+    if any(p.name == name and p.changes_work for p in experiment.parameters):
+        return
     for subject in evidence.subjects:
-        if subject in evidence.never_ranked or subject not in evidence.table[cell] or (
-                subject not in evidence.table[first]):
+        if subject in evidence.never_ranked[experiment.id] or (
+                subject not in evidence.table[cell] or subject not in evidence.table[first]):
             continue
         above, below = (f"{subject} with {setting_words(experiment, {name: p[name]})}"
                         for p in (here, start))
