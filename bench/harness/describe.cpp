@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/options.hpp"
@@ -40,13 +41,18 @@ void write_values(json_line& line, std::string_view key, const std::vector<value
   line.close(']');
 }
 
+bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 void write_parameters(json_line& line, const experiment& question) {
   line.key("parameters").open('[');
   for (const auto& each : question.parameters) {
     line.open('{').field("name", each.name).field("meaning", each.meaning);
     write_values(line, "default", each.defaults);
     write_values(line, "smoke", each.smoke.empty() ? each.defaults : each.smoke);
-    line.field("unit", each.unit).field("changes_work", each.changes_work).close('}');
+    line.field("unit", each.unit);
+    line.field("changes_work", contains(question.work_parameters, each.name)).close('}');
   }
   line.close(']');
 }
@@ -67,7 +73,8 @@ void write_subjects(json_line& line, const experiment& question) {
     line.open('{').field("name", each.name);
     line.field("kind", each.kind == subject_kind::malloc ? "malloc" : "inline");
     line.field("title", each.title).field("available", each.run != nullptr);
-    line.field("reason", each.reason).field("yardstick", each.yardstick).close('}');
+    line.field("reason", each.reason);
+    line.field("yardstick", contains(question.yardsticks, each.name)).close('}');
   }
   line.close(']');
 }

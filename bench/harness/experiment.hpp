@@ -26,7 +26,6 @@ struct parameter {
   std::string_view unit = "";
   std::int64_t least = 1;                     ///< of a number that --set may give
   std::vector<std::string_view> choices = {}; ///< of a text; empty: those of defaults and smoke
-  bool changes_work = false; ///< its values are different work: cells are not compared across them
 };
 
 enum class better { lower, higher };
@@ -48,7 +47,6 @@ struct subject {
   void (*run)(cell&) = nullptr; ///< null: not available in this build
   std::string_view reason = ""; ///< then: how to get it
   subject_kind kind = subject_kind::inlined;
-  bool yardstick = false; ///< shown beside the others and never ranked: it does less than they do
 };
 
 struct seed_figure {
@@ -99,6 +97,10 @@ struct experiment {
   std::vector<bench::seed_figure> seed_figures = {};
   std::vector<bench::expectation> expectations = {};
   std::vector<bench::answer> answers = {};
+  /// Subjects that do less than the others: shown beside them and never ranked.
+  std::vector<std::string_view> yardsticks = {"empty_loop"};
+  /// Parameters whose values are different work: cells are not compared across them.
+  std::vector<std::string_view> work_parameters = {};
 };
 
 /// Does what the command line asks for; the result is the exit code of the process:

@@ -211,6 +211,8 @@ const experiment question{
                       .over = "no_lock",
                       .parameters = {{"work", 1}},
                       .at_most = 1.0}},
+    .answers = {{.quantity = "throughput"}},
+    .yardsticks = {"no_lock"},
 };
 
 } // namespace

@@ -288,6 +288,12 @@ const experiment question{
                       .over = "acq_rel",
                       .parameters = {{"pattern", "ring"}},
                       .at_most = 1.05}},
+    .answers = {{.quantity = "throughput",
+                 .subject = "acq_rel",
+                 .over = "relaxed",
+                 .parameters = {{"pattern", "fetch_add_1"}}},
+                {.quantity = "throughput", .subject = "seq_cst", .over = "acq_rel"}},
+    .work_parameters = {"pattern"},
 };
 
 } // namespace

@@ -196,6 +196,9 @@ const experiment question{
                       .parameters = {{"failures", "rare"}},
                       .over_parameters = {{"failures", "none"}},
                       .at_least = 0.75}},
+    .answers = {{.quantity = "throughput", .subject = "exception", .over = "error_code"},
+                {.quantity = "throughput", .subject = "expected", .over = "error_code"}},
+    .yardsticks = {"cannot_fail", "empty_loop"},
 };
 
 } // namespace

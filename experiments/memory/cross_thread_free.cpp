@@ -147,6 +147,7 @@ const experiment question{
                       .subject = "empty_loop",
                       .over = "new",
                       .at_least = 1}},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace
