@@ -1,5 +1,5 @@
 // What sizes a program asks for, how often, and how much of it lives at once: the workloads of
-// AllocatorBench (seed 004), as numbers.
+// AllocatorBench, as numbers.
 #pragma once
 
 #include <array>
@@ -58,7 +58,7 @@ inline constexpr size_mix fragmentation_mix{"fragmentation_mix", sizes::fragment
                                             8192, 0};
 inline constexpr size_mix alignment64{"alignment64", sizes::alignment64, .6, 2048, 64};
 
-/// rl_small and rl_medium in equal parts; not of the seed.
+/// rl_small and rl_medium in equal parts; not of AllocatorBench.
 inline constexpr size_mix small_and_medium{"small_and_medium", sizes::small_and_medium, .625, 6144,
                                            0};
 

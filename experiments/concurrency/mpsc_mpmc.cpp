@@ -168,6 +168,7 @@ const experiment question{
     .quantities = {throughput("messages")},
     .subjects = subjects(),
     .baseline = "mutex",
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

@@ -80,6 +80,7 @@ const experiment question{
                  {"socketpair_seqpacket", "Unix sequenced packets",
                   measure_sockets<SOCK_SEQPACKET>}},
     .baseline = "pipe",
+    .answers = {{.quantity = "throughput", .subject = "socketpair", .over = "pipe"}},
 };
 
 } // namespace

@@ -140,11 +140,12 @@ const experiment question{
          {"empty_loop", "the ring alone, with blocks that are there", measure<blocks_there>}},
     .baseline = "new",
     .repeats = 8,
-    .expectations = {{.says = "the ring alone is faster than any allocator behind it",
+    .expectations = {{.says = "the ring alone is at least as fast as with new behind it",
                       .quantity = "throughput",
                       .subject = "empty_loop",
                       .over = "new",
                       .at_least = 1}},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

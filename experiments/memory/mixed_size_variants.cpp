@@ -116,6 +116,7 @@ const experiment question{
                   measure<memory::nothing>}},
     .baseline = "new",
     .repeats = 10,
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

@@ -175,6 +175,8 @@ const experiment question{
                       .subject = "mmap",
                       .over = "memory",
                       .at_most = 1.5}},
+    .answers = {{.quantity = "throughput"}},
+    .yardsticks = {"memory"},
 };
 
 } // namespace

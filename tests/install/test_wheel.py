@@ -62,6 +62,12 @@ def test_list_works_away_from_the_checkout(environment: Path, tmp_path: Path) ->
     assert programs == {path.parent.name for path in ROOT.glob("programs/*/program.toml")}
 
 
+def test_published_reports_are_inside(environment: Path, tmp_path: Path) -> None:
+    listed = run(environment / "bin/heapwise", "reproduce", "--json", at=tmp_path)
+    names = {report["name"] for report in json.loads(listed)}
+    assert names == {path.stem for path in ROOT.glob("published/*.toml")}
+
+
 def test_peers_are_inside(environment: Path, tmp_path: Path) -> None:
     listed = run(environment / "bin/heapwise", "peers", "list", "--json", at=tmp_path)
     names = {peer["name"] for peer in json.loads(listed)}

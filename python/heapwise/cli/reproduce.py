@@ -76,6 +76,9 @@ def reproduce(
         return _list(console, store)
     folder = str(output.absolute()) if output else ""
     if run is not None:
+        if dry_run:
+            raise Problem("E003", "--run measures nothing, so --dry-run has nothing to plan",
+                          do=f"heapwise reproduce {name} --run {run}")
         return _read(name, run, folder, pdf, store, console)
 
     from heapwise.catalog import choose_published

@@ -8,6 +8,7 @@ from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, se
 from heapwise.model.declared import (
     EXPERIMENT_ID,
     PROGRAM,
+    Answer,
     Better,
     CitedFigure,
     Expectation,
@@ -77,8 +78,8 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check",
-    "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter", "Detectable", "End",
+    "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Calls", "Cell",
+    "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter", "Detectable", "End",
     "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState", "Finding",
     "Formula", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",

@@ -64,8 +64,8 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         raise Problem("E003", _no_subject(request.subjects, everything))
     parameters = parse_settings(request.settings, experiments)
     experiments = [
-        with_programs(e, values_of(e, PROGRAM, parameters, smoke=request.smoke)) if e.programs
-        else e for e in experiments]
+        with_programs(e, parameter_values(e, PROGRAM, parameters, smoke=request.smoke))
+        if e.programs else e for e in experiments]
     return plan_run(request, environment, peers, experiments, parameters)
 
 
@@ -109,8 +109,8 @@ def usable(peers: Sequence[Peer]) -> list[Peer]:
     return [peer for peer in peers if peer.path is not None and not peer.debug_build]
 
 
-def values_of(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,
-              smoke: bool) -> list[Any]:
+def parameter_values(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,
+                     smoke: bool) -> list[Any]:
     """Of a parameter: those that the user chose, or the usual ones."""
     parameter = next(p for p in experiment.parameters if p.name == name)
     return chosen.get(name, parameter.smoke if smoke else parameter.default)

@@ -69,7 +69,7 @@ def of_words(random: Random, root: Path, cwd: Path, store: Path) -> Call:
     verbs = _verbs()
     verb = random.choice(sorted(verbs))
     words = [verb]
-    if verb in ("compare", "run", "resume"):
+    if verb in ("compare", "run", "resume", "reproduce"):
         words.append("--dry-run")
     elif verb == "selftest":
         words.append(random.choice(["--help", "--nonsense", "word"]))
