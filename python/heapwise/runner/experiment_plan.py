@@ -125,7 +125,8 @@ def least_rounds(experiments: Sequence[Experiment]) -> int:
 def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
     """``malloc`` becomes ``malloc@<peer>`` for every peer that is here; unavailable ones go.
 
-    Programs that are not here stay: each is a row that says how to get it.
+    Programs that are not here stay: each is a row that says how to get it. One that names its peer
+    is for that peer alone.
     """
     specs: list[SubjectSpec] = []
     kinds = {spec.name: spec.kind for spec in experiment.subjects}
@@ -134,6 +135,11 @@ def resolve(experiment: Experiment, peers: Sequence[Peer]) -> Experiment:
             continue
         if spec.kind != "malloc" or not spec.available:
             specs.append(spec)
+            continue
+        if wanted := _peer_of(spec):
+            here = any(peer.name == wanted for peer in peers)
+            specs.append(spec if here else replace(
+                spec, available=False, reason=f"{wanted} is not here: heapwise peers"))
             continue
         specs += [
             replace(spec, name=name_with_peer(spec.name, peer.name),

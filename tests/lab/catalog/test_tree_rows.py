@@ -123,5 +123,5 @@ def test_names_of_rows_are_words() -> None:
     rows = [row for programs in read_trees(ROOT / "trees") for row in programs.language.row]
     assert rows
     for row in rows:
-        assert re.fullmatch(r"[a-z0-9_]+", row.name), row.name
+        assert re.fullmatch(r"[a-z0-9_]+(@[a-z0-9]+)?", row.name), row.name
         assert len({point.label for point in row.budget}) == len(row.budget), row.name
