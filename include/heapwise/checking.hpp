@@ -8,8 +8,8 @@
 
 namespace heapwise {
 
-/// The default: foreign and misaligned pointers are refused, and nothing else is checked.
-struct unchecked {
+/// The default: a pointer that is not a block of the pool is refused, and nothing else is checked.
+struct foreign_checked {
   static constexpr bool enabled = false;
   static constexpr bool refuses_foreign = true;
   static constexpr std::size_t guard_bytes = 0;
@@ -20,6 +20,7 @@ struct unchecked {
   void acquire(void*, std::size_t) const noexcept {}
   void claim(void*, std::size_t) const noexcept {}
   void release(void*, std::size_t) const noexcept {}
+  void refuse(const void*, std::size_t) const noexcept {}
   [[nodiscard]] constexpr std::uint64_t seal(const void*, std::uint64_t word) const noexcept {
     return word;
   }
@@ -28,10 +29,13 @@ struct unchecked {
   }
 };
 
-/// Not even that: freeing what is no block of the pool is undefined behaviour. Saves a product and
-/// two comparisons per free; mutex inherits it, and lock_free, which needs the index, refuses all
-/// the same.
-struct trusting : unchecked {
+/// The former name of foreign_checked. Deprecated: it reads as if nothing was checked.
+using unchecked = foreign_checked;
+
+/// Nothing is checked: freeing a pointer that is not a block of the pool is undefined behaviour.
+/// Saves a product and two comparisons per free; `locked` inherits it, and `lock_free`, which needs
+/// the index, refuses all the same.
+struct trusting : foreign_checked {
   static constexpr bool refuses_foreign = false;
 };
 
@@ -41,6 +45,7 @@ enum class violation : unsigned char {
   guard_overwritten, ///< somebody wrote behind the end of a block
   write_after_free,  ///< somebody wrote to a free block
   link_corrupted,    ///< the link in a free block does not decode to a block
+  foreign_pointer,   ///< a pointer was freed that is not a block of the pool
 };
 
 namespace detail {
@@ -87,7 +92,8 @@ class encoded_links {
 } // namespace detail
 
 /// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
-/// behind a block's end, writes to a free block, corrupted links. The first two are detected before
+/// behind a block's end, writes to a free block, corrupted links, frees of a pointer that is not a
+/// block of the pool. Double frees, writes behind the end and foreign pointers are detected before
 /// the destructor runs if an object is destroyed.
 ///
 /// Cost: one guard word behind each block; filling a block when it is freed and reading it when it
@@ -114,6 +120,8 @@ class checked {
   void claim(void* block, std::size_t block_size) const noexcept;
   /// A block comes back from the user, claimed or not.
   void release(void* block, std::size_t block_size) const noexcept;
+  /// A pointer was freed that is not a block of the pool. Does nothing for nullptr.
+  void refuse(const void* address, std::size_t block_size) const noexcept;
   [[nodiscard]] std::uint64_t seal(const void* block, std::uint64_t word) const noexcept {
     return detail::sealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
   }

@@ -9,7 +9,8 @@ namespace heapwise {
 
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
 /// cut from fresh memory, before it is handed out, and when it comes back; `claim` sees it before
-/// the object in it is destroyed, if it holds one; `seal` and `unseal` are how a word that is no
+/// the object in it is destroyed, if it holds one; `refuse` hears of a pointer that is not a block
+/// of the pool (or nullptr) before it is refused; `seal` and `unseal` are how a word that is no
 /// pointer is written into a free block. A policy that can be constructed from the pool's chunks is
 /// told of them.
 template <class Checking>
@@ -24,6 +25,7 @@ concept checking_policy =
       { check.acquire(block, size) } noexcept;
       { check.claim(block, size) } noexcept;
       { check.release(block, size) } noexcept;
+      { check.refuse(block, size) } noexcept;
       { check.seal(block, word) } noexcept -> std::same_as<std::uint64_t>;
       { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
     };
@@ -32,7 +34,7 @@ concept checking_policy =
 /// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no
 /// block of the pool; both apply the checking policy. `claim` is called before the object in a
 /// block is destroyed and the block pushed: it returns false for a pointer that `push` would
-/// refuse, and for a block that is known to be free. `owns` tells whether an address is a block's
+/// refuse, and for a block that is known to be free. `contains` tells whether an address is a block's
 /// first byte; `reset` frees all blocks at once; `budget_bytes` is what the core obtained beside
 /// its own object.
 template <class Policy, class Checking>
@@ -47,7 +49,7 @@ concept thread_policy =
       { core.push(block) } noexcept -> std::same_as<bool>;
       { core.claim(block) } noexcept -> std::same_as<bool>;
       { core.reset() } noexcept;
-      { constant.owns(block) } noexcept -> std::same_as<bool>;
+      { constant.contains(block) } noexcept -> std::same_as<bool>;
       { constant.budget_bytes() } noexcept -> std::same_as<std::size_t>;
     };
 
@@ -57,7 +59,7 @@ concept block_pool = requires(Pool& pool, void* block) {
   { pool.allocate() } -> std::same_as<void*>;
   { pool.try_allocate() } noexcept -> std::same_as<void*>;
   { pool.deallocate(block) } noexcept -> std::same_as<bool>;
-  { pool.owns(block) } noexcept -> std::same_as<bool>;
+  { pool.contains(block) } noexcept -> std::same_as<bool>;
   { pool.block_size() } noexcept -> std::same_as<std::size_t>;
   { pool.alignment() } noexcept -> std::same_as<std::size_t>;
 };

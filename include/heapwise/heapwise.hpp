@@ -20,6 +20,6 @@
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
 #include <heapwise/thread/lock_free.hpp>
-#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>

@@ -13,12 +13,13 @@ extern "C" {
 /* How threads are kept apart. */
 typedef enum heapwise_policy {
   HEAPWISE_UNSYNCHRONIZED, /* one thread at a time, at no cost */
-  HEAPWISE_MUTEX,          /* all threads, one lock */
+  HEAPWISE_LOCKED,         /* all threads, one lock */
   HEAPWISE_LOCK_FREE,      /* all threads, none ever waits for another */
   /* All threads, each with a cache of its own: the fastest for many. A fixed pool needs blocks for
      the caches too: with at most `live` blocks out at a time, a request is never refused if
      capacity >= live + (threads - 1) * heapwise_pool_cached_blocks_max(pool). */
-  HEAPWISE_THREAD_CACHED
+  HEAPWISE_THREAD_CACHED,
+  HEAPWISE_MUTEX = HEAPWISE_LOCKED /* the former name; deprecated */
 } heapwise_policy;
 
 /* How a pool that has no free block gets more. */
@@ -32,7 +33,7 @@ typedef enum heapwise_error {
   HEAPWISE_ERROR_INVALID,   /* nonsense: a size of 0, an alignment that is no power of two, ... */
   HEAPWISE_ERROR_TOO_LARGE, /* sizes whose product is above PTRDIFF_MAX */
   HEAPWISE_ERROR_NO_MEMORY, /* the operating system has none left */
-  HEAPWISE_ERROR_FOREIGN    /* the pointer is no block of this pool */
+  HEAPWISE_ERROR_FOREIGN    /* the pointer is not a block of this pool */
 } heapwise_error;
 
 /* Start from HEAPWISE_POOL_OPTIONS_INIT: it sets the size, and options that are added later are
@@ -96,14 +97,18 @@ void heapwise_pool_destroy(heapwise_pool *pool);
    that is NULL (errno is EINVAL). */
 void *heapwise_pool_allocate(heapwise_pool *pool);
 
-/* Effects: takes a block back; nothing for NULL and for what is no block of this pool.
+/* Effects: takes a block back; nothing for NULL or for a pointer that is not a block of this pool. A
+   `checked` pool aborts the program for such a pointer.
    Returns: HEAPWISE_OK; HEAPWISE_ERROR_FOREIGN if the pointer was refused; HEAPWISE_ERROR_INVALID
    for a pool that is NULL. Keeps errno, as free does. */
 int heapwise_pool_deallocate(heapwise_pool *pool, void *block);
 
 /* Returns: 1 if the address is the first byte of a block that was handed out at least once, else 0.
- */
-int heapwise_pool_owns(const heapwise_pool *pool, const void *address);
+   It does not say whether the block is live now. */
+int heapwise_pool_contains(const heapwise_pool *pool, const void *address);
+
+/* The former name; deprecated. */
+#define heapwise_pool_owns heapwise_pool_contains
 
 /* Effects: all blocks are free again. Requires: no other thread uses the pool meanwhile; blocks
    that are out are never used again. */

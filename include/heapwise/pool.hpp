@@ -25,8 +25,8 @@ class instrumented;
 
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
-/// Policy: how threads are kept apart (unsynchronized, mutex, lock_free, thread_cached).
-/// Checking: how much the user is distrusted (trusting, unchecked, checked).
+/// Policy: how threads are kept apart (unsynchronized, locked, lock_free, thread_cached).
+/// Checking: how much the user is distrusted (trusting, foreign_checked, checked).
 ///
 /// - allocate and free are O(1); growth adds one system call now and then.
 /// - no bytes of metadata per block (checked: one guard word); `budget_bytes()` tells what the pool
@@ -35,7 +35,8 @@ class instrumented;
 ///   touches two pages at the most.
 /// - blocks never move and stay valid until they are freed; all memory goes back to the source at
 ///   destruction, blocks that are still out included.
-/// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
+/// - a pointer that is not a block of this pool is refused, and nothing happens to it (trusting:
+///   undefined behaviour; checked: the program is aborted with a message).
 /// - plug-ins that each contain the static library may share a pool if all have one version, and
 ///   the one that constructed the pool stays loaded.
 ///
@@ -44,7 +45,7 @@ class instrumented;
 /// Without exceptions (-fno-exceptions) a constructor or an allocate that fails ends the program
 /// in std::terminate, unless a caller that was compiled with exceptions catches what the library
 /// throws. Such a program uses try_allocate.
-template <class Policy = unsynchronized, class Checking = unchecked>
+template <class Policy = unsynchronized, class Checking = foreign_checked>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
 
@@ -75,9 +76,10 @@ class pool {
   /// Returns: a block as allocate does, or nullptr on exhaustion.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return core_.pop(); }
 
-  /// Effects: takes a block back. Does nothing for nullptr or for a pointer that is not a block of
-  /// this pool. A block that is freed twice in a row is refused too (not: lock_free); with
-  /// `checked` every double free is reported.
+  /// Effects: takes a block back. Does nothing for nullptr. A pointer that is not a block of this
+  /// pool is refused, and so is a block that is freed twice in a row (not: lock_free). With
+  /// `checked` every double free and every foreign pointer aborts the program with a message; with
+  /// `trusting` both are undefined behaviour.
   /// Returns: false if the pointer was refused.
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return core_.push(block) || block == nullptr;
@@ -96,8 +98,9 @@ class pool {
   void reset() noexcept { core_.reset(); }
 
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
-  /// (thread_cached: that was set aside for some thread).
-  [[nodiscard]] bool owns(const void* address) const noexcept { return core_.owns(address); }
+  /// (thread_cached: that was set aside for some thread). It does not say whether the block is live
+  /// now, nor who may free it.
+  [[nodiscard]] bool contains(const void* address) const noexcept { return core_.contains(address); }
 
   /// Bytes that the user may write to in each block.
   [[nodiscard]] std::size_t block_size() const noexcept { return shape().block_size; }
@@ -181,7 +184,7 @@ class local_pool<pool<Policy, Checking>> {
 ///
 /// The end of the pool frees all memory and runs no destructor: objects that own something must be
 /// destroyed before.
-template <class T, class Policy = unsynchronized, class Checking = unchecked>
+template <class T, class Policy = unsynchronized, class Checking = foreign_checked>
 class typed_pool {
  public:
   /// Effects: a pool for `count` objects, growing as `how` says.
@@ -211,8 +214,8 @@ class typed_pool {
     return construct_in(block, std::forward<Arguments>(arguments)...);
   }
 
-  /// Effects: destroys the object and frees its block. Does nothing for nullptr or for a pointer
-  /// that is not an object of this pool. With `checked`, the pool looks for a double free and for a
+  /// Effects: destroys the object and frees its block. Does nothing for nullptr. A pointer that is
+  /// not an object of this pool is refused; with `checked` it aborts the program. With `checked`, the pool looks for a double free and for a
   /// write behind the object before the destructor runs. Otherwise the object destroyed last on
   /// this thread is refused if it comes once more; an older one is not noticed.
   /// Returns: false if the pointer was refused.

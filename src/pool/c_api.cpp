@@ -12,7 +12,7 @@
 #include <heapwise/observe/instrumented.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/thread/lock_free.hpp>
-#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
@@ -24,7 +24,7 @@ struct heapwise_pool {
   virtual ~heapwise_pool() = default;
   virtual void* allocate() noexcept = 0;
   virtual bool deallocate(void* block) noexcept = 0;
-  [[nodiscard]] virtual bool owns(const void* address) const noexcept = 0;
+  [[nodiscard]] virtual bool contains(const void* address) const noexcept = 0;
   virtual void reset() noexcept = 0;
   [[nodiscard]] virtual std::size_t cached_blocks_max() const noexcept = 0;
   [[nodiscard]] virtual heapwise_pool_stats stats() const noexcept = 0;
@@ -53,8 +53,8 @@ class pool_of final : public heapwise_pool {
 
   void* allocate() noexcept override { return blocks_.try_allocate(); }
   bool deallocate(void* block) noexcept override { return blocks_.deallocate(block); }
-  [[nodiscard]] bool owns(const void* address) const noexcept override {
-    return blocks_.owns(address);
+  [[nodiscard]] bool contains(const void* address) const noexcept override {
+    return blocks_.contains(address);
   }
   void reset() noexcept override { blocks_.reset(); }
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept override {
@@ -87,8 +87,8 @@ heapwise_pool* make(const pool_options& options) {
 
 /// The four pools of a policy: the index is checked + 2 * counted.
 template <class Policy>
-constexpr std::array<maker, 4> makers{make<pool<Policy, unchecked>>, make<pool<Policy, checked>>,
-                                      make<instrumented<pool<Policy, unchecked>>>,
+constexpr std::array<maker, 4> makers{make<pool<Policy, foreign_checked>>, make<pool<Policy, checked>>,
+                                      make<instrumented<pool<Policy, foreign_checked>>>,
                                       make<instrumented<pool<Policy, checked>>>};
 
 struct policy_entry {
@@ -98,7 +98,7 @@ struct policy_entry {
 
 /// In the order of heapwise_policy.
 constexpr std::array<policy_entry, 4> policies{{{unsynchronized::name, &makers<unsynchronized>},
-                                                {heapwise::mutex::name, &makers<heapwise::mutex>},
+                                                {locked::name, &makers<locked>},
                                                 {lock_free::name, &makers<lock_free>},
                                                 {thread_cached::name, &makers<thread_cached>}}};
 
@@ -208,8 +208,8 @@ int heapwise_pool_deallocate(heapwise_pool* pool, void* block) {
   return pool->deallocate(block) ? HEAPWISE_OK : HEAPWISE_ERROR_FOREIGN;
 }
 
-int heapwise_pool_owns(const heapwise_pool* pool, const void* address) {
-  return pool != nullptr && pool->owns(address) ? 1 : 0;
+int heapwise_pool_contains(const heapwise_pool* pool, const void* address) {
+  return pool != nullptr && pool->contains(address) ? 1 : 0;
 }
 
 void heapwise_pool_reset(heapwise_pool* pool) {
@@ -278,7 +278,7 @@ const char* heapwise_error_message(int error) {
     case HEAPWISE_ERROR_NO_MEMORY:
       return "no memory";
     case HEAPWISE_ERROR_FOREIGN:
-      return "the pointer is no block of this pool";
+      return "the pointer is not a block of this pool";
     default:
       return "unknown error";
   }

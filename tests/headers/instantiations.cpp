@@ -34,11 +34,11 @@ struct observer {
 
 #define INSTANTIATE_ALL(policy)  \
   INSTANTIATE(policy, trusting)  \
-  INSTANTIATE(policy, unchecked) \
+  INSTANTIATE(policy, foreign_checked) \
   INSTANTIATE(policy, checked)
 
 INSTANTIATE_ALL(unsynchronized)
-INSTANTIATE_ALL(mutex)
+INSTANTIATE_ALL(locked)
 INSTANTIATE_ALL(lock_free)
 INSTANTIATE_ALL(thread_cached)
 

@@ -37,14 +37,14 @@ bool use_pool() {
 
 template <class Policy>
 bool use_policy() {
-  return use_pool<Policy, heapwise::unchecked>() && use_pool<Policy, heapwise::checked>();
+  return use_pool<Policy, heapwise::foreign_checked>() && use_pool<Policy, heapwise::checked>();
 }
 
 } // namespace
 
 int use_everything() {
   if (!use_policy<heapwise::unsynchronized>()) return __LINE__;
-  if (!use_policy<heapwise::mutex>()) return __LINE__;
+  if (!use_policy<heapwise::locked>()) return __LINE__;
   if (!use_policy<heapwise::lock_free>()) return __LINE__;
   if (!use_pool<heapwise::thread_cached, heapwise::checked>()) return __LINE__;
   heapwise::static_blocks source{buffer.data(), buffer.size()};

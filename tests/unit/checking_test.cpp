@@ -21,14 +21,14 @@ namespace {
 using contract::ending;
 using contract::in_child;
 using heapwise::checked;
-using heapwise::unchecked;
+using heapwise::foreign_checked;
 using heapwise::detail::chunks;
 using heapwise::detail::encoded_links;
 using heapwise::detail::geometry;
 
 static_assert(heapwise::checking_policy<checked>);
-static_assert(heapwise::checking_policy<unchecked>);
-static_assert(std::is_empty_v<unchecked>);
+static_assert(heapwise::checking_policy<foreign_checked>);
+static_assert(std::is_empty_v<foreign_checked>);
 
 struct alignas(16) block {
   std::array<std::uint64_t, 8> words{};

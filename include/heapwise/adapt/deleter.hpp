@@ -11,7 +11,7 @@ namespace heapwise {
 /// Destroys an object and gives its block back to the pool that it came from.
 ///
 /// Requires: the pool outlives the pointer. Thread safety: as the pool.
-template <class T, class Policy = unsynchronized, class Checking = unchecked>
+template <class T, class Policy = unsynchronized, class Checking = foreign_checked>
 class pool_deleter {
  public:
   using pool_type = typed_pool<T, Policy, Checking>;
@@ -31,7 +31,7 @@ class pool_deleter {
 };
 
 /// A unique_ptr to an object of a pool.
-template <class T, class Policy = unsynchronized, class Checking = unchecked>
+template <class T, class Policy = unsynchronized, class Checking = foreign_checked>
 using pool_ptr = std::unique_ptr<T, pool_deleter<T, Policy, Checking>>;
 
 /// Returns: a new object made from `arguments`, never empty.

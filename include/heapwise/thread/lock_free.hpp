@@ -61,7 +61,7 @@ class lock_free::core {
   bool push(void* block) noexcept {
     const std::size_t index = index_of(block);
     if (index == detail::chunks::no_index) [[unlikely]]
-      return false;
+      return refuse_foreign(block);
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     std::atomic<std::uint64_t>& head = shards_[shard()].head;
     std::uint64_t seen = head.load(std::memory_order_relaxed);
@@ -76,12 +76,12 @@ class lock_free::core {
     return true;
   }
 
-  /// Returns: false for a pointer that is not a block, and (unchecked) for the top block of the
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the top block of the
   /// calling thread's shard, as a rule the one that it freed last.
   bool claim(void* block) noexcept {
     const std::size_t index = index_of(block);
     if (index == detail::chunks::no_index) [[unlikely]]
-      return false;
+      return refuse_foreign(block);
     if constexpr (Checking::enabled) {
       check_.claim(block, chunks_->shape().block_size);
       return true;
@@ -93,7 +93,7 @@ class lock_free::core {
   }
 
   /// Returns: true for a block that was handed out at least once.
-  [[nodiscard]] bool owns(const void* address) const noexcept {
+  [[nodiscard]] bool contains(const void* address) const noexcept {
     return index_of(address) != detail::chunks::no_index;
   }
 
@@ -108,6 +108,11 @@ class lock_free::core {
   }
 
  private:
+  bool refuse_foreign(const void* address) const noexcept {
+    check_.refuse(address, chunks_->shape().block_size);
+    return false;
+  }
+
   static constexpr unsigned shard_count = 8;
   struct alignas(detail::cache_line_bytes) aligned_head {
     std::atomic<std::uint64_t> head{0};

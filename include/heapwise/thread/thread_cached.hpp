@@ -124,7 +124,7 @@ class thread_cached::core final : public detail::cached_pool {
     return push_first(block);
   }
 
-  /// Returns: false for a pointer that is not a block, and (unchecked) for the block that the
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block that the
   /// calling thread freed last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     if constexpr (!Checking::enabled) {
@@ -135,14 +135,14 @@ class thread_cached::core final : public detail::cached_pool {
           return true;
       }
     }
-    if (!owns(block)) [[unlikely]]
-      return false;
+    if (!contains(block)) [[unlikely]]
+      return refuse_foreign(block);
     check_.claim(block, chunks_->shape().block_size);
     return true;
   }
 
   /// Returns: true for a block that was cut for some thread.
-  [[nodiscard]] bool owns(const void* address) const noexcept {
+  [[nodiscard]] bool contains(const void* address) const noexcept {
     // Relaxed: the caller got the block from whoever cut it, so the count includes it.
     return chunks_->index_of(address) < carved_.load(std::memory_order_relaxed);
   }
@@ -182,6 +182,11 @@ class thread_cached::core final : public detail::cached_pool {
   }
 
  private:
+  bool refuse_foreign(const void* address) const noexcept {
+    check_.refuse(address, chunks_->shape().block_size);
+    return false;
+  }
+
   struct slab {
     slab* next;
   };
@@ -213,7 +218,7 @@ class thread_cached::core final : public detail::cached_pool {
     }
     if constexpr (Checking::refuses_foreign) {
       if (!mine.knows(block)) [[unlikely]] {
-        if (!meet(mine, block)) return false;
+        if (!meet(mine, block)) return refuse_foreign(block);
       }
     } else if (block == nullptr) {
       return false;
@@ -224,7 +229,7 @@ class thread_cached::core final : public detail::cached_pool {
     return true;
   }
 
-  /// Returns: owns(block). Effects: the cache learns of what was cut since it looked last.
+  /// Returns: contains(block). Effects: the cache learns of what was cut since it looked last.
   HEAPWISE_COLD bool meet(cache& mine, const void* block) noexcept {
     const detail::chunk* const newest = chunks_->newest();
     const std::size_t carved = carved_.load(std::memory_order_relaxed);
@@ -233,7 +238,7 @@ class thread_cached::core final : public detail::cached_pool {
       mine.known_bound =
           mine.divider.bound_of(std::min(carved - newest->first_index, newest->blocks));
     }
-    return owns(block);
+    return contains(block);
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {

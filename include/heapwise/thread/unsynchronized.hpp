@@ -49,8 +49,8 @@ class unsynchronized::core {
         return list_.push_hot();
     }
     if constexpr (Checking::refuses_foreign) {
-      if (!owns(block)) [[unlikely]]
-        return false;
+      if (!contains(block)) [[unlikely]]
+        return refuse_foreign(block);
     } else if (block == nullptr) {
       return false;
     }
@@ -59,20 +59,20 @@ class unsynchronized::core {
     return true;
   }
 
-  /// Returns: false for a pointer that is not a block, and (unchecked) for the block freed last.
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block freed last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     if constexpr (!Checking::enabled) {
       if (list_.is_hot(block)) [[likely]]
         return !list_.is_free_hot(block);
     }
-    if (!owns(block)) [[unlikely]]
-      return false;
+    if (!contains(block)) [[unlikely]]
+      return refuse_foreign(block);
     check_.claim(block, chunks_->shape().block_size);
     return true;
   }
 
   /// Returns: true for a block that was handed out at least once.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool owns(const void* address) const noexcept {
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool contains(const void* address) const noexcept {
     const std::uintptr_t offset =
         reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
     if (divider_.is_block(offset, carved_bound_)) [[likely]]
@@ -88,6 +88,11 @@ class unsynchronized::core {
   }
 
  private:
+  bool refuse_foreign(const void* address) const noexcept {
+    check_.refuse(address, chunks_->shape().block_size);
+    return false;
+  }
+
   void carve_from(const detail::chunk* piece) noexcept {
     first_index_ = piece->first_index;
     base_ = piece->base;

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 #include <heapwise/checking.hpp>
-#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/locked.hpp>
 
 namespace {
 
@@ -62,7 +62,7 @@ TEST_CASE("a constructor that throws leaves no block out") {
 }
 
 TEST_CASE("any policy, checked or not; shared ownership too") {
-  typed_pool<std::string, heapwise::mutex, heapwise::checked> texts{2};
+  typed_pool<std::string, heapwise::locked, heapwise::checked> texts{2};
   std::shared_ptr<std::string> shared = make_unique_in(texts, "kept");
   const std::shared_ptr<std::string> again = shared;
   shared.reset();

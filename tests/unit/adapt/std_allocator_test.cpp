@@ -154,7 +154,7 @@ TEST_CASE("a pool for all threads serves as well") {
   pool blocks{blocks_of(64)};
   std::list<int, heapwise::std_allocator<int, pool>> numbers{blocks};
   numbers.assign(100, 7);
-  CHECK(blocks.owns(&numbers.front()) == false);  // the value lies within its node
+  CHECK(blocks.contains(&numbers.front()) == false);  // the value lies within its node
   CHECK(numbers.size() == 100);
 }
 

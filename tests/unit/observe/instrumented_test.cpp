@@ -62,7 +62,7 @@ TEST_CASE_TEMPLATE("counters count", S, CONTRACT_SETTINGS) {
 }
 
 TEST_CASE_TEMPLATE("a block freed twice in a row counts as refused, if the pool refuses it", Policy,
-                   heapwise::unsynchronized, heapwise::mutex, heapwise::thread_cached) {
+                   heapwise::unsynchronized, heapwise::locked, heapwise::thread_cached) {
   instrumented<heapwise::pool<Policy>> blocks{{.block_size = 32, .block_count = 8}};
   void* const block = blocks.allocate();
   CHECK(blocks.deallocate(block));
@@ -114,8 +114,8 @@ TEST_CASE_TEMPLATE("it is the pool in everything else", S, CONTRACT_SETTINGS) {
   CHECK(blocks.reserved_bytes() == plain.reserved_bytes());
   CHECK(blocks.budget_bytes() - plain.budget_bytes() == sizeof(blocks) - sizeof(plain));
   void* const block = blocks.allocate();
-  CHECK(blocks.owns(block));
-  CHECK_FALSE(plain.owns(block));
+  CHECK(blocks.contains(block));
+  CHECK_FALSE(plain.contains(block));
 }
 
 TEST_CASE("the observer hears growth, refusal, exhaustion and the end, when they happen") {
@@ -171,7 +171,7 @@ struct shared_tally {
 };
 
 #define SHARED_SETTINGS                                               \
-  CONTRACT_SETTINGS_OF(heapwise::mutex), CONTRACT_SETTINGS_OF(heapwise::lock_free), \
+  CONTRACT_SETTINGS_OF(heapwise::locked), CONTRACT_SETTINGS_OF(heapwise::lock_free), \
       CONTRACT_SETTINGS_OF(heapwise::thread_cached)
 
 TEST_CASE_TEMPLATE("all threads are counted, and the peak is never above the capacity", S,
