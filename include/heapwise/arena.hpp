@@ -11,7 +11,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/failure.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Hands out memory from front to back of chunks, and takes all of it back in one step.
 ///
@@ -116,4 +116,4 @@ class arena {
   std::size_t reserved_bytes_ = 0;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

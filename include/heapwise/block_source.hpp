@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Gives and takes back big pieces of memory (chunks). Called on slow paths only, hence virtual.
 ///
@@ -84,4 +84,4 @@ class fake_blocks final : public block_source {
   std::size_t bytes_out_ = 0;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

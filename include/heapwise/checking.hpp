@@ -6,7 +6,7 @@
 
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// The default: a pointer that is not a block of the pool is refused, and nothing else is checked.
 struct foreign_checked {
@@ -48,7 +48,9 @@ enum class violation : unsigned char {
   foreign_pointer,   ///< a pointer was freed that is not a block of the pool
 };
 
-namespace detail {
+} // namespace heapwise::inline v0_1
+
+namespace heapwise::detail::inline v0_1 {
 
 /// Prints one line to standard error without allocating, then aborts.
 /// `block` is the address, `block_size` the pool's, or 0 if that is not known here.
@@ -89,7 +91,9 @@ class encoded_links {
 /// A key that differs from process to process.
 [[nodiscard]] std::uintptr_t process_key() noexcept;
 
-} // namespace detail
+} // namespace heapwise::detail::inline v0_1
+
+namespace heapwise::inline v0_1 {
 
 /// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
 /// behind a block's end, writes to a free block, corrupted links, frees of a pointer that is not a
@@ -134,4 +138,4 @@ class checked {
   const detail::chunks* home_ = nullptr;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
 /// cut from fresh memory, before it is handed out, and when it comes back; `claim` sees it before
@@ -64,4 +64,4 @@ concept block_pool = requires(Pool& pool, void* block) {
   { pool.alignment() } noexcept -> std::same_as<std::size_t>;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -15,7 +15,7 @@
 #include <heapwise/pool_options.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 template <class Pool>
 class local_pool;
@@ -255,4 +255,4 @@ class typed_pool {
   pool<Policy, Checking> blocks_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// How a pool that has no free block gets more: not at all, or by chunks that double its capacity
 /// (smaller ones if the source has no room for such a chunk), obtained by one thread at a time.
@@ -28,4 +28,4 @@ struct pool_options {
   std::size_t max_block_count = 0;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

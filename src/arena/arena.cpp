@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 namespace {
 
@@ -98,4 +98,4 @@ void arena::release() noexcept {
   reset();
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

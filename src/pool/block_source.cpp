@@ -4,7 +4,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 namespace {
 
 std::size_t round_up_to_page(std::size_t size_bytes) noexcept {
@@ -60,4 +60,4 @@ void fake_blocks::deallocate(void* memory, std::size_t size_bytes, std::size_t a
   upstream_->deallocate(memory, size_bytes, alignment);
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -9,7 +9,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 namespace {
 
 constexpr unsigned char poison = 0xDB; // dead block
@@ -86,7 +86,9 @@ class line {
 
 } // namespace
 
-namespace detail {
+} // namespace heapwise::inline v0_1
+
+namespace heapwise::detail::inline v0_1 {
 
 void report_violation(violation what, const void* block, std::size_t block_size) noexcept {
   line text;
@@ -125,7 +127,9 @@ void* encoded_links::load(const void* block) const noexcept {
   return next;
 }
 
-} // namespace detail
+} // namespace heapwise::detail::inline v0_1
+
+namespace heapwise::inline v0_1 {
 
 namespace {
 
@@ -199,4 +203,4 @@ void checked::release(void* block, std::size_t block_size) const noexcept {
   }
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -9,7 +9,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 namespace {
 
 /// Blocks of a pool at the most, so that an index and the mark for "none" fit in 32 bits.
@@ -207,4 +207,4 @@ std::size_t chunks::record_bytes() const noexcept {
   return sizeof(chunks) + (count() - 1) * sizeof(chunk);
 }
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

@@ -6,7 +6,7 @@
 
 #include <heapwise/pool.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Destroys an object and gives its block back to the pool that it came from.
 ///
@@ -52,4 +52,4 @@ template <class T, class Policy, class Checking, class... Arguments>
                                        pool_deleter<T, Policy, Checking>{objects}};
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -8,7 +8,7 @@
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Serves requests that fit in a block of the pool, by size and by alignment, from the pool, and
 /// all others from the upstream resource.
@@ -86,4 +86,4 @@ class arena_resource final : public std::pmr::memory_resource {
   heapwise::arena* from_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

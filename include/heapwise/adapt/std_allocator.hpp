@@ -9,7 +9,7 @@
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/failure.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Returns: a block size that holds one node of a std::list, map, set, unordered_map or
 /// unordered_set of `Value` (for maps: their value_type): the value, four words for the links and
@@ -102,4 +102,4 @@ class std_allocator {
   Pool* pool_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

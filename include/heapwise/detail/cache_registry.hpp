@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 class cached_pool;
 
@@ -174,4 +174,4 @@ class cached_pool {
   cached_pool** link_ = nullptr;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

@@ -9,7 +9,7 @@
 #include <heapwise/detail/stride.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 /// What a pool's options come to, validated. Sizes in bytes, counts in blocks.
 struct geometry {
@@ -113,4 +113,4 @@ class chunks {
   chunk first_{};
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

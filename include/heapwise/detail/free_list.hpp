@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 /// How a free block's words are written: plainly, and each block may list many others.
 struct plain_links {
@@ -254,4 +254,4 @@ class free_list {
   [[no_unique_address]] Links links_;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

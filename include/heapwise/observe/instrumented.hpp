@@ -11,7 +11,7 @@
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// What an instrumented pool counted since it was created.
 struct pool_counts {
@@ -161,4 +161,4 @@ class instrumented {
   counter peak_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained,
 /// on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a
@@ -52,4 +52,4 @@ class observed_blocks final : public block_source {
   bool notifies_ = false;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -12,7 +12,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/thread_ordinal.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Any thread may use the pool and none ever waits for another: a thread that is stopped in the
 /// middle of an operation hinders nobody. Growth is the exception: one thread at a time asks the
@@ -232,4 +232,4 @@ class lock_free::core {
   std::array<aligned_head, shard_count> shards_{};
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -6,7 +6,7 @@
 
 #include <heapwise/thread/unsynchronized.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Any thread may use the pool; each operation takes one std::mutex. The portable choice, and the
 /// one with the least surprise: exhaustion is exact and blocks are reused last freed first.
@@ -54,4 +54,4 @@ class locked::core {
   unsynchronized::core<Checking> inner_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -4,8 +4,8 @@
 
 #include <heapwise/thread/locked.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 using mutex = locked;
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

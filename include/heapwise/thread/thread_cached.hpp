@@ -15,7 +15,7 @@
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Any thread may use the pool; nearly every operation touches only the thread's own cache, without
 /// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks, fewer in a
@@ -431,4 +431,4 @@ class thread_cached::core final : public detail::cached_pool {
   const std::size_t batch_nodes_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -8,7 +8,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// One thread at a time uses the pool; which one, is the user's business. A pool that never leaves
 /// a function lives in registers: nothing here lets its address escape.
@@ -128,4 +128,4 @@ class unsynchronized::core {
   detail::stride_divider divider_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1
