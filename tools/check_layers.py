@@ -36,7 +36,7 @@ ROOMS = (
     Room("checking", r"include/heapwise/checking\.hpp", ("words", "detail")),
     Room("os", r"src/os/", ("words", "detail")),
     Room("thread", r"include/heapwise/thread/", ("words", "detail", "checking")),
-    Room("pool", r"include/heapwise/(pool|arena)\.hpp", BELOW_POOL),
+    Room("pool", r"include/heapwise/(pool|typed_pool|arena)\.hpp", BELOW_POOL),
     Room("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
     Room("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
     Room("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("words", "detail")),

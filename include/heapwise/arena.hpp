@@ -41,6 +41,19 @@ class arena {
 
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
+
+  /// Effects: this arena has the memory of `other`, and what was allocated stays where it is.
+  /// Assignment first releases what this arena had. `other` is empty then, with the same source.
+  /// What points to `other` (arena_resource) is not moved along.
+  arena(arena&& other) noexcept : arena{*other.source_, other.first_chunk_bytes_} { swap(other); }
+  arena& operator=(arena&& other) noexcept {
+    if (this == &other) return *this;
+    release();
+    std::swap(source_, other.source_);
+    std::swap(first_chunk_bytes_, other.first_chunk_bytes_);
+    swap(other);
+    return *this;
+  }
   ~arena() { release(); }
 
   /// Returns: `size_bytes` of memory aligned to `alignment`, never nullptr. Valid until reset,
@@ -85,6 +98,15 @@ class arena {
   [[nodiscard]] std::size_t reserved_bytes() const noexcept { return reserved_bytes_; }
 
  private:
+  /// Effects: exchanges the memory of two arenas.
+  void swap(arena& other) noexcept {
+    std::swap(next_, other.next_);
+    std::swap(end_, other.end_);
+    std::swap(current_, other.current_);
+    std::swap(first_, other.first_);
+    std::swap(reserved_bytes_, other.reserved_bytes_);
+  }
+
   struct chunk {
     chunk* next;
     std::size_t size_bytes; // of all of it

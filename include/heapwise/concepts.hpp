@@ -59,6 +59,8 @@ concept block_pool = requires(Pool& pool, void* block) {
   { pool.allocate() } -> std::same_as<void*>;
   { pool.try_allocate() } noexcept -> std::same_as<void*>;
   { pool.deallocate(block) } noexcept -> std::same_as<bool>;
+  { pool.claim(block) } noexcept -> std::same_as<bool>;
+  { pool.deallocate_claimed(block) } noexcept -> std::same_as<bool>;
   { pool.contains(block) } noexcept -> std::same_as<bool>;
   { pool.block_size() } noexcept -> std::same_as<std::size_t>;
   { pool.alignment() } noexcept -> std::same_as<std::size_t>;

@@ -23,3 +23,4 @@
 #include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
+#include <heapwise/typed_pool.hpp>

@@ -1,6 +1,7 @@
 // A pool: blocks of one size, allocated and freed in constant time.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <new>
@@ -19,9 +20,6 @@ namespace heapwise::inline v0_1 {
 
 template <class Pool>
 class local_pool;
-
-template <class Pool, class Observer>
-class instrumented;
 
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
@@ -48,6 +46,7 @@ class instrumented;
 template <class Policy = unsynchronized, class Checking = foreign_checked>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
+  using core = typename Policy::template core<Checking>;
 
  public:
   using policy = Policy;
@@ -62,6 +61,17 @@ class pool {
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
+
+  /// Effects: this pool has the blocks of `other`, which stay where they are and what they are.
+  /// Assignment first gives the memory of this pool back, as its end would. Afterwards `other` may
+  /// only be destroyed or assigned to. What points to `other` (adaptors, deleters) is not moved
+  /// along. Only for the policy unsynchronized: other threads know the others by their address.
+  pool(pool&& other) noexcept
+    requires std::movable<core>
+  = default;
+  pool& operator=(pool&& other) noexcept
+    requires std::movable<core>
+  = default;
   ~pool() = default;
 
   /// Returns: a block of at least block_size() bytes, aligned to alignment(), never nullptr.
@@ -85,10 +95,23 @@ class pool {
     return core_.push(block) || block == nullptr;
   }
 
+  /// For owners of objects in blocks, before they run a destructor.
+  /// Effects: with `checked`, looks for a double free and for a write behind the block, as
+  /// deallocate does. From then on only deallocate_claimed is right for the block.
+  /// Returns: false for nullptr, for a pointer that deallocate would refuse, and for the block that
+  /// is known to be free already (without `checked` the one freed last on this thread).
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    return core_.claim(block);
+  }
+
+  /// Effects: takes back a block that `claim` returned true for. Returns: false if it was freed
+  /// since, as deallocate notices it.
+  HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept { return core_.push(block); }
+
   /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if no cache can be had.
   /// Only for policies with a cache per thread.
   [[nodiscard]] local_pool<pool> local()
-    requires requires(typename Policy::template core<Checking>& core) { core.local(); }
+    requires requires(core& shared) { shared.local(); }
   {
     return local_pool<pool>{core_.local()};
   }
@@ -100,7 +123,9 @@ class pool {
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
   /// (thread_cached: that was set aside for some thread). It does not say whether the block is live
   /// now, nor who may free it.
-  [[nodiscard]] bool contains(const void* address) const noexcept { return core_.contains(address); }
+  [[nodiscard]] bool contains(const void* address) const noexcept {
+    return core_.contains(address);
+  }
 
   /// Bytes that the user may write to in each block.
   [[nodiscard]] std::size_t block_size() const noexcept { return shape().block_size; }
@@ -129,11 +154,6 @@ class pool {
   }
 
  private:
-  template <class T, class P, class C>
-  friend class typed_pool; // claims a block before it destroys the object in it
-  template <class Pool, class Observer>
-  friend class instrumented; // claims a block before it counts it as free
-
   struct destroy_chunks {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
   };
@@ -151,7 +171,7 @@ class pool {
   [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
 
   std::unique_ptr<detail::chunks, destroy_chunks> chunks_;
-  typename Policy::template core<Checking> core_;
+  core core_;
 };
 
 /// A thread's access to a pool with its cache looked up already, from `pool::local`. It must be
@@ -172,87 +192,20 @@ class local_pool<pool<Policy, Checking>> {
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return handle_.push(block) || block == nullptr;
   }
+  /// As pool::claim.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    return handle_.claim(block);
+  }
+  /// As pool::deallocate_claimed.
+  HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept {
+    return handle_.push(block);
+  }
 
  private:
   friend class pool<Policy, Checking>;
   using handle = decltype(std::declval<typename Policy::template core<Checking>&>().local());
   explicit local_pool(handle mine) noexcept : handle_{mine} {}
   handle handle_;
-};
-
-/// A pool of objects of one type.
-///
-/// The end of the pool frees all memory and runs no destructor: objects that own something must be
-/// destroyed before.
-template <class T, class Policy = unsynchronized, class Checking = foreign_checked>
-class typed_pool {
- public:
-  /// Effects: a pool for `count` objects, growing as `how` says.
-  /// Throws: as pool's constructor.
-  explicit typed_pool(std::size_t count, growth how = growth::fixed,
-                      block_source& source = os_blocks())
-      : blocks_{{.block_size = sizeof(T),
-                 .block_count = count,
-                 .alignment = alignof(T),
-                 .growth = how,
-                 .max_block_count = 0},
-                source} {}
-
-  /// Returns: a new object made from `arguments`.
-  /// Throws: std::bad_alloc on exhaustion; what T's constructor throws (the block is freed then).
-  template <class... Arguments>
-  [[nodiscard]] T* construct(Arguments&&... arguments) {
-    return construct_in(blocks_.allocate(), std::forward<Arguments>(arguments)...);
-  }
-
-  /// Returns: as construct, but nullptr on exhaustion.
-  template <class... Arguments>
-  [[nodiscard]] T* try_construct(Arguments&&... arguments) noexcept(
-      std::is_nothrow_constructible_v<T, Arguments...>) {
-    void* const block = blocks_.try_allocate();
-    if (block == nullptr) return nullptr;
-    return construct_in(block, std::forward<Arguments>(arguments)...);
-  }
-
-  /// Effects: destroys the object and frees its block. Does nothing for nullptr. A pointer that is
-  /// not an object of this pool is refused; with `checked` it aborts the program. With `checked`, the pool looks for a double free and for a
-  /// write behind the object before the destructor runs. Otherwise the object destroyed last on
-  /// this thread is refused if it comes once more; an older one is not noticed.
-  /// Returns: false if the pointer was refused.
-  bool destroy(T* object) noexcept {
-    static_assert(std::is_nothrow_destructible_v<T>);
-    void* const block = const_cast<std::remove_cv_t<T>*>(object);
-    if (!blocks_.core_.claim(block)) [[unlikely]]
-      return object == nullptr;
-    object->~T();
-    return blocks_.deallocate(block);
-  }
-
-  [[nodiscard]] pool<Policy, Checking>& blocks() noexcept { return blocks_; }
-  [[nodiscard]] const pool<Policy, Checking>& blocks() const noexcept { return blocks_; }
-
- private:
-  template <class... Arguments>
-  T* construct_in(void* block, Arguments&&... arguments) {
-    unused_block guard{blocks_, block};
-    T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
-    guard.block = nullptr;
-    return made;
-  }
-
-  /// Frees a block if a constructor throws. No try block: headers compile without exceptions.
-  struct unused_block {
-    unused_block(pool<Policy, Checking>& from, void* taken) noexcept : home{from}, block{taken} {}
-    unused_block(const unused_block&) = delete;
-    unused_block& operator=(const unused_block&) = delete;
-    ~unused_block() {
-      if (block != nullptr) home.deallocate(block);
-    }
-    pool<Policy, Checking>& home;
-    void* block;
-  };
-
-  pool<Policy, Checking> blocks_;
 };
 
 } // namespace heapwise::inline v0_1

@@ -33,7 +33,7 @@ using contract::in_child;
       CHECKED_OF(heapwise::lock_free), CHECKED_OF(heapwise::thread_cached)
 
 template <class T, class S>
-using pool_of = heapwise::typed_pool<T, typename S::policy, typename S::checking>;
+using pool_of = heapwise::typed_pool<T, typename S::pool_type>;
 
 template <class S>
 constexpr bool is_checked = std::is_same_v<typename S::checking, heapwise::checked>;
@@ -103,7 +103,7 @@ TEST_CASE_TEMPLATE("destroyed twice, with others in between", S, CHECKED_SETTING
 
 TEST_CASE_TEMPLATE("by two pointers that both own it", S, CHECKED_SETTINGS) {
   pool_of<talker, S> talkers{8};
-  using owner = heapwise::pool_ptr<talker, typename S::policy, typename S::checking>;
+  using owner = heapwise::pool_ptr<talker, typename S::pool_type>;
   talker* const a = talkers.construct('a');
   const ending how = in_child([&] {
     owner first{a, typename owner::deleter_type{talkers}};
@@ -252,7 +252,7 @@ TEST_CASE_TEMPLATE("objects that are constant", S, SETTINGS) {
   const std::string* const text = texts.construct(long_text, 'x');
   CHECK(text->size() == long_text);
   CHECK(texts.destroy(text));
-  const heapwise::pool_ptr<const std::string, typename S::policy, typename S::checking> owned =
+  const heapwise::pool_ptr<const std::string, typename S::pool_type> owned =
       heapwise::make_unique_in(texts, "short");
   CHECK(*owned == "short");
 }

@@ -22,9 +22,14 @@ struct observer {
 #define INSTANTIATE(policy, checking)                                                           \
   template class heapwise::policy::core<heapwise::checking>;                                    \
   template class heapwise::pool<heapwise::policy, heapwise::checking>;                          \
-  template class heapwise::typed_pool<object, heapwise::policy, heapwise::checking>;            \
-  template class heapwise::typed_pool<const int, heapwise::policy, heapwise::checking>;         \
-  template class heapwise::pool_deleter<object, heapwise::policy, heapwise::checking>;          \
+  template class heapwise::typed_pool<object,                                                   \
+                                      heapwise::pool<heapwise::policy, heapwise::checking>>;    \
+  template class heapwise::typed_pool<const int,                                                \
+                                      heapwise::pool<heapwise::policy, heapwise::checking>>;    \
+  template class heapwise::typed_pool<                                                          \
+      object, heapwise::instrumented<heapwise::pool<heapwise::policy, heapwise::checking>>>;    \
+  template class heapwise::pool_deleter<object,                                                 \
+                                        heapwise::pool<heapwise::policy, heapwise::checking>>;  \
   template class heapwise::instrumented<heapwise::pool<heapwise::policy, heapwise::checking>>;  \
   template class heapwise::instrumented<heapwise::pool<heapwise::policy, heapwise::checking>,   \
                                         observer>;                                              \
@@ -32,8 +37,8 @@ struct observer {
                                          heapwise::pool<heapwise::policy, heapwise::checking>>; \
   template class heapwise::pool_resource<heapwise::pool<heapwise::policy, heapwise::checking>>;
 
-#define INSTANTIATE_ALL(policy)  \
-  INSTANTIATE(policy, trusting)  \
+#define INSTANTIATE_ALL(policy)        \
+  INSTANTIATE(policy, trusting)        \
   INSTANTIATE(policy, foreign_checked) \
   INSTANTIATE(policy, checked)
 
@@ -43,6 +48,9 @@ INSTANTIATE_ALL(lock_free)
 INSTANTIATE_ALL(thread_cached)
 
 template class heapwise::local_pool<heapwise::pool<heapwise::thread_cached>>;
+template class heapwise::base_deleter<object>;
+template class heapwise::local_typed_pool<
+    object, heapwise::local_pool<heapwise::pool<heapwise::thread_cached>>>;
 template class heapwise::observed_blocks<observer>;
 template class heapwise::heap_allocator<object>;
 

@@ -25,7 +25,7 @@ alignas(64) std::array<std::byte, 16 * 1024> buffer;
 
 template <class Policy, class Checking>
 bool use_pool() {
-  heapwise::typed_pool<std::array<int, 8>, Policy, Checking> objects{3};
+  heapwise::typed_pool<std::array<int, 8>, heapwise::pool<Policy, Checking>> objects{3};
   auto* const first = objects.try_construct();
   auto* const second = objects.construct();
   const bool had_two = first != nullptr && second != nullptr;

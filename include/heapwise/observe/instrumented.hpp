@@ -92,9 +92,18 @@ class instrumented {
   bool deallocate(void* block) noexcept {
     if (block == nullptr) return true;
     // First the pool says what it refuses: foreign pointers, and blocks that it knows to be free.
-    if (!pool_.core_.claim(block)) return refuse();
+    return claim(block) && deallocate_claimed(block);
+  }
+
+  /// As pool::claim. What is refused counts as a refused free, but for nullptr.
+  [[nodiscard]] bool claim(void* block) noexcept {
+    return pool_.claim(block) || (block != nullptr && refuse());
+  }
+
+  /// As pool::deallocate_claimed.
+  bool deallocate_claimed(void* block) noexcept {
     live_.subtract(); // before the block is given back: the next owner must not be counted on top
-    if (!pool_.deallocate(block)) { // another thread has freed the block since
+    if (!pool_.deallocate_claimed(block)) { // another thread has freed the block since
       raise_peak(live_.add());
       return refuse();
     }

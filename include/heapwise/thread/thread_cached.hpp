@@ -84,6 +84,9 @@ class thread_cached::core final : public detail::cached_pool {
     handle(core& pool, cache& mine) noexcept : pool_{&pool}, mine_{&mine} {}
     HEAPWISE_ALWAYS_INLINE void* pop() noexcept { return pool_->pop_from(*mine_); }
     HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept { return pool_->push_to(*mine_, block); }
+    HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+      return pool_->claim_from(mine_, block);
+    }
 
    private:
     core* pool_;
@@ -127,18 +130,7 @@ class thread_cached::core final : public detail::cached_pool {
   /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block that the
   /// calling thread freed last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
-    if constexpr (!Checking::enabled) {
-      if (const cache* const mine = find(); mine != nullptr) [[likely]] {
-        if (mine->loaded.is_hot(block)) [[likely]]
-          return !mine->loaded.is_free_hot(block);
-        if (mine->knows(block)) [[likely]]
-          return true;
-      }
-    }
-    if (!contains(block)) [[unlikely]]
-      return refuse_foreign(block);
-    check_.claim(block, chunks_->shape().block_size);
-    return true;
+    return claim_from(Checking::enabled ? nullptr : find(), block);
   }
 
   /// Returns: true for a block that was cut for some thread.
@@ -226,6 +218,22 @@ class thread_cached::core final : public detail::cached_pool {
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     if (mine.loaded.push(block)) [[unlikely]]
       unload(mine);
+    return true;
+  }
+
+  /// `mine` is the calling thread's cache, or nullptr.
+  HEAPWISE_ALWAYS_INLINE bool claim_from(const cache* mine, void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (mine != nullptr) [[likely]] {
+        if (mine->loaded.is_hot(block)) [[likely]]
+          return !mine->loaded.is_free_hot(block);
+        if (mine->knows(block)) [[likely]]
+          return true;
+      }
+    }
+    if (!contains(block)) [[unlikely]]
+      return refuse_foreign(block);
+    check_.claim(block, chunks_->shape().block_size);
     return true;
   }
 
