@@ -33,7 +33,7 @@ ROOMS = (
     # What a pool is asked in and answers with: it needs nothing, so that all may speak it.
     Room("words", r"include/heapwise/(block_source|concepts|pool_options)\.hpp", ()),
     Room("detail", r"include/heapwise/detail/", ("words",)),
-    Room("checking", r"include/heapwise/checking\.hpp", ("words", "detail")),
+    Room("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("words", "detail")),
     Room("os", r"src/os/", ("words", "detail")),
     Room("thread", r"include/heapwise/thread/", ("words", "detail", "checking")),
     Room("pool", r"include/heapwise/(pool|typed_pool|arena)\.hpp", BELOW_POOL),

@@ -10,6 +10,7 @@
 #include <heapwise/block_source.hpp>
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/failure.hpp>
+#include <heapwise/detail/poison.hpp>
 
 namespace heapwise::inline v0_1 {
 
@@ -27,6 +28,10 @@ namespace heapwise::inline v0_1 {
 /// - chunks that are replaced are lost if the source cannot take them back (`static_blocks`). Over
 ///   such a source the first chunk should have the size of the buffer.
 ///
+/// In code that is compiled for the address sanitizer or Valgrind (see sanitized), memory that is
+/// not handed out is hidden: the tool reports each access. All code that uses the same arena is
+/// compiled in the same way.
+///
 /// Thread safety: one thread at a time.
 class arena {
  public:
@@ -35,9 +40,10 @@ class arena {
   /// Effects: none yet; chunks come from `source`, which must outlive the arena, when there is
   /// something to put into them. `first_chunk_bytes` is the size of the first, if the first request
   /// fits into it.
-  explicit arena(block_source& source = os_blocks(),
-                 std::size_t first_chunk_bytes = default_chunk_bytes) noexcept
-      : source_{&source}, first_chunk_bytes_{first_chunk_bytes} {}
+  HEAPWISE_ALWAYS_INLINE explicit arena(
+      block_source& source = os_blocks(),
+      std::size_t first_chunk_bytes = default_chunk_bytes) noexcept
+      : source_{&source}, first_chunk_bytes_{first_chunk_bytes}, marks_{detail::marks_here()} {}
 
   arena(const arena&) = delete;
   arena& operator=(const arena&) = delete;
@@ -76,6 +82,7 @@ class arena {
     if (begin < next_ || begin > end_ || size_bytes > end_ - begin) [[unlikely]]
       return grow(size_bytes, alignment);
     next_ = begin + size_bytes;
+    detail::show(reinterpret_cast<void*>(begin), size_bytes);
     return reinterpret_cast<void*>(begin);
   }
 
@@ -123,6 +130,8 @@ class arena {
   void give_back(chunk* chunks) noexcept;
   [[nodiscard]] std::size_t doubled_bytes() const noexcept;
   void enter(chunk& entered) noexcept;
+  /// Effects: marks all of a chunk as not handed out, if anything is marked.
+  void hide(chunk& hidden) const noexcept;
   static std::uintptr_t begin_of(chunk& entered) noexcept {
     return reinterpret_cast<std::uintptr_t>(&entered + 1);
   }
@@ -136,6 +145,7 @@ class arena {
   block_source* source_;
   std::size_t first_chunk_bytes_;
   std::size_t reserved_bytes_ = 0;
+  detail::memory_marks marks_; // for memory that is not handed out
 };
 
 } // namespace heapwise::inline v0_1

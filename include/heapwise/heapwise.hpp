@@ -19,6 +19,7 @@
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
+#include <heapwise/sanitized.hpp>
 #include <heapwise/thread/lock_free.hpp>
 #include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>

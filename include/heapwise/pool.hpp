@@ -3,17 +3,22 @@
 
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/batch.hpp>
+#include <heapwise/detail/block_map.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/pool_options.hpp>
+#include <heapwise/sanitized.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
 namespace heapwise::inline v0_1 {
@@ -24,7 +29,7 @@ class local_pool;
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
 /// Policy: how threads are kept apart (unsynchronized, locked, lock_free, thread_cached).
-/// Checking: how much the user is distrusted (trusting, foreign_checked, checked).
+/// Checking: how much the user is distrusted (trusting, foreign_checked, checked), or sanitized.
 ///
 /// - allocate and free are O(1); growth adds one system call now and then.
 /// - no bytes of metadata per block (checked: one guard word); `budget_bytes()` tells what the pool
@@ -43,7 +48,7 @@ class local_pool;
 /// Without exceptions (-fno-exceptions) a constructor or an allocate that fails ends the program
 /// in std::terminate, unless a caller that was compiled with exceptions catches what the library
 /// throws. Such a program uses try_allocate.
-template <class Policy = unsynchronized, class Checking = foreign_checked>
+template <class Policy = unsynchronized, class Checking = default_checking>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
   using core = typename Policy::template core<Checking>;
@@ -55,9 +60,7 @@ class pool {
   /// Effects: obtains the first chunk from `source`, which must outlive the pool.
   /// Throws: std::invalid_argument, std::length_error, std::bad_alloc (see pool_options).
   explicit pool(const pool_options& options, block_source& source = os_blocks())
-      : pool{detail::chunks::create(
-            detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
-            source)} {}
+      : pool{detail::chunks::create(geometry_of(options), source)} {}
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
@@ -116,9 +119,85 @@ class pool {
     return local_pool<pool>{core_.local()};
   }
 
+  /// Effects: allocates a block for each element of `blocks`, the first elements if the pool is
+  /// exhausted before. One lock (locked), or one look for the thread's cache, for all of them.
+  /// Returns: how many elements were written. Complexity: O(blocks.size()).
+  [[nodiscard]] std::size_t try_allocate_many(std::span<void*> blocks) noexcept {
+    if constexpr (requires { core_.pop_many(blocks.data(), blocks.size()); }) {
+      return core_.pop_many(blocks.data(), blocks.size());
+    } else {
+      return detail::pop_each(core_, blocks.data(), blocks.size());
+    }
+  }
+
+  /// Effects: as deallocate for each element. One lock (locked), one look for the thread's cache,
+  /// or one exchange of a head (lock_free) for all of them.
+  /// Returns: how many blocks were taken back: all but nullptr and pointers that were refused.
+  /// Complexity: O(blocks.size()).
+  std::size_t deallocate_many(std::span<void* const> blocks) noexcept {
+    if constexpr (requires { core_.push_many(blocks.data(), blocks.size()); }) {
+      return core_.push_many(blocks.data(), blocks.size());
+    } else {
+      return detail::push_each(core_, blocks.data(), blocks.size());
+    }
+  }
+
   /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
   /// touched. Requires: no other thread uses the pool meanwhile; what is out is never used again.
-  void reset() noexcept { core_.reset(); }
+  void reset() noexcept {
+    core_.restart(0);
+    chunks_->hide_blocks();
+  }
+
+  /// Effects: calls visit(block) for each block that is out, in no certain order. `visit` may free
+  /// the block that it is called with, but no other one.
+  /// Requires: no other thread uses the pool meanwhile.
+  /// Returns: false, and visits nothing, if the source has no memory for a bit for each block, or
+  /// if caches of other threads were lost to a fork (thread_cached, until reset). Throws: what
+  /// `visit` throws. Complexity: O(capacity).
+  template <class Visit>
+  bool for_each(Visit&& visit) {
+    const std::size_t cut = core_.carved();
+    detail::block_map free{cut, chunks_->source()};
+    if (!note_free(free)) return false;
+    chunks_->visit_blocks(cut, [&](std::size_t index, void* block) {
+      if (!free.test(index)) visit(block);
+    });
+    return true;
+  }
+
+  /// Effects: gives memory back that only free blocks lie in: each chunk that is newer than the
+  /// last block that is out goes to the source, and the pages behind that block go to the system if
+  /// the source can do that (os_blocks can). The first chunk stays. The free blocks that are left
+  /// are handed out in address order from now on (thread_cached: batch by batch). After `reset`
+  /// nearly all memory is given back. Requires: no other thread uses the pool meanwhile. Returns:
+  /// false, and does nothing, as for_each. Complexity: O(capacity).
+  bool shrink() noexcept {
+    std::size_t used = core_.carved();
+    detail::block_map free{used, chunks_->source()};
+    if (!note_free(free)) return false;
+    while (used != 0 && free.test(used - 1)) --used;
+    chunks_->trim(used);
+    core_.restart(used);
+    while (used-- != 0) {
+      if (free.test(used)) core_.put_back(chunks_->address_of(used));
+    }
+    return true;
+  }
+
+  /// A number of 32 bits that stands for a block, half as large as its address.
+  using handle = std::uint32_t;
+  static constexpr handle no_handle = ~handle{0};
+
+  /// Returns: the number of a block, the same as long as it is out and no matter where the pool is
+  /// moved to; no_handle for another pointer. Complexity: O(chunks).
+  [[nodiscard]] handle handle_of(const void* block) const noexcept {
+    return core_.contains(block) ? static_cast<handle>(chunks_->index_of(block)) : no_handle;
+  }
+
+  /// Requires: handle_of returned it for a block that is still out. Returns: the block.
+  /// Complexity: O(chunks), one step for half of the blocks if the growth is geometric.
+  [[nodiscard]] void* block_of(handle number) const noexcept { return chunks_->address_of(number); }
 
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
   /// (thread_cached: that was set aside for some thread). It does not say whether the block is live
@@ -159,6 +238,19 @@ class pool {
   };
 
   explicit pool(detail::chunks* made) noexcept : chunks_{made}, core_{made, make_checking(*made)} {}
+
+  /// Effects: notes the free ones of the blocks that were cut. Returns: false if they are not
+  /// known.
+  bool note_free(detail::block_map& free) noexcept {
+    return free.valid() &&
+           core_.visit_free([&](void* block) { free.set(chunks_->index_of(block)); });
+  }
+
+  static detail::geometry geometry_of(const pool_options& options) {
+    auto shape = detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes);
+    if constexpr (requires { Checking::marks(); }) shape.marks = Checking::marks();
+    return shape;
+  }
 
   static Checking make_checking(const detail::chunks& made) noexcept {
     if constexpr (std::is_constructible_v<Checking, const detail::chunks&>) {

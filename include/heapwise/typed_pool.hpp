@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <new>
 #include <type_traits>
 #include <utility>
@@ -64,7 +65,7 @@ class local_typed_pool;
 /// Pool: where the blocks come from: any pool, or a decorator such as instrumented.
 ///
 /// The end of the pool frees all memory and runs no destructor: objects that own something must be
-/// destroyed before.
+/// destroyed before, by `destroy` or `clear`.
 ///
 /// Movable if the pool is. What points to the typed_pool (deleters, adaptors) is not moved along.
 ///
@@ -110,6 +111,37 @@ class typed_pool {
   /// Returns: false if the pointer was refused.
   bool destroy(T* object) noexcept { return maker::destroy(blocks_, object); }
 
+  /// Effects: calls visit(object) for each object of the pool, in no certain order. `visit` may
+  /// destroy the object that it is called with, but no other one. Requires, returns, throws,
+  /// complexity: as pool::for_each; and each block that is out holds an object.
+  template <class Visit>
+  bool for_each(Visit&& visit) {
+    return blocks_.for_each([&](void* block) { visit(*object_in(block)); });
+  }
+
+  /// Effects: destroys all objects; the pool is as after construction. Nothing is destroyed if the
+  /// result is false.
+  /// Requires: as pool::for_each and pool::reset; each block that is out holds an object, and no
+  /// destructor destroys another object of the pool.
+  /// Returns: false if the objects could not be found, as pool::for_each. Complexity: O(capacity);
+  /// O(1) if T has a trivial destructor.
+  bool clear() noexcept {
+    if constexpr (!std::is_trivially_destructible_v<T>) {
+      const auto end = [](void* block) noexcept { object_in(block)->~T(); };
+      if (!blocks_.for_each(end)) return false;
+    }
+    blocks_.reset();
+    return true;
+  }
+
+  /// As pool::handle_of and pool::block_of, for objects.
+  [[nodiscard]] std::uint32_t handle_of(const T* object) const noexcept {
+    return blocks_.handle_of(object);
+  }
+  [[nodiscard]] T* object_of(std::uint32_t handle) const noexcept {
+    return object_in(blocks_.block_of(handle));
+  }
+
   /// Effects: all blocks are free again; no destructor runs. Requires: as pool::reset.
   void reset() noexcept { blocks_.reset(); }
 
@@ -125,6 +157,8 @@ class typed_pool {
   [[nodiscard]] const Pool& blocks() const noexcept { return blocks_; }
 
  private:
+  static T* object_in(void* block) noexcept { return std::launder(static_cast<T*>(block)); }
+
   static pool_options for_objects(pool_options options) noexcept {
     options.block_size = sizeof(T);
     options.alignment = alignof(T);

@@ -23,6 +23,11 @@ void arena::enter(chunk& entered) noexcept {
   current_ = &entered;
   next_ = begin_of(entered);
   end_ = reinterpret_cast<std::uintptr_t>(&entered) + entered.size_bytes;
+  hide(entered);
+}
+
+void arena::hide(chunk& hidden) const noexcept {
+  marks_.hide(&hidden + 1, hidden.size_bytes - sizeof(chunk));
 }
 
 arena::chunk* arena::make_chunk(std::size_t least_bytes) noexcept {
@@ -40,6 +45,7 @@ void arena::give_back(chunk* chunks) noexcept {
     chunk* const gone = chunks;
     chunks = gone->next;
     reserved_bytes_ -= gone->size_bytes;
+    marks_.show(gone + 1, gone->size_bytes - sizeof(chunk));
     source_->deallocate(gone, gone->size_bytes, alignof(std::max_align_t));
   }
 }
@@ -82,14 +88,19 @@ void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
   chosen->next = free;
   free = chosen;
   enter(*chosen);
-  return try_allocate(size_bytes, alignment);
+  void* const memory = try_allocate(size_bytes, alignment);
+  if (memory != nullptr) marks_.show(memory, size_bytes);
+  return memory;
 }
 
 void arena::reset() noexcept {
   current_ = nullptr;
   next_ = 1;
   end_ = 0;
-  if (first_ != nullptr) enter(*first_);
+  if (first_ == nullptr) return;
+  enter(*first_);
+  if (marks_.hide_from_user == nullptr) return;
+  for (chunk* each = first_; each != nullptr; each = each->next) hide(*each);
 }
 
 void arena::release() noexcept {

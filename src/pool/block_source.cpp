@@ -12,6 +12,14 @@ std::size_t round_up_to_page(std::size_t size_bytes) noexcept {
   return size_bytes > SIZE_MAX - mask ? 0 : (size_bytes + mask) & ~mask;
 }
 
+/// Effects: gives back the pages that lie within this memory as a whole.
+void purge_pages(void* memory, std::size_t size_bytes) noexcept {
+  const std::size_t mask = os::page_bytes() - 1;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + mask) & ~mask;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size_bytes) & ~mask;
+  if (begin < end) os::purge(reinterpret_cast<void*>(begin), end - begin);
+}
+
 class os_block_source final : public block_source {
  public:
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
@@ -20,6 +28,9 @@ class os_block_source final : public block_source {
   }
   void deallocate(void* memory, std::size_t size_bytes, std::size_t) noexcept override {
     os::unmap(memory, round_up_to_page(size_bytes));
+  }
+  void purge(void* memory, std::size_t size_bytes) noexcept override {
+    purge_pages(memory, size_bytes);
   }
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override { return os::page_bytes(); }
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
@@ -109,6 +110,36 @@ class instrumented {
     }
     frees_.add();
     return true;
+  }
+
+  /// As pool::try_allocate_many.
+  [[nodiscard]] std::size_t try_allocate_many(std::span<void*> blocks) noexcept {
+    std::size_t count = 0;
+    while (count != blocks.size() && (blocks[count] = try_allocate()) != nullptr) ++count;
+    return count;
+  }
+  /// As pool::deallocate_many.
+  std::size_t deallocate_many(std::span<void* const> blocks) noexcept {
+    std::size_t count = 0;
+    for (void* const each : blocks) {
+      if (each != nullptr && deallocate(each)) ++count;
+    }
+    return count;
+  }
+
+  /// As pool::for_each.
+  template <class Visit>
+  bool for_each(Visit&& visit) {
+    return pool_.for_each(visit);
+  }
+  /// As pool::shrink.
+  bool shrink() noexcept { return pool_.shrink(); }
+  /// As pool::handle_of and pool::block_of.
+  [[nodiscard]] std::uint32_t handle_of(const void* block) const noexcept {
+    return pool_.handle_of(block);
+  }
+  [[nodiscard]] void* block_of(std::uint32_t handle) const noexcept {
+    return pool_.block_of(handle);
   }
 
   /// As pool::reset; no block counts as live then. The other counts go on.

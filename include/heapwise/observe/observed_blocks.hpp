@@ -42,6 +42,9 @@ class observed_blocks final : public block_source {
     upstream_->deallocate(memory, size_bytes, alignment);
   }
 
+  void purge(void* memory, std::size_t size_bytes) noexcept override {
+    upstream_->purge(memory, size_bytes);
+  }
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
     return upstream_->granularity_bytes();
   }

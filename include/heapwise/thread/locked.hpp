@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include <heapwise/detail/batch.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
 namespace heapwise::inline v0_1 {
@@ -47,7 +48,23 @@ class locked::core {
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
-  void reset() noexcept { inner_.reset(); }
+
+  [[nodiscard]] std::size_t carved() const noexcept { return inner_.carved(); }
+  template <class Visit>
+  bool visit_free(Visit&& visit) {
+    return inner_.visit_free(visit);
+  }
+  void restart(std::size_t carved) noexcept { inner_.restart(carved); }
+  void put_back(void* block) noexcept { inner_.put_back(block); }
+
+  std::size_t pop_many(void** blocks, std::size_t count) noexcept {
+    const std::scoped_lock lock{mutex_};
+    return detail::pop_each(inner_, blocks, count);
+  }
+  std::size_t push_many(void* const* blocks, std::size_t count) noexcept {
+    const std::scoped_lock lock{mutex_};
+    return detail::push_each(inner_, blocks, count);
+  }
 
  private:
   mutable std::mutex mutex_;

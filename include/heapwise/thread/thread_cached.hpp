@@ -9,6 +9,7 @@
 #include <new>
 
 #include <heapwise/checking.hpp>
+#include <heapwise/detail/batch.hpp>
 #include <heapwise/detail/cache_registry.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
@@ -158,7 +159,44 @@ class thread_cached::core final : public detail::cached_pool {
     return slab_count_ * slab_bytes();
   }
 
-  void reset() noexcept {
+  [[nodiscard]] std::size_t carved() const noexcept {
+    return carved_.load(std::memory_order_relaxed);
+  }
+
+  /// Returns: false, and visits nothing, if a cache was lost to a fork. All other caches give what
+  /// they have to the depot.
+  template <class Visit>
+  bool visit_free(Visit&& visit) {
+    const std::scoped_lock lock{mutex_};
+    for (const cache* each = caches_; each != nullptr; each = each->next) {
+      if (each->lost) return false;
+    }
+    for (cache* each = caches_; each != nullptr; each = each->next) give_back(*each);
+    depot_.visit(visit);
+    return true;
+  }
+
+  void put_back(void* block) noexcept {
+    const std::scoped_lock lock{mutex_};
+    depot_.push(block);
+  }
+
+  std::size_t pop_many(void** blocks, std::size_t count) noexcept {
+    if (cache* const mine = find_or_adopt(); mine != nullptr) [[likely]] {
+      handle through{*this, *mine};
+      return detail::pop_each(through, blocks, count);
+    }
+    return detail::pop_each(*this, blocks, count);
+  }
+  std::size_t push_many(void* const* blocks, std::size_t count) noexcept {
+    if (cache* const mine = find_or_adopt(); mine != nullptr) [[likely]] {
+      handle through{*this, *mine};
+      return detail::push_each(through, blocks, count);
+    }
+    return detail::push_each(*this, blocks, count);
+  }
+
+  void restart(std::size_t carved) noexcept {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
       detail::cache_table* const owner = each->owner;
@@ -169,7 +207,7 @@ class thread_cached::core final : public detail::cached_pool {
       each->next = next;
     }
     depot_ = make_list();
-    carved_.store(0, std::memory_order_relaxed);
+    carved_.store(carved, std::memory_order_relaxed);
     carving_ = nullptr;
   }
 
@@ -318,7 +356,7 @@ class thread_cached::core final : public detail::cached_pool {
   /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
   bool cut_run(cache& mine) noexcept {
     std::size_t carved = carved_.load(std::memory_order_relaxed);
-    if (carving_ == nullptr) carving_ = chunks_->holding(carved);
+    if (carving_ == nullptr) carving_ = chunks_->holding(carved == 0 ? 0 : carved - 1);
     if (carved == carving_->first_index + carving_->blocks) {
       detail::chunk* const next = chunks_->holding_or_grow(carved);
       if (next == nullptr) return false;

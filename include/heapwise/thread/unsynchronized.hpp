@@ -59,7 +59,8 @@ class unsynchronized::core {
     return true;
   }
 
-  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block freed last.
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block freed
+  /// last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     if constexpr (!Checking::enabled) {
       if (list_.is_hot(block)) [[likely]]
@@ -82,10 +83,24 @@ class unsynchronized::core {
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
 
-  void reset() noexcept {
-    list_ = detail::free_list{stride_bytes_, check_.make_links()};
-    carve_from(chunks_->holding(0));
+  /// Returns: how many blocks were cut, of all chunks together: those with an index below that.
+  [[nodiscard]] std::size_t carved() const noexcept { return first_index_ + carved_; }
+
+  template <class Visit>
+  bool visit_free(Visit&& visit) {
+    list_.visit(visit);
+    return true;
   }
+
+  void restart(std::size_t carved) noexcept {
+    list_ = detail::free_list{stride_bytes_, check_.make_links()};
+    carve_from(chunks_->holding(carved == 0 ? 0 : carved - 1));
+    carved_ = carved - first_index_;
+    carved_bound_ = divider_.bound_of(carved_);
+    fresh_ += carved_ * stride_bytes_;
+  }
+
+  void put_back(void* block) noexcept { list_.push(block); }
 
  private:
   bool refuse_foreign(const void* address) const noexcept {
