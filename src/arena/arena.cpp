@@ -79,9 +79,7 @@ void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
   const std::size_t beside = sizeof(chunk) + alignment;
   if (size_bytes > std::numeric_limits<std::size_t>::max() - beside) return nullptr;
   const std::size_t least_bytes = size_bytes + beside;
-  // Just after a reset the chunk in use is the first, and free as well.
-  const bool all_are_free = current_ == nullptr || next_ == begin_of(*first_);
-  chunk*& free = all_are_free ? first_ : current_->next;
+  chunk*& free = is_empty() ? first_ : current_->next;
   chunk* chosen = take_free(free, least_bytes);
   if (chosen == nullptr) chosen = replace_free(free, least_bytes);
   if (chosen == nullptr) return nullptr;
@@ -93,7 +91,41 @@ void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
   return memory;
 }
 
+void arena::end_objects(const ender* last) noexcept {
+  while (enders_ != last) {
+    ender& newest = *enders_;
+    enders_ = newest.older;
+    newest.destroy(newest.objects, newest.count);
+  }
+}
+
+arena::marker arena::mark() const noexcept {
+  marker all;
+  // An empty arena may replace its chunks before it allocates again.
+  if (is_empty()) return all;
+  all.current = current_;
+  all.next = next_;
+  all.last = enders_;
+  return all;
+}
+
+void arena::rewind(const marker& to) noexcept {
+  end_objects(to.last);
+  if (to.current == nullptr) return restart();
+  current_ = to.current;
+  end_ = reinterpret_cast<std::uintptr_t>(current_) + current_->size_bytes;
+  next_ = to.next;
+  if (marks_.hide_from_user == nullptr) return;
+  marks_.hide(reinterpret_cast<void*>(next_), end_ - next_);
+  for (chunk* each = current_->next; each != nullptr; each = each->next) hide(*each);
+}
+
 void arena::reset() noexcept {
+  end_objects(nullptr);
+  restart();
+}
+
+void arena::restart() noexcept {
   current_ = nullptr;
   next_ = 1;
   end_ = 0;
@@ -104,9 +136,10 @@ void arena::reset() noexcept {
 }
 
 void arena::release() noexcept {
+  end_objects(nullptr);
   give_back(first_);
   first_ = nullptr;
-  reset();
+  restart();
 }
 
 } // namespace heapwise::inline v0_1
