@@ -121,6 +121,21 @@ TEST_CASE("exhaustion and absurd sizes are std::bad_alloc") {
                   std::bad_array_new_length);
 }
 
+TEST_CASE_TEMPLATE("an allocator that spills: operator new serves while the pool is exhausted", Pool,
+                   heapwise::pool<heapwise::unsynchronized, heapwise::trusting>,
+                   heapwise::pool<heapwise::unsynchronized, heapwise::foreign_checked>,
+                   heapwise::pool<heapwise::unsynchronized, heapwise::checked>, counted) {
+  using spilling = heapwise::std_allocator<int, Pool, heapwise::when_exhausted::spills>;
+  Pool pool{blocks_of(node_size_bytes<int>(), 3)};
+  std::list<int, spilling> numbers{spilling{pool}};
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 20; ++i) numbers.push_back(i);
+    CHECK(pool.try_allocate() == nullptr);
+    numbers.clear(); // the sanitizer would see what went to the wrong place
+  }
+  for (int i = 0; i < 3; ++i) CHECK(pool.try_allocate() != nullptr);
+}
+
 TEST_CASE("equal if and only if they use the same pool, whatever they allocate") {
   counted one{blocks_of(64)};
   counted two{blocks_of(64)};
