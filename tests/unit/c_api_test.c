@@ -4,6 +4,10 @@
 
 #include <heapwise/pool.h>
 
+static void count(void *block, void *context) {
+  if (block != NULL) ++*(int *)context;
+}
+
 int heapwise_c_user(int policy, int checked, int counted);
 int heapwise_c_versions(void);
 
@@ -87,6 +91,7 @@ int heapwise_c_user(int policy, int checked, int counted) {
   heapwise_pool_stats stats = HEAPWISE_POOL_STATS_INIT;
   heapwise_pool *pool;
   char *blocks[100];
+  void *many[100];
   int i;
   int on_stack;
 
@@ -139,6 +144,15 @@ int heapwise_c_user(int policy, int checked, int counted) {
   NEED(stats.failed_allocations == (counted ? 1u : 0u));
   NEED(stats.live == (counted ? 1u : 0u));
   NEED(stats.peak == (counted ? 100u : 0u));
+
+  i = 0;
+  NEED(heapwise_pool_for_each(pool, count, &i) == HEAPWISE_OK);
+  NEED(i == 1); /* the last one is still out */
+  NEED(heapwise_pool_for_each(pool, NULL, &i) == HEAPWISE_ERROR_INVALID);
+  NEED(heapwise_pool_allocate_many(pool, many, 100) == 99);
+  NEED(heapwise_pool_deallocate_many(pool, many, 98) == 98);
+  NEED(heapwise_pool_shrink(pool) == HEAPWISE_OK);
+  NEED(heapwise_pool_shrink(NULL) == HEAPWISE_ERROR_INVALID);
 
   heapwise_pool_reset(pool);
   NEED(heapwise_pool_contains(pool, blocks[99]) == 0);
