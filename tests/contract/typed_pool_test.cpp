@@ -81,7 +81,8 @@ TEST_CASE_TEMPLATE("objects in an instrumented pool: each is counted once", S, C
 }
 
 TEST_CASE("a thread's access to a pool of objects") {
-  heapwise::typed_pool<witness, heapwise::pool<heapwise::thread_cached>> objects{100};
+  using cached = heapwise::pool<heapwise::thread_cached, heapwise::foreign_checked>;
+  heapwise::typed_pool<witness, cached> objects{100};
   auto mine = objects.local();
   witness* const made = mine.construct(7);
   CHECK(made->value == 7);
