@@ -48,6 +48,8 @@ INSTANTIATE_ALL(lock_free)
 INSTANTIATE_ALL(thread_cached)
 
 template class heapwise::local_pool<heapwise::pool<heapwise::thread_cached>>;
+template class heapwise::pool_resource<heapwise::pool<>, heapwise::when_exhausted::throws>;
+template class heapwise::std_allocator<object, heapwise::pool<>, heapwise::when_exhausted::spills>;
 template class heapwise::base_deleter<object>;
 template class heapwise::local_typed_pool<
     object, heapwise::local_pool<heapwise::pool<heapwise::thread_cached>>>;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory_resource>
 
+#include <heapwise/adapt/when_exhausted.hpp>
 #include <heapwise/arena.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/config.hpp>
@@ -12,15 +13,15 @@
 namespace heapwise::inline v0_1 {
 
 /// Serves requests that fit in a block of the pool, by size and by alignment, from the pool. The
-/// upstream resource serves all others, and those that find the pool exhausted. To be refused
-/// instead, take std::pmr::null_memory_resource() for upstream.
+/// upstream resource serves all others, and those that find the pool exhausted, unless `Then` says
+/// that these throw.
 ///
 /// Equal to itself and to resources of the same type over the same pool and an equal upstream:
 /// memory of one may be given back to the other. Without RTTI (-fno-rtti) equal to itself only.
 ///
 /// Requires: pool and upstream outlive the resource, and it outlives what was allocated from it.
 /// Thread safety: as the pool and the upstream resource.
-template <block_pool Pool>
+template <block_pool Pool, when_exhausted Then = when_exhausted::spills>
 class pool_resource final : public std::pmr::memory_resource {
  public:
   explicit pool_resource(
@@ -36,9 +37,10 @@ class pool_resource final : public std::pmr::memory_resource {
   }
 
  private:
-  /// Throws: what the upstream resource throws.
+  /// Throws: what the upstream resource throws; std::bad_alloc if an exhausted pool does not spill.
   void* do_allocate(std::size_t size_bytes, std::size_t alignment) override {
-    if (uses_pool(size_bytes, alignment)) {
+    if (uses_pool(size_bytes, alignment)) [[likely]] {
+      if constexpr (Then == when_exhausted::throws) return pool_->allocate();
       if (void* const block = pool_->try_allocate(); block != nullptr) [[likely]]
         return block;
     }
@@ -46,8 +48,14 @@ class pool_resource final : public std::pmr::memory_resource {
   }
 
   void do_deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) override {
-    if (uses_pool(size_bytes, alignment) && detail::take_back_if_own(*pool_, memory)) [[likely]]
-      return;
+    if (uses_pool(size_bytes, alignment)) [[likely]] {
+      if constexpr (Then == when_exhausted::throws) {
+        pool_->deallocate(memory);
+        return;
+      } else if (detail::take_back_if_own(*pool_, memory)) {
+        return;
+      }
+    }
     upstream_->deallocate(memory, size_bytes, alignment);
   }
 

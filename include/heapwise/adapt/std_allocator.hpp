@@ -6,6 +6,7 @@
 #include <new>
 #include <type_traits>
 
+#include <heapwise/adapt/when_exhausted.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/spill.hpp>
@@ -24,14 +25,9 @@ template <class Value>
   return (sizeof(Value) + links + 2 * alignment - 2) / alignment * alignment;
 }
 
-/// What an allocator does if its pool is exhausted.
-enum class when_exhausted : unsigned char {
-  throws, ///< std::bad_alloc
-  spills, ///< single objects come from operator new too, until blocks are free again
-};
-
 /// Allocates single objects from a pool if they fit in a block, by size and by alignment;
-/// everything else (arrays, larger objects) with operator new.
+/// everything else (arrays, larger objects) with operator new. An allocator that spills takes
+/// single objects from operator new too while the pool is exhausted.
 ///
 /// A container rebinds its allocator to its node type, so give the pool blocks of
 /// `node_size_bytes<value_type>()`. If the blocks are too small, everything works, from operator

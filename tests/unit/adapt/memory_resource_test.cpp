@@ -91,9 +91,9 @@ TEST_CASE_TEMPLATE("so it is with every checking, and with a list", Checking, he
   CHECK(pool.try_allocate() != nullptr);
 }
 
-TEST_CASE("without an upstream that has memory, exhaustion is std::bad_alloc") {
+TEST_CASE("a resource that does not spill: exhaustion is std::bad_alloc, not upstream's business") {
   counted pool{{.block_size = 48, .block_count = 1}};
-  resource mine{pool, std::pmr::null_memory_resource()};
+  heapwise::pool_resource<counted, heapwise::when_exhausted::throws> mine{pool};
   void* const block = mine.allocate(48, 8);
   CHECK_THROWS_AS(static_cast<void>(mine.allocate(48, 8)), std::bad_alloc);
   mine.deallocate(block, 48, 8);
