@@ -161,8 +161,9 @@ class cached_pool {
   void unlist() noexcept;
 
  private:
-  /// For programs with many pools. Not inlined: the near path stays short.
-  [[nodiscard]] HEAPWISE_NOINLINE void* find_far() const noexcept {
+  /// For programs with many pools. Inlined: a call would make every function that uses a pool save
+  /// registers for it.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_far() const noexcept {
     return this_thread_caches.find_far(this, far_place_);
   }
 
