@@ -4,10 +4,10 @@
 #include <cstring>
 
 #include <heapwise/arena.hpp>
-#include <heapwise/typed_pool.hpp>
 #include <heapwise/thread/lock_free.hpp>
 #include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
+#include <heapwise/typed_pool.hpp>
 
 namespace {
 
@@ -26,7 +26,7 @@ void use(const char* how) {
   auto* const block = static_cast<volatile char*>(blocks.allocate());
   auto* const other = static_cast<volatile char*>(blocks.allocate());
   block[40] = 1;
-  if (is(how, "never")) other[1000 * 48] = 1;
+  if (is(how, "never")) other[10 * 48] = 1;
   blocks.deallocate(const_cast<char*>(block));
   blocks.deallocate(const_cast<char*>(other));
   if (is(how, "read") && block[40] == 7) std::exit(3);

@@ -13,6 +13,8 @@ PROGRAM = Path(__file__).with_name("hidden_memory.cpp")
 LIBRARY = [ROOT / "src" / "arena" / "arena.cpp", ROOT / "src" / "os" / "linux.cpp",
            *sorted((ROOT / "src" / "pool").glob("c[ah]*.cpp")),
            ROOT / "src" / "pool" / "block_source.cpp", ROOT / "src" / "pool" / "failure.cpp"]
+# Names in it are also names in another.
+ALONE = ROOT / "src" / "os" / "linux_bare_thread.cpp"
 
 
 @pytest.fixture(scope="module")
@@ -24,9 +26,11 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     everything = "".join(f'#include "{source}"\n' for source in LIBRARY)
     subprocess.run([*common, "-x", "c++", "-c", "-o", str(made), "-"], input=everything, text=True,
                    check=True)
+    other = folder / "alone.o"
+    subprocess.run([*common, "-c", "-o", str(other), str(ALONE)], check=True)
     binary = folder / "hidden_memory"
-    subprocess.run([*common, "-DHEAPWISE_USE_VALGRIND", str(PROGRAM), str(made), "-o", str(binary)],
-                   check=True)
+    subprocess.run([*common, "-DHEAPWISE_USE_VALGRIND", str(PROGRAM), str(made), str(other),
+                    "-o", str(binary)], check=True)
     return binary
 
 
