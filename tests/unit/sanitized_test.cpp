@@ -14,6 +14,12 @@
 
 #include "contract/child.hpp"
 
+#if defined(HEAPWISE_SANITIZES_ADDRESSES)
+/// Many reports: without the names of functions, which take long to find.
+extern "C" const char* __asan_default_options();
+extern "C" const char* __asan_default_options() { return "symbolize=0"; }
+#endif
+
 namespace {
 
 using contract::ending;

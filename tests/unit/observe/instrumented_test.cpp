@@ -77,7 +77,7 @@ TEST_CASE_TEMPLATE("a block freed twice in a row counts as refused, if the pool 
 }
 
 TEST_CASE("the peak is right while other threads free blocks twice") {
-  instrumented<heapwise::pool<heapwise::thread_cached>> blocks{
+  instrumented<heapwise::pool<heapwise::thread_cached, heapwise::foreign_checked>> blocks{
       {.block_size = 32, .block_count = 1000}};
   constexpr int careless_threads = 3;
   std::atomic<bool> stop{false};
