@@ -1,6 +1,8 @@
 // The blocks that are out, found by the pool: visited, numbered, and the memory behind them kept.
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <fstream>
 #include <set>
@@ -12,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "child.hpp"
 #include "policies.hpp"
 
 namespace {
@@ -130,6 +133,21 @@ TEST_CASE_TEMPLATE("shrink gives empty chunks back, and every block is still the
   CHECK(out.size() == 4000);
   CHECK(std::set<void*>{out.begin(), out.end()}.size() == 4000);
   for (void* const each : out) CHECK(blocks.deallocate(each));
+}
+
+TEST_CASE("shrink notices a corrupted link of a checked pool") {
+  heapwise::pool<heapwise::lock_free, heapwise::checked> blocks{
+      {.block_size = 64, .block_count = 10}};
+  auto* const one = static_cast<std::byte*>(blocks.allocate());
+  blocks.deallocate(blocks.allocate());
+  blocks.deallocate(one);
+  const contract::ending how = contract::in_child([&] {
+    one[3] ^= std::byte{0x44};
+    blocks.shrink();
+  });
+  CHECK(how.signal == SIGABRT);
+  CHECK(how.error.find("corrupted link in a free block") != std::string::npos);
+  CHECK(blocks.shrink());
 }
 
 /// Bytes of physical memory that this process holds.

@@ -40,6 +40,7 @@ struct observer {
 #define INSTANTIATE_ALL(policy)        \
   INSTANTIATE(policy, trusting)        \
   INSTANTIATE(policy, foreign_checked) \
+  INSTANTIATE(policy, sanitized)       \
   INSTANTIATE(policy, checked)
 
 INSTANTIATE_ALL(unsynchronized)

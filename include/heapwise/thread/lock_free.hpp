@@ -103,7 +103,12 @@ class lock_free::core {
       std::uint64_t top = top_of(shard.head.load(std::memory_order_acquire));
       while (top != 0) {
         void* const block = chunks_->address_of(top - 1);
-        top = top_of(load_link(block));
+        const std::uint64_t link = load_link(block);
+        if (Checking::enabled && link > carved()) [[unlikely]] {
+          const std::size_t block_size = chunks_->shape().block_size;
+          detail::report_violation(violation::link_corrupted, block, block_size);
+        }
+        top = top_of(link);
         visit(block);
       }
     }
