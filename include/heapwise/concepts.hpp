@@ -34,8 +34,8 @@ concept checking_policy =
 /// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no
 /// block of the pool; both apply the checking policy. `claim` is called before the object in a
 /// block is destroyed and the block pushed: it returns false for a pointer that `push` would
-/// refuse, and for a block that is known to be free. `contains` tells whether an address is a block's
-/// first byte; `budget_bytes` is what the core obtained beside its own object.
+/// refuse, and for a block that is known to be free. `contains` tells whether an address is a
+/// block's first byte; `budget_bytes` is what the core obtained beside its own object.
 ///
 /// The others are called while no other thread uses the pool. `carved` is how many blocks were cut
 /// from the chunks so far: those with the lowest indices. `visit_free` calls a function for each of
@@ -45,10 +45,9 @@ concept checking_policy =
 /// may have `pop_many(blocks, count)` and `push_many`, which return how many they did.
 template <class Policy, class Checking>
 concept thread_policy =
-    checking_policy<Checking> &&
-    requires(typename Policy::template core<Checking>& core,
-             const typename Policy::template core<Checking>& constant, void* block,
-             std::size_t size) {
+    checking_policy<Checking> && requires(typename Policy::template core<Checking>& core,
+                                          const typename Policy::template core<Checking>& constant,
+                                          void* block, std::size_t size) {
       { Policy::name } -> std::convertible_to<const char*>;
       { Policy::thread_safe } -> std::convertible_to<bool>;
       { Policy::min_stride_bytes } -> std::convertible_to<std::size_t>;
@@ -57,7 +56,9 @@ concept thread_policy =
       { core.claim(block) } noexcept -> std::same_as<bool>;
       { core.restart(size) } noexcept;
       { core.put_back(block) } noexcept;
-      { core.visit_free([](void*) {}) } -> std::same_as<bool>;
+      {
+        core.visit_free([](void*) {})
+      } -> std::same_as<bool>;
       { constant.carved() } noexcept -> std::same_as<std::size_t>;
       { constant.contains(block) } noexcept -> std::same_as<bool>;
       { constant.budget_bytes() } noexcept -> std::same_as<std::size_t>;

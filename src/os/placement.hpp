@@ -5,8 +5,8 @@
 
 namespace heapwise::os {
 
-/// Returns: the size of a transparent huge page in bytes: what one entry of the second level of page
-/// tables covers.
+/// Returns: the size of a transparent huge page in bytes: what one entry of the second level of
+/// page tables covers.
 [[nodiscard]] std::size_t huge_page_bytes() noexcept;
 
 /// Effects: asks the system to use huge pages for these pages, as soon as they are touched.

@@ -42,7 +42,8 @@ std::string foreign_text(const void* address) {
   return std::string(text.data(), static_cast<std::size_t>(length));
 }
 
-/// The misuse must abort a checked pool with exactly that line; an foreign_checked one shows nothing.
+/// The misuse must abort a checked pool with exactly that line; an foreign_checked one shows
+/// nothing.
 template <class Pool>
 void check_ending(const ending& how, const std::string& line) {
   if (distrusts<Pool>) {
@@ -78,12 +79,12 @@ struct scene {
 #define POOLS                                                  \
   heapwise::pool<heapwise::unsynchronized, heapwise::checked>, \
       heapwise::pool<heapwise::unsynchronized, heapwise::foreign_checked>, SHARED_POOLS
-#define SHARED_POOLS                                              \
-  heapwise::pool<heapwise::locked, heapwise::checked>,             \
-      heapwise::pool<heapwise::locked, heapwise::foreign_checked>,       \
-      heapwise::pool<heapwise::lock_free, heapwise::checked>,     \
-      heapwise::pool<heapwise::lock_free, heapwise::foreign_checked>,   \
-      heapwise::pool<heapwise::thread_cached, heapwise::checked>, \
+#define SHARED_POOLS                                                  \
+  heapwise::pool<heapwise::locked, heapwise::checked>,                \
+      heapwise::pool<heapwise::locked, heapwise::foreign_checked>,    \
+      heapwise::pool<heapwise::lock_free, heapwise::checked>,         \
+      heapwise::pool<heapwise::lock_free, heapwise::foreign_checked>, \
+      heapwise::pool<heapwise::thread_cached, heapwise::checked>,     \
       heapwise::pool<heapwise::thread_cached, heapwise::foreign_checked>
 
 TEST_CASE_TEMPLATE("double free, immediately", Pool, POOLS) {
@@ -150,7 +151,8 @@ TEST_CASE_TEMPLATE("free of a pointer that is not a block", Pool, POOLS) {
 TEST_CASE_TEMPLATE("write behind the end", Pool, POOLS) {
   scene<Pool> at;
   // The byte behind the block, the last one before the guard word, and the guard word's own. The
-  // foreign_checked pool's stride is 64, so those of the guard word belong to the next block, also ours.
+  // foreign_checked pool's stride is 64, so those of the guard word belong to the next block, also
+  // ours.
   for (const std::size_t offset : {block_size, std::size_t{63}, std::size_t{64}, std::size_t{71}}) {
     const ending how = in_child([&] {
       at.a[offset] ^= std::byte{1};

@@ -52,4 +52,4 @@ TEST_CASE_TEMPLATE("a reset pool grows on", S, CONTRACT_SETTINGS) {
   CHECK(std::adjacent_find(after.begin(), after.end()) == after.end());
 }
 
-}  // namespace
+} // namespace

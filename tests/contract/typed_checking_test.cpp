@@ -20,15 +20,15 @@ namespace {
 using contract::ending;
 using contract::in_child;
 
-#define SETTINGS_OF(policy)                                                    \
-  contract::setting<policy, heapwise::trusting, heapwise::growth::fixed>,      \
+#define SETTINGS_OF(policy)                                                          \
+  contract::setting<policy, heapwise::trusting, heapwise::growth::fixed>,            \
       contract::setting<policy, heapwise::foreign_checked, heapwise::growth::fixed>, \
       contract::setting<policy, heapwise::checked, heapwise::growth::fixed>
-#define SETTINGS                                                       \
+#define SETTINGS                                                        \
   SETTINGS_OF(heapwise::unsynchronized), SETTINGS_OF(heapwise::locked), \
       SETTINGS_OF(heapwise::lock_free), SETTINGS_OF(heapwise::thread_cached)
 #define CHECKED_OF(policy) contract::setting<policy, heapwise::checked, heapwise::growth::fixed>
-#define CHECKED_SETTINGS                                             \
+#define CHECKED_SETTINGS                                              \
   CHECKED_OF(heapwise::unsynchronized), CHECKED_OF(heapwise::locked), \
       CHECKED_OF(heapwise::lock_free), CHECKED_OF(heapwise::thread_cached)
 
@@ -214,8 +214,8 @@ TEST_CASE_TEMPLATE("a foreign object, one within another, and one that was never
   talker* const a = talkers.construct('a');
   talker* const other = others.construct('o');
   alignas(talker) std::array<std::byte, sizeof(talker)> nowhere{};
-  for (talker* const wrong : {other, reinterpret_cast<talker*>(nowhere.data()),
-                              reinterpret_cast<talker*>(&a->rest[7])}) {
+  for (talker* const wrong :
+       {other, reinterpret_cast<talker*>(nowhere.data()), reinterpret_cast<talker*>(&a->rest[7])}) {
     const ending how = in_child([&] {
       if (talkers.destroy(wrong)) ::_exit(1);
     });

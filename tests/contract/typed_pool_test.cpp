@@ -97,15 +97,14 @@ TEST_CASE("a thread's access to a pool of objects") {
 }
 
 TEST_CASE_TEMPLATE("over-aligned and owning types", S, CONTRACT_SETTINGS) {
-  heapwise::typed_pool<wide, typename S::pool_type> aligned{
-      8, heapwise::growth::geometric};
+  heapwise::typed_pool<wide, typename S::pool_type> aligned{8, heapwise::growth::geometric};
   for (int i = 0; i < 20; ++i) {
     CHECK(reinterpret_cast<std::uintptr_t>(aligned.construct()) % 256 == 0);
   }
   heapwise::typed_pool<std::string, typename S::pool_type> texts{8};
   std::string* const text = texts.construct(std::size_t{1000}, 'x');
   CHECK(text->size() == 1000);
-  CHECK(texts.destroy(text));  // the sanitizer would see the leak
+  CHECK(texts.destroy(text)); // the sanitizer would see the leak
 }
 
-}  // namespace
+} // namespace

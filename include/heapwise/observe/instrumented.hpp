@@ -162,7 +162,9 @@ class instrumented {
   [[nodiscard]] Observer& observer() noexcept { return observer_; }
   [[nodiscard]] const Observer& observer() const noexcept { return observer_; }
 
-  [[nodiscard]] bool contains(const void* address) const noexcept { return pool_.contains(address); }
+  [[nodiscard]] bool contains(const void* address) const noexcept {
+    return pool_.contains(address);
+  }
   [[nodiscard]] std::size_t block_size() const noexcept { return pool_.block_size(); }
   [[nodiscard]] std::size_t stride_bytes() const noexcept { return pool_.stride_bytes(); }
   [[nodiscard]] std::size_t alignment() const noexcept { return pool_.alignment(); }

@@ -46,7 +46,7 @@ TEST_CASE("pointers move, are emptied and swapped") {
   CHECK(*empty == 8);
   empty = std::move(other);
   CHECK(*empty == 7);
-  CHECK(try_make_unique_in(numbers, 9) != nullptr);  // 8's block is free again
+  CHECK(try_make_unique_in(numbers, 9) != nullptr); // 8's block is free again
 }
 
 struct throwing {
@@ -98,8 +98,9 @@ TEST_CASE("a pointer to a base destroys the whole object and frees its block") {
     CHECK(alive == 1);
   }
   CHECK(alive == 0);
-  CHECK(heapwise::to_base<named>(heapwise::pool_ptr<square, std::remove_reference_t<decltype(
-                                     squares.blocks())>>{}) == nullptr);
+  CHECK(heapwise::to_base<named>(
+            heapwise::pool_ptr<square, std::remove_reference_t<decltype(squares.blocks())>>{}) ==
+        nullptr);
 }
 
 TEST_CASE("pointers to bases of objects of different pools lie in one container") {
@@ -118,4 +119,4 @@ TEST_CASE("pointers to bases of objects of different pools lie in one container"
   CHECK(shapes.blocks().try_allocate() != nullptr);
 }
 
-}  // namespace
+} // namespace

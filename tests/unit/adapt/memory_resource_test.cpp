@@ -122,7 +122,7 @@ TEST_CASE("pmr containers: small pieces from the pool, large ones from upstream"
   {
     std::pmr::map<int, std::pmr::string> texts{&mine};
     for (int i = 0; i < 300; ++i) texts[i] = std::string(i % 2 == 0 ? 40 : 4000, 'x');
-    CHECK(pool.counts().live == 300 + 150);  // nodes and short texts
+    CHECK(pool.counts().live == 300 + 150); // nodes and short texts
     CHECK(upstream.out == 150);
     CHECK(texts[1].size() == 4000);
   }
@@ -130,4 +130,4 @@ TEST_CASE("pmr containers: small pieces from the pool, large ones from upstream"
   CHECK(upstream.out == 0);
 }
 
-}  // namespace
+} // namespace

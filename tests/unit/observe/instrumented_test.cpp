@@ -128,7 +128,7 @@ TEST_CASE("the observer hears growth, refusal, exhaustion and the end, when they
         {.block_size = 64, .block_count = 4, .growth = heapwise::growth::geometric},
         source,
         logger{&log}};
-    CHECK(log.empty());  // the first chunk is no growth
+    CHECK(log.empty()); // the first chunk is no growth
     CHECK(drain(blocks, 4).size() == 4);
     CHECK(log.empty());
     static_cast<void>(blocks.allocate());
@@ -172,7 +172,7 @@ struct shared_tally {
   void on_growth(std::size_t) noexcept { grown->fetch_add(1); }
 };
 
-#define SHARED_SETTINGS                                               \
+#define SHARED_SETTINGS                                                              \
   CONTRACT_SETTINGS_OF(heapwise::locked), CONTRACT_SETTINGS_OF(heapwise::lock_free), \
       CONTRACT_SETTINGS_OF(heapwise::thread_cached)
 
@@ -189,7 +189,7 @@ TEST_CASE_TEMPLATE("all threads are counted, and the peak is never above the cap
   for (int n = 0; n < 4; ++n) {
     threads.emplace_back([&] {
       for (std::uint64_t i = 0; i < rounds; ++i) {
-        const std::vector<void*> mine = drain(blocks, 30);  // 120 wanted, 64 there
+        const std::vector<void*> mine = drain(blocks, 30); // 120 wanted, 64 there
         got.fetch_add(mine.size());
         for (void* const block : mine) blocks.deallocate(block);
         int elsewhere = 0;
@@ -214,4 +214,4 @@ static_assert(sizeof(heapwise::detail::counter<false>) == sizeof(std::uint64_t))
 static_assert(std::is_trivially_copyable_v<heapwise::detail::counter<false>>);
 static_assert(!std::is_copy_constructible_v<heapwise::detail::counter<true>>);
 
-}  // namespace
+} // namespace
