@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = ("words", "detail", "checking", "thread", "pool", "adapt", "observe", "hybrid",
+LIBRARY = ("words", "source", "detail", "checking", "thread", "pool", "adapt", "observe", "hybrid",
            "heap_header", "contents")
 
 
@@ -33,10 +33,12 @@ ROOMS = (
     # What a pool is asked in and answers with: it needs nothing, so that all may speak it.
     Room("words", r"include/heapwise/(block_source|concepts|pool_options)\.hpp", ()),
     Room("detail", r"include/heapwise/detail/", ("words",)),
-    Room("checking", r"include/heapwise/checking\.hpp", ("words", "detail")),
+    Room("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("words", "detail")),
+    # Where memory comes from, beside the sources that everything needs.
+    Room("source", r"include/heapwise/source/", ("words",)),
     Room("os", r"src/os/", ("words", "detail")),
     Room("thread", r"include/heapwise/thread/", ("words", "detail", "checking")),
-    Room("pool", r"include/heapwise/(pool|arena)\.hpp", BELOW_POOL),
+    Room("pool", r"include/heapwise/(pool|typed_pool|arena)\.hpp", BELOW_POOL),
     Room("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
     Room("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
     Room("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("words", "detail")),
@@ -50,7 +52,7 @@ ROOMS = (
     Room("gc", r"src/gc/", ("words", "detail", "os", "options", "c_api")),
     Room("override", r"src/override/", ("words", "detail", "os", "c_api", "heap")),
     Room("sources", r"src/pool/|src/arena/|src/pool\.cpp",
-         (*BELOW_POOL, "os", "pool", "observe", "c_api")),
+         (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")),
     Room("hybrid_sources", r"src/hybrid/", ("words", "detail", "hybrid")),
     Room("bench", r"bench/", (*LIBRARY, "c_api")),
     Room("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),

@@ -6,7 +6,7 @@
 #include "harness/mapped_array.hpp"
 #include "harness/rate.hpp"
 #include "heapwise/thread/lock_free.hpp"
-#include "heapwise/thread/mutex.hpp"
+#include "heapwise/thread/locked.hpp"
 #include "heapwise/thread/thread_cached.hpp"
 #include "sources/shared_sources.hpp"
 #include "sources/throughput.hpp"
@@ -131,7 +131,7 @@ const experiment question{
          {"malloc", "malloc and free", measure<memory::shared_malloc>},
          {"locked", "a list of free blocks behind a std::mutex", measure<memory::shared_locked>},
          {"pmr_synchronized", "std::pmr::synchronized_pool_resource", measure<memory::shared_pmr>},
-         {"pool_mutex", "heapwise::pool<mutex>", measure<memory::shared_ours<heapwise::mutex>>},
+         {"pool_mutex", "heapwise::pool<locked>", measure<memory::shared_ours<heapwise::locked>>},
          {"pool_lock_free", "heapwise::pool<lock_free>",
           measure<memory::shared_ours<heapwise::lock_free>>},
          {"pool_thread_cached", "heapwise::pool<thread_cached>",

@@ -5,7 +5,7 @@
 #include "harness/mapped_array.hpp"
 #include "harness/rate.hpp"
 #include "heapwise/thread/lock_free.hpp"
-#include "heapwise/thread/mutex.hpp"
+#include "heapwise/thread/locked.hpp"
 #include "heapwise/thread/thread_cached.hpp"
 #include "sources/shared_sources.hpp"
 #include "sources/throughput.hpp"
@@ -100,8 +100,8 @@ const experiment question{
                   measure<memory::shared_locked>},
                  {"thread_local", "a list of free blocks for each thread",
                   measure<memory::thread_local_pools>},
-                 {"pool_mutex", "heapwise::pool<mutex>",
-                  measure<memory::shared_ours<heapwise::mutex>>},
+                 {"pool_mutex", "heapwise::pool<locked>",
+                  measure<memory::shared_ours<heapwise::locked>>},
                  {"pool_lock_free", "heapwise::pool<lock_free>",
                   measure<memory::shared_ours<heapwise::lock_free>>},
                  {"pool_thread_cached", "heapwise::pool<thread_cached>",

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Gives and takes back big pieces of memory (chunks). Called on slow paths only, hence virtual.
 ///
@@ -21,6 +21,13 @@ class block_source {
 
   /// Takes back what `allocate` returned, with the same two numbers.
   virtual void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept = 0;
+
+  /// Effects: gives back the physical memory behind a part of a piece if it can; the addresses stay
+  /// usable, their contents are lost. Does nothing unless the source overrides it.
+  virtual void purge(void* memory, std::size_t size_bytes) noexcept {
+    static_cast<void>(memory);
+    static_cast<void>(size_bytes);
+  }
 
   /// The size that pieces are rounded up to; asking for a multiple wastes nothing.
   [[nodiscard]] virtual std::size_t granularity_bytes() const noexcept { return 1; }
@@ -65,6 +72,9 @@ class fake_blocks final : public block_source {
 
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
   void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override;
+  void purge(void* memory, std::size_t size_bytes) noexcept override {
+    upstream_->purge(memory, size_bytes);
+  }
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
     return upstream_->granularity_bytes();
   }
@@ -84,4 +94,4 @@ class fake_blocks final : public block_source {
   std::size_t bytes_out_ = 0;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -6,10 +6,10 @@
 
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
-/// The default: foreign and misaligned pointers are refused, and nothing else is checked.
-struct unchecked {
+/// The default: a pointer that is not a block of the pool is refused, and nothing else is checked.
+struct foreign_checked {
   static constexpr bool enabled = false;
   static constexpr bool refuses_foreign = true;
   static constexpr std::size_t guard_bytes = 0;
@@ -20,6 +20,7 @@ struct unchecked {
   void acquire(void*, std::size_t) const noexcept {}
   void claim(void*, std::size_t) const noexcept {}
   void release(void*, std::size_t) const noexcept {}
+  void refuse(const void*, std::size_t) const noexcept {}
   [[nodiscard]] constexpr std::uint64_t seal(const void*, std::uint64_t word) const noexcept {
     return word;
   }
@@ -28,10 +29,13 @@ struct unchecked {
   }
 };
 
-/// Not even that: freeing what is no block of the pool is undefined behaviour. Saves a product and
-/// two comparisons per free; mutex inherits it, and lock_free, which needs the index, refuses all
-/// the same.
-struct trusting : unchecked {
+/// The former name of foreign_checked. Deprecated: it reads as if nothing was checked.
+using unchecked = foreign_checked;
+
+/// Nothing is checked: freeing a pointer that is not a block of the pool is undefined behaviour.
+/// Saves a product and two comparisons per free; `locked` inherits it, and `lock_free`, which needs
+/// the index, refuses all the same.
+struct trusting : foreign_checked {
   static constexpr bool refuses_foreign = false;
 };
 
@@ -41,9 +45,12 @@ enum class violation : unsigned char {
   guard_overwritten, ///< somebody wrote behind the end of a block
   write_after_free,  ///< somebody wrote to a free block
   link_corrupted,    ///< the link in a free block does not decode to a block
+  foreign_pointer,   ///< a pointer was freed that is not a block of the pool
 };
 
-namespace detail {
+} // namespace heapwise::inline v0_1
+
+namespace heapwise::detail::inline v0_1 {
 
 /// Prints one line to standard error without allocating, then aborts.
 /// `block` is the address, `block_size` the pool's, or 0 if that is not known here.
@@ -84,10 +91,13 @@ class encoded_links {
 /// A key that differs from process to process.
 [[nodiscard]] std::uintptr_t process_key() noexcept;
 
-} // namespace detail
+} // namespace heapwise::detail::inline v0_1
+
+namespace heapwise::inline v0_1 {
 
 /// Detects, prints one line and aborts: double frees (always, also of two threads at once), writes
-/// behind a block's end, writes to a free block, corrupted links. The first two are detected before
+/// behind a block's end, writes to a free block, corrupted links, frees of a pointer that is not a
+/// block of the pool. Double frees, writes behind the end and foreign pointers are detected before
 /// the destructor runs if an object is destroyed.
 ///
 /// Cost: one guard word behind each block; filling a block when it is freed and reading it when it
@@ -114,6 +124,8 @@ class checked {
   void claim(void* block, std::size_t block_size) const noexcept;
   /// A block comes back from the user, claimed or not.
   void release(void* block, std::size_t block_size) const noexcept;
+  /// A pointer was freed that is not a block of the pool. Does nothing for nullptr.
+  void refuse(const void* address, std::size_t block_size) const noexcept;
   [[nodiscard]] std::uint64_t seal(const void* block, std::uint64_t word) const noexcept {
     return detail::sealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
   }
@@ -126,4 +138,4 @@ class checked {
   const detail::chunks* home_ = nullptr;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

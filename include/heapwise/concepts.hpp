@@ -5,11 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// How much a pool distrusts its user. `carved`, `acquire` and `release` see each block when it is
 /// cut from fresh memory, before it is handed out, and when it comes back; `claim` sees it before
-/// the object in it is destroyed, if it holds one; `seal` and `unseal` are how a word that is no
+/// the object in it is destroyed, if it holds one; `refuse` hears of a pointer that is not a block
+/// of the pool (or nullptr) before it is refused; `seal` and `unseal` are how a word that is no
 /// pointer is written into a free block. A policy that can be constructed from the pool's chunks is
 /// told of them.
 template <class Checking>
@@ -24,6 +25,7 @@ concept checking_policy =
       { check.acquire(block, size) } noexcept;
       { check.claim(block, size) } noexcept;
       { check.release(block, size) } noexcept;
+      { check.refuse(block, size) } noexcept;
       { check.seal(block, word) } noexcept -> std::same_as<std::uint64_t>;
       { check.unseal(block, word) } noexcept -> std::same_as<std::uint64_t>;
     };
@@ -32,22 +34,33 @@ concept checking_policy =
 /// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no
 /// block of the pool; both apply the checking policy. `claim` is called before the object in a
 /// block is destroyed and the block pushed: it returns false for a pointer that `push` would
-/// refuse, and for a block that is known to be free. `owns` tells whether an address is a block's
-/// first byte; `reset` frees all blocks at once; `budget_bytes` is what the core obtained beside
-/// its own object.
+/// refuse, and for a block that is known to be free. `contains` tells whether an address is a
+/// block's first byte; `budget_bytes` is what the core obtained beside its own object.
+///
+/// The others are called while no other thread uses the pool. `carved` is how many blocks were cut
+/// from the chunks so far: those with the lowest indices. `visit_free` calls a function for each of
+/// them that is free; it returns false, and visits none, if the core does not know them. `restart`
+/// forgets all free blocks: this many count as cut, and the others are cut anew. `put_back` then
+/// makes a block free again that was free before; the checking policy does not hear of it. A core
+/// may have `pop_many(blocks, count)` and `push_many`, which return how many they did.
 template <class Policy, class Checking>
 concept thread_policy =
-    checking_policy<Checking> &&
-    requires(typename Policy::template core<Checking>& core,
-             const typename Policy::template core<Checking>& constant, void* block) {
+    checking_policy<Checking> && requires(typename Policy::template core<Checking>& core,
+                                          const typename Policy::template core<Checking>& constant,
+                                          void* block, std::size_t size) {
       { Policy::name } -> std::convertible_to<const char*>;
       { Policy::thread_safe } -> std::convertible_to<bool>;
       { Policy::min_stride_bytes } -> std::convertible_to<std::size_t>;
       { core.pop() } noexcept -> std::same_as<void*>;
       { core.push(block) } noexcept -> std::same_as<bool>;
       { core.claim(block) } noexcept -> std::same_as<bool>;
-      { core.reset() } noexcept;
-      { constant.owns(block) } noexcept -> std::same_as<bool>;
+      { core.restart(size) } noexcept;
+      { core.put_back(block) } noexcept;
+      {
+        core.visit_free([](void*) {})
+      } -> std::same_as<bool>;
+      { constant.carved() } noexcept -> std::same_as<std::size_t>;
+      { constant.contains(block) } noexcept -> std::same_as<bool>;
       { constant.budget_bytes() } noexcept -> std::same_as<std::size_t>;
     };
 
@@ -57,9 +70,11 @@ concept block_pool = requires(Pool& pool, void* block) {
   { pool.allocate() } -> std::same_as<void*>;
   { pool.try_allocate() } noexcept -> std::same_as<void*>;
   { pool.deallocate(block) } noexcept -> std::same_as<bool>;
-  { pool.owns(block) } noexcept -> std::same_as<bool>;
+  { pool.claim(block) } noexcept -> std::same_as<bool>;
+  { pool.deallocate_claimed(block) } noexcept -> std::same_as<bool>;
+  { pool.contains(block) } noexcept -> std::same_as<bool>;
   { pool.block_size() } noexcept -> std::same_as<std::size_t>;
   { pool.alignment() } noexcept -> std::same_as<std::size_t>;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

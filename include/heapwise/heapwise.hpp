@@ -19,7 +19,12 @@
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/pool_options.hpp>
+#include <heapwise/sanitized.hpp>
+#include <heapwise/source/huge_blocks.hpp>
+#include <heapwise/source/node_blocks.hpp>
+#include <heapwise/source/resource_blocks.hpp>
 #include <heapwise/thread/lock_free.hpp>
-#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
+#include <heapwise/typed_pool.hpp>

@@ -13,18 +13,20 @@ extern "C" {
 /* How threads are kept apart. */
 typedef enum heapwise_policy {
   HEAPWISE_UNSYNCHRONIZED, /* one thread at a time, at no cost */
-  HEAPWISE_MUTEX,          /* all threads, one lock */
+  HEAPWISE_LOCKED,         /* all threads, one lock */
   HEAPWISE_LOCK_FREE,      /* all threads, none ever waits for another */
   /* All threads, each with a cache of its own: the fastest for many. A fixed pool needs blocks for
      the caches too: with at most `live` blocks out at a time, a request is never refused if
      capacity >= live + (threads - 1) * heapwise_pool_cached_blocks_max(pool). */
-  HEAPWISE_THREAD_CACHED
+  HEAPWISE_THREAD_CACHED,
+  HEAPWISE_MUTEX = HEAPWISE_LOCKED /* the former name; deprecated */
 } heapwise_policy;
 
 /* How a pool that has no free block gets more. */
 typedef enum heapwise_growth {
-  HEAPWISE_GROWTH_FIXED,    /* not at all */
-  HEAPWISE_GROWTH_GEOMETRIC /* by chunks that double its capacity */
+  HEAPWISE_GROWTH_FIXED,     /* not at all */
+  HEAPWISE_GROWTH_GEOMETRIC, /* by chunks that double its capacity */
+  HEAPWISE_GROWTH_LINEAR     /* by chunks of growth_step blocks */
 } heapwise_growth;
 
 typedef enum heapwise_error {
@@ -32,7 +34,7 @@ typedef enum heapwise_error {
   HEAPWISE_ERROR_INVALID,   /* nonsense: a size of 0, an alignment that is no power of two, ... */
   HEAPWISE_ERROR_TOO_LARGE, /* sizes whose product is above PTRDIFF_MAX */
   HEAPWISE_ERROR_NO_MEMORY, /* the operating system has none left */
-  HEAPWISE_ERROR_FOREIGN    /* the pointer is no block of this pool */
+  HEAPWISE_ERROR_FOREIGN    /* the pointer is not a block of this pool */
 } heapwise_error;
 
 /* Start from HEAPWISE_POOL_OPTIONS_INIT: it sets the size, and options that are added later are
@@ -50,10 +52,11 @@ typedef struct heapwise_pool_options {
   int checked;            /* not 0: double frees, stray writes and corruption abort, with a message */
   int counted;            /* not 0: heapwise_pool_get_stats tells how the pool was used */
   int reserved;           /* 0 */
+  size_t growth_step;     /* for HEAPWISE_GROWTH_LINEAR; 0: block_count */
 } heapwise_pool_options;
 
 #define HEAPWISE_POOL_OPTIONS_INIT \
-  {sizeof(heapwise_pool_options), 0, 0, 0, 0, HEAPWISE_GROWTH_FIXED, 0, 0, 0}
+  {sizeof(heapwise_pool_options), 0, 0, 0, 0, HEAPWISE_GROWTH_FIXED, 0, 0, 0, 0}
 
 /* Start from HEAPWISE_POOL_STATS_INIT: it sets the size. The library writes no more than
    struct_size bytes, and 0 to members that it does not know. */
@@ -96,18 +99,42 @@ void heapwise_pool_destroy(heapwise_pool *pool);
    that is NULL (errno is EINVAL). */
 void *heapwise_pool_allocate(heapwise_pool *pool);
 
-/* Effects: takes a block back; nothing for NULL and for what is no block of this pool.
+/* Effects: takes a block back; nothing for NULL or for a pointer that is not a block of this pool. A
+   `checked` pool aborts the program for such a pointer.
    Returns: HEAPWISE_OK; HEAPWISE_ERROR_FOREIGN if the pointer was refused; HEAPWISE_ERROR_INVALID
    for a pool that is NULL. Keeps errno, as free does. */
 int heapwise_pool_deallocate(heapwise_pool *pool, void *block);
 
+/* Effects: allocates up to `count` blocks, and writes them to `blocks`: faster than one by one.
+   Returns: how many: fewer if the pool is exhausted; 0 for a pool or blocks that are NULL. */
+size_t heapwise_pool_allocate_many(heapwise_pool *pool, void **blocks, size_t count);
+
+/* Effects: as heapwise_pool_deallocate for each of `count` blocks.
+   Returns: how many were taken back: all but NULL and what was refused. Keeps errno. */
+size_t heapwise_pool_deallocate_many(heapwise_pool *pool, void *const *blocks, size_t count);
+
 /* Returns: 1 if the address is the first byte of a block that was handed out at least once, else 0.
- */
-int heapwise_pool_owns(const heapwise_pool *pool, const void *address);
+   It does not say whether the block is live now. */
+int heapwise_pool_contains(const heapwise_pool *pool, const void *address);
+
+/* The former name; deprecated. */
+#define heapwise_pool_owns heapwise_pool_contains
 
 /* Effects: all blocks are free again. Requires: no other thread uses the pool meanwhile; blocks
    that are out are never used again. */
 void heapwise_pool_reset(heapwise_pool *pool);
+
+/* Effects: calls visit(block, context) for each block that is out, in no certain order; `visit` may
+   free this block, but no other one.
+   Requires: no other thread uses the pool meanwhile.
+   Returns: HEAPWISE_OK; HEAPWISE_ERROR_NO_MEMORY if there is none for a bit for each block;
+   HEAPWISE_ERROR_INVALID for a pool or function that is NULL. O(capacity). */
+int heapwise_pool_for_each(heapwise_pool *pool, void (*visit)(void *block, void *context),
+                           void *context);
+
+/* Effects: gives back each chunk that is newer than the last block that is out, and the pages behind
+   that block. Requires and returns: as heapwise_pool_for_each. O(capacity). */
+int heapwise_pool_shrink(heapwise_pool *pool);
 
 /* Returns: see heapwise_pool_stats; 0 for a pool that is NULL. */
 size_t heapwise_pool_block_size(const heapwise_pool *pool);

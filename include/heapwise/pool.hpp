@@ -1,32 +1,35 @@
 // A pool: blocks of one size, allocated and freed in constant time.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
 #include <heapwise/checking.hpp>
 #include <heapwise/concepts.hpp>
+#include <heapwise/detail/batch.hpp>
+#include <heapwise/detail/block_map.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/pool_options.hpp>
+#include <heapwise/sanitized.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 template <class Pool>
 class local_pool;
 
-template <class Pool, class Observer>
-class instrumented;
-
 /// Hands out blocks of one size from chunks of memory, and takes them back.
 ///
-/// Policy: how threads are kept apart (unsynchronized, mutex, lock_free, thread_cached).
-/// Checking: how much the user is distrusted (trusting, unchecked, checked).
+/// Policy: how threads are kept apart (unsynchronized, locked, lock_free, thread_cached).
+/// Checking: how much the user is distrusted (trusting, foreign_checked, checked), or sanitized.
 ///
 /// - allocate and free are O(1); growth adds one system call now and then.
 /// - no bytes of metadata per block (checked: one guard word); `budget_bytes()` tells what the pool
@@ -35,7 +38,8 @@ class instrumented;
 ///   touches two pages at the most.
 /// - blocks never move and stay valid until they are freed; all memory goes back to the source at
 ///   destruction, blocks that are still out included.
-/// - a pointer that is no block of this pool is refused, and nothing happens to it (not: trusting).
+/// - a pointer that is not a block of this pool is refused, and nothing happens to it (trusting:
+///   undefined behaviour; checked: the program is aborted with a message).
 /// - plug-ins that each contain the static library may share a pool if all have one version, and
 ///   the one that constructed the pool stays loaded.
 ///
@@ -44,9 +48,10 @@ class instrumented;
 /// Without exceptions (-fno-exceptions) a constructor or an allocate that fails ends the program
 /// in std::terminate, unless a caller that was compiled with exceptions catches what the library
 /// throws. Such a program uses try_allocate.
-template <class Policy = unsynchronized, class Checking = unchecked>
+template <class Policy = unsynchronized, class Checking = default_checking>
 class pool {
   static_assert(thread_policy<Policy, Checking>);
+  using core = typename Policy::template core<Checking>;
 
  public:
   using policy = Policy;
@@ -55,12 +60,21 @@ class pool {
   /// Effects: obtains the first chunk from `source`, which must outlive the pool.
   /// Throws: std::invalid_argument, std::length_error, std::bad_alloc (see pool_options).
   explicit pool(const pool_options& options, block_source& source = os_blocks())
-      : pool{detail::chunks::create(
-            detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes),
-            source)} {}
+      : pool{detail::chunks::create(geometry_of(options), source)} {}
 
   pool(const pool&) = delete;
   pool& operator=(const pool&) = delete;
+
+  /// Effects: this pool has the blocks of `other`, which stay where they are and what they are.
+  /// Assignment first gives the memory of this pool back, as its end would. Afterwards `other` may
+  /// only be destroyed or assigned to. What points to `other` (adaptors, deleters) is not moved
+  /// along. Only for the policy unsynchronized: other threads know the others by their address.
+  pool(pool&& other) noexcept
+    requires std::movable<core>
+  = default;
+  pool& operator=(pool&& other) noexcept
+    requires std::movable<core>
+  = default;
   ~pool() = default;
 
   /// Returns: a block of at least block_size() bytes, aligned to alignment(), never nullptr.
@@ -75,29 +89,122 @@ class pool {
   /// Returns: a block as allocate does, or nullptr on exhaustion.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* try_allocate() noexcept { return core_.pop(); }
 
-  /// Effects: takes a block back. Does nothing for nullptr or for a pointer that is not a block of
-  /// this pool. A block that is freed twice in a row is refused too (not: lock_free); with
-  /// `checked` every double free is reported.
+  /// Effects: takes a block back. Does nothing for nullptr. A pointer that is not a block of this
+  /// pool is refused, and so is a block that is freed twice in a row (not: lock_free). With
+  /// `checked` every double free and every foreign pointer aborts the program with a message; with
+  /// `trusting` both are undefined behaviour.
   /// Returns: false if the pointer was refused.
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return core_.push(block) || block == nullptr;
   }
 
+  /// For owners of objects in blocks, before they run a destructor.
+  /// Effects: with `checked`, looks for a double free and for a write behind the block, as
+  /// deallocate does. From then on only deallocate_claimed is right for the block.
+  /// Returns: false for nullptr, for a pointer that deallocate would refuse, and for the block that
+  /// is known to be free already (without `checked` the one freed last on this thread).
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    return core_.claim(block);
+  }
+
+  /// Effects: takes back a block that `claim` returned true for. Returns: false if it was freed
+  /// since, as deallocate notices it.
+  HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept { return core_.push(block); }
+
   /// Returns: the calling thread's local_pool. Throws: std::bad_alloc if no cache can be had.
   /// Only for policies with a cache per thread.
   [[nodiscard]] local_pool<pool> local()
-    requires requires(typename Policy::template core<Checking>& core) { core.local(); }
+    requires requires(core& shared) { shared.local(); }
   {
     return local_pool<pool>{core_.local()};
   }
 
+  /// Effects: allocates a block for each element of `blocks`, the first elements if the pool is
+  /// exhausted before. One lock (locked), or one look for the thread's cache, for all of them.
+  /// Returns: how many elements were written. Complexity: O(blocks.size()).
+  [[nodiscard]] std::size_t try_allocate_many(std::span<void*> blocks) noexcept {
+    if constexpr (requires { core_.pop_many(blocks.data(), blocks.size()); }) {
+      return core_.pop_many(blocks.data(), blocks.size());
+    } else {
+      return detail::pop_each(core_, blocks.data(), blocks.size());
+    }
+  }
+
+  /// Effects: as deallocate for each element. One lock (locked), one look for the thread's cache,
+  /// or one exchange of a head (lock_free) for all of them.
+  /// Returns: how many blocks were taken back: all but nullptr and pointers that were refused.
+  /// Complexity: O(blocks.size()).
+  std::size_t deallocate_many(std::span<void* const> blocks) noexcept {
+    if constexpr (requires { core_.push_many(blocks.data(), blocks.size()); }) {
+      return core_.push_many(blocks.data(), blocks.size());
+    } else {
+      return detail::push_each(core_, blocks.data(), blocks.size());
+    }
+  }
+
   /// Effects: all blocks are free again, as after construction; chunks are kept, no block is
   /// touched. Requires: no other thread uses the pool meanwhile; what is out is never used again.
-  void reset() noexcept { core_.reset(); }
+  void reset() noexcept {
+    core_.restart(0);
+    chunks_->hide_blocks();
+  }
+
+  /// Effects: calls visit(block) for each block that is out, in no certain order. `visit` may free
+  /// the block that it is called with, but no other one.
+  /// Requires: no other thread uses the pool meanwhile.
+  /// Returns: false, and visits nothing, if the source has no memory for a bit for each block, or
+  /// if caches of other threads were lost to a fork (thread_cached, until reset). Throws: what
+  /// `visit` throws. Complexity: O(capacity).
+  template <class Visit>
+  bool for_each(Visit&& visit) {
+    const std::size_t cut = core_.carved();
+    detail::block_map free{cut, chunks_->source()};
+    if (!note_free(free)) return false;
+    chunks_->visit_blocks(cut, [&](std::size_t index, void* block) {
+      if (!free.test(index)) visit(block);
+    });
+    return true;
+  }
+
+  /// Effects: gives memory back that only free blocks lie in: each chunk that is newer than the
+  /// last block that is out goes to the source, and the pages behind that block go to the system if
+  /// the source can do that (os_blocks can). The first chunk stays. The free blocks that are left
+  /// are handed out in address order from now on (thread_cached: batch by batch). After `reset`
+  /// nearly all memory is given back. Requires: no other thread uses the pool meanwhile. Returns:
+  /// false, and does nothing, as for_each. Complexity: O(capacity).
+  bool shrink() noexcept {
+    std::size_t used = core_.carved();
+    detail::block_map free{used, chunks_->source()};
+    if (!note_free(free)) return false;
+    while (used != 0 && free.test(used - 1)) --used;
+    chunks_->trim(used);
+    core_.restart(used);
+    while (used-- != 0) {
+      if (free.test(used)) core_.put_back(chunks_->address_of(used));
+    }
+    return true;
+  }
+
+  /// A number of 32 bits that stands for a block, half as large as its address.
+  using handle = std::uint32_t;
+  static constexpr handle no_handle = ~handle{0};
+
+  /// Returns: the number of a block, the same as long as it is out and no matter where the pool is
+  /// moved to; no_handle for another pointer. Complexity: O(chunks).
+  [[nodiscard]] handle handle_of(const void* block) const noexcept {
+    return core_.contains(block) ? static_cast<handle>(chunks_->index_of(block)) : no_handle;
+  }
+
+  /// Requires: handle_of returned it for a block that is still out. Returns: the block.
+  /// Complexity: O(chunks), one step for half of the blocks if the growth is geometric.
+  [[nodiscard]] void* block_of(handle number) const noexcept { return chunks_->address_of(number); }
 
   /// Returns: true if `address` is the first byte of a block that was handed out at least once
-  /// (thread_cached: that was set aside for some thread).
-  [[nodiscard]] bool owns(const void* address) const noexcept { return core_.owns(address); }
+  /// (thread_cached: that was set aside for some thread). It does not say whether the block is live
+  /// now, nor who may free it.
+  [[nodiscard]] bool contains(const void* address) const noexcept {
+    return core_.contains(address);
+  }
 
   /// Bytes that the user may write to in each block.
   [[nodiscard]] std::size_t block_size() const noexcept { return shape().block_size; }
@@ -126,16 +233,24 @@ class pool {
   }
 
  private:
-  template <class T, class P, class C>
-  friend class typed_pool; // claims a block before it destroys the object in it
-  template <class Pool, class Observer>
-  friend class instrumented; // claims a block before it counts it as free
-
   struct destroy_chunks {
     void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
   };
 
   explicit pool(detail::chunks* made) noexcept : chunks_{made}, core_{made, make_checking(*made)} {}
+
+  /// Effects: notes the free ones of the blocks that were cut. Returns: false if they are not
+  /// known.
+  bool note_free(detail::block_map& free) noexcept {
+    return free.valid() &&
+           core_.visit_free([&](void* block) { free.set(chunks_->index_of(block)); });
+  }
+
+  static detail::geometry geometry_of(const pool_options& options) {
+    auto shape = detail::geometry::of(options, Checking::guard_bytes, Policy::min_stride_bytes);
+    if constexpr (requires { Checking::marks(); }) shape.marks = Checking::marks();
+    return shape;
+  }
 
   static Checking make_checking(const detail::chunks& made) noexcept {
     if constexpr (std::is_constructible_v<Checking, const detail::chunks&>) {
@@ -148,7 +263,7 @@ class pool {
   [[nodiscard]] const detail::geometry& shape() const noexcept { return chunks_->shape(); }
 
   std::unique_ptr<detail::chunks, destroy_chunks> chunks_;
-  typename Policy::template core<Checking> core_;
+  core core_;
 };
 
 /// A thread's access to a pool with its cache looked up already, from `pool::local`. It must be
@@ -169,6 +284,14 @@ class local_pool<pool<Policy, Checking>> {
   HEAPWISE_ALWAYS_INLINE bool deallocate(void* block) noexcept {
     return handle_.push(block) || block == nullptr;
   }
+  /// As pool::claim.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+    return handle_.claim(block);
+  }
+  /// As pool::deallocate_claimed.
+  HEAPWISE_ALWAYS_INLINE bool deallocate_claimed(void* block) noexcept {
+    return handle_.push(block);
+  }
 
  private:
   friend class pool<Policy, Checking>;
@@ -177,79 +300,4 @@ class local_pool<pool<Policy, Checking>> {
   handle handle_;
 };
 
-/// A pool of objects of one type.
-///
-/// The end of the pool frees all memory and runs no destructor: objects that own something must be
-/// destroyed before.
-template <class T, class Policy = unsynchronized, class Checking = unchecked>
-class typed_pool {
- public:
-  /// Effects: a pool for `count` objects, growing as `how` says.
-  /// Throws: as pool's constructor.
-  explicit typed_pool(std::size_t count, growth how = growth::fixed,
-                      block_source& source = os_blocks())
-      : blocks_{{.block_size = sizeof(T),
-                 .block_count = count,
-                 .alignment = alignof(T),
-                 .growth = how,
-                 .max_block_count = 0},
-                source} {}
-
-  /// Returns: a new object made from `arguments`.
-  /// Throws: std::bad_alloc on exhaustion; what T's constructor throws (the block is freed then).
-  template <class... Arguments>
-  [[nodiscard]] T* construct(Arguments&&... arguments) {
-    return construct_in(blocks_.allocate(), std::forward<Arguments>(arguments)...);
-  }
-
-  /// Returns: as construct, but nullptr on exhaustion.
-  template <class... Arguments>
-  [[nodiscard]] T* try_construct(Arguments&&... arguments) noexcept(
-      std::is_nothrow_constructible_v<T, Arguments...>) {
-    void* const block = blocks_.try_allocate();
-    if (block == nullptr) return nullptr;
-    return construct_in(block, std::forward<Arguments>(arguments)...);
-  }
-
-  /// Effects: destroys the object and frees its block. Does nothing for nullptr or for a pointer
-  /// that is not an object of this pool. With `checked`, the pool looks for a double free and for a
-  /// write behind the object before the destructor runs. Otherwise the object destroyed last on
-  /// this thread is refused if it comes once more; an older one is not noticed.
-  /// Returns: false if the pointer was refused.
-  bool destroy(T* object) noexcept {
-    static_assert(std::is_nothrow_destructible_v<T>);
-    void* const block = const_cast<std::remove_cv_t<T>*>(object);
-    if (!blocks_.core_.claim(block)) [[unlikely]]
-      return object == nullptr;
-    object->~T();
-    return blocks_.deallocate(block);
-  }
-
-  [[nodiscard]] pool<Policy, Checking>& blocks() noexcept { return blocks_; }
-  [[nodiscard]] const pool<Policy, Checking>& blocks() const noexcept { return blocks_; }
-
- private:
-  template <class... Arguments>
-  T* construct_in(void* block, Arguments&&... arguments) {
-    unused_block guard{blocks_, block};
-    T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
-    guard.block = nullptr;
-    return made;
-  }
-
-  /// Frees a block if a constructor throws. No try block: headers compile without exceptions.
-  struct unused_block {
-    unused_block(pool<Policy, Checking>& from, void* taken) noexcept : home{from}, block{taken} {}
-    unused_block(const unused_block&) = delete;
-    unused_block& operator=(const unused_block&) = delete;
-    ~unused_block() {
-      if (block != nullptr) home.deallocate(block);
-    }
-    pool<Policy, Checking>& home;
-    void* block;
-  };
-
-  pool<Policy, Checking> blocks_;
-};
-
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

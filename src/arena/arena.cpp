@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 namespace {
 
@@ -23,6 +23,11 @@ void arena::enter(chunk& entered) noexcept {
   current_ = &entered;
   next_ = begin_of(entered);
   end_ = reinterpret_cast<std::uintptr_t>(&entered) + entered.size_bytes;
+  hide(entered);
+}
+
+void arena::hide(chunk& hidden) const noexcept {
+  marks_.hide(&hidden + 1, hidden.size_bytes - sizeof(chunk));
 }
 
 arena::chunk* arena::make_chunk(std::size_t least_bytes) noexcept {
@@ -40,6 +45,7 @@ void arena::give_back(chunk* chunks) noexcept {
     chunk* const gone = chunks;
     chunks = gone->next;
     reserved_bytes_ -= gone->size_bytes;
+    marks_.show(gone + 1, gone->size_bytes - sizeof(chunk));
     source_->deallocate(gone, gone->size_bytes, alignof(std::max_align_t));
   }
 }
@@ -73,29 +79,67 @@ void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
   const std::size_t beside = sizeof(chunk) + alignment;
   if (size_bytes > std::numeric_limits<std::size_t>::max() - beside) return nullptr;
   const std::size_t least_bytes = size_bytes + beside;
-  // Just after a reset the chunk in use is the first, and free as well.
-  const bool all_are_free = current_ == nullptr || next_ == begin_of(*first_);
-  chunk*& free = all_are_free ? first_ : current_->next;
+  chunk*& free = is_empty() ? first_ : current_->next;
   chunk* chosen = take_free(free, least_bytes);
   if (chosen == nullptr) chosen = replace_free(free, least_bytes);
   if (chosen == nullptr) return nullptr;
   chosen->next = free;
   free = chosen;
   enter(*chosen);
-  return try_allocate(size_bytes, alignment);
+  void* const memory = try_allocate(size_bytes, alignment);
+  if (memory != nullptr) marks_.show(memory, size_bytes);
+  return memory;
+}
+
+void arena::end_objects(const ender* last) noexcept {
+  while (enders_ != last) {
+    ender& newest = *enders_;
+    enders_ = newest.older;
+    newest.destroy(newest.objects, newest.count);
+  }
+}
+
+arena::marker arena::mark() const noexcept {
+  marker all;
+  // An empty arena may replace its chunks before it allocates again.
+  if (is_empty()) return all;
+  all.current = current_;
+  all.next = next_;
+  all.last = enders_;
+  return all;
+}
+
+void arena::rewind(const marker& to) noexcept {
+  end_objects(to.last);
+  if (to.current == nullptr) return restart();
+  current_ = to.current;
+  end_ = reinterpret_cast<std::uintptr_t>(current_) + current_->size_bytes;
+  next_ = to.next;
+  if (marks_.hide_from_user == nullptr) return;
+  marks_.hide(reinterpret_cast<void*>(next_), end_ - next_);
+  for (chunk* each = current_->next; each != nullptr; each = each->next) hide(*each);
 }
 
 void arena::reset() noexcept {
+  end_objects(nullptr);
+  restart();
+}
+
+void arena::restart() noexcept {
   current_ = nullptr;
   next_ = 1;
   end_ = 0;
-  if (first_ != nullptr) enter(*first_);
+  if (first_ == nullptr) return;
+  enter(*first_);
+  if (marks_.hide_from_user == nullptr) return;
+  for (chunk* each = first_; each != nullptr; each = each->next) hide(*each);
 }
 
 void arena::release() noexcept {
+  end_objects(nullptr);
   give_back(first_);
   first_ = nullptr;
-  reset();
+  restart();
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -3,23 +3,22 @@
 #include <cstdint>
 
 #include "os/os.hpp"
+#include "pool/pages.hpp"
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 namespace {
-
-std::size_t round_up_to_page(std::size_t size_bytes) noexcept {
-  const std::size_t mask = os::page_bytes() - 1;
-  return size_bytes > SIZE_MAX - mask ? 0 : (size_bytes + mask) & ~mask;
-}
 
 class os_block_source final : public block_source {
  public:
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
-    const std::size_t pages_bytes = round_up_to_page(size_bytes);
+    const std::size_t pages_bytes = round_up_to(size_bytes, os::page_bytes());
     return pages_bytes == 0 ? nullptr : os::map(pages_bytes, alignment);
   }
   void deallocate(void* memory, std::size_t size_bytes, std::size_t) noexcept override {
-    os::unmap(memory, round_up_to_page(size_bytes));
+    os::unmap(memory, round_up_to(size_bytes, os::page_bytes()));
+  }
+  void purge(void* memory, std::size_t size_bytes) noexcept override {
+    purge_pages(memory, size_bytes);
   }
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override { return os::page_bytes(); }
 };
@@ -60,4 +59,4 @@ void fake_blocks::deallocate(void* memory, std::size_t size_bytes, std::size_t a
   upstream_->deallocate(memory, size_bytes, alignment);
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -12,7 +12,7 @@
 #include <heapwise/observe/instrumented.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/thread/lock_free.hpp>
-#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
@@ -24,7 +24,11 @@ struct heapwise_pool {
   virtual ~heapwise_pool() = default;
   virtual void* allocate() noexcept = 0;
   virtual bool deallocate(void* block) noexcept = 0;
-  [[nodiscard]] virtual bool owns(const void* address) const noexcept = 0;
+  [[nodiscard]] virtual bool contains(const void* address) const noexcept = 0;
+  virtual std::size_t allocate_many(void** blocks, std::size_t count) noexcept = 0;
+  virtual std::size_t deallocate_many(void* const* blocks, std::size_t count) noexcept = 0;
+  virtual bool for_each(void (*visit)(void* block, void* context), void* context) = 0;
+  virtual bool shrink() noexcept = 0;
   virtual void reset() noexcept = 0;
   [[nodiscard]] virtual std::size_t cached_blocks_max() const noexcept = 0;
   [[nodiscard]] virtual heapwise_pool_stats stats() const noexcept = 0;
@@ -53,9 +57,19 @@ class pool_of final : public heapwise_pool {
 
   void* allocate() noexcept override { return blocks_.try_allocate(); }
   bool deallocate(void* block) noexcept override { return blocks_.deallocate(block); }
-  [[nodiscard]] bool owns(const void* address) const noexcept override {
-    return blocks_.owns(address);
+  [[nodiscard]] bool contains(const void* address) const noexcept override {
+    return blocks_.contains(address);
   }
+  std::size_t allocate_many(void** blocks, std::size_t count) noexcept override {
+    return blocks_.try_allocate_many({blocks, count});
+  }
+  std::size_t deallocate_many(void* const* blocks, std::size_t count) noexcept override {
+    return blocks_.deallocate_many({blocks, count});
+  }
+  bool for_each(void (*visit)(void* block, void* context), void* context) override {
+    return blocks_.for_each([&](void* block) { visit(block, context); });
+  }
+  bool shrink() noexcept override { return blocks_.shrink(); }
   void reset() noexcept override { blocks_.reset(); }
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept override {
     return blocks_.cached_blocks_max();
@@ -87,9 +101,9 @@ heapwise_pool* make(const pool_options& options) {
 
 /// The four pools of a policy: the index is checked + 2 * counted.
 template <class Policy>
-constexpr std::array<maker, 4> makers{make<pool<Policy, unchecked>>, make<pool<Policy, checked>>,
-                                      make<instrumented<pool<Policy, unchecked>>>,
-                                      make<instrumented<pool<Policy, checked>>>};
+constexpr std::array<maker, 4> makers{
+    make<pool<Policy, foreign_checked>>, make<pool<Policy, checked>>,
+    make<instrumented<pool<Policy, foreign_checked>>>, make<instrumented<pool<Policy, checked>>>};
 
 struct policy_entry {
   const char* name;
@@ -98,7 +112,7 @@ struct policy_entry {
 
 /// In the order of heapwise_policy.
 constexpr std::array<policy_entry, 4> policies{{{unsynchronized::name, &makers<unsynchronized>},
-                                                {heapwise::mutex::name, &makers<heapwise::mutex>},
+                                                {locked::name, &makers<locked>},
                                                 {lock_free::name, &makers<lock_free>},
                                                 {thread_cached::name, &makers<thread_cached>}}};
 
@@ -153,12 +167,17 @@ bool read_options(const heapwise_pool_options* from, heapwise_pool_options& to) 
   return !unknown_is_set && to.reserved == 0;
 }
 
+/// In the order of heapwise_growth.
+constexpr std::array growths{growth::fixed, growth::geometric, growth::linear};
+
+/// Requires: the growth is a heapwise_growth.
 pool_options options_of(const heapwise_pool_options& from) noexcept {
   return {.block_size = from.block_size,
           .block_count = from.block_count,
           .alignment = from.alignment,
-          .growth = from.growth == HEAPWISE_GROWTH_GEOMETRIC ? growth::geometric : growth::fixed,
-          .max_block_count = from.max_block_count};
+          .growth = growths[static_cast<std::size_t>(from.growth)],
+          .max_block_count = from.max_block_count,
+          .growth_step = from.growth_step};
 }
 
 } // namespace
@@ -174,7 +193,7 @@ heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int po
   }
   const policy_entry* const entry = entry_of(policy);
   if (entry == nullptr) return invalid("pool: unknown policy");
-  if (known.growth != HEAPWISE_GROWTH_FIXED && known.growth != HEAPWISE_GROWTH_GEOMETRIC) {
+  if (static_cast<std::size_t>(known.growth) >= growths.size()) {
     return invalid("pool: unknown growth");
   }
   const unsigned kind = (known.checked != 0 ? 1u : 0u) + (known.counted != 0 ? 2u : 0u);
@@ -208,8 +227,27 @@ int heapwise_pool_deallocate(heapwise_pool* pool, void* block) {
   return pool->deallocate(block) ? HEAPWISE_OK : HEAPWISE_ERROR_FOREIGN;
 }
 
-int heapwise_pool_owns(const heapwise_pool* pool, const void* address) {
-  return pool != nullptr && pool->owns(address) ? 1 : 0;
+size_t heapwise_pool_allocate_many(heapwise_pool* pool, void** blocks, size_t count) {
+  return pool == nullptr || blocks == nullptr ? 0 : pool->allocate_many(blocks, count);
+}
+
+size_t heapwise_pool_deallocate_many(heapwise_pool* pool, void* const* blocks, size_t count) {
+  return pool == nullptr || blocks == nullptr ? 0 : pool->deallocate_many(blocks, count);
+}
+
+int heapwise_pool_for_each(heapwise_pool* pool, void (*visit)(void* block, void* context),
+                           void* context) {
+  if (pool == nullptr || visit == nullptr) return HEAPWISE_ERROR_INVALID;
+  return pool->for_each(visit, context) ? HEAPWISE_OK : HEAPWISE_ERROR_NO_MEMORY;
+}
+
+int heapwise_pool_shrink(heapwise_pool* pool) {
+  if (pool == nullptr) return HEAPWISE_ERROR_INVALID;
+  return pool->shrink() ? HEAPWISE_OK : HEAPWISE_ERROR_NO_MEMORY;
+}
+
+int heapwise_pool_contains(const heapwise_pool* pool, const void* address) {
+  return pool != nullptr && pool->contains(address) ? 1 : 0;
 }
 
 void heapwise_pool_reset(heapwise_pool* pool) {
@@ -278,7 +316,7 @@ const char* heapwise_error_message(int error) {
     case HEAPWISE_ERROR_NO_MEMORY:
       return "no memory";
     case HEAPWISE_ERROR_FOREIGN:
-      return "the pointer is no block of this pool";
+      return "the pointer is not a block of this pool";
     default:
       return "unknown error";
   }

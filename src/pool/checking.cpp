@@ -9,7 +9,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 namespace {
 
 constexpr unsigned char poison = 0xDB; // dead block
@@ -54,6 +54,8 @@ const char* message(violation what) noexcept {
       return "write to a free block";
     case violation::link_corrupted:
       return "corrupted link in a free block";
+    case violation::foreign_pointer:
+      return "free of a pointer that is not a block";
   }
   return "violation";
 }
@@ -84,13 +86,18 @@ class line {
 
 } // namespace
 
-namespace detail {
+} // namespace heapwise::inline v0_1
+
+namespace heapwise::detail::inline v0_1 {
 
 void report_violation(violation what, const void* block, std::size_t block_size) noexcept {
   line text;
-  text << "heapwise: pool: " << message(what) << ": block 0x";
+  const bool is_block = what != violation::foreign_pointer;
+  text << "heapwise: pool: " << message(what) << (is_block ? ": block 0x" : ": address 0x");
   text.number(reinterpret_cast<std::uintptr_t>(block), 16);
-  if (block_size != 0) (text << " of ").number(block_size, 10) << " bytes";
+  if (block_size != 0) {
+    (text << (is_block ? " of " : ", in a pool of blocks of ")).number(block_size, 10) << " bytes";
+  }
   text << "\n";
   text.print();
   std::abort();
@@ -120,7 +127,9 @@ void* encoded_links::load(const void* block) const noexcept {
   return next;
 }
 
-} // namespace detail
+} // namespace heapwise::detail::inline v0_1
+
+namespace heapwise::inline v0_1 {
 
 namespace {
 
@@ -175,6 +184,11 @@ void checked::claim(void* block, std::size_t block_size) const noexcept {
   check_slack(block, block_size);
 }
 
+void checked::refuse(const void* address, std::size_t block_size) const noexcept {
+  if (address == nullptr) return;
+  detail::report_violation(violation::foreign_pointer, address, block_size);
+}
+
 void checked::release(void* block, std::size_t block_size) const noexcept {
   const std::uint64_t live = live_mark(key_, block);
   // One exchange decides between two threads that free the same block: the second sees "free".
@@ -189,4 +203,4 @@ void checked::release(void* block, std::size_t block_size) const noexcept {
   }
 }
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

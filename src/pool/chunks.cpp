@@ -9,7 +9,7 @@
 
 #include "os/os.hpp"
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 namespace {
 
 /// Blocks of a pool at the most, so that an index and the mark for "none" fit in 32 bits.
@@ -32,6 +32,12 @@ std::size_t stride_of(std::size_t block_size, std::size_t alignment, std::size_t
   std::size_t stride = std::max(block_size, min_stride_bytes);
   if (guard_bytes != 0) stride = round_up(stride, alignof(std::uint64_t)) + guard_bytes;
   return round_up(stride, alignment);
+}
+
+/// Returns: the blocks of each further chunk; 0 for growth that is not linear.
+std::size_t linear_step(const pool_options& options) noexcept {
+  if (options.growth != growth::linear) return 0;
+  return options.growth_step == 0 ? options.block_count : options.growth_step;
 }
 
 /// Bytes of a chunk of `blocks` blocks with its record behind them, whole pages of the source.
@@ -92,7 +98,10 @@ geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
   if (options.block_count > index_limit || options.block_count > size_limit / 2 / stride) {
     throw std::length_error{"pool: block_size * block_count is too large"};
   }
-  const bool grows = options.growth == growth::geometric;
+  const bool grows = options.growth != growth::fixed;
+  if (options.growth == growth::custom && options.next_blocks == nullptr) {
+    throw std::invalid_argument{"pool: growth is custom without next_blocks"};
+  }
   const std::size_t limit =
       options.max_block_count == 0 ? index_limit : std::min(options.max_block_count, index_limit);
   if (limit < options.block_count) {
@@ -103,7 +112,15 @@ geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
           .alignment = alignment,
           .first_blocks = options.block_count,
           .max_blocks = grows ? limit : options.block_count,
+          .next_blocks = options.growth == growth::custom ? options.next_blocks : nullptr,
+          .growth_context = options.growth_context,
+          .growth_step = linear_step(options),
           .divider = stride_divider{stride}};
+}
+
+std::size_t geometry::wanted_blocks(std::size_t capacity) const noexcept {
+  if (next_blocks != nullptr) return next_blocks(capacity, growth_context);
+  return growth_step != 0 ? growth_step : capacity;
 }
 
 chunks* chunks::create(const geometry& shape, block_source& source) {
@@ -117,6 +134,7 @@ chunks* chunks::create(const geometry& shape, block_source& source) {
                   .first_index = 0,
                   .size_bytes = bytes,
                   .older = nullptr};
+  made->shape_.marks.hide(base, shape.first_blocks * shape.stride_bytes);
   made->newest_.store(&made->first_, std::memory_order_release); // pairs with newest()
   return made;
 }
@@ -129,19 +147,23 @@ void chunks::destroy(chunks* self) noexcept {
   while (piece->older != nullptr) {
     const chunk gone = *piece;
     piece = gone.older;
+    self->shape_.marks.show(gone.base, gone.blocks * self->shape_.stride_bytes);
     source.deallocate(gone.base, gone.size_bytes, alignment);
   }
+  self->shape_.marks.show(first.base, first.blocks * self->shape_.stride_bytes);
   self->~chunks();
   source.deallocate(first.base, first.size_bytes, alignment);
 }
 
 chunk* chunks::grow(chunk* seen) noexcept {
   const std::size_t so_far = seen->first_index + seen->blocks;
-  const std::size_t room = size_limit / 2 / shape_.stride_bytes;
-  const std::size_t blocks = std::min({so_far, shape_.max_blocks - so_far, room});
-  if (blocks == 0) return nullptr;
+  if (so_far >= shape_.max_blocks) return nullptr;
   const growth_turn turn{growing_};
   if (chunk* const other = newest(); other != seen) return other;
+  const std::size_t room = size_limit / 2 / shape_.stride_bytes;
+  const std::size_t blocks =
+      std::min({shape_.wanted_blocks(so_far), shape_.max_blocks - so_far, room});
+  if (blocks == 0) return nullptr;
   const std::size_t least = std::max<std::size_t>(1, os::page_bytes() / shape_.stride_bytes);
   for (std::size_t fewer = blocks;; fewer = std::max(fewer / 2, least)) {
     if (chunk* const made = add(seen, fewer); made != nullptr) return made;
@@ -160,6 +182,7 @@ chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
             .first_index = seen->first_index + seen->blocks,
             .size_bytes = bytes,
             .older = seen};
+  shape_.marks.hide(base, blocks * shape_.stride_bytes); // before another thread cuts it
   newest_.store(made, std::memory_order_release); // pairs with newest(): the record comes with it
   return made;
 }
@@ -182,6 +205,29 @@ chunk* chunks::holding(std::size_t index) const noexcept {
 chunk* chunks::holding_or_grow(std::size_t index) noexcept {
   chunk* const last = newest();
   return index < last->first_index + last->blocks ? holding(index) : grow(last);
+}
+
+void chunks::trim(std::size_t used) noexcept {
+  chunk* piece = newest();
+  while (piece->older != nullptr && piece->first_index >= used) {
+    const chunk gone = *piece;
+    piece = gone.older;
+    newest_.store(piece, std::memory_order_release); // as in add; nobody else is here
+    shape_.marks.show(gone.base, gone.blocks * shape_.stride_bytes);
+    source_->deallocate(gone.base, gone.size_bytes, shape_.alignment);
+  }
+  const std::size_t kept_bytes = (used - piece->first_index) * shape_.stride_bytes;
+  std::byte* const unused = piece->base + kept_bytes;
+  const std::size_t unused_bytes = piece->blocks * shape_.stride_bytes - kept_bytes;
+  shape_.marks.show(unused, unused_bytes);
+  source_->purge(unused, unused_bytes);
+  shape_.marks.hide(unused, unused_bytes);
+}
+
+void chunks::hide_blocks() const noexcept {
+  for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) {
+    shape_.marks.hide(piece->base, piece->blocks * shape_.stride_bytes);
+  }
 }
 
 std::size_t chunks::count() const noexcept {
@@ -207,4 +253,4 @@ std::size_t chunks::record_bytes() const noexcept {
   return sizeof(chunks) + (count() - 1) * sizeof(chunk);
 }
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

@@ -9,10 +9,10 @@
 namespace contract {
 
 using heapwise::checked;
+using heapwise::foreign_checked;
 using heapwise::growth;
 using heapwise::pool;
 using heapwise::pool_options;
-using heapwise::unchecked;
 
 /// A pool type and how it grows: what one run of a contract is about.
 template <class Policy, class Checking, growth How>
@@ -37,16 +37,16 @@ struct setting {
 };
 
 /// A line for each new policy goes here.
-#define CONTRACT_SETTINGS_OF(policy)                                                         \
-  contract::setting<policy, heapwise::trusting, heapwise::growth::fixed>,                    \
-      contract::setting<policy, heapwise::trusting, heapwise::growth::geometric>,            \
-      contract::setting<policy, heapwise::unchecked, heapwise::growth::fixed>,               \
-      contract::setting<policy, heapwise::unchecked, heapwise::growth::geometric>,           \
-      contract::setting<policy, heapwise::checked, heapwise::growth::fixed>,                 \
+#define CONTRACT_SETTINGS_OF(policy)                                                     \
+  contract::setting<policy, heapwise::trusting, heapwise::growth::fixed>,                \
+      contract::setting<policy, heapwise::trusting, heapwise::growth::geometric>,        \
+      contract::setting<policy, heapwise::foreign_checked, heapwise::growth::fixed>,     \
+      contract::setting<policy, heapwise::foreign_checked, heapwise::growth::geometric>, \
+      contract::setting<policy, heapwise::checked, heapwise::growth::fixed>,             \
       contract::setting<policy, heapwise::checked, heapwise::growth::geometric>
 
-#define CONTRACT_SETTINGS                                                              \
-  CONTRACT_SETTINGS_OF(heapwise::unsynchronized), CONTRACT_SETTINGS_OF(heapwise::mutex), \
+#define CONTRACT_SETTINGS                                                                 \
+  CONTRACT_SETTINGS_OF(heapwise::unsynchronized), CONTRACT_SETTINGS_OF(heapwise::locked), \
       CONTRACT_SETTINGS_OF(heapwise::lock_free), CONTRACT_SETTINGS_OF(heapwise::thread_cached)
 
 /// Allocates until the pool has no more, `most` blocks at the most.
@@ -61,4 +61,4 @@ std::vector<void*> drain(Pool& from, std::size_t most = static_cast<std::size_t>
   return blocks;
 }
 
-}  // namespace contract
+} // namespace contract

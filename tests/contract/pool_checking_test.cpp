@@ -32,7 +32,18 @@ std::string text_of(const char* what, const void* block, bool size_known = true)
          (size_known ? " of " + std::to_string(block_size) + " bytes\n" : "\n");
 }
 
-/// The misuse must abort a checked pool with exactly that line; an unchecked one shows nothing.
+std::string foreign_text(const void* address) {
+  std::array<char, 200> text{};
+  const int length = std::snprintf(
+      text.data(), text.size(),
+      "heapwise: pool: free of a pointer that is not a block: address %p, in a pool of blocks of "
+      "%zu bytes\n",
+      address, block_size);
+  return std::string(text.data(), static_cast<std::size_t>(length));
+}
+
+/// The misuse must abort a checked pool with exactly that line; an foreign_checked one shows
+/// nothing.
 template <class Pool>
 void check_ending(const ending& how, const std::string& line) {
   if (distrusts<Pool>) {
@@ -67,14 +78,14 @@ struct scene {
 
 #define POOLS                                                  \
   heapwise::pool<heapwise::unsynchronized, heapwise::checked>, \
-      heapwise::pool<heapwise::unsynchronized, heapwise::unchecked>, SHARED_POOLS
-#define SHARED_POOLS                                              \
-  heapwise::pool<heapwise::mutex, heapwise::checked>,             \
-      heapwise::pool<heapwise::mutex, heapwise::unchecked>,       \
-      heapwise::pool<heapwise::lock_free, heapwise::checked>,     \
-      heapwise::pool<heapwise::lock_free, heapwise::unchecked>,   \
-      heapwise::pool<heapwise::thread_cached, heapwise::checked>, \
-      heapwise::pool<heapwise::thread_cached, heapwise::unchecked>
+      heapwise::pool<heapwise::unsynchronized, heapwise::foreign_checked>, SHARED_POOLS
+#define SHARED_POOLS                                                  \
+  heapwise::pool<heapwise::locked, heapwise::checked>,                \
+      heapwise::pool<heapwise::locked, heapwise::foreign_checked>,    \
+      heapwise::pool<heapwise::lock_free, heapwise::checked>,         \
+      heapwise::pool<heapwise::lock_free, heapwise::foreign_checked>, \
+      heapwise::pool<heapwise::thread_cached, heapwise::checked>,     \
+      heapwise::pool<heapwise::thread_cached, heapwise::foreign_checked>
 
 TEST_CASE_TEMPLATE("double free, immediately", Pool, POOLS) {
   scene<Pool> at;
@@ -120,10 +131,28 @@ TEST_CASE_TEMPLATE("double free, by two threads at once", Pool, SHARED_POOLS) {
   check_benign(in_child([&] { both_free(at.a, at.b); }));
 }
 
+TEST_CASE_TEMPLATE("free of a pointer that is not a block", Pool, POOLS) {
+  scene<Pool> at;
+  scene<Pool> other;
+  int on_stack = 0;
+  // A block that was never handed out is none either. (thread_cached sets some aside.)
+  std::byte* const never = at.a + 4000 * at.blocks.stride_bytes();
+  for (void* const wrong : {static_cast<void*>(&on_stack), static_cast<void*>(at.a + 8),
+                            static_cast<void*>(other.a), static_cast<void*>(never)}) {
+    const ending how = in_child([&] { at.blocks.deallocate(wrong); });
+    check_ending<Pool>(how, foreign_text(wrong));
+  }
+  check_benign(in_child([&] {
+    at.blocks.deallocate(nullptr);
+    if (at.blocks.contains(&on_stack)) std::abort();
+  }));
+}
+
 TEST_CASE_TEMPLATE("write behind the end", Pool, POOLS) {
   scene<Pool> at;
   // The byte behind the block, the last one before the guard word, and the guard word's own. The
-  // unchecked pool's stride is 64, so those of the guard word belong to the next block, also ours.
+  // foreign_checked pool's stride is 64, so those of the guard word belong to the next block, also
+  // ours.
   for (const std::size_t offset : {block_size, std::size_t{63}, std::size_t{64}, std::size_t{71}}) {
     const ending how = in_child([&] {
       at.a[offset] ^= std::byte{1};

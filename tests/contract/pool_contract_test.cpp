@@ -116,7 +116,7 @@ TEST_CASE_TEMPLATE("a free block is reused first if it was freed last", S, CONTR
   CHECK(std::equal(again.begin(), again.end(), all.begin()));
 }
 
-TEST_CASE_TEMPLATE("pointers that are no block of the pool are refused and do no harm", S,
+TEST_CASE_TEMPLATE("pointers that are not a block of the pool are refused and do no harm", S,
                    CONTRACT_SETTINGS) {
   typename S::pool_type blocks{S::options(64, 4000)};
   typename S::pool_type others{S::options(64, 4000)};
@@ -143,13 +143,13 @@ TEST_CASE_TEMPLATE("pointers that are no block of the pool are refused and do no
   // Never carved: thread_cached sets some blocks aside for the thread, but not that many.
   for (std::size_t i = 200; i < 220; ++i) wrong.push_back(last + i * blocks.stride_bytes());
   for (void* const address : wrong) {
-    REQUIRE_FALSE(blocks.owns(address));
-    if (S::refuses_foreign) REQUIRE_FALSE(blocks.deallocate(address));
+    REQUIRE_FALSE(blocks.contains(address));
+    if (S::refuses_foreign && !S::checking::enabled) REQUIRE_FALSE(blocks.deallocate(address));
   }
-  CHECK_FALSE(blocks.owns(nullptr));
+  CHECK_FALSE(blocks.contains(nullptr));
   CHECK(blocks.deallocate(nullptr));
   for (void* const block : mine) {
-    REQUIRE(blocks.owns(block));
+    REQUIRE(blocks.contains(block));
     REQUIRE(blocks.deallocate(block));
   }
   const std::vector<void*> all = drain(blocks);

@@ -22,9 +22,14 @@ struct observer {
 #define INSTANTIATE(policy, checking)                                                           \
   template class heapwise::policy::core<heapwise::checking>;                                    \
   template class heapwise::pool<heapwise::policy, heapwise::checking>;                          \
-  template class heapwise::typed_pool<object, heapwise::policy, heapwise::checking>;            \
-  template class heapwise::typed_pool<const int, heapwise::policy, heapwise::checking>;         \
-  template class heapwise::pool_deleter<object, heapwise::policy, heapwise::checking>;          \
+  template class heapwise::typed_pool<object,                                                   \
+                                      heapwise::pool<heapwise::policy, heapwise::checking>>;    \
+  template class heapwise::typed_pool<const int,                                                \
+                                      heapwise::pool<heapwise::policy, heapwise::checking>>;    \
+  template class heapwise::typed_pool<                                                          \
+      object, heapwise::instrumented<heapwise::pool<heapwise::policy, heapwise::checking>>>;    \
+  template class heapwise::pool_deleter<object,                                                 \
+                                        heapwise::pool<heapwise::policy, heapwise::checking>>;  \
   template class heapwise::instrumented<heapwise::pool<heapwise::policy, heapwise::checking>>;  \
   template class heapwise::instrumented<heapwise::pool<heapwise::policy, heapwise::checking>,   \
                                         observer>;                                              \
@@ -32,17 +37,23 @@ struct observer {
                                          heapwise::pool<heapwise::policy, heapwise::checking>>; \
   template class heapwise::pool_resource<heapwise::pool<heapwise::policy, heapwise::checking>>;
 
-#define INSTANTIATE_ALL(policy)  \
-  INSTANTIATE(policy, trusting)  \
-  INSTANTIATE(policy, unchecked) \
+#define INSTANTIATE_ALL(policy)        \
+  INSTANTIATE(policy, trusting)        \
+  INSTANTIATE(policy, foreign_checked) \
+  INSTANTIATE(policy, sanitized)       \
   INSTANTIATE(policy, checked)
 
 INSTANTIATE_ALL(unsynchronized)
-INSTANTIATE_ALL(mutex)
+INSTANTIATE_ALL(locked)
 INSTANTIATE_ALL(lock_free)
 INSTANTIATE_ALL(thread_cached)
 
 template class heapwise::local_pool<heapwise::pool<heapwise::thread_cached>>;
+template class heapwise::pool_resource<heapwise::pool<>, heapwise::when_exhausted::throws>;
+template class heapwise::std_allocator<object, heapwise::pool<>, heapwise::when_exhausted::spills>;
+template class heapwise::base_deleter<object>;
+template class heapwise::local_typed_pool<
+    object, heapwise::local_pool<heapwise::pool<heapwise::thread_cached>>>;
 template class heapwise::observed_blocks<observer>;
 template class heapwise::heap_allocator<object>;
 

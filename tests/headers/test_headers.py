@@ -6,6 +6,7 @@ instantiations of all public templates compile without exceptions and RTTI too.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -63,6 +64,21 @@ def test_templates_are_instantiated_as_a_whole(compiler: str, language: list[str
     everything = "".join(f"#include <{header}>\n" for header in [*HPP, *H])
     source = everything + INSTANTIATIONS.read_text()
     assert complaints_of_source(source, compiler, language, INCLUDE) == ""
+
+
+def test_the_namespace_of_the_pools_has_the_version() -> None:
+    """Two versions in one process must not share a symbol: their layouts may differ."""
+    project = (ROOT / "CMakeLists.txt").read_text()
+    version = re.search(r"^  VERSION (\d+)\.(\d+)", project, re.M)
+    assert version
+    wanted = f"inline v{version[1]}_{version[2]}"
+    others = ("heap.hpp", "hybrid", "detail/heap_", "detail/size_classes", "detail/config.hpp")
+    headers = [header for header in HPP if not header.removeprefix("heapwise/").startswith(others)]
+    assert "heapwise/pool.hpp" in headers
+    for header in headers:
+        opened = re.findall(r"^namespace heapwise(.*) {$", (INCLUDE / header).read_text(), re.M)
+        assert opened or header == "heapwise/heapwise.hpp", header
+        assert all(each in (f"::{wanted}", f"::detail::{wanted}") for each in opened), header
 
 
 def test_there_are_headers() -> None:

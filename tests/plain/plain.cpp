@@ -25,7 +25,7 @@ alignas(64) std::array<std::byte, 16 * 1024> buffer;
 
 template <class Policy, class Checking>
 bool use_pool() {
-  heapwise::typed_pool<std::array<int, 8>, Policy, Checking> objects{3};
+  heapwise::typed_pool<std::array<int, 8>, heapwise::pool<Policy, Checking>> objects{3};
   auto* const first = objects.try_construct();
   auto* const second = objects.construct();
   const bool had_two = first != nullptr && second != nullptr;
@@ -37,14 +37,14 @@ bool use_pool() {
 
 template <class Policy>
 bool use_policy() {
-  return use_pool<Policy, heapwise::unchecked>() && use_pool<Policy, heapwise::checked>();
+  return use_pool<Policy, heapwise::foreign_checked>() && use_pool<Policy, heapwise::checked>();
 }
 
 } // namespace
 
 int use_everything() {
   if (!use_policy<heapwise::unsynchronized>()) return __LINE__;
-  if (!use_policy<heapwise::mutex>()) return __LINE__;
+  if (!use_policy<heapwise::locked>()) return __LINE__;
   if (!use_policy<heapwise::lock_free>()) return __LINE__;
   if (!use_pool<heapwise::thread_cached, heapwise::checked>()) return __LINE__;
   heapwise::static_blocks source{buffer.data(), buffer.size()};

@@ -174,7 +174,7 @@ TEST_CASE("how many blocks a cache keeps, asked of every kind of pool") {
     heapwise_pool* const cached = heapwise_pool_create(&plain_options, HEAPWISE_THREAD_CACHED);
     CHECK(heapwise_pool_cached_blocks_max(cached) == kept);
     heapwise_pool_destroy(cached);
-    heapwise_pool* const locked = heapwise_pool_create(&plain_options, HEAPWISE_MUTEX);
+    heapwise_pool* const locked = heapwise_pool_create(&plain_options, HEAPWISE_LOCKED);
     CHECK(heapwise_pool_cached_blocks_max(locked) == 0);
     heapwise_pool_destroy(locked);
   }

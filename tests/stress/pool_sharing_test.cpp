@@ -22,10 +22,11 @@ using heapwise::pool_options;
 
 constexpr std::size_t block_size = 40;
 
-#define SHARED_POOLS                                                                               \
-  heapwise::pool<heapwise::mutex>, heapwise::pool<heapwise::lock_free>,                            \
-      heapwise::pool<heapwise::thread_cached>, heapwise::pool<heapwise::mutex, heapwise::checked>, \
-      heapwise::pool<heapwise::lock_free, heapwise::checked>,                                      \
+#define SHARED_POOLS                                                     \
+  heapwise::pool<heapwise::locked>, heapwise::pool<heapwise::lock_free>, \
+      heapwise::pool<heapwise::thread_cached>,                           \
+      heapwise::pool<heapwise::locked, heapwise::checked>,               \
+      heapwise::pool<heapwise::lock_free, heapwise::checked>,            \
       heapwise::pool<heapwise::thread_cached, heapwise::checked>
 
 using stress::drain;

@@ -4,6 +4,10 @@
 
 #include <heapwise/pool.h>
 
+static void count(void *block, void *context) {
+  if (block != NULL) ++*(int *)context;
+}
+
 int heapwise_c_user(int policy, int checked, int counted);
 int heapwise_c_versions(void);
 
@@ -87,6 +91,7 @@ int heapwise_c_user(int policy, int checked, int counted) {
   heapwise_pool_stats stats = HEAPWISE_POOL_STATS_INIT;
   heapwise_pool *pool;
   char *blocks[100];
+  void *many[100];
   int i;
   int on_stack;
 
@@ -111,11 +116,13 @@ int heapwise_c_user(int policy, int checked, int counted) {
   NEED(errno == ENOMEM);
   for (i = 0; i < 100; ++i) {
     NEED(blocks[i][0] == i && blocks[i][47] == i);
-    NEED(heapwise_pool_owns(pool, blocks[i]) == 1);
-    NEED(heapwise_pool_owns(pool, blocks[i] + 1) == 0);
+    NEED(heapwise_pool_contains(pool, blocks[i]) == 1);
+    NEED(heapwise_pool_contains(pool, blocks[i] + 1) == 0);
   }
   errno = 77;
-  NEED(heapwise_pool_deallocate(pool, &on_stack) == HEAPWISE_ERROR_FOREIGN);
+  if (!checked) { /* a checked pool aborts the program */
+    NEED(heapwise_pool_deallocate(pool, &on_stack) == HEAPWISE_ERROR_FOREIGN);
+  }
   NEED(heapwise_pool_deallocate(pool, NULL) == HEAPWISE_OK);
   for (i = 0; i < 99; ++i) {
     NEED(heapwise_pool_deallocate(pool, blocks[i]) == HEAPWISE_OK);
@@ -133,13 +140,22 @@ int heapwise_c_user(int policy, int checked, int counted) {
   NEED(stats.budget_bytes > 0 && stats.budget_bytes == heapwise_pool_budget_bytes(pool));
   NEED(stats.allocations == (counted ? 100u : 0u));
   NEED(stats.frees == (counted ? 99u : 0u));
-  NEED(stats.refused_frees == (counted ? 1u : 0u));
+  NEED(stats.refused_frees == (counted && !checked ? 1u : 0u));
   NEED(stats.failed_allocations == (counted ? 1u : 0u));
   NEED(stats.live == (counted ? 1u : 0u));
   NEED(stats.peak == (counted ? 100u : 0u));
 
+  i = 0;
+  NEED(heapwise_pool_for_each(pool, count, &i) == HEAPWISE_OK);
+  NEED(i == 1); /* the last one is still out */
+  NEED(heapwise_pool_for_each(pool, NULL, &i) == HEAPWISE_ERROR_INVALID);
+  NEED(heapwise_pool_allocate_many(pool, many, 100) == 99);
+  NEED(heapwise_pool_deallocate_many(pool, many, 98) == 98);
+  NEED(heapwise_pool_shrink(pool) == HEAPWISE_OK);
+  NEED(heapwise_pool_shrink(NULL) == HEAPWISE_ERROR_INVALID);
+
   heapwise_pool_reset(pool);
-  NEED(heapwise_pool_owns(pool, blocks[99]) == 0);
+  NEED(heapwise_pool_contains(pool, blocks[99]) == 0);
   for (i = 0; i < 100; ++i) {
     NEED(heapwise_pool_allocate(pool) != NULL);
   }

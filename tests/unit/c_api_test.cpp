@@ -18,7 +18,7 @@ extern "C" {
 
 namespace {
 
-constexpr int policies[] = {HEAPWISE_UNSYNCHRONIZED, HEAPWISE_MUTEX, HEAPWISE_LOCK_FREE,
+constexpr int policies[] = {HEAPWISE_UNSYNCHRONIZED, HEAPWISE_LOCKED, HEAPWISE_LOCK_FREE,
                             HEAPWISE_THREAD_CACHED};
 
 heapwise_pool_options options_for(std::size_t block_size, std::size_t count) {
@@ -89,7 +89,7 @@ TEST_CASE("what cannot be created: NULL, errno, a code, and words") {
     CHECK(heapwise_last_error() == each.code);
     CHECK(heapwise_last_error_message() == each.words);
   }
-  CHECK(heapwise_pool_create(nullptr, HEAPWISE_MUTEX) == nullptr);
+  CHECK(heapwise_pool_create(nullptr, HEAPWISE_LOCKED) == nullptr);
   CHECK(heapwise_last_error() == HEAPWISE_ERROR_INVALID);
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("NULL for a pool does no harm anywhere") {
   CHECK(heapwise_pool_allocate(nullptr) == nullptr);
   CHECK(errno == EINVAL);
   CHECK(heapwise_pool_deallocate(nullptr, &stats) == HEAPWISE_ERROR_INVALID);
-  CHECK(heapwise_pool_owns(nullptr, &stats) == 0);
+  CHECK(heapwise_pool_contains(nullptr, &stats) == 0);
   CHECK(heapwise_pool_get_stats(nullptr, &stats) == HEAPWISE_ERROR_INVALID);
   CHECK(heapwise_pool_block_size(nullptr) == 0);
   CHECK(heapwise_pool_budget_bytes(nullptr) == 0);
@@ -125,11 +125,11 @@ TEST_CASE("codes and policies have names, unknown ones too") {
   CHECK(heapwise_policy_name(HEAPWISE_THREAD_CACHED) == std::string{"thread_cached"});
   CHECK(heapwise_policy_name(99) == std::string{"unknown"});
   CHECK(heapwise_error_message(HEAPWISE_ERROR_FOREIGN) ==
-        std::string{"the pointer is no block of this pool"});
+        std::string{"the pointer is not a block of this pool"});
   CHECK(heapwise_error_message(-5) == std::string{"unknown error"});
 }
 
-TEST_CASE("a checked pool aborts with the line that C++ gets; an unchecked one does not") {
+TEST_CASE("a checked pool aborts with the line that C++ gets; an foreign_checked one does not") {
   for (const int policy : policies) {
     for (const int checked : {0, 1}) {
       heapwise_pool_options options = options_for(32, 8);
@@ -148,7 +148,7 @@ TEST_CASE("a checked pool aborts with the line that C++ gets; an unchecked one d
 }
 
 TEST_CASE("threads share a pool") {
-  for (const int policy : {HEAPWISE_MUTEX, HEAPWISE_LOCK_FREE, HEAPWISE_THREAD_CACHED}) {
+  for (const int policy : {HEAPWISE_LOCKED, HEAPWISE_LOCK_FREE, HEAPWISE_THREAD_CACHED}) {
     heapwise_pool_options options = options_for(32, 4000);
     options.counted = 1;
     heapwise_pool* const pool = heapwise_pool_create(&options, policy);

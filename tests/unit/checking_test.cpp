@@ -21,14 +21,14 @@ namespace {
 using contract::ending;
 using contract::in_child;
 using heapwise::checked;
-using heapwise::unchecked;
+using heapwise::foreign_checked;
 using heapwise::detail::chunks;
 using heapwise::detail::encoded_links;
 using heapwise::detail::geometry;
 
 static_assert(heapwise::checking_policy<checked>);
-static_assert(heapwise::checking_policy<unchecked>);
-static_assert(std::is_empty_v<unchecked>);
+static_assert(heapwise::checking_policy<foreign_checked>);
+static_assert(std::is_empty_v<foreign_checked>);
 
 struct alignas(16) block {
   std::array<std::uint64_t, 8> words{};
@@ -127,8 +127,8 @@ TEST_CASE("a block's life: carved, handed out, taken back, handed out") {
   check.release(&one, size);
   copy = one;
   check.acquire(&one, size);
-  CHECK(one.words[6] != copy.words[6]);  // the guard word says which state the block is in
-  CHECK(one.words[7] == 0);              // nothing is written behind it
+  CHECK(one.words[6] != copy.words[6]); // the guard word says which state the block is in
+  CHECK(one.words[7] == 0);             // nothing is written behind it
 }
 
 TEST_CASE("the key differs from process to process") {
@@ -143,11 +143,10 @@ TEST_CASE("every violation has its line, and ends the process") {
     const char* text;
   };
   using heapwise::violation;
-  for (const row& each :
-       {row{violation::double_free, "double free"},
-        row{violation::guard_overwritten, "write behind the end of a block"},
-        row{violation::write_after_free, "write to a free block"},
-        row{violation::link_corrupted, "corrupted link in a free block"}}) {
+  for (const row& each : {row{violation::double_free, "double free"},
+                          row{violation::guard_overwritten, "write behind the end of a block"},
+                          row{violation::write_after_free, "write to a free block"},
+                          row{violation::link_corrupted, "corrupted link in a free block"}}) {
     const auto* const address = reinterpret_cast<const void*>(std::uintptr_t{0xABCD'EF00});
     const ending how =
         in_child([&] { heapwise::detail::report_violation(each.what, address, 32); });
@@ -157,4 +156,4 @@ TEST_CASE("every violation has its line, and ends the process") {
   }
 }
 
-}  // namespace
+} // namespace

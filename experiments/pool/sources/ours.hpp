@@ -7,7 +7,7 @@
 #include <heapwise/block_source.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/thread/lock_free.hpp>
-#include <heapwise/thread/mutex.hpp>
+#include <heapwise/thread/locked.hpp>
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
@@ -41,7 +41,7 @@ inline heapwise::block_source& pages(bool resident) {
   return resident ? written : heapwise::os_blocks();
 }
 
-template <class Policy, class Checking = heapwise::unchecked>
+template <class Policy, class Checking = heapwise::foreign_checked>
 class ours {
  public:
   explicit ours(const demand& wanted)

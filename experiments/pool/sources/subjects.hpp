@@ -35,7 +35,7 @@ std::vector<subject> for_one_thread() {
        Measure<ours<heapwise::unsynchronized>>::run},
       {"unsynchronized_trusting", "heapwise::pool<unsynchronized, trusting>",
        Measure<ours<heapwise::unsynchronized, heapwise::trusting>>::run},
-      {"mutex", "heapwise::pool<mutex>", Measure<ours<heapwise::mutex>>::run},
+      {"mutex", "heapwise::pool<locked>", Measure<ours<heapwise::locked>>::run},
       {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
       {"thread_cached", "heapwise::pool<thread_cached>",
        Measure<ours<heapwise::thread_cached>>::run},
@@ -63,7 +63,7 @@ std::vector<subject> for_one_thread() {
 template <template <class> class Measure, template <class> class MeasureLocal>
 std::vector<subject> for_many_threads() {
   std::vector<subject> subjects{
-      {"mutex", "heapwise::pool<mutex>", Measure<ours<heapwise::mutex>>::run},
+      {"mutex", "heapwise::pool<locked>", Measure<ours<heapwise::locked>>::run},
       {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
       {"thread_cached", "heapwise::pool<thread_cached>",
        Measure<ours<heapwise::thread_cached>>::run},

@@ -1,20 +1,22 @@
-// Objects of a typed_pool that std::unique_ptr owns.
+// Objects of a typed_pool that std::unique_ptr owns, by their own type or by a base of it.
 #pragma once
 
+#include <concepts>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
-#include <heapwise/pool.hpp>
+#include <heapwise/typed_pool.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Destroys an object and gives its block back to the pool that it came from.
 ///
-/// Requires: the pool outlives the pointer. Thread safety: as the pool.
-template <class T, class Policy = unsynchronized, class Checking = unchecked>
+/// Requires: the pool outlives the pointer and is not moved. Thread safety: as the pool.
+template <class T, block_pool Pool = pool<>>
 class pool_deleter {
  public:
-  using pool_type = typed_pool<T, Policy, Checking>;
+  using pool_type = typed_pool<T, Pool>;
 
   /// A deleter without a pool, for empty pointers only.
   constexpr pool_deleter() noexcept = default;
@@ -31,25 +33,79 @@ class pool_deleter {
 };
 
 /// A unique_ptr to an object of a pool.
-template <class T, class Policy = unsynchronized, class Checking = unchecked>
-using pool_ptr = std::unique_ptr<T, pool_deleter<T, Policy, Checking>>;
+template <class T, block_pool Pool = pool<>>
+using pool_ptr = std::unique_ptr<T, pool_deleter<T, Pool>>;
 
 /// Returns: a new object made from `arguments`, never empty.
 /// Throws: std::bad_alloc on exhaustion; what T's constructor throws (the block is freed then).
-template <class T, class Policy, class Checking, class... Arguments>
-[[nodiscard]] pool_ptr<T, Policy, Checking> make_unique_in(typed_pool<T, Policy, Checking>& objects,
-                                                           Arguments&&... arguments) {
-  return pool_ptr<T, Policy, Checking>{objects.construct(std::forward<Arguments>(arguments)...),
-                                       pool_deleter<T, Policy, Checking>{objects}};
+template <class T, block_pool Pool, class... Arguments>
+[[nodiscard]] pool_ptr<T, Pool> make_unique_in(typed_pool<T, Pool>& objects,
+                                               Arguments&&... arguments) {
+  return pool_ptr<T, Pool>{objects.construct(std::forward<Arguments>(arguments)...),
+                           pool_deleter<T, Pool>{objects}};
 }
 
 /// Returns: as make_unique_in, but empty on exhaustion.
 /// Throws: what T's constructor throws (the block is freed then).
-template <class T, class Policy, class Checking, class... Arguments>
-[[nodiscard]] pool_ptr<T, Policy, Checking> try_make_unique_in(
-    typed_pool<T, Policy, Checking>& objects, Arguments&&... arguments) {
-  return pool_ptr<T, Policy, Checking>{objects.try_construct(std::forward<Arguments>(arguments)...),
-                                       pool_deleter<T, Policy, Checking>{objects}};
+template <class T, block_pool Pool, class... Arguments>
+[[nodiscard]] pool_ptr<T, Pool> try_make_unique_in(typed_pool<T, Pool>& objects,
+                                                   Arguments&&... arguments) {
+  return pool_ptr<T, Pool>{objects.try_construct(std::forward<Arguments>(arguments)...),
+                           pool_deleter<T, Pool>{objects}};
 }
 
-} // namespace heapwise
+/// Destroys an object by a pointer to `Base`, a base class or its own type, whatever pool it came
+/// from. It keeps the object's address, so that `Base` may lie anywhere in the object, and needs no
+/// virtual destructor. Three words; a call by address.
+///
+/// Requires: the pool outlives the pointer and is not moved. Thread safety: as the pool.
+template <class Base>
+class base_deleter {
+ public:
+  /// A deleter without an object, for empty pointers only.
+  constexpr base_deleter() noexcept = default;
+
+  /// Requires: `object` came from `objects` and is what the pointer leads to.
+  template <class T, block_pool Pool>
+    requires std::convertible_to<T*, Base*>
+  base_deleter(typed_pool<T, Pool>& objects, T* object) noexcept
+      : objects_{&objects},
+        object_{const_cast<std::remove_cv_t<T>*>(object)},
+        destroy_{[](void* home, void* block) noexcept {
+          static_cast<typed_pool<T, Pool>*>(home)->destroy(static_cast<T*>(block));
+        }} {}
+
+  /// From the deleter of a class that is derived from `Base`: pointers convert as usual.
+  template <class Derived>
+    requires(!std::same_as<Derived, Base> && std::convertible_to<Derived*, Base*>)
+  base_deleter(const base_deleter<Derived>& other) noexcept
+      : objects_{other.objects_}, object_{other.object_}, destroy_{other.destroy_} {}
+
+  /// Effects: destroys the object that this deleter was made for.
+  void operator()(Base*) const noexcept { destroy_(objects_, object_); }
+
+ private:
+  template <class Derived>
+  friend class base_deleter;
+
+  void* objects_ = nullptr;
+  void* object_ = nullptr;
+  void (*destroy_)(void* objects, void* object) noexcept = nullptr;
+};
+
+/// A unique_ptr to an object of any pool, by a base class of it.
+template <class Base>
+using base_ptr = std::unique_ptr<Base, base_deleter<Base>>;
+
+/// Returns: the same object, owned by a pointer to `Base`; empty if `owned` is. Effects: empties
+/// `owned`.
+template <class Base, class T, block_pool Pool>
+  requires std::convertible_to<T*, Base*>
+[[nodiscard]] base_ptr<Base> to_base(pool_ptr<T, Pool>&& owned) noexcept {
+  if (owned == nullptr) return {};
+  auto& objects = *owned.get_deleter().pool();
+  T* const object = owned.release();
+  return base_ptr<Base>{object, base_deleter<Base>{objects, object}};
+}
+
+} // namespace heapwise::inline v0_1

@@ -4,21 +4,24 @@
 #include <cstddef>
 #include <memory_resource>
 
+#include <heapwise/adapt/when_exhausted.hpp>
 #include <heapwise/arena.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/spill.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
-/// Serves requests that fit in a block of the pool, by size and by alignment, from the pool, and
-/// all others from the upstream resource.
+/// Serves requests that fit in a block of the pool, by size and by alignment, from the pool. The
+/// upstream resource serves all others, and those that find the pool exhausted, unless `Then` says
+/// that these throw.
 ///
 /// Equal to itself and to resources of the same type over the same pool and an equal upstream:
 /// memory of one may be given back to the other. Without RTTI (-fno-rtti) equal to itself only.
 ///
 /// Requires: pool and upstream outlive the resource, and it outlives what was allocated from it.
 /// Thread safety: as the pool and the upstream resource.
-template <block_pool Pool>
+template <block_pool Pool, when_exhausted Then = when_exhausted::spills>
 class pool_resource final : public std::pmr::memory_resource {
  public:
   explicit pool_resource(
@@ -28,24 +31,32 @@ class pool_resource final : public std::pmr::memory_resource {
   [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
   [[nodiscard]] std::pmr::memory_resource* upstream_resource() const noexcept { return upstream_; }
 
-  /// Returns: true if such a request is served from the pool.
+  /// Returns: true if such a request is served from the pool, as long as it is not exhausted.
   [[nodiscard]] bool uses_pool(std::size_t size_bytes, std::size_t alignment) const noexcept {
     return size_bytes <= pool_->block_size() && alignment <= pool_->alignment();
   }
 
  private:
-  /// Throws: std::bad_alloc if the pool is exhausted, and what the upstream resource throws.
+  /// Throws: what the upstream resource throws; std::bad_alloc if an exhausted pool does not spill.
   void* do_allocate(std::size_t size_bytes, std::size_t alignment) override {
-    if (uses_pool(size_bytes, alignment)) return pool_->allocate();
+    if (uses_pool(size_bytes, alignment)) [[likely]] {
+      if constexpr (Then == when_exhausted::throws) return pool_->allocate();
+      if (void* const block = pool_->try_allocate(); block != nullptr) [[likely]]
+        return block;
+    }
     return upstream_->allocate(size_bytes, alignment);
   }
 
   void do_deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) override {
-    if (uses_pool(size_bytes, alignment)) {
-      pool_->deallocate(memory);
-    } else {
-      upstream_->deallocate(memory, size_bytes, alignment);
+    if (uses_pool(size_bytes, alignment)) [[likely]] {
+      if constexpr (Then == when_exhausted::throws) {
+        pool_->deallocate(memory);
+        return;
+      } else if (detail::take_back_if_own(*pool_, memory)) {
+        return;
+      }
     }
+    upstream_->deallocate(memory, size_bytes, alignment);
   }
 
   [[nodiscard]] bool do_is_equal(const std::pmr::memory_resource& other) const noexcept override {
@@ -86,4 +97,4 @@ class arena_resource final : public std::pmr::memory_resource {
   heapwise::arena* from_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

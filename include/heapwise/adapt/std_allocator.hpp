@@ -6,10 +6,12 @@
 #include <new>
 #include <type_traits>
 
+#include <heapwise/adapt/when_exhausted.hpp>
 #include <heapwise/concepts.hpp>
 #include <heapwise/detail/failure.hpp>
+#include <heapwise/detail/spill.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Returns: a block size that holds one node of a std::list, map, set, unordered_map or
 /// unordered_set of `Value` (for maps: their value_type): the value, four words for the links and
@@ -24,17 +26,19 @@ template <class Value>
 }
 
 /// Allocates single objects from a pool if they fit in a block, by size and by alignment;
-/// everything else (arrays, larger objects) with operator new.
+/// everything else (arrays, larger objects) with operator new. An allocator that spills takes
+/// single objects from operator new too while the pool is exhausted.
 ///
 /// A container rebinds its allocator to its node type, so give the pool blocks of
 /// `node_size_bytes<value_type>()`. If the blocks are too small, everything works, from operator
 /// new; `uses_pool()` tells.
 ///
 /// Two are equal if they use the same pool. A container that is moved or swapped takes its
-/// allocator along; one that is copied to keeps its own.
+/// allocator along; one that is copied to keeps its own. As for all allocators that differ, lists
+/// over two pools must not be spliced.
 ///
 /// Requires: the pool outlives the container. Thread safety: as the pool.
-template <class T, block_pool Pool>
+template <class T, block_pool Pool, when_exhausted Then = when_exhausted::throws>
 class std_allocator {
  public:
   using value_type = T;
@@ -46,18 +50,22 @@ class std_allocator {
   // Said in full, as the pool is a second parameter that rebinding must not touch.
   template <class Other>
   struct rebind {
-    using other = std_allocator<Other, Pool>;
+    using other = std_allocator<Other, Pool, Then>;
   };
 
   std_allocator(Pool& pool) noexcept : pool_{&pool} {} // implicit: `std::list<T, A> l{pool};`
   template <class Other>
-  std_allocator(const std_allocator<Other, Pool>& other) noexcept : pool_{&other.pool()} {}
+  std_allocator(const std_allocator<Other, Pool, Then>& other) noexcept : pool_{&other.pool()} {}
 
   /// Returns: memory for `count` objects.
-  /// Throws: std::bad_alloc if the pool is exhausted or operator new fails,
+  /// Throws: std::bad_alloc if the pool is exhausted (not: spills) or operator new fails,
   /// std::bad_array_new_length if `count` objects are more than SIZE_MAX bytes.
   [[nodiscard]] T* allocate(std::size_t count) {
-    if (from_pool(count)) return static_cast<T*>(pool_->allocate());
+    if (from_pool(count)) {
+      if constexpr (Then == when_exhausted::throws) return static_cast<T*>(pool_->allocate());
+      if (void* const block = pool_->try_allocate(); block != nullptr)
+        return static_cast<T*>(block);
+    }
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
       detail::throw_bad_array_new_length();
     }
@@ -71,8 +79,14 @@ class std_allocator {
   /// Requires: `memory` came from an equal allocator's allocate(count).
   void deallocate(T* memory, std::size_t count) noexcept {
     if (from_pool(count)) {
-      pool_->deallocate(memory);
-    } else if constexpr (over_aligned) {
+      if constexpr (Then == when_exhausted::throws) {
+        pool_->deallocate(memory);
+        return;
+      } else if (detail::take_back_if_own(*pool_, memory)) {
+        return;
+      }
+    }
+    if constexpr (over_aligned) {
       ::operator delete(memory, count * sizeof(T), std::align_val_t{alignof(T)});
     } else {
       ::operator delete(memory, count * sizeof(T));
@@ -87,7 +101,7 @@ class std_allocator {
   [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
 
   template <class Other>
-  [[nodiscard]] bool operator==(const std_allocator<Other, Pool>& other) const noexcept {
+  [[nodiscard]] bool operator==(const std_allocator<Other, Pool, Then>& other) const noexcept {
     return pool_ == &other.pool();
   }
 
@@ -102,4 +116,4 @@ class std_allocator {
   Pool* pool_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

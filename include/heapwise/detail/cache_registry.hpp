@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 class cached_pool;
 
@@ -161,8 +161,9 @@ class cached_pool {
   void unlist() noexcept;
 
  private:
-  /// For programs with many pools. Not inlined: the near path stays short.
-  [[nodiscard]] HEAPWISE_NOINLINE void* find_far() const noexcept {
+  /// For programs with many pools. Inlined: a call would make every function that uses a pool save
+  /// registers for it.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_far() const noexcept {
     return this_thread_caches.find_far(this, far_place_);
   }
 
@@ -174,4 +175,4 @@ class cached_pool {
   cached_pool** link_ = nullptr;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

@@ -1,24 +1,33 @@
 // The chunks of a pool: where its blocks lie, how it grows, and which addresses are its own.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include <heapwise/block_source.hpp>
+#include <heapwise/detail/poison.hpp>
 #include <heapwise/detail/stride.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 /// What a pool's options come to, validated. Sizes in bytes, counts in blocks.
 struct geometry {
-  std::size_t block_size;   ///< what the user may write to
-  std::size_t stride_bytes; ///< from one block to the next; a multiple of the alignment
-  std::size_t alignment;    ///< a power of two
-  std::size_t first_blocks; ///< blocks of the first chunk
-  std::size_t max_blocks;   ///< blocks of all chunks together, at most
+  std::size_t block_size;           ///< what the user may write to
+  std::size_t stride_bytes;         ///< from one block to the next; a multiple of the alignment
+  std::size_t alignment;            ///< a power of two
+  std::size_t first_blocks;         ///< blocks of the first chunk
+  std::size_t max_blocks;           ///< blocks of all chunks together, at most
+  next_blocks_function next_blocks; ///< how many blocks the next chunk should have
+  void* growth_context;             ///< what the function gets
+  std::size_t growth_step;          ///< of growth::linear
   stride_divider divider;
+  memory_marks marks{}; ///< how blocks that are not handed out are marked, if at all
+
+  /// Returns: how many blocks the next chunk of a pool of this capacity should have.
+  [[nodiscard]] std::size_t wanted_blocks(std::size_t capacity) const noexcept;
 
   /// Returns: the geometry for `options` with `guard_bytes` added to each block.
   /// Throws: std::invalid_argument, std::length_error (see pool_options).
@@ -42,9 +51,9 @@ struct chunk {
   }
 };
 
-/// The chunks of one pool, newest first. Sizes double: each new chunk has as many blocks as all
-/// before it together, or fewer if the source has no room for them. The object lies behind the
-/// first chunk, so a pool needs no other memory.
+/// The chunks of one pool, newest first. With growth::geometric each new chunk has as many blocks
+/// as all before it together. It has fewer than the growth asks for if the source has no room. The
+/// object lies behind the first chunk, so a pool needs no other memory.
 ///
 /// Thread safety: everything but create and destroy may be called by all threads at once; a chunk
 /// is published whole and never changes or goes away before destroy. Lock-free, but for `grow`.
@@ -63,7 +72,8 @@ class chunks {
   /// One thread at a time asks the source, the others wait for its chunk: a source need not be safe
   /// for several threads, and no chunk is obtained in vain. Takes no lock if the limit is reached.
   /// If the source refuses, half as many blocks are tried, down to about a page of them.
-  /// Returns: the newest chunk then, or nullptr if the limit or the source's end is reached.
+  /// Returns: the newest chunk then, or nullptr if the limit or the source's end is reached, or if
+  /// the pool's user wants no more blocks.
   /// Complexity: one request, O(log capacity) of them if the source refuses.
   chunk* grow(chunk* seen) noexcept;
 
@@ -91,6 +101,28 @@ class chunks {
     return piece->base + (index - piece->first_index) * shape_.stride_bytes;
   }
 
+  /// Effects: gives back the newest chunks of which no block has an index below `used`, but never
+  /// the first, and the pages that only blocks from `used` on lie in, as far as the source can.
+  /// Requires: no other thread uses the pool, and none of these blocks is used any more.
+  void trim(std::size_t used) noexcept;
+
+  /// Effects: marks all blocks as not handed out. Requires: no other thread uses the pool.
+  void hide_blocks() const noexcept;
+
+  /// Effects: calls visit(index, block) for the first `count` blocks. Requires: count <=
+  /// capacity().
+  template <class Visit>
+  void visit_blocks(std::size_t count, Visit&& visit) const {
+    for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) {
+      std::byte* block = piece->base;
+      const std::size_t end = std::min(count, piece->first_index + piece->blocks);
+      for (std::size_t index = piece->first_index; index < end; ++index) {
+        visit(index, static_cast<void*>(block));
+        block += shape_.stride_bytes;
+      }
+    }
+  }
+
   [[nodiscard]] const geometry& shape() const noexcept { return shape_; }
   [[nodiscard]] block_source& source() const noexcept { return *source_; }
   [[nodiscard]] std::size_t count() const noexcept;
@@ -109,8 +141,9 @@ class chunks {
   geometry shape_;
   block_source* source_;
   std::atomic<chunk*> newest_{nullptr};
-  std::atomic<std::uint32_t> growing_{0}; ///< os::memory_number() while a thread grows the pool, or 0
+  std::atomic<std::uint32_t> growing_{
+      0}; ///< os::memory_number() while a thread grows the pool, or 0
   chunk first_{};
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

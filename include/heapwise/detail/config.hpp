@@ -54,6 +54,15 @@
 #define HEAPWISE_LOAD_RACY(word) (*static_cast<const volatile std::uint64_t*>(word))
 #endif
 
+// Programs that run under the address sanitizer (see detail/poison.hpp).
+#if defined(__SANITIZE_ADDRESS__)
+#define HEAPWISE_SANITIZES_ADDRESSES 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEAPWISE_SANITIZES_ADDRESSES 1
+#endif
+#endif
+
 // For a collector that reads whatever lies on stacks, in blocks and in static data: memory that its
 // threads write at other times, and what lies between variables.
 #if defined(__clang__) || defined(__GNUC__)

@@ -7,7 +7,7 @@
 
 #include <heapwise/detail/config.hpp>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 /// How a free block's words are written: plainly, and each block may list many others.
 struct plain_links {
@@ -150,6 +150,23 @@ class free_list {
     return run;
   }
 
+  /// Effects: calls visit(block) for each block of the list, in no certain order. `visit` must not
+  /// change the list or the blocks. Complexity: O(blocks).
+  template <class Visit>
+  void visit(Visit&& visit_block) const {
+    if (hot_is_free_) visit_block(hot_);
+    if (leaf_ != nullptr) visit_leaf(leaf_, leaf_size_, visit_block);
+    for (std::uint32_t i = 1; node_ != nullptr && i <= node_size_; ++i) {
+      visit_leaf(static_cast<void**>(node_[i]), leaf_capacity_, visit_block);
+    }
+    for (void* node = node_; node != nullptr; node = links_.load(node)) {
+      visit_block(node);
+      for (std::uint32_t i = 1; node != node_ && i <= node_capacity_; ++i) { // all are full
+        visit_leaf(static_cast<void**>(static_cast<void**>(node)[i]), leaf_capacity_, visit_block);
+      }
+    }
+  }
+
   /// The number of blocks that a full node stands for, itself included.
   [[nodiscard]] constexpr std::size_t blocks_per_node() const noexcept {
     return 1 + std::size_t{node_capacity_} * (1 + leaf_capacity_);
@@ -169,6 +186,12 @@ class free_list {
   /// The next smaller shape: as many leaves as a leaf has blocks; 0 is a plain chain.
   [[nodiscard]] constexpr std::uint32_t smaller() const noexcept {
     return leaf_capacity_ == node_capacity_ ? leaf_capacity_ - 1 : node_capacity_;
+  }
+
+  template <class Visit>
+  static void visit_leaf(void** leaf, std::uint32_t size, Visit& visit_block) {
+    for (std::uint32_t i = 0; i < size; ++i) visit_block(leaf[i]);
+    visit_block(static_cast<void*>(leaf));
   }
 
   HEAPWISE_ALWAYS_INLINE bool push_node(void* block) noexcept {
@@ -254,4 +277,4 @@ class free_list {
   [[no_unique_address]] Links links_;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace heapwise::detail {
+namespace heapwise::detail::inline v0_1 {
 
 /// Exact division by a fixed stride: multiply by the inverse of its odd part modulo 2^64, rotate
 /// by its power of two. An offset that is no multiple of the stride comes out as a number larger
@@ -47,4 +47,4 @@ class stride_divider {
   int shift_;
 };
 
-} // namespace heapwise::detail
+} // namespace heapwise::detail::inline v0_1

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include <heapwise/block_source.hpp>
@@ -11,7 +12,7 @@
 #include <heapwise/observe/observed_blocks.hpp>
 #include <heapwise/pool_options.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// What an instrumented pool counted since it was created.
 struct pool_counts {
@@ -92,14 +93,53 @@ class instrumented {
   bool deallocate(void* block) noexcept {
     if (block == nullptr) return true;
     // First the pool says what it refuses: foreign pointers, and blocks that it knows to be free.
-    if (!pool_.core_.claim(block)) return refuse();
+    return claim(block) && deallocate_claimed(block);
+  }
+
+  /// As pool::claim. What is refused counts as a refused free, but for nullptr.
+  [[nodiscard]] bool claim(void* block) noexcept {
+    return pool_.claim(block) || (block != nullptr && refuse());
+  }
+
+  /// As pool::deallocate_claimed.
+  bool deallocate_claimed(void* block) noexcept {
     live_.subtract(); // before the block is given back: the next owner must not be counted on top
-    if (!pool_.deallocate(block)) { // another thread has freed the block since
+    if (!pool_.deallocate_claimed(block)) { // another thread has freed the block since
       raise_peak(live_.add());
       return refuse();
     }
     frees_.add();
     return true;
+  }
+
+  /// As pool::try_allocate_many.
+  [[nodiscard]] std::size_t try_allocate_many(std::span<void*> blocks) noexcept {
+    std::size_t count = 0;
+    while (count != blocks.size() && (blocks[count] = try_allocate()) != nullptr) ++count;
+    return count;
+  }
+  /// As pool::deallocate_many.
+  std::size_t deallocate_many(std::span<void* const> blocks) noexcept {
+    std::size_t count = 0;
+    for (void* const each : blocks) {
+      if (each != nullptr && deallocate(each)) ++count;
+    }
+    return count;
+  }
+
+  /// As pool::for_each.
+  template <class Visit>
+  bool for_each(Visit&& visit) {
+    return pool_.for_each(visit);
+  }
+  /// As pool::shrink.
+  bool shrink() noexcept { return pool_.shrink(); }
+  /// As pool::handle_of and pool::block_of.
+  [[nodiscard]] std::uint32_t handle_of(const void* block) const noexcept {
+    return pool_.handle_of(block);
+  }
+  [[nodiscard]] void* block_of(std::uint32_t handle) const noexcept {
+    return pool_.block_of(handle);
   }
 
   /// As pool::reset; no block counts as live then. The other counts go on.
@@ -122,7 +162,9 @@ class instrumented {
   [[nodiscard]] Observer& observer() noexcept { return observer_; }
   [[nodiscard]] const Observer& observer() const noexcept { return observer_; }
 
-  [[nodiscard]] bool owns(const void* address) const noexcept { return pool_.owns(address); }
+  [[nodiscard]] bool contains(const void* address) const noexcept {
+    return pool_.contains(address);
+  }
   [[nodiscard]] std::size_t block_size() const noexcept { return pool_.block_size(); }
   [[nodiscard]] std::size_t stride_bytes() const noexcept { return pool_.stride_bytes(); }
   [[nodiscard]] std::size_t alignment() const noexcept { return pool_.alignment(); }
@@ -161,4 +203,4 @@ class instrumented {
   counter peak_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -5,7 +5,7 @@
 
 #include <heapwise/block_source.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained,
 /// on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a
@@ -42,6 +42,9 @@ class observed_blocks final : public block_source {
     upstream_->deallocate(memory, size_bytes, alignment);
   }
 
+  void purge(void* memory, std::size_t size_bytes) noexcept override {
+    upstream_->purge(memory, size_bytes);
+  }
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
     return upstream_->granularity_bytes();
   }
@@ -52,4 +55,4 @@ class observed_blocks final : public block_source {
   bool notifies_ = false;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -12,7 +12,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/thread_ordinal.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Any thread may use the pool and none ever waits for another: a thread that is stopped in the
 /// middle of an operation hinders nobody. Growth is the exception: one thread at a time asks the
@@ -46,7 +46,10 @@ class lock_free::core {
       : chunks_{chunks},
         check_{check},
         index_bits_{static_cast<unsigned>(
-            std::bit_width(static_cast<std::uint64_t>(chunks->shape().max_blocks) + 1))} {}
+            std::bit_width(static_cast<std::uint64_t>(chunks->shape().max_blocks) + 1))} {
+    // Another thread may still look at the link of a block that was popped, and freed again.
+    if constexpr (requires { check_.keep_links_visible(); }) check_.keep_links_visible();
+  }
 
   void* pop() noexcept {
     const unsigned own = shard();
@@ -61,27 +64,18 @@ class lock_free::core {
   bool push(void* block) noexcept {
     const std::size_t index = index_of(block);
     if (index == detail::chunks::no_index) [[unlikely]]
-      return false;
+      return refuse_foreign(block);
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
-    std::atomic<std::uint64_t>& head = shards_[shard()].head;
-    std::uint64_t seen = head.load(std::memory_order_relaxed);
-    std::uint64_t wanted;
-    do {
-      store_link(block, top_of(seen));
-      wanted = next_head(seen, index + 1);
-      HEAPWISE_SCHEDULE_POINT();
-      // Release: whoever pops the block sees its link, and what its last user wrote.
-    } while (!head.compare_exchange_weak(seen, wanted, std::memory_order_release,
-                                         std::memory_order_relaxed));
+    push_chain(block, index);
     return true;
   }
 
-  /// Returns: false for a pointer that is not a block, and (unchecked) for the top block of the
-  /// calling thread's shard, as a rule the one that it freed last.
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the top block of
+  /// the calling thread's shard, as a rule the one that it freed last.
   bool claim(void* block) noexcept {
     const std::size_t index = index_of(block);
     if (index == detail::chunks::no_index) [[unlikely]]
-      return false;
+      return refuse_foreign(block);
     if constexpr (Checking::enabled) {
       check_.claim(block, chunks_->shape().block_size);
       return true;
@@ -93,21 +87,74 @@ class lock_free::core {
   }
 
   /// Returns: true for a block that was handed out at least once.
-  [[nodiscard]] bool owns(const void* address) const noexcept {
+  [[nodiscard]] bool contains(const void* address) const noexcept {
     return index_of(address) != detail::chunks::no_index;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
 
-  void reset() noexcept {
+  [[nodiscard]] std::size_t carved() const noexcept {
+    return carved_.load(std::memory_order_relaxed);
+  }
+
+  template <class Visit>
+  bool visit_free(Visit&& visit) {
+    for (const auto& shard : shards_) {
+      std::uint64_t top = top_of(shard.head.load(std::memory_order_acquire));
+      while (top != 0) {
+        void* const block = chunks_->address_of(top - 1);
+        const std::uint64_t link = load_link(block);
+        if (Checking::enabled && link > carved()) [[unlikely]] {
+          const std::size_t block_size = chunks_->shape().block_size;
+          detail::report_violation(violation::link_corrupted, block, block_size);
+        }
+        top = top_of(link);
+        visit(block);
+      }
+    }
+    return true;
+  }
+
+  void restart(std::size_t carved) noexcept {
     for (auto& shard : shards_) {
       const std::uint64_t seen = shard.head.load(std::memory_order_relaxed);
       shard.head.store(next_head(seen, 0), std::memory_order_relaxed);
     }
-    carved_.store(0, std::memory_order_relaxed);
+    carved_.store(carved, std::memory_order_relaxed);
+  }
+
+  void put_back(void* block) noexcept { push_chain(block, chunks_->index_of(block)); }
+
+  /// One exchange of the head for all of them.
+  std::size_t push_many(void* const* blocks, std::size_t count) noexcept {
+    void* last = nullptr;
+    std::size_t top = 0;
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t index = index_of(blocks[i]);
+      if (index == detail::chunks::no_index) [[unlikely]] {
+        refuse_foreign(blocks[i]);
+        continue;
+      }
+      if constexpr (Checking::enabled) check_.release(blocks[i], chunks_->shape().block_size);
+      if (last == nullptr) {
+        last = blocks[i];
+      } else {
+        store_link(blocks[i], top + 1);
+      }
+      top = index;
+      ++taken;
+    }
+    if (last != nullptr) push_chain(last, top);
+    return taken;
   }
 
  private:
+  bool refuse_foreign(const void* address) const noexcept {
+    check_.refuse(address, chunks_->shape().block_size);
+    return false;
+  }
+
   static constexpr unsigned shard_count = 8;
   struct alignas(detail::cache_line_bytes) aligned_head {
     std::atomic<std::uint64_t> head{0};
@@ -126,6 +173,21 @@ class lock_free::core {
   }
   [[nodiscard]] std::uint64_t next_head(std::uint64_t seen, std::uint64_t top) const noexcept {
     return (((seen >> index_bits_) + 1) << index_bits_) | top;
+  }
+
+  /// Effects: the block with the index `top` becomes the top of the thread's shard; `last`, to
+  /// which its links lead, leads to the block that was on top.
+  void push_chain(void* last, std::size_t top) noexcept {
+    std::atomic<std::uint64_t>& head = shards_[shard()].head;
+    std::uint64_t seen = head.load(std::memory_order_relaxed);
+    std::uint64_t wanted;
+    do {
+      store_link(last, top_of(seen));
+      wanted = next_head(seen, top + 1);
+      HEAPWISE_SCHEDULE_POINT();
+      // Release: whoever pops the blocks sees their links, and what their last users wrote.
+    } while (!head.compare_exchange_weak(seen, wanted, std::memory_order_release,
+                                         std::memory_order_relaxed));
   }
 
   void* pop_from(std::atomic<std::uint64_t>& head) noexcept {
@@ -227,4 +289,4 @@ class lock_free::core {
   std::array<aligned_head, shard_count> shards_{};
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

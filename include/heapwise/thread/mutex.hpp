@@ -1,57 +1,11 @@
-// Thread policy: all threads, one lock.
+// The former name of the policy `locked`. Deprecated: `mutex` is ambiguous beside std::mutex where
+// both namespaces are used, so no other header includes this one.
 #pragma once
 
-#include <cstddef>
-#include <mutex>
+#include <heapwise/thread/locked.hpp>
 
-#include <heapwise/thread/unsynchronized.hpp>
+namespace heapwise::inline v0_1 {
 
-namespace heapwise {
+using mutex = locked;
 
-/// Any thread may use the pool; each operation takes one std::mutex. The portable choice, and the
-/// one with the least surprise: exhaustion is exact and blocks are reused last freed first.
-/// A child of fork may use the pool only if no other thread of the parent was in the middle of an
-/// operation: the lock is not held around a fork.
-struct mutex {
-  static constexpr const char* name = "mutex";
-  static constexpr bool thread_safe = true;
-  static constexpr std::size_t min_stride_bytes = unsynchronized::min_stride_bytes;
-
-  template <class Checking>
-  class core;
-};
-
-template <class Checking>
-class mutex::core {
- public:
-  core(detail::chunks* chunks, const Checking& check) noexcept : inner_{chunks, check} {}
-
-  void* pop() noexcept {
-    const std::scoped_lock lock{mutex_};
-    return inner_.pop();
-  }
-
-  bool push(void* block) noexcept {
-    const std::scoped_lock lock{mutex_};
-    return inner_.push(block);
-  }
-
-  bool claim(void* block) noexcept {
-    const std::scoped_lock lock{mutex_};
-    return inner_.claim(block);
-  }
-
-  [[nodiscard]] bool owns(const void* address) const noexcept {
-    const std::scoped_lock lock{mutex_};
-    return inner_.owns(address);
-  }
-
-  [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
-  void reset() noexcept { inner_.reset(); }
-
- private:
-  mutable std::mutex mutex_;
-  unsynchronized::core<Checking> inner_;
-};
-
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

@@ -9,13 +9,14 @@
 #include <new>
 
 #include <heapwise/checking.hpp>
+#include <heapwise/detail/batch.hpp>
 #include <heapwise/detail/cache_registry.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// Any thread may use the pool; nearly every operation touches only the thread's own cache, without
 /// an atomic instruction. Caches exchange whole batches of about `batch_blocks` blocks, fewer in a
@@ -84,6 +85,9 @@ class thread_cached::core final : public detail::cached_pool {
     handle(core& pool, cache& mine) noexcept : pool_{&pool}, mine_{&mine} {}
     HEAPWISE_ALWAYS_INLINE void* pop() noexcept { return pool_->pop_from(*mine_); }
     HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept { return pool_->push_to(*mine_, block); }
+    HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
+      return pool_->claim_from(mine_, block);
+    }
 
    private:
     core* pool_;
@@ -124,25 +128,14 @@ class thread_cached::core final : public detail::cached_pool {
     return push_first(block);
   }
 
-  /// Returns: false for a pointer that is not a block, and (unchecked) for the block that the
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block that the
   /// calling thread freed last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
-    if constexpr (!Checking::enabled) {
-      if (const cache* const mine = find(); mine != nullptr) [[likely]] {
-        if (mine->loaded.is_hot(block)) [[likely]]
-          return !mine->loaded.is_free_hot(block);
-        if (mine->knows(block)) [[likely]]
-          return true;
-      }
-    }
-    if (!owns(block)) [[unlikely]]
-      return false;
-    check_.claim(block, chunks_->shape().block_size);
-    return true;
+    return claim_from(Checking::enabled ? nullptr : find(), block);
   }
 
   /// Returns: true for a block that was cut for some thread.
-  [[nodiscard]] bool owns(const void* address) const noexcept {
+  [[nodiscard]] bool contains(const void* address) const noexcept {
     // Relaxed: the caller got the block from whoever cut it, so the count includes it.
     return chunks_->index_of(address) < carved_.load(std::memory_order_relaxed);
   }
@@ -166,7 +159,44 @@ class thread_cached::core final : public detail::cached_pool {
     return slab_count_ * slab_bytes();
   }
 
-  void reset() noexcept {
+  [[nodiscard]] std::size_t carved() const noexcept {
+    return carved_.load(std::memory_order_relaxed);
+  }
+
+  /// Returns: false, and visits nothing, if a cache was lost to a fork. All other caches give what
+  /// they have to the depot.
+  template <class Visit>
+  bool visit_free(Visit&& visit) {
+    const std::scoped_lock lock{mutex_};
+    for (const cache* each = caches_; each != nullptr; each = each->next) {
+      if (each->lost) return false;
+    }
+    for (cache* each = caches_; each != nullptr; each = each->next) give_back(*each);
+    depot_.visit(visit);
+    return true;
+  }
+
+  void put_back(void* block) noexcept {
+    const std::scoped_lock lock{mutex_};
+    depot_.push(block);
+  }
+
+  std::size_t pop_many(void** blocks, std::size_t count) noexcept {
+    if (cache* const mine = find_or_adopt(); mine != nullptr) [[likely]] {
+      handle through{*this, *mine};
+      return detail::pop_each(through, blocks, count);
+    }
+    return detail::pop_each(*this, blocks, count);
+  }
+  std::size_t push_many(void* const* blocks, std::size_t count) noexcept {
+    if (cache* const mine = find_or_adopt(); mine != nullptr) [[likely]] {
+      handle through{*this, *mine};
+      return detail::push_each(through, blocks, count);
+    }
+    return detail::push_each(*this, blocks, count);
+  }
+
+  void restart(std::size_t carved) noexcept {
     const std::scoped_lock lock{mutex_};
     for (cache* each = caches_; each != nullptr; each = each->next) {
       detail::cache_table* const owner = each->owner;
@@ -177,11 +207,16 @@ class thread_cached::core final : public detail::cached_pool {
       each->next = next;
     }
     depot_ = make_list();
-    carved_.store(0, std::memory_order_relaxed);
+    carved_.store(carved, std::memory_order_relaxed);
     carving_ = nullptr;
   }
 
  private:
+  bool refuse_foreign(const void* address) const noexcept {
+    check_.refuse(address, chunks_->shape().block_size);
+    return false;
+  }
+
   struct slab {
     slab* next;
   };
@@ -213,7 +248,7 @@ class thread_cached::core final : public detail::cached_pool {
     }
     if constexpr (Checking::refuses_foreign) {
       if (!mine.knows(block)) [[unlikely]] {
-        if (!meet(mine, block)) return false;
+        if (!meet(mine, block)) return refuse_foreign(block);
       }
     } else if (block == nullptr) {
       return false;
@@ -224,7 +259,23 @@ class thread_cached::core final : public detail::cached_pool {
     return true;
   }
 
-  /// Returns: owns(block). Effects: the cache learns of what was cut since it looked last.
+  /// `mine` is the calling thread's cache, or nullptr.
+  HEAPWISE_ALWAYS_INLINE bool claim_from(const cache* mine, void* block) noexcept {
+    if constexpr (!Checking::enabled) {
+      if (mine != nullptr) [[likely]] {
+        if (mine->loaded.is_hot(block)) [[likely]]
+          return !mine->loaded.is_free_hot(block);
+        if (mine->knows(block)) [[likely]]
+          return true;
+      }
+    }
+    if (!contains(block)) [[unlikely]]
+      return refuse_foreign(block);
+    check_.claim(block, chunks_->shape().block_size);
+    return true;
+  }
+
+  /// Returns: contains(block). Effects: the cache learns of what was cut since it looked last.
   HEAPWISE_COLD bool meet(cache& mine, const void* block) noexcept {
     const detail::chunk* const newest = chunks_->newest();
     const std::size_t carved = carved_.load(std::memory_order_relaxed);
@@ -233,7 +284,7 @@ class thread_cached::core final : public detail::cached_pool {
       mine.known_bound =
           mine.divider.bound_of(std::min(carved - newest->first_index, newest->blocks));
     }
-    return owns(block);
+    return contains(block);
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {
@@ -305,7 +356,7 @@ class thread_cached::core final : public detail::cached_pool {
   /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
   bool cut_run(cache& mine) noexcept {
     std::size_t carved = carved_.load(std::memory_order_relaxed);
-    if (carving_ == nullptr) carving_ = chunks_->holding(carved);
+    if (carving_ == nullptr) carving_ = chunks_->holding(carved == 0 ? 0 : carved - 1);
     if (carved == carving_->first_index + carving_->blocks) {
       detail::chunk* const next = chunks_->holding_or_grow(carved);
       if (next == nullptr) return false;
@@ -426,4 +477,4 @@ class thread_cached::core final : public detail::cached_pool {
   const std::size_t batch_nodes_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

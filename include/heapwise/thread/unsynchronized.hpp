@@ -8,7 +8,7 @@
 #include <heapwise/detail/config.hpp>
 #include <heapwise/detail/free_list.hpp>
 
-namespace heapwise {
+namespace heapwise::inline v0_1 {
 
 /// One thread at a time uses the pool; which one, is the user's business. A pool that never leaves
 /// a function lives in registers: nothing here lets its address escape.
@@ -49,8 +49,8 @@ class unsynchronized::core {
         return list_.push_hot();
     }
     if constexpr (Checking::refuses_foreign) {
-      if (!owns(block)) [[unlikely]]
-        return false;
+      if (!contains(block)) [[unlikely]]
+        return refuse_foreign(block);
     } else if (block == nullptr) {
       return false;
     }
@@ -59,20 +59,21 @@ class unsynchronized::core {
     return true;
   }
 
-  /// Returns: false for a pointer that is not a block, and (unchecked) for the block freed last.
+  /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block freed
+  /// last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     if constexpr (!Checking::enabled) {
       if (list_.is_hot(block)) [[likely]]
         return !list_.is_free_hot(block);
     }
-    if (!owns(block)) [[unlikely]]
-      return false;
+    if (!contains(block)) [[unlikely]]
+      return refuse_foreign(block);
     check_.claim(block, chunks_->shape().block_size);
     return true;
   }
 
   /// Returns: true for a block that was handed out at least once.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool owns(const void* address) const noexcept {
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool contains(const void* address) const noexcept {
     const std::uintptr_t offset =
         reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_);
     if (divider_.is_block(offset, carved_bound_)) [[likely]]
@@ -82,12 +83,31 @@ class unsynchronized::core {
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept { return 0; }
 
-  void reset() noexcept {
-    list_ = detail::free_list{stride_bytes_, check_.make_links()};
-    carve_from(chunks_->holding(0));
+  /// Returns: how many blocks were cut, of all chunks together: those with an index below that.
+  [[nodiscard]] std::size_t carved() const noexcept { return first_index_ + carved_; }
+
+  template <class Visit>
+  bool visit_free(Visit&& visit) {
+    list_.visit(visit);
+    return true;
   }
 
+  void restart(std::size_t carved) noexcept {
+    list_ = detail::free_list{stride_bytes_, check_.make_links()};
+    carve_from(chunks_->holding(carved == 0 ? 0 : carved - 1));
+    carved_ = carved - first_index_;
+    carved_bound_ = divider_.bound_of(carved_);
+    fresh_ += carved_ * stride_bytes_;
+  }
+
+  void put_back(void* block) noexcept { list_.push(block); }
+
  private:
+  bool refuse_foreign(const void* address) const noexcept {
+    check_.refuse(address, chunks_->shape().block_size);
+    return false;
+  }
+
   void carve_from(const detail::chunk* piece) noexcept {
     first_index_ = piece->first_index;
     base_ = piece->base;
@@ -123,4 +143,4 @@ class unsynchronized::core {
   detail::stride_divider divider_;
 };
 
-} // namespace heapwise
+} // namespace heapwise::inline v0_1

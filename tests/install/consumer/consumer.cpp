@@ -6,7 +6,7 @@ struct point {
 };
 
 int main() {
-  heapwise::typed_pool<point, heapwise::thread_cached> points{1000};
+  heapwise::typed_pool<point, heapwise::pool<heapwise::thread_cached>> points{1000};
   point* const p = points.construct(3.0, 4.0);
   const double sum = p->x + p->y;
   const bool freed = points.destroy(p);

@@ -11,5 +11,5 @@ cached* create(std::size_t block_size, std::size_t block_count) {
 void destroy(cached* blocks) { delete blocks; }
 void* take(cached* blocks) { return blocks->try_allocate(); }
 bool give(cached* blocks, void* block) { return blocks->deallocate(block); }
-bool owns(cached* blocks, const void* block) { return blocks->owns(block); }
+bool owns(cached* blocks, const void* block) { return blocks->contains(block); }
 }

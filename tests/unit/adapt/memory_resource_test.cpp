@@ -1,6 +1,7 @@
 #include <heapwise/adapt/memory_resource.hpp>
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <memory_resource>
 #include <new>
@@ -65,13 +66,37 @@ TEST_CASE("fits by size and alignment: from the pool; else from upstream") {
   }
 }
 
-TEST_CASE("exhaustion is std::bad_alloc, not upstream's business") {
+TEST_CASE("an exhausted pool: upstream serves, and gets its own memory back") {
   parts at;
   std::vector<void*> all;
-  for (int i = 0; i < 100; ++i) all.push_back(at.mine.allocate(48, 8));
-  CHECK_THROWS_AS(static_cast<void>(at.mine.allocate(48, 8)), std::bad_alloc);
+  for (int i = 0; i < 130; ++i) all.push_back(at.mine.allocate(48, 8));
+  CHECK(at.pool.counts().live == 100);
+  CHECK(at.upstream.out == 30);
   for (void* const block : all) at.mine.deallocate(block, 48, 8);
   CHECK(at.pool.counts().live == 0);
+  CHECK(at.pool.counts().refused_frees == 0);
+  CHECK(at.upstream.out == 0);
+}
+
+TEST_CASE_TEMPLATE("so it is with every checking, and with a list", Checking, heapwise::trusting,
+                   heapwise::foreign_checked, heapwise::checked) {
+  heapwise::pool<heapwise::unsynchronized, Checking> pool{{.block_size = 64, .block_count = 2}};
+  counting_resource upstream;
+  heapwise::pool_resource<heapwise::pool<heapwise::unsynchronized, Checking>> mine{pool, &upstream};
+  std::pmr::list<int> numbers{&mine};
+  for (int i = 0; i < 10; ++i) numbers.push_back(i);
+  CHECK(upstream.out == 8);
+  numbers.clear();
+  CHECK(upstream.out == 0);
+  CHECK(pool.try_allocate() != nullptr);
+}
+
+TEST_CASE("a resource that does not spill: exhaustion is std::bad_alloc, not upstream's business") {
+  counted pool{{.block_size = 48, .block_count = 1}};
+  heapwise::pool_resource<counted, heapwise::when_exhausted::throws> mine{pool};
+  void* const block = mine.allocate(48, 8);
+  CHECK_THROWS_AS(static_cast<void>(mine.allocate(48, 8)), std::bad_alloc);
+  mine.deallocate(block, 48, 8);
 }
 
 TEST_CASE("equal over the same pool and an equal upstream") {
@@ -97,7 +122,7 @@ TEST_CASE("pmr containers: small pieces from the pool, large ones from upstream"
   {
     std::pmr::map<int, std::pmr::string> texts{&mine};
     for (int i = 0; i < 300; ++i) texts[i] = std::string(i % 2 == 0 ? 40 : 4000, 'x');
-    CHECK(pool.counts().live == 300 + 150);  // nodes and short texts
+    CHECK(pool.counts().live == 300 + 150); // nodes and short texts
     CHECK(upstream.out == 150);
     CHECK(texts[1].size() == 4000);
   }
@@ -105,4 +130,4 @@ TEST_CASE("pmr containers: small pieces from the pool, large ones from upstream"
   CHECK(upstream.out == 0);
 }
 
-}  // namespace
+} // namespace

@@ -31,8 +31,8 @@ pool_options blocks_of(std::size_t block_size, std::size_t count = 1000) {
   return {.block_size = block_size, .block_count = count};
 }
 
-static_assert(std::is_same_v<std::allocator_traits<allocator<int>>::rebind_alloc<char>,
-                             allocator<char>>);
+static_assert(
+    std::is_same_v<std::allocator_traits<allocator<int>>::rebind_alloc<char>, allocator<char>>);
 static_assert(!std::allocator_traits<allocator<int>>::is_always_equal::value);
 static_assert(std::is_nothrow_copy_constructible_v<allocator<int>>);
 
@@ -96,7 +96,7 @@ TEST_CASE("what does not fit comes from operator new, and is told from what does
   over_aligned* const one = aligned.allocate(1);
   CHECK(reinterpret_cast<std::uintptr_t>(one) % 32 == 0);
   aligned.deallocate(one, 1);
-  fitting.deallocate(fitting.allocate(2), 2);  // an array
+  fitting.deallocate(fitting.allocate(2), 2); // an array
   CHECK(pool.counts().allocations == 0);
   fitting.deallocate(fitting.allocate(1), 1);
   CHECK(pool.counts().allocations == 1);
@@ -119,6 +119,21 @@ TEST_CASE("exhaustion and absurd sizes are std::bad_alloc") {
   allocator<long> longs{pool};
   CHECK_THROWS_AS(static_cast<void>(longs.allocate(std::numeric_limits<std::size_t>::max() / 4)),
                   std::bad_array_new_length);
+}
+
+TEST_CASE_TEMPLATE("an allocator that spills: operator new serves while the pool is exhausted",
+                   Pool, heapwise::pool<heapwise::unsynchronized, heapwise::trusting>,
+                   heapwise::pool<heapwise::unsynchronized, heapwise::foreign_checked>,
+                   heapwise::pool<heapwise::unsynchronized, heapwise::checked>, counted) {
+  using spilling = heapwise::std_allocator<int, Pool, heapwise::when_exhausted::spills>;
+  Pool pool{blocks_of(node_size_bytes<int>(), 3)};
+  std::list<int, spilling> numbers{spilling{pool}};
+  for (int round = 0; round < 3; ++round) {
+    for (int i = 0; i < 20; ++i) numbers.push_back(i);
+    CHECK(pool.try_allocate() == nullptr);
+    numbers.clear(); // the sanitizer would see what went to the wrong place
+  }
+  for (int i = 0; i < 3; ++i) CHECK(pool.try_allocate() != nullptr);
 }
 
 TEST_CASE("equal if and only if they use the same pool, whatever they allocate") {
@@ -154,8 +169,8 @@ TEST_CASE("a pool for all threads serves as well") {
   pool blocks{blocks_of(64)};
   std::list<int, heapwise::std_allocator<int, pool>> numbers{blocks};
   numbers.assign(100, 7);
-  CHECK(blocks.owns(&numbers.front()) == false);  // the value lies within its node
+  CHECK(blocks.contains(&numbers.front()) == false); // the value lies within its node
   CHECK(numbers.size() == 100);
 }
 
-}  // namespace
+} // namespace

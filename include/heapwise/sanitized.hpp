@@ -1,0 +1,84 @@
+// A checking policy for programs that run under the address sanitizer or Valgrind.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include <heapwise/checking.hpp>
+#include <heapwise/detail/poison.hpp>
+
+namespace heapwise::detail::inline v0_1 {
+
+/// Links in blocks that are hidden from the program: each access shows the word for as long as it
+/// takes. Only the thread that has the list touches its free blocks.
+struct hidden_links {
+  static constexpr bool unrolled = false;
+  static void store(void* block, void* next) noexcept {
+    show(block, sizeof(void*));
+    *static_cast<void**>(block) = next;
+    hide(block, sizeof(void*));
+  }
+  static void* load(const void* block) noexcept {
+    show_written(block, sizeof(void*));
+    void* const next = *static_cast<void* const*>(block);
+    hide(block, sizeof(void*));
+    return next;
+  }
+};
+
+} // namespace heapwise::detail::inline v0_1
+
+namespace heapwise::inline v0_1 {
+
+/// For programs that run under the address sanitizer or Valgrind: blocks that are free, or were
+/// never handed out, are hidden from the program. The tool then reports each read and each write of
+/// them, with the place in the program, and each double free. A pointer that is not a block is
+/// refused. Of a free block of a lock_free pool the first word is not hidden, because other threads
+/// may still be looking at it.
+///
+/// Requires: the program is compiled with -fsanitize=address, or with HEAPWISE_USE_VALGRIND defined
+/// (which needs Valgrind's headers). Without either, nothing is hidden. All code that uses the same
+/// pool is compiled in the same way.
+///
+/// Cost: a call of the tool for each operation; free blocks form a plain chain.
+class sanitized : public foreign_checked {
+ public:
+  static constexpr bool enabled = true;
+  using links = detail::hidden_links;
+
+  /// What a pool does with memory that it obtains and gives back.
+  static constexpr detail::memory_marks marks() noexcept { return detail::marks_here(); }
+
+  [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
+  /// The first word of a free block stays visible.
+  void keep_links_visible() noexcept { visible_bytes_ = sizeof(std::uint64_t); }
+
+  void acquire(void* block, std::size_t block_size) const noexcept {
+    detail::show(block, block_size);
+  }
+  void claim(void* block, std::size_t block_size) const noexcept {
+    if (block_size > visible_bytes_) detail::demand_shown(last_byte(block, block_size));
+  }
+  void release(void* block, std::size_t block_size) const noexcept {
+    claim(block, block_size);
+    // A link needs a word, also in a smaller block.
+    if (visible_bytes_ != 0) detail::show_written(block, visible_bytes_);
+    if (block_size <= visible_bytes_) return;
+    detail::hide(static_cast<std::byte*>(block) + visible_bytes_, block_size - visible_bytes_);
+  }
+
+ private:
+  static const std::byte* last_byte(const void* block, std::size_t block_size) noexcept {
+    return static_cast<const std::byte*>(block) + block_size - 1;
+  }
+
+  std::size_t visible_bytes_ = 0;
+};
+
+/// The checking of a pool that does not name one: `sanitized` in code that is compiled for the
+/// address sanitizer or Valgrind, else `foreign_checked`. So `pool<>` is another type there: code
+/// compiled in different ways that passes such pools around does not link.
+using default_checking = std::conditional_t<detail::marks_memory, sanitized, foreign_checked>;
+
+} // namespace heapwise::inline v0_1
