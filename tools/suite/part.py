@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -28,27 +29,49 @@ class Part:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+@dataclass(frozen=True)
+class End:
+    """``trouble``: what went wrong, or nothing.
+
+    processor_s: time of all processors that the command and the commands that it waited for used.
+    """
+
+    trouble: str = ""
+    processor_s: float = 0
+
+
+def reap(process: subprocess.Popen[bytes]) -> End:
+    """Waits for the command, which has ended or is about to."""
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    trouble = f"exit status {process.returncode}" if process.returncode else ""
+    return End(trouble, usage.ru_utime + usage.ru_stime)
+
+
+def end(process: subprocess.Popen[bytes]) -> End:
     """Ends the command and everything that it started."""
     os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    return reap(process)
 
 
-def wait(process: subprocess.Popen[bytes], part: Part) -> str:
-    """Waits with a sign of life; what went wrong, or nothing."""
+def wait(process: subprocess.Popen[bytes], part: Part) -> End:
+    """Waits with a sign of life."""
     started = time.monotonic()
-    while (elapsed_s := time.monotonic() - started) < part.timeout_s:
-        try:
-            status = process.wait(min(SIGN_OF_LIFE_S, part.timeout_s - elapsed_s))
-            return "" if status == 0 else f"exit status {status}"
-        except subprocess.TimeoutExpired:
-            print(f"    ... {time.monotonic() - started:.0f} s", flush=True)
-    end(process)
-    return f"stopped after {part.timeout_s:.0f} s"
+    ended = select.poll()
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        ended.register(descriptor, select.POLLIN)
+        while (elapsed_s := time.monotonic() - started) < part.timeout_s:
+            if ended.poll(1000 * min(SIGN_OF_LIFE_S, part.timeout_s - elapsed_s)):
+                return reap(process)
+            print(f"    ... {part.name}: {time.monotonic() - started:.0f} s", flush=True)
+        return End(f"stopped after {part.timeout_s:.0f} s", end(process).processor_s)
+    finally:
+        os.close(descriptor)
 
 
-def run_command(part: Part, log: Path) -> str:
-    """Runs the command with its output in ``log``; what went wrong, or nothing."""
+def run_command(part: Part, log: Path) -> End:
+    """Runs the command with its output in ``log``."""
     environment = os.environ | part.environment
     try:
         with log.open("wb") as stream:
@@ -66,7 +89,7 @@ def run_command(part: Part, log: Path) -> str:
                 end(process)
                 raise
     except OSError as error:
-        return f"could not be started: {error}"
+        return End(f"could not be started: {error}")
 
 
 def run_part(part: Part, folder: Path) -> Tally:
@@ -76,16 +99,18 @@ def run_part(part: Part, folder: Path) -> Tally:
         part.junit.unlink(missing_ok=True)
     log = folder / f"{part.name.replace(' ', '-')}.log"
     started = time.monotonic()
-    trouble = run_command(part, log)
+    ended = run_command(part, log)
+    trouble = (f"{part.name}: {ended.trouble}",) if ended.trouble else ()
     if part.junit:
         tally = read_junit(part.junit, part.name)
-        if trouble and not tally.failed:
-            tally += Tally(failures=(f"{part.name}: {trouble}",))
+        if not tally.failed:
+            tally += Tally(failures=trouble)
     else:
-        tally = Tally(failures=(f"{part.name}: {trouble}",)) if trouble else Tally(passed=1)
+        tally = Tally(failures=trouble) if trouble else Tally(passed=1)
     if tally.failed:
         show_last_words(log)
-    print(f"    {tally.closing_line()}   ({time.monotonic() - started:.0f} s)", flush=True)
+    elapsed = f"{time.monotonic() - started:.0f} s, of processors {ended.processor_s:.0f} s"
+    print(f"    {tally.closing_line()}   ({elapsed})", flush=True)
     return tally
 
 
