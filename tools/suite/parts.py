@@ -87,18 +87,20 @@ def of_preset(
 def concurrent_experiments(preset: str, root: Path, results: Path) -> Part:
     """Experiments that start threads or processes, at smoke size, as the preset built them."""
     native = str(root / "build" / preset / "native")
-    return pytest(f"{preset} experiments", results, "tests/sanitize", HEAPWISE_NATIVE=native)
+    tests = "tests/sanitize/test_concurrent_experiments.py"
+    return pytest(f"{preset} experiments", results, tests, HEAPWISE_NATIVE=native)
 
 
 def all_parts(root: Path, results: Path) -> list[Part]:
     """Everything."""
     return [
-        # The experiments are built by `make setup` with GCC, and below with clang.
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        *of_preset("asan", results, "unit", "contract", "stress", also=("all_experiments",)),
+        *of_preset("asan", results, "unit", "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("asan", root, results),
-        *of_preset("tsan", results, "contract", "stress", also=("all_experiments",)),
+        # `make setup` builds the experiments with GCC.
+        pytest("clang experiments", results, "tests/sanitize/test_other_experiments.py"),
+        *of_preset("tsan", results, "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
         Part("models", ["tests/model/run"]),
