@@ -20,13 +20,24 @@ LAST_WORDS_LINES = 60
 
 @dataclass(frozen=True)
 class Part:
-    """``junit``: the results that the command writes; None: the command itself is one test."""
+    """``junit``: the results that the command writes; None: the command itself is one test.
+
+    prepares: it makes what later parts need, and so is run even if nothing has changed.
+    unrelated: folders and files of the tree that cannot change its results.
+    """
 
     name: str
     command: list[str]
     junit: Path | None = None
     timeout_s: float = 900
     environment: dict[str, str] = field(default_factory=dict)
+    prepares: bool = False
+    unrelated: tuple[str, ...] = ()
+
+    @property
+    def file_name(self) -> str:
+        """The name, as a part of names of files."""
+        return self.name.replace(" ", "-")
 
 
 @dataclass(frozen=True)
@@ -97,7 +108,7 @@ def run_part(part: Part, folder: Path) -> Tally:
     print(f"==> {part.name}", flush=True)
     if part.junit:
         part.junit.unlink(missing_ok=True)
-    log = folder / f"{part.name.replace(' ', '-')}.log"
+    log = folder / f"{part.file_name}.log"
     started = time.monotonic()
     ended = run_command(part, log)
     trouble = (f"{part.name}: {ended.trouble}",) if ended.trouble else ()

@@ -11,6 +11,12 @@ from suite.part import Part
 
 PROCESSORS = os.cpu_count() or 1
 
+NOT_FOR_CPP = (
+    *("docs", "peers", "programs", "python", "schema", "tests/data", "tests/e2e", "tests/lab"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
+)
+"""What neither the C++ tests nor the programs that they are built with read."""
+
 
 def of_python(root: Path, results: Path) -> list[Part]:
     """Style, types, layers, then every Python test."""
@@ -36,18 +42,21 @@ def pytest(
     timeout_s: float = 900,
     processes: int = PROCESSORS,
     marks: str = "not slow",
+    unrelated: tuple[str, ...] = (),
     **environment: str,
 ) -> Part:
     """A part that pytest runs in this number of processes, with ``environment`` added.
 
     marks: an expression of pytest, which tests are run.
+    unrelated: as a part has it.
     """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
     command += ["--numprocesses", str(processes), "--dist", "worksteal", "-m", marks, *folders]
     # Not the newest build that lies about, but what `make setup` installed.
     native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
-    return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)} | environment)
+    added = {"HEAPWISE_NATIVE": str(native)} | environment
+    return Part(name, command, junit, timeout_s, added, unrelated=unrelated)
 
 
 # Under qemu the emulator's own pages count as resident, it adds a line to an aborted program's, its
@@ -78,9 +87,14 @@ def of_preset(
     targets = [*(f"{label}_tests" for label in labels), *also]
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
     return [
-        Part(f"{preset} configure", ["cmake", "--preset", preset]),
-        Part(f"{preset} build", build),
-        Part(f"{preset} tests", [*run, "--output-junit", str(junit)], junit),
+        Part(f"{preset} configure", ["cmake", "--preset", preset], prepares=True),
+        Part(f"{preset} build", build, prepares=True),
+        Part(
+            f"{preset} tests",
+            [*run, "--output-junit", str(junit)],
+            junit,
+            unrelated=NOT_FOR_CPP,
+        ),
     ]
 
 
@@ -88,7 +102,8 @@ def concurrent_experiments(preset: str, root: Path, results: Path) -> Part:
     """Experiments that start threads or processes, at smoke size, as the preset built them."""
     native = str(root / "build" / preset / "native")
     tests = "tests/sanitize/test_concurrent_experiments.py"
-    return pytest(f"{preset} experiments", results, tests, HEAPWISE_NATIVE=native)
+    name = f"{preset} experiments"
+    return pytest(name, results, tests, unrelated=NOT_FOR_CPP, HEAPWISE_NATIVE=native)
 
 
 def all_parts(root: Path, results: Path) -> list[Part]:
@@ -99,11 +114,16 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         *of_preset("asan", results, "unit", "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("asan", root, results),
         # `make setup` builds the experiments with GCC.
-        pytest("clang experiments", results, "tests/sanitize/test_other_experiments.py"),
+        pytest(
+            "clang experiments",
+            results,
+            "tests/sanitize/test_other_experiments.py",
+            unrelated=NOT_FOR_CPP,
+        ),
         *of_preset("tsan", results, "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
-        Part("models", ["tests/model/run"]),
+        Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP),
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
         pytest("golden", results, "tests/golden"),
