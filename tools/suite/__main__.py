@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from suite.lanes import run_lanes
 from suite.part import Part, run_part
 from suite.parts import all_parts, long_parts
 from suite.stamps import Stamps, run_changed
@@ -30,12 +31,13 @@ def main() -> int:
     parts = [part for part in choice(root, results) if part.name.startswith(names or ("",))]
     stamps = Stamps(results)
 
+    anyway = bool(options or names)
+
     def run(part: Part) -> Tally:
-        return run_part(part, results)
+        return run_changed(part, root, stamps, lambda it: run_part(it, results), anyway=anyway)
 
     started = time.monotonic()
-    anyway = bool(options or names)
-    tally = sum((run_changed(part, root, stamps, run, anyway=anyway) for part in parts), Tally())
+    tally = run_lanes(parts, run)
     if not parts:
         tally = Tally(failures=(f"no part is called {' '.join(names)}",))
     print(f"==> {time.monotonic() - started:.0f} s")

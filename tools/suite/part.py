@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
 import subprocess
-import sys
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from enum import Enum
 from pathlib import Path
 
 from suite.tally import Tally, read_junit
 
 SIGN_OF_LIFE_S = 30
 LAST_WORDS_LINES = 60
+
+RUNNING: set[subprocess.Popen[bytes]] = set()
+"""The commands that have been started and not waited for."""
+PRINTING = threading.Lock()
+
+
+class Lane(Enum):
+    """Beside what a part runs. The parts of one lane run one after the other."""
+
+    USUAL = 1  # uses all processors
+    BESIDE = 2  # mostly uses one, and needs nothing that a part of another lane makes
+    ALONE = 3  # measures: nothing runs beside it
 
 
 @dataclass(frozen=True)
@@ -33,6 +47,7 @@ class Part:
     environment: dict[str, str] = field(default_factory=dict)
     prepares: bool = False
     unrelated: tuple[str, ...] = ()
+    lane: Lane = Lane.USUAL
 
     @property
     def file_name(self) -> str:
@@ -65,6 +80,13 @@ def end(process: subprocess.Popen[bytes]) -> End:
     return reap(process)
 
 
+def end_all() -> None:
+    """Ends every command that runs; the threads that started them wait for them."""
+    for process in list(RUNNING):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
 def wait(process: subprocess.Popen[bytes], part: Part) -> End:
     """Waits with a sign of life."""
     started = time.monotonic()
@@ -75,7 +97,7 @@ def wait(process: subprocess.Popen[bytes], part: Part) -> End:
         while (elapsed_s := time.monotonic() - started) < part.timeout_s:
             if ended.poll(1000 * min(SIGN_OF_LIFE_S, part.timeout_s - elapsed_s)):
                 return reap(process)
-            print(f"    ... {part.name}: {time.monotonic() - started:.0f} s", flush=True)
+            show(f"    ... {part.name}: {time.monotonic() - started:.0f} s")
         return End(f"stopped after {part.timeout_s:.0f} s", end(process).processor_s)
     finally:
         os.close(descriptor)
@@ -94,18 +116,21 @@ def run_command(part: Part, log: Path) -> End:
                 env=environment,
                 start_new_session=True,
             )
+            RUNNING.add(process)
             try:
                 return wait(process, part)
             except BaseException:
                 end(process)
                 raise
+            finally:
+                RUNNING.discard(process)
     except OSError as error:
         return End(f"could not be started: {error}")
 
 
 def run_part(part: Part, folder: Path) -> Tally:
     """Runs a part and counts it. A part that did not run, or ended badly, has a failure."""
-    print(f"==> {part.name}", flush=True)
+    show(f"==> {part.name}")
     if part.junit:
         part.junit.unlink(missing_ok=True)
     log = folder / f"{part.file_name}.log"
@@ -118,18 +143,24 @@ def run_part(part: Part, folder: Path) -> Tally:
             tally += Tally(failures=trouble)
     else:
         tally = Tally(failures=trouble) if trouble else Tally(passed=1)
-    if tally.failed:
-        show_last_words(log)
     elapsed = f"{time.monotonic() - started:.0f} s, of processors {ended.processor_s:.0f} s"
-    print(f"    {tally.closing_line()}   ({elapsed})", flush=True)
+    show(
+        *(last_words(log) if tally.failed else []),
+        f"    {part.name}: {tally.closing_line()}   ({elapsed})",
+    )
     return tally
 
 
-def show_last_words(log: Path) -> None:
+def show(*lines: str) -> None:
+    """Prints the lines together, though another lane prints too."""
+    with PRINTING:
+        print(*lines, sep="\n", flush=True)
+
+
+def last_words(log: Path) -> list[str]:
     """The end of a log, for whoever cannot open it."""
     if not log.exists():
-        return
+        return []
     with log.open(errors="replace") as stream:
-        for line in deque(stream, LAST_WORDS_LINES):
-            sys.stdout.write(f"    | {line.rstrip()}\n")
-    print(f"    whole log: {log}", flush=True)
+        lines = [f"    | {line.rstrip()}" for line in deque(stream, LAST_WORDS_LINES)]
+    return [*lines, f"    whole log: {log}"]

@@ -7,7 +7,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from suite.part import Part
+from suite.part import Lane, Part
 
 PROCESSORS = os.cpu_count() or 1
 
@@ -23,7 +23,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
     tools = Path(sys.executable).parent
     return [
         Part("ruff", [str(tools / "ruff"), "check", "."]),
-        Part("mypy", [str(tools / "mypy")]),
+        Part("mypy", [str(tools / "mypy")], lane=Lane.BESIDE),
         Part(
             "layers of Python",
             [str(tools / "lint-imports")],
@@ -31,7 +31,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
         ),
         Part("layers of C++", [sys.executable, "tools/check_layers.py"]),
         pytest("lab", results, "tests/lab", marks="not slow and not alone"),
-        pytest("measuring", results, "tests/lab", marks="alone", processes=1),
+        pytest("measuring", results, "tests/lab", marks="alone", processes=1, lane=Lane.ALONE),
     ]
 
 
@@ -43,12 +43,13 @@ def pytest(
     processes: int = PROCESSORS,
     marks: str = "not slow",
     unrelated: tuple[str, ...] = (),
+    lane: Lane = Lane.USUAL,
     **environment: str,
 ) -> Part:
     """A part that pytest runs in this number of processes, with ``environment`` added.
 
     marks: an expression of pytest, which tests are run.
-    unrelated: as a part has it.
+    unrelated, lane: as a part has them.
     """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
@@ -56,7 +57,7 @@ def pytest(
     # Not the newest build that lies about, but what `make setup` installed.
     native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
     added = {"HEAPWISE_NATIVE": str(native)} | environment
-    return Part(name, command, junit, timeout_s, added, unrelated=unrelated)
+    return Part(name, command, junit, timeout_s, added, unrelated=unrelated, lane=lane)
 
 
 # Under qemu the emulator's own pages count as resident, it adds a line to an aborted program's, its
@@ -123,14 +124,15 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         *of_preset("tsan", results, "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
-        Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP),
+        Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
         pytest("golden", results, "tests/golden"),
-        pytest("fuzz", results, "tests/fuzz"),
+        # Each process would build the fuzzer, all in the same folder.
+        pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
         pytest("preload", results, "tests/preload"),
         # Each process would build the library again.
-        pytest("install", results, "tests/install", processes=1),
+        pytest("install", results, "tests/install", processes=1, lane=Lane.BESIDE),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
         pytest("e2e", results, "tests/e2e", timeout_s=1200),
     ]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from suite.part import Part
+from suite.part import Part, show
 from suite.tally import Tally
 
 NOT_OF_THE_TREE = {"build", "dist", ".git", ".venv", ".heapwise", ".hypothesis"}
@@ -112,7 +112,7 @@ def run_changed(
     if not (anyway or part.prepares):
         earlier = stamps.find(part, inputs)
         if earlier:
-            print(f"==> {part.name}\n    {earlier.closing_line()}", flush=True)
+            show(f"==> {part.name}: {earlier.closing_line()}")
             return earlier
     stamps.remove(part)
     tally = run(part)
