@@ -6,6 +6,8 @@ include(doctest)
 add_library(doctest_main OBJECT "${CMAKE_CURRENT_LIST_DIR}/doctest_main.cpp")
 target_link_libraries(doctest_main PUBLIC doctest::doctest)
 target_compile_features(doctest_main PUBLIC cxx_std_20)
+# A check becomes one call, in which no exception is caught: it ends the test, which has failed.
+target_compile_definitions(doctest_main PUBLIC DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
 
 function(add_unit_tests folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT_S" "")
