@@ -46,7 +46,7 @@ bool child_ends_well(const Body& body) {
     body();
     ::_exit(0);
   }
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds{20};
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::seconds{60};
   int status = 0;
   while (::waitpid(child, &status, WNOHANG) == 0) {
     if (std::chrono::steady_clock::now() > patience) ::kill(child, SIGKILL);
