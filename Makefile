@@ -6,7 +6,8 @@ help: ; @sed -n 's/^## //p' Makefile
 setup: ; @tools/setup
 ## make demo     setup, then a real comparison and a report (ten minutes at the most)
 demo: ; @tools/setup && tools/demo
-## make test     setup, then every test; the last line is `N passed, N failed`
+## make test     setup, then every test that has changed since it passed (tools/test --all: every
+##               test); the last line is `N passed, N failed`
 test: ; @tools/test
 ## make test-long  programs of all kinds under our malloc, every moment for a fault, an hour of
 ##               fuzzing, 1,000 random campaigns for each promise of the statistics (three hours)

@@ -6,6 +6,26 @@ include(doctest)
 add_library(doctest_main OBJECT "${CMAKE_CURRENT_LIST_DIR}/doctest_main.cpp")
 target_link_libraries(doctest_main PUBLIC doctest::doctest)
 target_compile_features(doctest_main PUBLIC cxx_std_20)
+# A check becomes one call, in which no exception is caught: it ends the test, which has failed.
+target_compile_definitions(doctest_main PUBLIC DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+
+# The usual headers, compiled once for each way in which tests are compiled. A build whose tests
+# include all that they need without it (dev) shows that nothing is missing. Compilers called through
+# ccache do without: it refuses what was compiled so, unless it is told to be less careful.
+if(HEAPWISE_PRECOMPILE_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
+  set(usual_headers <algorithm> <array> <atomic> <cstdint> <cstdio> <cstring> <memory> <new> <set>
+    <string> <thread> <vector> <doctest/doctest.h>)
+  foreach(way IN ITEMS usual quick)
+    add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
+    set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF)
+    target_link_libraries(${way}_headers PRIVATE heapwise_static heapwise_warnings doctest_main)
+    target_compile_definitions(${way}_headers PRIVATE _GNU_SOURCE)
+    target_precompile_headers(${way}_headers PRIVATE ${usual_headers})
+  endforeach()
+  if(HEAPWISE_SANITIZE)
+    target_compile_options(quick_headers PRIVATE -O0)
+  endif()
+endif()
 
 function(add_unit_tests folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT_S" "")
@@ -28,6 +48,17 @@ function(add_unit_tests folder)
       heapwise_static heapwise_warnings doctest_main)
     if(TARGET heapwise_bench)
       target_link_libraries(${target} PRIVATE heapwise_bench)
+    endif()
+    # A sanitizer sees no less in what is not optimized, and clang compiles it in a third of the time.
+    # Stress needs the speed; on the stack, what is not optimized keeps pointers for the collector.
+    set(way quick)
+    if(folder STREQUAL "stress" OR file MATCHES "^gc")
+      set(way usual)
+    elseif(HEAPWISE_SANITIZE)
+      target_compile_options(${target} PRIVATE -O0)
+    endif()
+    if(TARGET ${way}_headers)
+      target_precompile_headers(${target} REUSE_FROM ${way}_headers)
     endif()
     doctest_discover_tests(${target}
       TEST_PREFIX "${name}: "

@@ -1,5 +1,6 @@
 """Runs the parts, or those whose names begin with the arguments, and closes with a count.
 
+``--all``: also parts that passed before and have not changed since; so do names of parts.
 ``--long``: not the parts of every change, but those that take long.
 """
 
@@ -10,11 +11,13 @@ import sys
 import time
 from pathlib import Path
 
-from suite.part import run_part
+from suite.lanes import run_lanes
+from suite.part import Part, run_part
 from suite.parts import all_parts, long_parts
+from suite.stamps import Stamps, run_changed
 from suite.tally import Tally
 
-LONG = "--long"
+ALL, LONG = "--all", "--long"
 
 
 def main() -> int:
@@ -22,17 +25,26 @@ def main() -> int:
     results = root / "build" / "test"
     results.mkdir(parents=True, exist_ok=True)
     os.environ.pop("PYTHONPATH", None)
-    names = [word for word in sys.argv[1:] if word != LONG]
-    wanted = tuple(names) or ("",)
-    choice = long_parts if LONG in sys.argv[1:] else all_parts
-    parts = [part for part in choice(root, results) if part.name.startswith(wanted)]
+    options = {word for word in sys.argv[1:] if word in (ALL, LONG)}
+    names = tuple(word for word in sys.argv[1:] if word not in options)
+    choice = long_parts if LONG in options else all_parts
+    parts = [part for part in choice(root, results) if part.name.startswith(names or ("",))]
+    stamps = Stamps(results)
+
+    anyway = bool(options or names)
+
+    def run(part: Part) -> Tally:
+        return run_changed(part, root, stamps, lambda it: run_part(it, results), anyway=anyway)
+
     started = time.monotonic()
-    tally = sum((run_part(part, results) for part in parts), Tally())
+    tally = run_lanes(parts, run)
     if not parts:
-        tally = Tally(failures=(f"no part is called {' '.join(wanted)}",))
+        tally = Tally(failures=(f"no part is called {' '.join(names)}",))
     print(f"==> {time.monotonic() - started:.0f} s")
     for failure in tally.failures:
         print(f"FAILED  {failure}")
+    if tally.unchanged:
+        print("Parts that passed and have not changed were not run: tools/test --all runs them.")
     print(tally.closing_line())
     return 1 if tally.failed else 0
 

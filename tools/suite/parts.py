@@ -7,9 +7,15 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from suite.part import Part
+from suite.part import Lane, Part
 
 PROCESSORS = os.cpu_count() or 1
+
+NOT_FOR_CPP = (
+    *("docs", "peers", "programs", "python", "schema", "tests/data", "tests/e2e", "tests/lab"),
+    *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
+)
+"""What neither the C++ tests nor the programs that they are built with read."""
 
 
 def of_python(root: Path, results: Path) -> list[Part]:
@@ -17,7 +23,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
     tools = Path(sys.executable).parent
     return [
         Part("ruff", [str(tools / "ruff"), "check", "."]),
-        Part("mypy", [str(tools / "mypy")]),
+        Part("mypy", [str(tools / "mypy")], lane=Lane.BESIDE),
         Part(
             "layers of Python",
             [str(tools / "lint-imports")],
@@ -25,7 +31,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
         ),
         Part("layers of C++", [sys.executable, "tools/check_layers.py"]),
         pytest("lab", results, "tests/lab", marks="not slow and not alone"),
-        pytest("measuring", results, "tests/lab", marks="alone", processes=1),
+        pytest("measuring", results, "tests/lab", marks="alone", processes=1, lane=Lane.ALONE),
     ]
 
 
@@ -36,18 +42,22 @@ def pytest(
     timeout_s: float = 900,
     processes: int = PROCESSORS,
     marks: str = "not slow",
+    unrelated: tuple[str, ...] = (),
+    lane: Lane = Lane.USUAL,
     **environment: str,
 ) -> Part:
     """A part that pytest runs in this number of processes, with ``environment`` added.
 
     marks: an expression of pytest, which tests are run.
+    unrelated, lane: as a part has them.
     """
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
     command += ["--numprocesses", str(processes), "--dist", "worksteal", "-m", marks, *folders]
     # Not the newest build that lies about, but what `make setup` installed.
     native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
-    return Part(name, command, junit, timeout_s, {"HEAPWISE_NATIVE": str(native)} | environment)
+    added = {"HEAPWISE_NATIVE": str(native)} | environment
+    return Part(name, command, junit, timeout_s, added, unrelated=unrelated, lane=lane)
 
 
 # Under qemu the emulator's own pages count as resident, it adds a line to an aborted program's, its
@@ -79,37 +89,51 @@ def of_preset(
     targets = [*(f"{label}_tests" for label in labels), *also]
     build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
     return [
-        Part(f"{preset} configure", ["cmake", "--preset", preset]),
-        Part(f"{preset} build", build),
-        Part(f"{preset} tests", [*run, "--output-junit", str(junit)], junit),
+        Part(f"{preset} configure", ["cmake", "--preset", preset], prepares=True),
+        Part(f"{preset} build", build, prepares=True),
+        Part(
+            f"{preset} tests",
+            [*run, "--output-junit", str(junit)],
+            junit,
+            unrelated=NOT_FOR_CPP,
+        ),
     ]
 
 
 def concurrent_experiments(preset: str, root: Path, results: Path) -> Part:
     """Experiments that start threads or processes, at smoke size, as the preset built them."""
     native = str(root / "build" / preset / "native")
-    return pytest(f"{preset} experiments", results, "tests/sanitize", HEAPWISE_NATIVE=native)
+    tests = "tests/sanitize/test_concurrent_experiments.py"
+    name = f"{preset} experiments"
+    return pytest(name, results, tests, unrelated=NOT_FOR_CPP, HEAPWISE_NATIVE=native)
 
 
 def all_parts(root: Path, results: Path) -> list[Part]:
     """Everything."""
     return [
-        # The experiments are built by `make setup` with GCC, and below with clang.
         *of_preset("dev", results, "unit", "contract", "stress"),
         *of_python(root, results),
-        *of_preset("asan", results, "unit", "contract", "stress", also=("all_experiments",)),
+        *of_preset("asan", results, "unit", "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("asan", root, results),
-        *of_preset("tsan", results, "contract", "stress", also=("all_experiments",)),
+        # `make setup` builds the experiments with GCC.
+        pytest(
+            "clang experiments",
+            results,
+            "tests/sanitize/test_other_experiments.py",
+            unrelated=NOT_FOR_CPP,
+        ),
+        *of_preset("tsan", results, "contract", "stress", also=("concurrent_experiments",)),
         concurrent_experiments("tsan", root, results),
         *of_preset("aarch64", results, "unit", "contract", without=NOT_UNDER_QEMU),
-        Part("models", ["tests/model/run"]),
+        Part("models", ["tests/model/run"], unrelated=NOT_FOR_CPP, lane=Lane.BESIDE),
         pytest("headers", results, "tests/headers"),
         pytest("conformance", results, "tests/conformance", "tests/attack"),
         pytest("golden", results, "tests/golden"),
-        pytest("fuzz", results, "tests/fuzz"),
+        # Each process would build the fuzzer, all in the same folder.
+        pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
         pytest("preload", results, "tests/preload"),
         # Each process would build the library again.
-        pytest("install", results, "tests/install", processes=1),
+        pytest("install", results, "tests/install", processes=1, lane=Lane.BESIDE),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
         pytest("e2e", results, "tests/e2e", timeout_s=1200),
     ]

@@ -11,17 +11,22 @@ PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
 @dataclass(frozen=True)
 class Tally:
-    """How many tests passed and were skipped, and the names of those that failed."""
+    """How many tests passed and were skipped, and the names of those that failed.
+
+    unchanged: how many of those that passed did so in an earlier run, and were not run again.
+    """
 
     passed: int = 0
     skipped: int = 0
     failures: tuple[str, ...] = ()
+    unchanged: int = 0
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(
             self.passed + other.passed,
             self.skipped + other.skipped,
             self.failures + other.failures,
+            self.unchanged + other.unchanged,
         )
 
     @property
@@ -29,9 +34,13 @@ class Tally:
         return len(self.failures)
 
     def closing_line(self) -> str:
-        """``12 passed, 0 failed``, and the skipped ones where there are any."""
+        """``12 passed, 0 failed``, and the skipped and unchanged ones if there are any."""
         line = f"{self.passed} passed, {self.failed} failed"
-        return f"{line}, {self.skipped} skipped" if self.skipped else line
+        if self.skipped:
+            line += f", {self.skipped} skipped"
+        if self.unchanged:
+            line += f" ({self.unchanged} unchanged since they passed)"
+        return line
 
 
 def outcome(case: ET.Element) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -87,3 +88,15 @@ def test_a_bad_end_after_good_results_is_a_failure(tmp_path: Path) -> None:
 def test_closing_line() -> None:
     assert Tally(3).closing_line() == "3 passed, 0 failed"
     assert Tally(3, 1, ("a", "b")).closing_line() == "3 passed, 2 failed, 1 skipped"
+
+
+def test_time_of_processors_is_shown_beside_elapsed_time(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command that its command starts and waits for counts too."""
+    busy = "import time\nwhile time.process_time() < 0.6: pass"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {busy!r}])"
+    assert run_part(Part("it", [sys.executable, "-c", code]), tmp_path) == Tally(passed=1)
+    shown = re.search(r"\((\d+) s, of processors (\d+) s\)", capsys.readouterr().out)
+    assert shown is not None
+    assert int(shown[2]) >= 1

@@ -1,0 +1,13 @@
+# Compiles through ccache if it is installed and the user has not chosen a launcher, so that a second
+# clone of the same sources, which lies elsewhere, compiles nothing again.
+
+find_program(HEAPWISE_CCACHE ccache)
+mark_as_advanced(HEAPWISE_CCACHE)
+if(HEAPWISE_CCACHE)
+  foreach(language IN ITEMS C CXX)
+    if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
+      set(CMAKE_${language}_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+        "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${HEAPWISE_CCACHE}")
+    endif()
+  endforeach()
+endif()

@@ -1,0 +1,1 @@
+// Brings precompiled headers into being.
