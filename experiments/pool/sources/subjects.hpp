@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
+#include "sources/bare_list.hpp"
 #include "sources/boost.hpp"
 #include "sources/foonathan.hpp"
 #include "sources/locked.hpp"
@@ -42,6 +43,7 @@ std::vector<subject> for_one_thread() {
       {"thread_cached_handle", "heapwise::pool<thread_cached>::local()",
        Measure<ours_by_handle<heapwise::thread_cached>>::run},
       malloc_subject<Measure>(),
+      {"bare_list", "a list of free blocks, nothing else", Measure<bare_list>::run},
       {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource",
        Measure<pmr_unsynchronized>::run},
       {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
@@ -59,10 +61,12 @@ std::vector<subject> for_one_thread() {
   return subjects;
 }
 
-/// Subjects that several threads may use at once.
+/// Subjects that several threads may use at once; the first only where there is but one.
 template <template <class> class Measure, template <class> class MeasureLocal>
 std::vector<subject> for_many_threads() {
   std::vector<subject> subjects{
+      {"unsynchronized", "heapwise::pool<unsynchronized>, for one thread",
+       Measure<ours<heapwise::unsynchronized>>::run},
       {"mutex", "heapwise::pool<mutex>", Measure<ours<heapwise::mutex>>::run},
       {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
       {"thread_cached", "heapwise::pool<thread_cached>",
@@ -91,6 +95,10 @@ std::vector<subject> for_many_threads() {
 /// True for malloc's own source: only its loops are counted as calls of malloc.
 template <class Source>
 inline constexpr bool calls_malloc = std::is_same_v<Source, system_malloc>;
+
+/// True for what one thread may use at a time.
+template <class Source>
+inline constexpr bool is_for_one_thread = std::is_same_v<Source, ours<heapwise::unsynchronized>>;
 
 /// True for what cannot be told in advance how many blocks there will be.
 template <class Source>
