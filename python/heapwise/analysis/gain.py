@@ -14,6 +14,9 @@ from heapwise.wording.numbers import TIME_UNITS
 PEAK = "peak_resident"
 """The quantity that holds the most memory a process had at once."""
 
+PROCESSOR_TIME = "processor_time"
+"""That of all threads of the process, also of those that an allocator starts for itself."""
+
 
 def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:
     """As its experiment declares it. Raises KeyError for a quantity that none declares."""
@@ -46,7 +49,7 @@ def _sides(evidence: Evidence, cell: Cell, subject: str, rival: str) -> tuple[Si
 
 def is_main(quantity: Quantity) -> bool:
     """A throughput or a mean time; quantiles of single calls are rows of their own kind."""
-    return is_speed(quantity) and not is_quantile(quantity)
+    return is_speed(quantity) and not is_quantile(quantity) and quantity.name != PROCESSOR_TIME
 
 
 def main_rows(evidence: Evidence, family: str) -> list[Cell]:
@@ -54,8 +57,8 @@ def main_rows(evidence: Evidence, family: str) -> list[Cell]:
     found: list[Cell] = []
     for experiment in evidence.stored.run.experiments:
         if experiment.family == family:
-            cells = [c for c in evidence.table
-                     if c.experiment == experiment.id and is_main(quantity_of(evidence, c))]
+            cells = [c for c in evidence.table if c.experiment == experiment.id
+                     and not c.is_diagnostic and is_main(quantity_of(evidence, c))]
             found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 
