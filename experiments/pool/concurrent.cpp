@@ -18,9 +18,7 @@ void measure_with(cell& given, Way way) {
   const std::size_t count = given.size("iterations");
   const std::size_t bytes = given.size("block_size");
   const auto threads = static_cast<int>(given.integer("threads"));
-  if (pools::is_for_one_thread<Source> && threads > 1) {
-    given.refuse("threads", "this pool is for one thread");
-  }
+  pools::refuse_more_threads<Source>(given);
   const std::size_t pairs = count * static_cast<std::size_t>(threads);
   given.each_repeat([&](sample& yields) {
     Source source{{.block_size = bytes,
@@ -87,7 +85,7 @@ const experiment question{
     .quantities = {{"alloc_free", "ns/op", better::lower,
                     "wall time over all pairs; one op is a pair, with the use of the block"},
                    processor_time},
-    .subjects = pools::for_many_threads<measure, measure_local>(),
+    .subjects = pools::for_one_or_many_threads<measure, measure_local>(),
     .baseline = "malloc@glibc",
     .repeats = 6,
     .seed = "000_2e06d77cf9740409.txt",

@@ -61,12 +61,10 @@ std::vector<subject> for_one_thread() {
   return subjects;
 }
 
-/// Subjects that several threads may use at once; the first only where there is but one.
+/// Subjects that several threads may use at once.
 template <template <class> class Measure, template <class> class MeasureLocal>
 std::vector<subject> for_many_threads() {
   std::vector<subject> subjects{
-      {"unsynchronized", "heapwise::pool<unsynchronized>, for one thread",
-       Measure<ours<heapwise::unsynchronized>>::run},
       {"mutex", "heapwise::pool<mutex>", Measure<ours<heapwise::mutex>>::run},
       {"lock_free", "heapwise::pool<lock_free>", Measure<ours<heapwise::lock_free>>::run},
       {"thread_cached", "heapwise::pool<thread_cached>",
@@ -92,13 +90,26 @@ std::vector<subject> for_many_threads() {
   return subjects;
 }
 
+/// The same and, where there is but one thread, the pool for one thread.
+template <template <class> class Measure, template <class> class MeasureLocal>
+std::vector<subject> for_one_or_many_threads() {
+  std::vector<subject> subjects = for_many_threads<Measure, MeasureLocal>();
+  subjects.insert(subjects.begin(), {"unsynchronized", "heapwise::pool<unsynchronized>, one thread",
+                                     Measure<ours<heapwise::unsynchronized>>::run});
+  return subjects;
+}
+
+/// Ends the cell if the source is for one thread and there are more.
+template <class Source>
+void refuse_more_threads(const heapwise::bench::cell& given) {
+  if (std::is_same_v<Source, ours<heapwise::unsynchronized>> && given.integer("threads") > 1) {
+    given.refuse("threads", "this pool is for one thread");
+  }
+}
+
 /// True for malloc's own source: only its loops are counted as calls of malloc.
 template <class Source>
 inline constexpr bool calls_malloc = std::is_same_v<Source, system_malloc>;
-
-/// True for what one thread may use at a time.
-template <class Source>
-inline constexpr bool is_for_one_thread = std::is_same_v<Source, ours<heapwise::unsynchronized>>;
 
 /// True for what cannot be told in advance how many blocks there will be.
 template <class Source>
