@@ -183,7 +183,7 @@ const experiment question{
         "first "
         "of which is dropped. "
         "unsynchronized is missing: two threads may not share it.",
-    .parameters = {{"blocks", "handed over in all", {600'000}, {12'000}, "", 3 * batch},
+    .parameters = {{"blocks", "handed over in all", {600'000}, {6'000}, "", 3 * batch},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
                    touch_parameter({"write"}),
                    {"on_the_way", "blocks in each ring, at most", {64, 16'384}, {64, 16'384}},

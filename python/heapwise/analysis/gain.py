@@ -24,7 +24,9 @@ def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:
 
 
 def is_speed(quantity: Quantity) -> bool:
-    """A time, or a number of operations a second."""
+    """How long something takes, or how many operations there are in a second."""
+    if quantity.name == PROCESSOR_TIME:
+        return False
     return quantity.unit in TIME_UNITS or (
         quantity.better == "higher" and quantity.unit.endswith("/s"))
 
@@ -49,7 +51,7 @@ def _sides(evidence: Evidence, cell: Cell, subject: str, rival: str) -> tuple[Si
 
 def is_main(quantity: Quantity) -> bool:
     """A throughput or a mean time; quantiles of single calls are rows of their own kind."""
-    return is_speed(quantity) and not is_quantile(quantity) and quantity.name != PROCESSOR_TIME
+    return is_speed(quantity) and not is_quantile(quantity)
 
 
 def main_rows(evidence: Evidence, family: str) -> list[Cell]:

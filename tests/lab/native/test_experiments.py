@@ -69,6 +69,8 @@ def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
         assert figure.quantity in {q.name for q in experiment.quantities}
         assert set(figure.parameters) <= {p.name for p in experiment.parameters}
     assert all(s.available or s.reason for s in experiment.subjects)
+    for use in (p for p in experiment.parameters if p.name == "touch"):
+        assert "none" not in use.default, "a diagnostic, which a run must ask for"
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
