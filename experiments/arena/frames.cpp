@@ -170,6 +170,9 @@ const experiment question{
     .baseline = "pmr_monotonic",
     .repeats = 1,
     .dropped_repeats = 0,
+    .answers = {{.quantity = "allocation", .subject = "arena", .over = "pmr_monotonic"},
+                {.quantity = "reserved_over_frame", .subject = "arena", .over = "pmr_buffer"}},
+    .work_parameters = {"requests", "touch"},
 };
 
 } // namespace

@@ -135,6 +135,20 @@ const experiment question{
                      of_seed("lock_free", "free", 22.73, seed_000),
                      of_seed("malloc", "alloc_fresh", 71, seed_000),
                      of_seed("malloc", "free", 41, seed_000)},
+    .answers = {{.quantity = "alloc_fresh",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}},
+                {.quantity = "free",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}},
+                {.quantity = "alloc_reused",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}}},
+    .yardsticks = {"bare_list"},
+    .work_parameters = {"block_size", "touch"},
 };
 
 } // namespace

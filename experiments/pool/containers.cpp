@@ -153,6 +153,14 @@ const experiment question{
     .baseline = "malloc@glibc",
     .repeats = 1,
     .dropped_repeats = 0,
+    .answers = {{.quantity = "build", .subject = "unsynchronized", .over = "boost_fast_pool"},
+                {.quantity = "walk_churned",
+                 .subject = "unsynchronized",
+                 .over = "boost_fast_pool"},
+                {.quantity = "peak_resident",
+                 .subject = "unsynchronized",
+                 .over = "unsynchronized_exact"}},
+    .work_parameters = {"container", "node_bytes"},
 };
 
 } // namespace

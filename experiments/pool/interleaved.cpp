@@ -72,7 +72,8 @@ const experiment question{
         "op is one pair. touch=write writes one byte of the block in each pair, as in the seeds. "
         "The C library leaves the atomic instructions of its locks out while a process has one "
         "thread: company=none shows a mutex as a program without threads pays for it, "
-        "company=sleeping as one with threads does. What allocators do "
+        "company=sleeping as one with threads does. How much that is depends on the processor. "
+        "What allocators do "
         "once, at their first allocation, is done before. What is a template is inlined into the "
         "loop, what comes from a library is called: "
         "that is part of the answer.",
@@ -93,13 +94,16 @@ const experiment question{
                      of_seed("malloc", 49.916, seed_001), of_seed("unsynchronized", 9.32, seed_000),
                      of_seed("mutex", 47.19, seed_000), of_seed("lock_free", 31.74, seed_000),
                      of_seed("malloc", 47, seed_000)},
-    .expectations = {{.says = "a lock costs more once the process has a second thread",
-                      .quantity = "alloc_free",
-                      .subject = "mutex",
-                      .over = "mutex",
-                      .parameters = {{"company", "sleeping"}},
-                      .over_parameters = {{"company", "none"}},
-                      .at_least = 1.2}},
+    .answers = {{.quantity = "alloc_free",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"company", "none"}}},
+                {.quantity = "alloc_free",
+                 .subject = "mutex",
+                 .parameters = {{"touch", "write"}, {"company", "sleeping"}},
+                 .over_parameters = {{"company", "none"}}}},
+    .yardsticks = {"bare_list"},
+    .work_parameters = {"touch"},
 };
 
 } // namespace

@@ -106,6 +106,7 @@ const experiment question{
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
     .seed = "000_2e06d77cf9740409.txt",
+    .yardsticks = {"bare_list"},
 };
 
 } // namespace

@@ -108,6 +108,11 @@ const experiment question{
     .subjects = pools::for_one_or_many_threads<measure, measure_local>(),
     .baseline = "malloc@glibc",
     .repeats = 4,
+    .answers = {{.quantity = "alloc_free",
+                 .subject = "thread_cached",
+                 .parameters = {{"pools", 2000}, {"threads", 1}},
+                 .over_parameters = {{"pools", 1}}}},
+    .work_parameters = {"touch"},
 };
 
 } // namespace

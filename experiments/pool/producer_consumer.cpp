@@ -199,6 +199,15 @@ const experiment question{
     .subjects = pools::for_many_threads<measure, measure_local>(),
     .baseline = "malloc@glibc",
     .repeats = 4,
+    .answers = {{.quantity = "block",
+                 .subject = "thread_cached",
+                 .over = "mutex",
+                 .parameters = {{"shape", "one_to_one"}}},
+                {.quantity = "alloc",
+                 .subject = "thread_cached",
+                 .over = "mutex",
+                 .parameters = {{"shape", "one_to_one"}}}},
+    .work_parameters = {"touch", "shape"},
 };
 
 } // namespace

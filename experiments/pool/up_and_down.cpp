@@ -96,6 +96,12 @@ const experiment question{
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
     .repeats = 5,
+    .answers = {{.quantity = "alloc_free",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}}},
+    .yardsticks = {"bare_list"},
+    .work_parameters = {"block_size", "touch"},
 };
 
 } // namespace

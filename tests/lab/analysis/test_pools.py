@@ -13,7 +13,7 @@ from heapwise.analysis import analyse, goal_line
 from heapwise.analysis.as_json import to_json
 from heapwise.analysis.standing import standings
 from heapwise.evidence import Evidence
-from heapwise.model import Goal, Parameter
+from heapwise.model import Answer, Goal, Parameter
 from heapwise.store import StoredRun
 
 
@@ -30,8 +30,9 @@ def crossed(stored: StoredRun, name: str, *values: Any) -> StoredRun:
                               parameters={**p.parameters, name: value}) for p in stored.processes]
         samples += [replace(s, process=s.process + first,
                             parameters={**s.parameters, name: value}) for s in stored.samples]
-    experiments = [replace(e, parameters=[*e.parameters, Parameter(name, name, list(values),
-                                                                   list(values))])
+    declared = Parameter(name, name, list(values), list(values))
+    answer = Answer("free", "unsynchronized", "boost_pool")
+    experiments = [replace(e, parameters=[*e.parameters, declared], answers=[answer])
                    for e in stored.run.experiments]
     return replace(stored, run=replace(stored.run, experiments=experiments), processes=processes,
                    samples=samples)
@@ -81,6 +82,7 @@ def test_nothing_is_said_of_blocks_that_nobody_uses() -> None:
     assert "none" not in said.replace("null", "")
     assert {f.cell.parameters["touch"] for f in result.findings} == {"write", "all"}
     assert {s.cell.parameters["touch"] for s in standings(Evidence(stored))} == {"write", "all"}
+    assert any(f.answer for f in result.findings)
     assert result.goals
     assert result.headlines
     only = analyse(Evidence(bulk("none")))
