@@ -65,16 +65,18 @@ function(heapwise_flags variable)
   set(${variable} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# Families whose experiments start threads or processes. With a sanitizer they are the ones that are
+# Families whose experiments start threads or processes, and some of another. With a sanitizer they are the ones that are
 # built unless others are asked for: no race is to be found in a loop on one thread.
 set(HEAPWISE_CONCURRENT_FAMILIES concurrency ipc memory network)
+set(HEAPWISE_CONCURRENT_EXPERIMENTS pool/producer_consumer)
 
 set(HEAPWISE_ALIGNED_FAMILIES cpu containers language syscalls ipc)
 
 function(add_experiment file family name)
   set(target experiment_${family}_${name})
   add_executable(${target} "${file}")
-  if(HEAPWISE_SANITIZE AND NOT family IN_LIST HEAPWISE_CONCURRENT_FAMILIES)
+  if(HEAPWISE_SANITIZE AND NOT family IN_LIST HEAPWISE_CONCURRENT_FAMILIES
+     AND NOT "${family}/${name}" IN_LIST HEAPWISE_CONCURRENT_EXPERIMENTS)
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})

@@ -38,6 +38,11 @@ struct quantity {
   std::string_view restates = ""; ///< the quantity of which it is another form, as its inverse
 };
 
+/// For experiments some of whose subjects have threads of their own; sample::set_processor_time.
+inline constexpr quantity processor_time{
+    "processor_time", "ns/op", better::lower,
+    "processor time of all threads of the process, those of the allocator included"};
+
 /// `malloc` is expanded by the runner into one subject per preloadable allocator.
 enum class subject_kind { inlined, malloc };
 

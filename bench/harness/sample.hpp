@@ -55,12 +55,14 @@ class sample {
   std::uint64_t measure(std::uint64_t operations, Work&& work) {
     saw_cpu();
     const kernel_counts before = kernel_counts::now();
+    const std::uint64_t start_cpu_ns = process_cpu_ns();
     clobber();
     const std::uint64_t start_ns = now_ns();
     work();
     clobber();
     if (plant_ns_ > 0) plant(operations);
     const std::uint64_t elapsed_ns = now_ns() - start_ns;
+    processor_ns_ += process_cpu_ns() - start_cpu_ns;
     add_region(elapsed_ns, operations, before);
     saw_cpu();
     return elapsed_ns;
@@ -89,7 +91,17 @@ class sample {
     add_region(time.wall_ns, operations(), before);
     cpus_.add(time.cpus);
     threads_ = threads;
+    processor_ns_ += time.processor_ns;
     return time.wall_ns;
+  }
+
+  /// Processor time of all regions so far, of every thread that the process had meanwhile: also of
+  /// those that a subject starts for itself, to do elsewhere what is not timed then.
+  [[nodiscard]] std::uint64_t processor_ns() const noexcept { return processor_ns_; }
+
+  /// Sets the quantity `processor_time`, in nanoseconds per operation.
+  void set_processor_time(std::uint64_t operations) {
+    set("processor_time", per_operation(processor_ns_, operations));
   }
 
   /// Sets a quantity's value in the unit that the experiment declares for it.
@@ -123,6 +135,7 @@ class sample {
   double values_[most_quantities] = {};
   bool known_[most_quantities] = {};
   std::uint64_t elapsed_ns_ = 0;
+  std::uint64_t processor_ns_ = 0;
   std::uint64_t shortest_region_ns_ = UINT64_MAX;
   std::uint64_t operations_ = 0;
   kernel_counts counted_;

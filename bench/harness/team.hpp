@@ -57,15 +57,19 @@ class team_member {
   void start() noexcept {
     line_->arrive_and_wait();
     cpus_.insert_current();
+    start_processor_ns_ = process_cpu_ns();
     start_ns_ = now_ns();
   }
   void stop() noexcept {
     stop_ns_ = now_ns();
+    stop_processor_ns_ = process_cpu_ns();
     cpus_.insert_current();
   }
 
   [[nodiscard]] std::uint64_t start_ns() const noexcept { return start_ns_; }
   [[nodiscard]] std::uint64_t stop_ns() const noexcept { return stop_ns_; }
+  [[nodiscard]] std::uint64_t start_processor_ns() const noexcept { return start_processor_ns_; }
+  [[nodiscard]] std::uint64_t stop_processor_ns() const noexcept { return stop_processor_ns_; }
   [[nodiscard]] const cpu_list& cpus() const noexcept { return cpus_; }
 
  private:
@@ -73,12 +77,15 @@ class team_member {
   start_line* line_;
   std::uint64_t start_ns_ = 0;
   std::uint64_t stop_ns_ = 0;
+  std::uint64_t start_processor_ns_ = 0;
+  std::uint64_t stop_processor_ns_ = 0;
   cpu_list cpus_;
 };
 
 struct team_time {
-  std::uint64_t wall_ns = 0; ///< from the first start to the last stop
-  cpu_list cpus;             ///< where the threads were seen
+  std::uint64_t wall_ns = 0;      ///< from the first start to the last stop
+  std::uint64_t processor_ns = 0; ///< of all threads of the process in that time
+  cpu_list cpus;                  ///< where the threads were seen
 };
 
 /// Runs `body(team_member&)` on `threads` new threads; every body must call start and stop once.
@@ -93,12 +100,17 @@ team_time run_team(int threads, Body&& body) {
   team_time time;
   std::uint64_t first = UINT64_MAX;
   std::uint64_t last = 0;
+  std::uint64_t first_processor = UINT64_MAX;
+  std::uint64_t last_processor = 0;
   for (const auto& member : members) {
     first = std::min(first, member.start_ns());
     last = std::max(last, member.stop_ns());
+    first_processor = std::min(first_processor, member.start_processor_ns());
+    last_processor = std::max(last_processor, member.stop_processor_ns());
     time.cpus.add(member.cpus());
   }
   time.wall_ns = last - first;
+  time.processor_ns = last_processor - first_processor;
   return time;
 }
 

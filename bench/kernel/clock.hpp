@@ -17,6 +17,14 @@ inline constexpr clockid_t measuring_clock = CLOCK_MONOTONIC;
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
+/// Processor time that all threads of this process have had. A system call.
+[[nodiscard]] inline std::uint64_t process_cpu_ns() noexcept {
+  timespec time{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
 struct clock_quality {
   double resolution_ns; ///< the smallest step ever seen, at least what the kernel claims
   double overhead_ns;   ///< one reading, the least of several batches

@@ -17,10 +17,11 @@ struct parcel {
 };
 
 /// Parcels go in and out by whole batches, so that the ring costs little beside malloc and free.
-class parcel_ring {
+template <std::size_t batches>
+class ring_of_parcels {
  public:
   static constexpr std::size_t batch = 64;
-  static constexpr std::size_t capacity = 256 * batch;
+  static constexpr std::size_t capacity = batches * batch;
 
   /// Waits for room, then lets `fill(parcel&)` write each of the batch.
   template <class Fill>
@@ -56,5 +57,7 @@ class parcel_ring {
   alignas(64) std::atomic<std::size_t> read_{0};
   alignas(64) std::array<parcel, capacity> parcels_{};
 };
+
+using parcel_ring = ring_of_parcels<256>;
 
 } // namespace heapwise::bench

@@ -2,6 +2,7 @@
 #include "harness/mapped_array.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"
+#include "workload/block_use.hpp"
 
 namespace {
 
@@ -22,9 +23,12 @@ struct measure {
   static void run(cell& given) {
     const mapped_array<void*> blocks{given.size("iterations")};
     resident_meter meter;
-    given.each_repeat([&](sample& yields) { one_repeat(given, yields, blocks, meter); });
+    with_touching(given, [&]<touching how> {
+      given.each_repeat([&](sample& yields) { one_repeat<how>(given, yields, blocks, meter); });
+    });
   }
 
+  template <touching how>
   static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks,
                          resident_meter& meter) {
     const std::size_t count = blocks.size();
@@ -34,7 +38,7 @@ struct measure {
     yields.time("alloc", count, [&] {
       for (void*& block : blocks) {
         block = source.allocate(bytes);
-        touch(block);
+        use_new<how>(block, bytes);
         escape(block);
       }
     });
@@ -43,10 +47,12 @@ struct measure {
     if (given.text("free_order") == "random") given.random().shuffle(blocks.span());
     yields.time("free", count, [&] {
       for (void* block : blocks) {
+        use_last<how>(block, bytes);
         source.deallocate(block, bytes);
         clobber();
       }
     });
+    yields.set_processor_time(2 * count);
     heaps::set_peak(yields, meter);
     given.check("work", whole == count, "%zu whole blocks of %zu", whole, count);
     given.expect_calls(count);
@@ -66,15 +72,17 @@ const experiment question{
         "be in the processor's cache.",
     .parameters = {{"iterations", "blocks live at once", {1'000'000}, {20'000}},
                    {"block_size", "bytes of a block", {16, 64}, {16, 64}, "bytes", 8},
+                   touch_parameter({"write"}),
                    {"free_order",
                     "allocation (the first taken goes first) or random",
                     {"allocation", "random"},
                     {"allocation", "random"}}},
-    .quantities = {{"alloc", "ns/op", better::lower, "one malloc, with one byte written"},
-                   {"free", "ns/op", better::lower, "one free"},
+    .quantities = {{"alloc", "ns/op", better::lower, "one malloc, and the use of the block"},
+                   {"free", "ns/op", better::lower, "the last use of a block, and its free"},
                    {"resident_over_live", "x", better::lower,
                     "memory resident when all blocks are live, over what was asked for"},
-                   heaps::peak_resident},
+                   heaps::peak_resident,
+                   processor_time},
     .subjects = heaps::subjects<measure>(),
     .baseline = heaps::baseline,
     .repeats = 4,

@@ -64,7 +64,7 @@ const experiment question{
         {{"live", "blocks out at once", {64, 4096}, {64, 1024}},
          {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
          {"region", "that a timed region is made to last, one round at least", {10}, {1}, "ms"}},
-    .quantities = {memory::throughput},
+    .quantities = {memory::throughput, processor_time},
     .subjects =
         {{"new", "operator new and delete", measure<memory::system_new>},
          {"malloc", "malloc and free", measure<memory::system_malloc>},

@@ -67,6 +67,7 @@ void measure(cell& given) {
       member.stop();
     });
     yields.set("throughput", millions_per_second(2 * count, elapsed_ns));
+    yields.set_processor_time(2 * count);
     const std::uint64_t expected = std::uint64_t{count} * (count - 1) / 2;
     given.check("work", sum == expected, "%zu blocks arrive with %llu, expected %llu", count,
                 static_cast<unsigned long long>(sum.load()),
@@ -125,7 +126,7 @@ const experiment question{
                     "",
                     parcel_ring::batch},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8}},
-    .quantities = {memory::throughput},
+    .quantities = {memory::throughput, processor_time},
     .subjects =
         {{"new", "operator new and delete", measure<memory::shared_new>},
          {"malloc", "malloc and free", measure<memory::shared_malloc>},

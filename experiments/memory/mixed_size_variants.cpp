@@ -99,7 +99,7 @@ const experiment question{
     .parameters =
         {{"tape", "operations on the tape", {100'000}, {4'000}, "", 2},
          {"region", "that a timed region is made to last, one tape at least", {15}, {1}, "ms"}},
-    .quantities = {memory::throughput},
+    .quantities = {memory::throughput, processor_time},
     .subjects = {{"new", "operator new and delete", measure<memory::system_new>},
                  {"malloc", "malloc and free", measure<memory::system_malloc>},
                  {"pmr_monotonic", "std::pmr::monotonic_buffer_resource",

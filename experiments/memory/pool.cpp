@@ -67,6 +67,7 @@ void measure(cell& given) {
           sum += read;
         });
     yields.set("throughput", millions_per_second(2 * blocks, elapsed_ns));
+    yields.set_processor_time(2 * blocks);
     const std::uint64_t expected = sum_from(0, blocks);
     given.check("work", sum == expected, "%zu blocks on %d threads read %llu, expected %llu",
                 blocks, threads, static_cast<unsigned long long>(sum.load()),
@@ -94,7 +95,7 @@ const experiment question{
         {{"threads", "threads at once", {1, 2, 4}, {1, 2}},
          {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
          {"blocks", "taken by each thread, whole batches of 64", {320'000}, {6'400}, "", batch}},
-    .quantities = {memory::throughput},
+    .quantities = {memory::throughput, processor_time},
     .subjects = {{"new", "operator new and delete", measure<memory::shared_new>},
                  {"locked", "a list of free blocks behind a std::mutex",
                   measure<memory::shared_locked>},

@@ -1,27 +1,29 @@
 // Many blocks out, many blocks back: the first scenario of the published reports.
 #include <algorithm>
+#include <optional>
 
 #include "harness/distinct.hpp"
 #include "harness/mapped_array.hpp"
 #include "sources/subjects.hpp"
+#include "workload/block_use.hpp"
 
 namespace {
 
 using namespace heapwise::bench;
 
-template <bool touching, class Source>
-void allocate_all(Source& source, const mapped_array<void*>& blocks) {
+template <touching how, class Source>
+void allocate_all(Source& source, const mapped_array<void*>& blocks, std::size_t bytes) {
   for (void*& block : blocks) {
     block = source.allocate();
-    if constexpr (touching) touch(block);
+    use_new<how>(block, bytes);
     escape(block);
   }
 }
 
-template <bool touching, class Source>
-void free_all(Source& source, const mapped_array<void*>& blocks) {
+template <touching how, class Source>
+void free_all(Source& source, const mapped_array<void*>& blocks, std::size_t bytes) {
   for (void* block : blocks) {
-    if constexpr (touching) touch(block);
+    use_last<how>(block, bytes);
     source.deallocate(block);
     clobber();
   }
@@ -35,17 +37,23 @@ void use_blocks(const mapped_array<void*>& blocks, bool shuffled, random_numbers
   if (!std::is_sorted(blocks.begin(), blocks.end())) std::sort(blocks.begin(), blocks.end());
 }
 
-template <bool touching, class Source>
+template <touching how, class Source>
 void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks) {
   const std::size_t count = blocks.size();
-  Source source{{.block_size = given.size("block_size"), .block_count = count, .resident = true}};
-  escape(&source);
-  yields.time("alloc_fresh", count, [&] { allocate_all<touching>(source, blocks); });
+  const std::size_t bytes = given.size("block_size");
+  std::optional<Source> pool;
+  yields.time("alloc_fresh", count, [&] {
+    pool.emplace(pools::demand{.block_size = bytes, .block_count = count});
+    escape(&*pool);
+    allocate_all<how>(*pool, blocks, bytes);
+  });
+  Source& source = *pool;
   use_blocks(blocks, given.text("free_order") == "random", given.random());
-  yields.time("free", count, [&] { free_all<touching>(source, blocks); });
+  yields.time("free", count, [&] { free_all<how>(source, blocks, bytes); });
   const std::size_t fresh = given.inspects(yields) ? count_distinct(blocks.span()) : count;
-  yields.time("alloc_reused", count, [&] { allocate_all<touching>(source, blocks); });
-  free_all<false>(source, blocks);
+  yields.time("alloc_reused", count, [&] { allocate_all<how>(source, blocks, bytes); });
+  yields.set_processor_time(3 * count);
+  free_all<touching::none>(source, blocks, bytes);
   const std::size_t reused = given.inspects(yields) ? count_distinct(blocks.span()) : count;
   given.check("work", fresh == count && reused == count,
               "%zu fresh and %zu reused distinct blocks of %zu", fresh, reused, count);
@@ -55,11 +63,12 @@ template <class Source>
 struct measure {
   static void run(cell& given) {
     const mapped_array<void*> blocks{given.size("iterations")};
-    const bool touching = given.text("touch") == "write";
-    given.each_repeat([&](sample& yields) {
-      touching ? one_repeat<true, Source>(given, yields, blocks)
-               : one_repeat<false, Source>(given, yields, blocks);
-      if (pools::calls_malloc<Source>) given.expect_calls(2 * blocks.size());
+    pools::chunk_memory::prepare(blocks.size() * given.size("block_size"));
+    with_touching(given, [&]<touching how> {
+      given.each_repeat([&](sample& yields) {
+        one_repeat<how, Source>(given, yields, blocks);
+        if (pools::calls_malloc<Source>) given.expect_calls(2 * blocks.size());
+      });
     });
   }
 };
@@ -69,35 +78,49 @@ const experiment question{
     .question =
         "What does a block cost when many are taken, then all given back, then taken again?",
     .isolates =
-        "The allocator's own work on one thread: the pool is made outside the clock, and the "
-        "blocks have been written to before they are freed.",
+        "The allocator's own work on one thread, with the blocks in use: one byte or every byte of "
+        "a block is written when it is allocated, and written or read before it is freed. The pool "
+        "is made inside the clock. All pools get their chunks from one region that is resident "
+        "after the first repeat, which is dropped.",
     .not_shown =
-        "What the user does with a block, and the page faults of first use (pool/growth has them): "
-        "our pools get pages that were written to, boost and foonathan cut all blocks before the "
-        "clock starts, malloc keeps from the first repeat, which is dropped, what it uses in the "
-        "others; only the pmr pools fetch memory inside the clock: minor_faults of the samples "
-        "tells. "
-        "touch=write is the published reports' method: one byte is written to each block inside "
-        "the clock, "
-        "when "
-        "freeing too, which costs more than some pools do; the published reports' figures belong "
-        "to it.",
+        "Page faults of first use (pool/growth has them), runs that stay in the cache "
+        "(pool/up_and_down). No malloc can be made anew: what alloc_fresh is for a pool is for a "
+        "malloc an allocation of memory that it kept from the repeat before, in the order in which "
+        "that was freed, or fetched again if it gave it back. minor_faults of the samples tells. "
+        "Using the blocks is in every figure, the same for all. touch=none leaves the first write "
+        "to each block to somebody else: a pool that writes into its free blocks then pays for "
+        "the cache misses that a program would have anyway, and a pool that does not looks faster "
+        "than it is.",
     .parameters = {{"iterations", "blocks taken in each region", {1'000'000}, {2'000}},
-                   {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
-                   {"touch",
-                    "none, or write: one byte of each block inside the clock",
-                    {"none", "write"},
-                    {"none", "write"}},
+                   {"block_size", "bytes of a block", {16, 32, 64, 256}, {16, 64}, "bytes", 8},
+                   touch_parameter(),
                    {"free_order",
                     "address or random: the order in which blocks are freed",
-                    {"address"},
+                    {"address", "random"},
                     {"address", "random"}}},
-    .quantities = {{"alloc_fresh", "ns/op", better::lower, "one allocation from a new pool"},
+    .quantities = {{"alloc_fresh", "ns/op", better::lower,
+                    "one allocation from a new pool, and its share of making the pool"},
                    {"free", "ns/op", better::lower, "one free"},
                    {"alloc_reused", "ns/op", better::lower,
-                    "one allocation of a block that was freed before"}},
+                    "one allocation of a block that was freed before"},
+                   processor_time},
     .subjects = pools::for_one_thread<measure>(),
     .baseline = "malloc@glibc",
+    .repeats = 4,
+    .answers = {{.quantity = "alloc_fresh",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}},
+                {.quantity = "free",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}},
+                {.quantity = "alloc_reused",
+                 .subject = "unsynchronized",
+                 .over = "boost_pool",
+                 .parameters = {{"touch", "write"}, {"block_size", 64}}}},
+    .yardsticks = {"bare_list"},
+    .work_parameters = {"block_size", "touch"},
 };
 
 } // namespace

@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 FAMILIES = ("concurrency", "ipc", "memory", "network")
+ALSO = ("pool/producer_consumer",)
+"""As in cmake/experiments.cmake."""
 NATIVE = Path(os.environ.get("HEAPWISE_NATIVE", ROOT / "build" / "tsan" / "native"))
 TIME_LIMIT_S = 120
 
@@ -36,21 +38,26 @@ def described(binary: Path) -> dict[str, Any]:
 
 def cases() -> list[Any]:
     found = []
-    for family in FAMILIES:
-        for source in sorted((ROOT / "experiments" / family).glob("*.cpp")):
-            binary = NATIVE / "experiments" / family / source.stem
-            if not binary.exists():
-                found.append(pytest.param(binary, "", [], id=f"{family}/{source.stem}"))
-                continue
-            experiment = described(binary)
-            cells: list[list[str]] = [[]]
-            for parameter in experiment["parameters"]:
-                cells += [["--set", f"{parameter['name']}={value}"]
-                          for value in parameter["smoke"][1:]]
-            found += [pytest.param(binary, subject["name"], cells,
-                                   id=f"{experiment['id']}:{subject['name']}")
-                      for subject in experiment["subjects"] if subject["available"]]
+    for name in experiments():
+        binary = NATIVE / "experiments" / name
+        if not binary.exists():
+            found.append(pytest.param(binary, "", [], id=name))
+            continue
+        experiment = described(binary)
+        cells: list[list[str]] = [[]]
+        for parameter in experiment["parameters"]:
+            cells += [["--set", f"{parameter['name']}={value}"]
+                      for value in parameter["smoke"][1:]]
+        found += [pytest.param(binary, subject["name"], cells,
+                               id=f"{experiment['id']}:{subject['name']}")
+                  for subject in experiment["subjects"] if subject["available"]]
     return found
+
+
+def experiments() -> list[str]:
+    sources = [source for family in FAMILIES
+               for source in sorted((ROOT / "experiments" / family).glob("*.cpp"))]
+    return [*(f"{source.parent.name}/{source.stem}" for source in sources), *ALSO]
 
 
 @pytest.mark.parametrize(("binary", "subject", "cells"), cases())

@@ -47,6 +47,8 @@ class workload {
   /// Of all threads, in all rounds.
   [[nodiscard]] std::uint64_t operations() const noexcept { return rounds_ * memory_.size(); }
   [[nodiscard]] std::uint64_t allocations() const noexcept { return rounds_ * allocations_; }
+  /// All blocks of a thread live at once: the work of a new allocator.
+  [[nodiscard]] bool grows() const noexcept { return grows_; }
   [[nodiscard]] heapwise::strategy how() const noexcept { return how_; }
 
   /// Plays one thread's tape, all rounds. Growth: nobody frees before all have allocated, or

@@ -28,6 +28,7 @@ void time_rounds(heapwise::bench::cell& given, std::size_t operations, std::uint
       for (std::size_t i = 0; i < rounds; ++i) sum += round();
     });
     yields.set("throughput", heapwise::bench::millions_per_second(rounds * operations, elapsed_ns));
+    yields.set_processor_time(rounds * operations);
     given.check("work", sum == rounds * expected,
                 "%zu rounds of %zu operations read %llu from their blocks, expected %llu", rounds,
                 operations, static_cast<unsigned long long>(sum),

@@ -1,6 +1,7 @@
 // boost::pool, unordered, alone and behind a std::mutex.
 #pragma once
 
+#include "sources/chunk_memory.hpp"
 #include "sources/demand.hpp"
 
 #if __has_include(<boost/pool/pool.hpp>)
@@ -12,15 +13,13 @@ namespace pools {
 class boost_blocks {
  public:
   /// Boost obtains and cuts its first chunk at the first allocation.
-  explicit boost_blocks(const demand& wanted) : pool_{wanted.block_size, wanted.at_start()} {
-    if (wanted.resident) pool_.free(pool_.malloc());
-  }
+  explicit boost_blocks(const demand& wanted) : pool_{wanted.block_size, wanted.at_start()} {}
 
   [[gnu::always_inline]] void* allocate() { return pool_.malloc(); }
   [[gnu::always_inline]] void deallocate(void* block) { pool_.free(block); }
 
  private:
-  boost::pool<> pool_;
+  boost::pool<boost_chunks> pool_;
 };
 
 } // namespace pools

@@ -14,7 +14,6 @@ struct demand {
   std::size_t block_count; ///< blocks that will be out at the same time, at most
   bool growing = false;    ///< start with `first_count` blocks instead of all of them
   std::size_t first_count = 1024;
-  bool resident = false; ///< all pages written to beforehand, where the source allows it
 
   [[nodiscard]] std::size_t at_start() const noexcept {
     return growing && first_count < block_count ? first_count : block_count;

@@ -1,6 +1,7 @@
 // foonathan/memory's memory_pool, alone and with the library's own std::mutex adaptor.
 #pragma once
 
+#include "sources/chunk_memory.hpp"
 #include "sources/demand.hpp"
 
 #if defined(HEAPWISE_HAS_FOONATHAN)
@@ -23,7 +24,7 @@ class foonathan_blocks {
   }
 
  private:
-  using pool = foonathan::memory::memory_pool<>;
+  using pool = foonathan::memory::memory_pool<foonathan::memory::node_pool, foonathan_chunks>;
   pool pool_;
 };
 
@@ -41,7 +42,7 @@ class foonathan_locked {
   }
 
  private:
-  using pool = foonathan::memory::memory_pool<>;
+  using pool = foonathan::memory::memory_pool<foonathan::memory::node_pool, foonathan_chunks>;
   std::size_t block_size_;
   foonathan::memory::thread_safe_allocator<pool> pool_;
 };

@@ -11,35 +11,10 @@
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
+#include "sources/chunk_memory.hpp"
 #include "sources/demand.hpp"
 
 namespace pools {
-
-/// The operating system's pages, each written to before anyone gets them: their faults are over
-/// when the clock starts, as they are for a pool that cuts all its blocks when it is created.
-class resident_blocks final : public heapwise::block_source {
- public:
-  void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {
-    constexpr std::size_t page_bytes = 4096;
-    auto* memory = static_cast<volatile char*>(system_.allocate(size_bytes, alignment));
-    for (std::size_t at = 0; memory != nullptr && at < size_bytes; at += page_bytes) memory[at] = 0;
-    return const_cast<char*>(memory);
-  }
-  void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override {
-    system_.deallocate(memory, size_bytes, alignment);
-  }
-  [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
-    return system_.granularity_bytes();
-  }
-
- private:
-  heapwise::block_source& system_ = heapwise::os_blocks();
-};
-
-inline heapwise::block_source& pages(bool resident) {
-  static resident_blocks written;
-  return resident ? written : heapwise::os_blocks();
-}
 
 template <class Policy, class Checking = heapwise::foreign_checked>
 class ours {
@@ -48,7 +23,7 @@ class ours {
       : pool_{{.block_size = wanted.block_size,
                .block_count = wanted.at_start(),
                .growth = wanted.growing ? heapwise::growth::geometric : heapwise::growth::fixed},
-              pages(wanted.resident)} {}
+              chunk_source()} {}
 
   [[gnu::always_inline]] void* allocate() { return pool_.try_allocate(); }
   [[gnu::always_inline]] void deallocate(void* block) { pool_.deallocate(block); }

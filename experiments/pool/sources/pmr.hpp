@@ -3,6 +3,7 @@
 
 #include <memory_resource>
 
+#include "sources/chunk_memory.hpp"
 #include "sources/demand.hpp"
 
 namespace pools {
@@ -13,7 +14,8 @@ class pmr_blocks {
  public:
   explicit pmr_blocks(const demand& wanted)
       : resource_{std::pmr::pool_options{.max_blocks_per_chunk = wanted.block_count,
-                                         .largest_required_pool_block = wanted.block_size}},
+                                         .largest_required_pool_block = wanted.block_size},
+                  chunk_resource()},
         block_size_{wanted.block_size} {}
 
   [[gnu::always_inline]] void* allocate() { return resource_.allocate(block_size_, alignment); }

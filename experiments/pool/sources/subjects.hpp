@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "harness/experiment.hpp"
+#include "sources/bare_list.hpp"
 #include "sources/boost.hpp"
 #include "sources/foonathan.hpp"
 #include "sources/locked.hpp"
@@ -42,6 +43,7 @@ std::vector<subject> for_one_thread() {
       {"thread_cached_handle", "heapwise::pool<thread_cached>::local()",
        Measure<ours_by_handle<heapwise::thread_cached>>::run},
       malloc_subject<Measure>(),
+      {"bare_list", "a list of free blocks, nothing else", Measure<bare_list>::run},
       {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource",
        Measure<pmr_unsynchronized>::run},
       {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
@@ -86,6 +88,23 @@ std::vector<subject> for_many_threads() {
       {"foonathan_pool", "foonathan memory_pool + std::mutex", nullptr, get_foonathan});
 #endif
   return subjects;
+}
+
+/// The same and, where there is but one thread, the pool for one thread.
+template <template <class> class Measure, template <class> class MeasureLocal>
+std::vector<subject> for_one_or_many_threads() {
+  std::vector<subject> subjects = for_many_threads<Measure, MeasureLocal>();
+  subjects.insert(subjects.begin(), {"unsynchronized", "heapwise::pool<unsynchronized>, one thread",
+                                     Measure<ours<heapwise::unsynchronized>>::run});
+  return subjects;
+}
+
+/// Ends the cell if the source is for one thread and there are more.
+template <class Source>
+void refuse_more_threads(const heapwise::bench::cell& given) {
+  if (std::is_same_v<Source, ours<heapwise::unsynchronized>> && given.integer("threads") > 1) {
+    given.refuse("threads", "this pool is for one thread");
+  }
 }
 
 /// True for malloc's own source: only its loops are counted as calls of malloc.

@@ -24,7 +24,8 @@ def answers(evidence: Evidence, experiment: Experiment) -> Iterator[Finding]:
     not have."""
     for declared in experiment.answers:
         cells = [cell for cell in evidence.cells[experiment.id]
-                 if cell.quantity == declared.quantity and _fits(cell.parameters, declared)]
+                 if cell.quantity == declared.quantity and not cell.is_diagnostic
+                 and _fits(cell.parameters, declared)]
         for cell in sorted(cells, key=lambda cell: place(experiment, cell)):
             found = _pair(evidence, experiment, declared, cell) if declared.subject else (
                 _best(evidence, experiment, cell))

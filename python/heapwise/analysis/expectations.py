@@ -90,7 +90,8 @@ def _cells(evidence: Evidence, experiment: Experiment, expectation: Expectation)
 
 
 def _fits(cell: Settings, wanted: Mapping[str, Setting]) -> bool:
-    return all(name in cell and same_setting(cell[name], value) for name, value in wanted.items())
+    return cell.get("touch") != "none" and all(
+        name in cell and same_setting(cell[name], value) for name, value in wanted.items())
 
 
 def _named(evidence: Evidence, experiment: Experiment, name: str) -> list[str]:

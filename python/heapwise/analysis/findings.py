@@ -62,7 +62,7 @@ def _cells(evidence: Evidence, experiment: Experiment) -> list[Cell]:
             cells = [Cell(name, key, quantity.name) for quantity in experiment.quantities
                      if not quantity.restates]
             found += [c for c in cells if c in evidence.table] or cells[:1]
-    return sorted(found, key=lambda cell: place(experiment, cell))
+    return sorted((c for c in found if not c.is_diagnostic), key=lambda c: place(experiment, c))
 
 
 def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
@@ -85,7 +85,8 @@ def _subjects(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterato
 
 def _parameters(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
     """From the first cell of the experiment: one parameter at a time goes to its other values."""
-    first = min((c for c in evidence.cells[experiment.id] if c.quantity == cell.quantity),
+    first = min((c for c in evidence.cells[experiment.id]
+                 if c.quantity == cell.quantity and not c.is_diagnostic),
                 key=lambda c: place(experiment, c), default=None)
     if first is None or cell == first:
         return

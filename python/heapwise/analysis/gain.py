@@ -14,6 +14,9 @@ from heapwise.wording.numbers import TIME_UNITS
 PEAK = "peak_resident"
 """The quantity that holds the most memory a process had at once."""
 
+PROCESSOR_TIME = "processor_time"
+"""That of all threads of the process, also of those that an allocator starts for itself."""
+
 
 def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:
     """As its experiment declares it. Raises KeyError for a quantity that none declares."""
@@ -21,7 +24,9 @@ def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:
 
 
 def is_speed(quantity: Quantity) -> bool:
-    """A time, or a number of operations a second."""
+    """How long something takes, or how many operations there are in a second."""
+    if quantity.name == PROCESSOR_TIME:
+        return False
     return quantity.unit in TIME_UNITS or (
         quantity.better == "higher" and quantity.unit.endswith("/s"))
 
@@ -54,8 +59,8 @@ def main_rows(evidence: Evidence, family: str) -> list[Cell]:
     found: list[Cell] = []
     for experiment in evidence.stored.run.experiments:
         if experiment.family == family:
-            cells = [c for c in evidence.table
-                     if c.experiment == experiment.id and is_main(quantity_of(evidence, c))]
+            cells = [c for c in evidence.table if c.experiment == experiment.id
+                     and not c.is_diagnostic and is_main(quantity_of(evidence, c))]
             found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
     return found
 

@@ -5,6 +5,7 @@ Each line is computed from pairs, as the rows are.
 
 from __future__ import annotations
 
+from heapwise.analysis.gain import PROCESSOR_TIME
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.program_headlines import program_headlines
 from heapwise.analysis.published_figures import published_ratios
@@ -13,10 +14,17 @@ from heapwise.analysis.rows import place
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, baseline_of
-from heapwise.model import Cell, Experiment
+from heapwise.model import Cell, Experiment, Setting, same_setting
 from heapwise.wording.numbers import TIME_UNITS, ends, times
 
 QUANTILE_WORDS = ("p50", "p9", "max")
+
+SCENARIOS = ("pool/bulk", "pool/interleaved", "pool/concurrent", "pool/up_and_down",
+         "pool/producer_consumer")
+"""The scenarios of the published reports on pools, and two that belong to them. The goals speak of all others."""
+
+SHOWN: dict[str, Setting] = {"touch": "write", "block_size": 64}
+"""Where an experiment has several values, the one that the published reports have. Tables have all."""
 
 
 def headlines(evidence: Evidence) -> list[str]:
@@ -30,9 +38,10 @@ def headlines(evidence: Evidence) -> list[str]:
     if evidence.hardly_allocates:
         return ["Cannot tell which allocator is fastest: the program hardly allocates (V3)."]
     for experiment in evidence.stored.run.experiments:
-        if experiment.family != "pool":
+        if experiment.id not in SCENARIOS:
             continue
-        timings = [c for c in evidence.cells[experiment.id] if _timing(experiment, c)]
+        timings = [c for c in evidence.cells[experiment.id]
+                   if _timing(experiment, c) and _is_shown(evidence, c)]
         for cell in sorted(timings, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
             found += _of_cell(evidence, experiment, cell, evidence.table[cell])
     found += program_headlines(evidence)
@@ -43,9 +52,20 @@ def headlines(evidence: Evidence) -> list[str]:
 
 def _timing(experiment: Experiment, cell: Cell) -> bool:
     """Mean times per operation; the quantiles of a latency experiment have a figure instead."""
+    if cell.quantity == PROCESSOR_TIME:
+        return False
     unit = next((q.unit for q in experiment.quantities if q.name == cell.quantity), "")
     quantile = any(word.startswith(QUANTILE_WORDS) for word in cell.quantity.split("_"))
     return unit in TIME_UNITS and not quantile
+
+
+def _is_shown(evidence: Evidence, cell: Cell) -> bool:
+    if cell.is_diagnostic:
+        return False
+    others = evidence.cells[cell.experiment]
+    return all(same_setting(cell.parameters.get(name), value) or not any(
+        same_setting(other.parameters.get(name), value) for other in others)
+        for name, value in SHOWN.items())
 
 
 def _of_cell(

@@ -24,6 +24,8 @@ Rows = Literal["speed", "main", "peak", "wall"]
 """Every throughput and latency; the same without quantiles of single calls; peak memory; the time
 of a whole program."""
 
+Where = tuple[tuple[str, Setting | tuple[Setting, ...]], ...]
+
 Allowance = Literal["", "floor", "level"]
 """Nothing, the noise floor of the row, or what the verdict calls no difference: counts as equal."""
 
@@ -35,7 +37,8 @@ class RowAim:
 
     experiments: a pattern of ids; programs of the machine are meant only by the id of their
     experiment itself. allow: by experiment, what still counts as equal there.
-    where: the value that a parameter has. fastest: only the rival counts that is fastest there.
+    where: the value that a parameter has, or one of several. fastest: only the rival counts that
+    is fastest there. quantities: all that ``rows`` means, if none is named.
     """
 
     says: str
@@ -45,8 +48,9 @@ class RowAim:
     rivals: str
     factor: float
     allow: tuple[tuple[str, Allowance], ...] = ()
-    where: tuple[tuple[str, Setting], ...] = ()
+    where: Where = ()
     fastest: bool = False
+    quantities: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ class MeanAim:
     ours: str
     rivals: str
     factor: float
-    where: tuple[tuple[str, Setting], ...] = ()
+    where: Where = ()
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,7 @@ class LimitAim:
     quantity: str
     ours: str
     limit: float
-    where: tuple[tuple[str, Setting], ...] = ()
+    where: Where = ()
 
 
 Aim = RowAim | MeanAim | ScaleAim | LimitAim

@@ -1,4 +1,4 @@
-"""Whether this run shows what the project aims at with its heap, and with the trees: from pairs."""
+"""Whether this run shows what the project aims at: pools, heap and trees, from pairs."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ from heapwise.analysis.heap_aims import (
     RowAim,
     ScaleAim,
 )
+from heapwise.analysis.pool_aims import POOL_AIMS
 from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
 from heapwise.analysis.rows import place
 from heapwise.analysis.standing import is_whole
@@ -54,6 +55,14 @@ def heap_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     return _trusted([_goal(evidence, aim) for aim in HEAP_AIMS], trust)
 
 
+def pool_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
+    """One goal for each aim whose experiment is in the run, with the subject that it is about."""
+    measured = {(e.id, spec.name) for e in evidence.stored.run.experiments for spec in e.subjects
+                if spec.name in evidence.subjects}
+    aims = [aim for aim in POOL_AIMS if (_experiment_of(aim), aim.ours) in measured]
+    return _trusted([_goal(evidence, aim) for aim in aims], trust)
+
+
 def tree_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """One goal for each aim of the binary trees; none in a run without them."""
     if TREES not in evidence.experiments:
@@ -66,6 +75,10 @@ def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
         return found
     return [replace(g, verdict="cannot tell here", note=UNTRUSTED) if g.ratio is not None else g
             for g in found]
+
+
+def _experiment_of(aim: Aim) -> str:
+    return aim.experiments if isinstance(aim, RowAim | MeanAim) else aim.experiment
 
 
 def _goal(evidence: Evidence, aim: Aim) -> Goal:
@@ -128,8 +141,10 @@ def _means(aim: RowAim | MeanAim, experiment: Experiment) -> bool:
 
 
 def _fits(evidence: Evidence, aim: RowAim | MeanAim, cell: Cell) -> bool:
-    if not _is_where(aim, cell):
+    if not _is_where(aim, cell) or cell.is_diagnostic:
         return False
+    if isinstance(aim, RowAim) and aim.quantities:
+        return cell.quantity in aim.quantities
     if aim.rows in ("peak", "wall"):
         return cell.quantity == (PEAK if aim.rows == "peak" else WALL)
     quantity = quantity_of(evidence, cell)
@@ -137,7 +152,9 @@ def _fits(evidence: Evidence, aim: RowAim | MeanAim, cell: Cell) -> bool:
 
 
 def _is_where(aim: RowAim | MeanAim | LimitAim, cell: Cell) -> bool:
-    return all(same_setting(cell.parameters.get(name), value) for name, value in aim.where)
+    return all(any(same_setting(cell.parameters.get(name), one) for one in
+                   (values if isinstance(values, tuple) else (values,)))
+               for name, values in aim.where)
 
 
 def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
@@ -282,7 +299,7 @@ def _of_experiment(evidence: Evidence, id: str) -> list[Cell]:
     experiment = next((e for e in evidence.stored.run.experiments if e.id == id), None)
     if experiment is None:
         return []
-    return sorted((c for c in evidence.table if c.experiment == id),
+    return sorted((c for c in evidence.table if c.experiment == id and not c.is_diagnostic),
                   key=lambda c: place(experiment, c)[::-1])
 
 

@@ -9,11 +9,17 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import SubjectName
 
-POLICIES = ("unsynchronized", "unsynchronized_trusting", "mutex", "lock_free", "thread_cached",
-            "thread_cached_handle")
-"""Our pool's policies, by the names of their subjects."""
+POLICIES = ("unsynchronized", "unsynchronized_trusting", "unsynchronized_exact",
+            "unsynchronized_pmr", "mutex", "lock_free", "thread_cached", "thread_cached_handle",
+            "arena", "arena_pmr")
+"""Our pool's policies and our arena, by the names of their subjects."""
+
+BARE_LIST = "bare_list"
+"""A free list and nothing else: no pool that a user could take, and the least that one can cost."""
 
 BEST_MALLOC, OTHER_POOL = "best malloc", "fastest other pool"
+ANY_OTHER = "any other allocator"
+"""Pools of others and every malloc but ours."""
 BEST_PEER, LEANEST_PEER = "best peer", "leanest peer"
 
 OURS, INLINED = "malloc@heapwise", "heap_inlined"
@@ -47,12 +53,18 @@ def members(evidence: Evidence, row: dict[str, Series], role: str) -> list[str]:
     if "*" in role:
         return [n for n in names if fnmatchcase(n, role)]
     if role == OTHER_POOL:
-        return [n for n in names if n not in POLICIES and not SubjectName.parse(n).peer]
+        return [n for n in names if _is_other_pool(n)]
+    if role == ANY_OTHER:
+        return [n for n in names if _is_other_pool(n) or (_is_malloc(n) and n != OURS)]
     return [role] if role in names else []
 
 
 def _is_malloc(subject: str) -> bool:
     return SubjectName.parse(subject).is_malloc
+
+
+def _is_other_pool(subject: str) -> bool:
+    return subject not in (*POLICIES, BARE_LIST, INLINED) and not SubjectName.parse(subject).peer
 
 
 def is_like(subject: str, peer: str) -> bool:

@@ -76,7 +76,7 @@ def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
 def _standings(evidence: Evidence) -> list[Standing]:
     found: list[Standing] = []
     for experiment in evidence.stored.run.experiments:
-        cells = evidence.cells[experiment.id]
+        cells = [c for c in evidence.cells[experiment.id] if not c.is_diagnostic]
         for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
             found += filter(None, (_standing(evidence, cell, group)
                                    for group in _groups(evidence, cell)))

@@ -108,3 +108,8 @@ class Cell:
     @property
     def setup(self) -> Setup:
         return self.experiment, self.parameters
+
+    @property
+    def is_diagnostic(self) -> bool:
+        """Nobody uses the blocks there: its figures are shown, and no sentence is made of them."""
+        return self.parameters.get("touch") == "none"

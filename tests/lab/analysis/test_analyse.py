@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from synthetic import POOL, Script, compare_run, pool_run
 
-from heapwise.analysis import analyse, goal_line, to_json
+from heapwise.analysis import analyse, to_json
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
-from heapwise.model import Goal, Identity, Library, Process, Result, Row
+from heapwise.model import Identity, Library, Process, Result, Row
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import StoredRun
 
@@ -172,57 +172,6 @@ def test_a_smoke_run_has_neither_headlines_nor_goals() -> None:
     plan = replace(stored.run.plan, smoke=True)
     result = analyse(Evidence(replace(stored, run=replace(stored.run, plan=plan))))
     assert (result.headlines, result.goals) == ([], [])
-
-
-def goals_of(stored: StoredRun, above: str, below: str) -> list[Goal]:
-    return [g for g in analyse(Evidence(stored)).goals
-            if g.of.startswith(above) and g.of.endswith(below)]
-
-
-def test_goals_are_computed_not_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    (goal,) = goals_of(pool_run(rounds=6, threads=[4]), "best malloc", "/ thread_cached")
-    assert (goal.verdict, goal.aim, goal.cell) == ("met", "at least 2.0x", "concurrent alloc_free")
-    assert goal.low is not None
-    assert goal.low >= 2
-    monkeypatch.setitem(POOL, "thread_cached", 90.0)
-    (goal,) = goals_of(pool_run(rounds=6, threads=[4]), "best malloc", "/ thread_cached")
-    assert goal.verdict == "not met"
-
-
-def test_a_goal_within_the_interval_cannot_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(POOL, "boost_pool", POOL["unsynchronized"] * 1.5)
-    (goal,) = goals_of(pool_run(rounds=8), "boost_pool", "/ unsynchronized")
-    assert goal.verdict == "cannot tell here"
-    assert goal.low is not None
-    assert goal.high is not None
-    assert goal.low < 1.5 < goal.high
-
-
-def test_the_goals_of_bulk_speak_of_untouched_blocks_only() -> None:
-    stored = pool_run(rounds=8)
-    touched = replace(stored, processes=[
-        replace(p, parameters={**p.parameters, "touch": "write"}) for p in stored.processes],
-        samples=[replace(s, parameters={**s.parameters, "touch": "write"})
-                 for s in stored.samples])
-    assert goals_of(stored, "boost_pool", "/ unsynchronized")
-    assert not goals_of(touched, "boost_pool", "/ unsynchronized")
-
-
-def test_contention_takes_two_processors() -> None:
-    stored = pool_run(rounds=6, threads=[1, 2])
-    (goal,) = goals_of(stored, "mutex", "/ lock_free")
-    assert (goal.verdict, "threads=2" in goal.cell) == ("met", True)
-    alone = replace(stored, run=replace(stored.run, machine=replace(stored.run.machine, cores=1)))
-    (goal,) = goals_of(alone, "mutex", "/ lock_free")
-    assert goal.verdict == "cannot tell here"
-    assert "one processor" in goal_line(goal)
-
-
-def test_a_missing_rival_is_no_goal_met() -> None:
-    stored = pool_run(rounds=6, threads=[4])
-    samples = [s for s in stored.samples if not s.subject.startswith("malloc@")]
-    (goal,) = goals_of(replace(stored, samples=samples), "best malloc", "/ thread_cached")
-    assert (goal.verdict, goal.ratio) == ("cannot tell here", None)
 
 
 def test_published_values_stand_beside_their_rows_only() -> None:

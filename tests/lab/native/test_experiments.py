@@ -67,6 +67,8 @@ def test_description_is_whole(binary: Path, experiment: Experiment) -> None:
     assert all(p.default and p.smoke and p.meaning for p in experiment.parameters)
     assert experiment.repeats > experiment.dropped_repeats >= 0
     assert all(s.available or s.reason for s in experiment.subjects)
+    for use in (p for p in experiment.parameters if p.name == "touch"):
+        assert "none" not in use.default, "a diagnostic, which a run must ask for"
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)

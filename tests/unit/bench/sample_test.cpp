@@ -3,7 +3,9 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <ctime>
 #include <string_view>
+#include <thread>
 
 #include "harness/experiment.hpp"
 
@@ -34,6 +36,31 @@ TEST_CASE("a planted cost is inside the region, once for each operation") {
     member.stop();
   };
   CHECK(slowed.measure_team(2, operations, body) >= planted_ns);
+}
+
+TEST_CASE("processor time is that of all threads, of those too that the work starts for itself") {
+  constexpr std::uint64_t burnt_ns = 2'000'000;
+  const auto burn = [] {
+    const auto cpu_ns = [] {
+      timespec time{};
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+      return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000U +
+             static_cast<std::uint64_t>(time.tv_nsec);
+    };
+    for (const std::uint64_t start = cpu_ns(); cpu_ns() - start < burnt_ns;) {
+    }
+  };
+  sample alone{question, 0};
+  alone.measure(1, [&] { std::thread{burn}.join(); });
+  CHECK(alone.processor_ns() >= burnt_ns);
+
+  sample team{question, 0};
+  team.measure_team(2, 1, [&](team_member& member) {
+    member.start();
+    burn();
+    member.stop();
+  });
+  CHECK(team.processor_ns() >= 2 * burnt_ns);
 }
 
 TEST_CASE("threads that count their own operations are asked when all have ended") {

@@ -1,0 +1,215 @@
+// Blocks that one thread allocates and another frees: a pipeline over one shared pool.
+#include <atomic>
+#include <thread>
+
+#include "harness/mapped_array.hpp"
+#include "kernel/ticks.hpp"
+#include "sources/subjects.hpp"
+#include "workload/block_use.hpp"
+#include "workload/parcel_ring.hpp"
+
+namespace {
+
+using namespace heapwise::bench;
+
+/// Blocks that the caches of a thread may keep without another thread's running dry.
+constexpr std::size_t blocks_per_thread = 4096;
+
+constexpr std::size_t batch = parcel_ring::batch;
+
+/// Who sends to whom: a ring for each producer and consumer.
+struct shape {
+  std::size_t producers;
+  std::size_t consumers;
+
+  static shape of(std::string_view name) {
+    constexpr std::size_t many = 3;
+    if (name == "many_to_one") return {many, 1};
+    if (name == "one_to_many") return {1, many};
+    return {1, 1};
+  }
+  [[nodiscard]] std::size_t rings() const { return producers * consumers; }
+  [[nodiscard]] int threads() const { return static_cast<int>(producers + consumers); }
+};
+
+/// What a thread did: how long its calls took, without what it waited for the others.
+struct account {
+  std::uint64_t sum = 0;
+  std::uint64_t ticks = 0;
+};
+
+/// Fills the rings by turns, a batch at a time. Each block bears a number.
+template <touching how, class Way, class Ring>
+account produce(Way& way, std::span<Ring> rings, std::size_t blocks_each, std::size_t bytes) {
+  account done;
+  void* made[batch];
+  for (std::size_t number = 0; number < blocks_each; number += batch) {
+    for (Ring& ring : rings) {
+      const std::uint64_t start = now_ticks();
+      for (void*& block : made) {
+        block = way.allocate();
+        use_new<how>(block, bytes);
+        escape(block);
+      }
+      done.ticks += now_ticks() - start;
+      std::size_t next = 0;
+      ring.put([&](parcel& into) {
+        *static_cast<std::uint64_t*>(made[next]) = number + next;
+        done.sum += number + next;
+        into.block = made[next++];
+      });
+    }
+  }
+  return done;
+}
+
+/// Empties the rings as they fill.
+template <touching how, class Way, class Ring>
+account consume(Way& way, std::span<Ring> rings, std::size_t blocks_each, std::size_t bytes) {
+  account done;
+  void* taken[batch];
+  for (std::size_t left = rings.size() * blocks_each; left != 0;) {
+    bool took = false;
+    for (Ring& ring : rings) {
+      std::size_t next = 0;
+      if (!ring.take([&](const parcel& from) {
+            done.sum += *static_cast<std::uint64_t*>(from.block);
+            taken[next++] = from.block;
+          })) {
+        continue;
+      }
+      const std::uint64_t start = now_ticks();
+      for (void* const block : taken) {
+        use_last<how>(block, bytes);
+        way.deallocate(block);
+        clobber();
+      }
+      done.ticks += now_ticks() - start;
+      took = true;
+      left -= batch;
+    }
+    if (!took) std::this_thread::yield();
+  }
+  return done;
+}
+
+template <class Source, class Ring, touching how, class Way>
+void hand_over(cell& given, Way way) {
+  const shape form = shape::of(given.text("shape"));
+  const std::size_t bytes = given.size("block_size");
+  const std::size_t each = given.size("blocks") / form.rings() / batch * batch;
+  const std::size_t blocks = form.rings() * each;
+  const mapped_array<Ring> rings{form.rings()};
+  const auto threads = static_cast<std::size_t>(form.threads());
+  Source source{
+      {.block_size = bytes,
+       .block_count = form.rings() * (Ring::capacity + batch) + threads * blocks_per_thread}};
+  given.each_repeat([&](sample& yields) {
+    for (Ring& ring : rings) ring.restart();
+    mapped_array<account> accounts{threads};
+    const tick_scale learning;
+    yields.time_team("block", form.threads(), blocks, [&](team_member& member) {
+      const auto index = static_cast<std::size_t>(member.index());
+      const bool produces = index < form.producers;
+      const std::size_t place = produces ? index : index - form.producers;
+      const std::size_t share = form.rings() / (produces ? form.producers : form.consumers);
+      const auto mine = rings.span().subspan(place * share, share);
+      auto&& own = way(source);
+      member.start();
+      accounts[index] =
+          produces ? produce<how>(own, mine, each, bytes) : consume<how>(own, mine, each, bytes);
+      member.stop();
+    });
+    yields.set_processor_time(blocks);
+    account made;
+    account freed;
+    for (std::size_t i = 0; i < threads; ++i) {
+      account& all = i < form.producers ? made : freed;
+      all.sum += accounts[i].sum;
+      all.ticks += accounts[i].ticks;
+    }
+    const double ns_each = learning.ns_per_tick() / static_cast<double>(blocks);
+    yields.set("alloc", ns_each * static_cast<double>(made.ticks));
+    yields.set("free", ns_each * static_cast<double>(freed.ticks));
+    given.check("work", made.sum == freed.sum && made.sum != 0,
+                "%zu blocks with numbers that add up to %llu, %llu arrive", blocks,
+                static_cast<unsigned long long>(made.sum),
+                static_cast<unsigned long long>(freed.sum));
+    if (pools::calls_malloc<Source>) given.expect_calls(blocks);
+  });
+}
+
+template <class Source, class Way>
+void measure_with(cell& given, Way way) {
+  with_touching(given, [&]<touching how> {
+    if (given.integer("on_the_way") == ring_of_parcels<1>::capacity) {
+      return hand_over<Source, ring_of_parcels<1>, how>(given, way);
+    }
+    if (given.integer("on_the_way") != parcel_ring::capacity) {
+      given.refuse("on_the_way", "64 and 16384 are compiled in");
+    }
+    hand_over<Source, parcel_ring, how>(given, way);
+  });
+}
+
+template <class Source>
+struct measure {
+  static void run(cell& given) {
+    measure_with<Source>(given, [](Source& source) -> Source& { return source; });
+  }
+};
+
+template <class Source>
+struct measure_local {
+  static void run(cell& given) {
+    measure_with<Source>(given, [](Source& source) { return source.local_source(); });
+  }
+};
+
+const experiment question{
+    .id = "pool/producer_consumer",
+    .question = "What does a block cost that one thread allocates and another one frees?",
+    .isolates =
+        "The way back of blocks through one shared pool. Producers take 64 blocks, use them and "
+        "hand them over; consumers read and free them. alloc and free are the time in the calls "
+        "and in the use of the blocks, without what a thread waits for the other side; block is "
+        "wall time.",
+    .not_shown =
+        "Threads that do both. The rings are in block, a few ns, and so is the waiting for the "
+        "slower side. With more threads than processors the figures also hold the scheduler, and "
+        "alloc and free hold the time in which a thread was not running. A block's memory moves "
+        "from one processor's cache to the other's: that is in the first use of a block, whoever "
+        "allocated it. The pool is made before the clock starts and stays for all repeats, the "
+        "first "
+        "of which is dropped. "
+        "unsynchronized is missing: two threads may not share it.",
+    .parameters = {{"blocks", "handed over in all", {600'000}, {6'000}, "", 3 * batch},
+                   {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
+                   touch_parameter({"write"}),
+                   {"on_the_way", "blocks in each ring, at most", {64, 16'384}, {64, 16'384}},
+                   {"shape",
+                    "who sends to whom; many are three",
+                    {"one_to_one", "one_to_many", "many_to_one"},
+                    {"one_to_one", "one_to_many", "many_to_one"}}},
+    .quantities = {{"block", "ns/op", better::lower,
+                    "wall time over the blocks handed over: one allocation and one free each"},
+                   {"alloc", "ns/op", better::lower, "one allocation and the use of the block"},
+                   {"free", "ns/op", better::lower, "the last use of a block and its free"},
+                   processor_time},
+    .subjects = pools::for_many_threads<measure, measure_local>(),
+    .baseline = "malloc@glibc",
+    .repeats = 4,
+    .answers = {{.quantity = "block",
+                 .subject = "thread_cached",
+                 .over = "mutex",
+                 .parameters = {{"shape", "one_to_one"}}},
+                {.quantity = "alloc",
+                 .subject = "thread_cached",
+                 .over = "mutex",
+                 .parameters = {{"shape", "one_to_one"}}}},
+    .work_parameters = {"touch", "shape"},
+};
+
+} // namespace
+
+int main(int argc, char** argv) { return run(question, argc, argv); }
