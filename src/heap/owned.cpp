@@ -77,6 +77,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
     if (made == nullptr) return nullptr;
     made->of = no_class;
     made->bytes = made->slices * slice_bytes;
+    // Release: pairs with the acquire in look_up. The owner and the length were written before.
     made->use.store(slice_use::owned, std::memory_order_release);
     return the_space.begin_of(*made);
   }
@@ -92,6 +93,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
     if (made == nullptr) return nullptr;
     made->of = static_cast<std::uint8_t>(of);
     made->bytes = facts.bytes;
+    // Release: as above.
     made->use.store(slice_use::owned, std::memory_order_release);
     fresh.next = the_space.begin_of(*made);
     fresh.end = fresh.next + std::size_t{facts.blocks} * facts.bytes;

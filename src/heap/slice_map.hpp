@@ -64,6 +64,10 @@ class slice_map {
   /// Returns: the used slices of the word, a bit for each.
   [[nodiscard]] slice_word used_of_word(std::size_t number) const noexcept { return used_[number]; }
 
+  /// Returns: whether the counts and the bounds agree with the bits of all slices below `limit`, and
+  /// the slices from there on are free. Complexity: linear in `limit`.
+  [[nodiscard]] bool is_sound(slice_index limit) noexcept;
+
   /// Returns: how many words and groups all searches have looked at.
   [[nodiscard]] std::size_t visited() const noexcept { return visited_; }
 
@@ -81,6 +85,7 @@ class slice_map {
   [[nodiscard]] slice_index find_in_group(slice_index& at, std::size_t count, std::size_t alignment,
                                           std::size_t base) noexcept;
   void raise_bound(slice_index run) noexcept;
+  [[nodiscard]] bool is_group_sound(std::size_t number) noexcept;
 
   slice_word* used_ = nullptr;
   group* groups_ = nullptr;

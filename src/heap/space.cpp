@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "heap/expects.hpp"
 #include "heap/options.hpp"
 #include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
@@ -47,6 +48,7 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
 }
 
 void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept {
+  HEAPWISE_EXPECTS(count <= used_slices_.load(std::memory_order_relaxed));
   map_.mark_free(first, count);
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) - count,
                      std::memory_order_relaxed);
@@ -73,6 +75,7 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
     first = find_usable(count, alignment);
   }
   if (first == reserved_slices_) return nullptr;
+  HEAPWISE_EXPECTS(first + count <= committed_slices_.load(std::memory_order_relaxed));
   was_clean = mark_used(first, count);
   span& made = spans_[first];
   made.slices = static_cast<std::uint32_t>(count);
@@ -111,6 +114,7 @@ void space::zero(const span& taken, std::size_t bytes) noexcept {
 }
 
 bool space::extend(span& grown, std::size_t count) noexcept {
+  HEAPWISE_EXPECTS(count > grown.slices);
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
@@ -127,6 +131,7 @@ bool space::extend(span& grown, std::size_t count) noexcept {
 }
 
 void space::give(span& freed, std::size_t kept, bool clean) noexcept {
+  HEAPWISE_EXPECTS(kept < freed.slices);
   if (freed.pieces > 0) {
     const mended how =
         mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);
@@ -255,6 +260,20 @@ void space::set_class(const span& of, size_class to) noexcept {
     // Release: what is known of the span's blocks comes before (usable_bytes acquires).
     the_heap_map.classes[at].store(static_cast<std::uint8_t>(to), std::memory_order_release);
   }
+}
+
+bool space::is_sound() noexcept {
+  const std::lock_guard hold{lock_};
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  std::size_t used = 0;
+  std::size_t dirty = 0;
+  for (std::size_t word = 0; word * slices_of_a_word < committed; ++word) {
+    const slice_word used_here = map_.used_of_word(word);
+    used += static_cast<std::size_t>(std::popcount(used_here));
+    dirty += static_cast<std::size_t>(std::popcount(dirty_[word] & ~used_here));
+  }
+  return map_.is_sound(committed) && used == used_slices_.load(std::memory_order_relaxed) &&
+         dirty == dirty_slices_.load(std::memory_order_relaxed);
 }
 
 std::size_t space::metadata_bytes() const noexcept {

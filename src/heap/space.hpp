@@ -87,6 +87,7 @@ class space {
   /// Requires: a slice of a span that exists.
   [[nodiscard]] span& span_at(const void* address) const noexcept { return *find_span(address); }
   [[nodiscard]] span* record(slice_index slice) const noexcept {
+    // Acquire: pairs with the release in commit_to and pass_over. The record is mapped.
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
@@ -127,6 +128,7 @@ class space {
     return reserved_slices_ * slice_bytes;
   }
   [[nodiscard]] std::size_t committed_slices() const noexcept {
+    // Acquire: as in `record`; the caller goes on to the tables of these slices.
     return committed_slices_.load(std::memory_order_acquire);
   }
   [[nodiscard]] std::size_t used_bytes() const noexcept {
@@ -136,6 +138,9 @@ class space {
     return dirty_slices_.load(std::memory_order_relaxed) * slice_bytes;
   }
   [[nodiscard]] std::size_t metadata_bytes() const noexcept;
+
+  /// Returns: whether the counts agree with the tables. Complexity: linear in the slices.
+  [[nodiscard]] bool is_sound() noexcept;
 
   /// Taken around a fork, one after the other. Order: after all bins.
   os::mutex& purging() noexcept { return purging_; }

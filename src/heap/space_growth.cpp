@@ -1,8 +1,8 @@
 // Where the heap's addresses are, and how more of them become usable.
 #include <algorithm>
 #include <array>
-#include <cassert>
 
+#include "heap/expects.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -107,7 +107,7 @@ bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) no
   slices_.start(memory + parts.slices_begin, is_reserved);
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
-  assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
+  HEAPWISE_EXPECTS(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
   the_heap_map = {.base = base_,
                   .granules = slices * granules_of_a_slice,
                   .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
@@ -125,6 +125,7 @@ bool space::commit_to(slice_index end) noexcept {
     const os::placed answer = slices_.grow_to(wanted * slice_bytes);
     if (answer == os::placed::occupied && pass_over(wanted)) return true;
     if (answer != os::placed::here) continue;
+    // Release: pairs with the acquire in `record`. The tables were mapped before.
     committed_slices_.store(wanted, std::memory_order_release);
     return true;
   }
@@ -152,7 +153,7 @@ bool space::pass_over(slice_index end) noexcept {
     slices_.skip(slice_bytes);
     mark_used(at, 1);
   }
-  committed_slices_.store(at, std::memory_order_release);
+  committed_slices_.store(at, std::memory_order_release); // as in commit_to
   return at > committed;
 }
 

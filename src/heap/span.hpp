@@ -1,5 +1,50 @@
 // A span: slices side by side that hold blocks of one class, or one large block. What the heap
 // knows of it lies apart from it, so that no overrun reaches it.
+//
+// The life of a slice. Its state is written in three places: its bit in the space's map of used
+// slices (slice_map), the member `use` of its record, and its byte in heap_map::classes. `free`
+// reads the byte only.
+//
+//   state       | bit | use    | byte        | the transition to it is made by
+//   ------------+-----+--------+-------------+-----------------------------------------------------
+//   free        | 0   | none   | no_class    | space::give, with the space's lock
+//   taken       | 1   | none   | no_class    | space::take, with the space's lock
+//   small       | 1   | small  | its class   | bin::make_span, with the bin's lock
+//   mixed       | 1   | mixed  | mixed_class | mixed_spans::adopt, with the locks of the bin and of
+//               |     |        |             | the mixed spans
+//   owned       | 1   | owned  | no_class    | owned_blocks::allocate, with the lock of its heap
+//   large       | 1   | large  | no_class    | make_large, without a lock: the slice was taken
+//   inner slice | 1   | inside | its span's  | whoever makes the span, before the span's first slice
+//   in a purge  | 1   | none   | no_class    | space::purge_run, with the space's lock
+//   lost        | 1   | none   | no_class    | space::retire, space::pass_over; for ever
+//
+// A slice goes from free to taken to one of small, owned and large; from small to mixed; and from
+// each of them back to free. `free` and `taken` are told apart by the bit alone. An inner slice
+// keeps `inside` when it is freed, until it is the first slice of a span again: what a record says
+// is of an earlier life unless the bit, the byte or the first slice of its span confirms it.
+//
+// A span that has left its state is nobody's but the thread's that took it out of it. Small, mixed
+// and owned spans leave with their lock held. A large block leaves by a compare-exchange of `use`
+// (close_large): of two threads that free it, one gets it, and the other reports.
+//
+// Who reads without these locks, and why that is right:
+//
+// - `free` reads the byte of a block's slice, relaxed. The block was handed to this thread after
+//   the byte was written, and whatever handed it over (a lock, or the program's own means) orders
+//   the two. While the block is in use the byte changes at most from its class to mixed_class. A
+//   reader of the old byte puts the block into its cache as one of that class, which it is; the bin
+//   finds out that the span is mixed (next point) when the block leaves the cache.
+// - The bin's put_back reads `use`, acquire; the partner is the release in mixed_spans::adopt. It
+//   sees small or mixed: the span has a block in use, so it is not freed meanwhile.
+// - usable_bytes reads the byte, and then has an acquire fence; the partner is the release in
+//   space::set_class. It sees the classes of the blocks that adopt wrote down before.
+// - look_up (uncommon.cpp) reads `use`, acquire; the partners are the releases in make_large and
+//   owned_blocks::allocate. It sees the length and the owner. For a pointer that is not a block
+//   it may see any state, and reports.
+// - The clock reads the byte, relaxed, to learn whose lock it needs, and reads it again with that
+//   lock held: a bin writes the bytes of its spans with its lock only.
+// - space::record reads the count of committed slices, acquire; the partner is the release in
+//   space::commit_to, after the tables for them were mapped.
 #pragma once
 
 #include <array>
@@ -17,7 +62,7 @@ inline constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
 
 class owned_blocks;
 
-/// What a slice is used for.
+/// What a slice is used for: see the table above.
 enum class slice_use : std::uint8_t {
   none,   // free, or never used
   inside, // not the first slice of its span

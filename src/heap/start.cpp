@@ -96,13 +96,17 @@ bool start_locked() noexcept {
   has_options = read_options();
   os::remember_processors();
   watch_thread_exits();
+  // Release: pairs with the acquire in heap_has_started. The space and the options are set.
   started.store(true, std::memory_order_release);
   return true;
 }
 
 } // namespace
 
-bool heap_has_started() noexcept { return started.load(std::memory_order_acquire); }
+bool heap_has_started() noexcept {
+  // Acquire: pairs with the release in start_locked.
+  return started.load(std::memory_order_acquire);
+}
 
 bool start_heap() noexcept {
   if (heap_has_started()) return true;

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "heap/clock.hpp"
+#include "heap/expects.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
 #include "heap/last_resort.hpp"
@@ -44,6 +45,7 @@ bool too_large(std::size_t size_bytes) noexcept {
 }
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
+  HEAPWISE_EXPECTS(bytes <= block.slices * slice_bytes);
   large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
   block.bytes = bytes;
 }
@@ -76,13 +78,15 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   }
   if (!clean && zeroed) the_space.zero(*made, size_bytes);
   large_blocks.fetch_add(1, std::memory_order_relaxed);
+  // Release: pairs with the acquire in look_up. The length was written before.
   made->use.store(slice_use::large, std::memory_order_release);
   return made;
 }
 
 /// Effects: the span does not hold a block any more. Returns: false if another thread came first.
 bool close_large(span& block) noexcept {
-  // Of two threads that free it at once, one comes second.
+  // Of two threads that free it at once, one comes second. Acquire and release: the figures of the
+  // block are read after make_large has written them, and before another thread takes the slices.
   slice_use expected = slice_use::large;
   if (!block.use.compare_exchange_strong(expected, slice_use::none, std::memory_order_acq_rel)) {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
@@ -116,6 +120,7 @@ found look_up(const void* block) noexcept {
   if (!the_space.holds(block)) return {};
   span* const record = the_space.record(the_space.slice_of(block));
   if (record == nullptr) return {.why = invalid::no_block};
+  // Acquire: pairs with the release in make_large and owned_blocks::allocate.
   const slice_use use = record->use.load(std::memory_order_acquire);
   if (reinterpret_cast<std::uintptr_t>(block) % granule_bytes != 0) {
     return {.why = invalid::misaligned};
@@ -124,6 +129,7 @@ found look_up(const void* block) noexcept {
   if (use == slice_use::inside) {
     // What an inner slice says may be of an earlier life.
     span* const first = the_space.find_span(block);
+    // Acquire: as above, for the record of another slice.
     const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned &&
                        the_space.index_of(*record) - the_space.index_of(*first) < first->slices;
     return owned ? found{.record = first, .use = slice_use::owned}

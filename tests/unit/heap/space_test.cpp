@@ -404,6 +404,7 @@ TEST_CASE("a long random history agrees with notes taken slice by slice") {
       std::replace(expected.slices.begin(), expected.slices.end(), notes::dirty, notes::clean);
     }
     REQUIRE(some.used() == expected.count(notes::used));
+    if (step % 16 == 0) REQUIRE(some->is_sound());
     REQUIRE(some.dirty() == expected.count(notes::dirty));
   }
 }
