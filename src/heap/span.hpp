@@ -159,7 +159,10 @@ struct span {
   std::atomic<slice_use> use;
   std::uint8_t of;           // size_class
   std::uint8_t fullness;     // which list it is in
-  std::uint8_t touched;      // blocks came or went since the clock looked last
+  union {
+    std::uint8_t touched; // blocks came or went since the clock looked last
+    bool grows;           // large: it is small still, and counts among those that grow
+  };
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
   std::uint32_t searched;    // mixed: the next search for holes begins here

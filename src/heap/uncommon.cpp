@@ -26,6 +26,17 @@ namespace {
 constinit std::atomic<std::size_t> large_blocks{0};
 constinit std::atomic<std::size_t> large_bytes{0};
 
+/// Small blocks that are large ones already, because they grow.
+constinit std::atomic<std::size_t> growing_blocks{0};
+
+// A block that grows to this size gets slices of its own, in which it can grow at its place. If it
+// shrinks to less, it is a block among others again.
+constexpr std::size_t worth_growing_bytes = std::size_t{2} << 10;
+
+/// This part of the heap may be slices of small blocks that grow. One such block there may always
+/// be.
+constexpr std::size_t growing_part = 64;
+
 // Below this, copying is as fast as asking the system to move pages.
 constexpr std::size_t worth_moving_bytes = std::size_t{1} << 20;
 
@@ -48,6 +59,17 @@ void set_bytes(span& block, std::size_t bytes) noexcept {
   HEAPWISE_EXPECTS(bytes <= block.slices * slice_bytes);
   large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
   block.bytes = bytes;
+  if (block.grows && (bytes == 0 || bytes > max_small_bytes)) {
+    block.grows = false;
+    growing_blocks.fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+/// Returns: whether the heap is large enough for one more small block that has slices of its own.
+bool may_grow_alone() noexcept {
+  // Relaxed: to be wrong by a few blocks does no harm.
+  const std::size_t bytes = growing_blocks.load(std::memory_order_relaxed) * slice_bytes;
+  return bytes < std::max(slice_bytes, the_space.used_bytes() / growing_part);
 }
 
 /// Returns: a large block with `room_slices` behind it that are its own but untouched, or nullptr.
@@ -71,6 +93,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
   made->bytes = 0;
+  made->grows = false;
   set_bytes(*made, round_up(size_bytes, os::page_bytes()));
   made->touched_bytes = made->bytes;
   if (!clean && room_slices >= worth_purging_slices) {
@@ -198,19 +221,50 @@ void* move_large(span& block, std::size_t size_bytes) noexcept {
   return the_space.begin_of(*made);
 }
 
-/// Returns: the heap of its own that the block is of and has to stay in, or nullptr.
-owned_blocks* owner_of(const void* block) noexcept {
-  if (the_heap_map.class_at(block) != no_class) return nullptr;
-  const found what = look_up(block);
-  return what.use == slice_use::owned ? what.record->owner : nullptr;
+/// Returns: a block of slices of its own for a small block that grows, or nullptr.
+void* allocate_growing(std::size_t size_bytes) noexcept {
+  if (size_bytes < worth_growing_bytes || size_bytes > max_small_bytes || !may_grow_alone()) {
+    return nullptr;
+  }
+  span* const made = make_large(max_small_bytes, slice_bytes, 0, false);
+  if (made == nullptr) return nullptr;
+  set_bytes(*made, max_small_bytes); // also where pages are larger
+  made->grows = true;
+  growing_blocks.fetch_add(1, std::memory_order_relaxed);
+  return the_space.begin_of(*made);
 }
 
-void* move_anywhere(void* block, std::size_t old_bytes, std::size_t size_bytes) noexcept {
-  owned_blocks* const owner = owner_of(block);
-  void* const to =
-      owner == nullptr ? allocate(size_bytes) : allocate_owned(*owner, size_bytes, granule_bytes);
+/// What is known of a block.
+struct measured {
+  std::size_t bytes = 0; // that it may use; 0 for what is no block
+  found what;            // if it is no small block of all threads
+};
+
+measured measure(const void* block) noexcept {
+  size_class of = the_heap_map.class_at(block);
+  if (of == mixed_class) {
+    // Acquire: pairs with the release in set_class. The classes of its blocks were written before.
+    std::atomic_thread_fence(std::memory_order_acquire);
+    of = the_mixed_spans.class_of_block(block);
+  }
+  if (of != no_class) return {.bytes = class_table[of].bytes, .what = {}};
+  const found what = look_up(block);
+  if (what.record == nullptr) return {.bytes = 0, .what = what};
+  const bool is_small = what.use == slice_use::owned && what.record->of != no_class;
+  return {.bytes = is_small ? class_table[what.record->of].bytes : what.record->bytes,
+          .what = what};
+}
+
+void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) noexcept {
+  void* to = nullptr;
+  if (known.what.use == slice_use::owned) {
+    to = allocate_owned(*known.what.record->owner, size_bytes, granule_bytes);
+  } else {
+    if (size_bytes > known.bytes) to = allocate_growing(size_bytes);
+    if (to == nullptr) to = allocate(size_bytes);
+  }
   if (to == nullptr) return nullptr;
-  std::memcpy(to, block, std::min(old_bytes, size_bytes));
+  std::memcpy(to, block, std::min(known.bytes, size_bytes));
   deallocate(block);
   return to;
 }
@@ -242,36 +296,31 @@ void release_uncommon(void* block) noexcept {
 }
 
 std::size_t usable_bytes(const void* block) noexcept {
-  size_class of = the_heap_map.class_at(block);
-  if (of == mixed_class) {
-    // Pairs with the release in set_class: the classes of its blocks were written down before.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    of = the_mixed_spans.class_of_block(block);
-  }
-  if (of != no_class) return class_table[of].bytes;
-  const found what = look_up(block);
-  if (what.use == slice_use::large) return what.record->bytes;
-  if (what.use == slice_use::owned) {
-    return what.record->of == no_class ? what.record->bytes : class_table[what.record->of].bytes;
-  }
-  invalid_free(block, what.why);
-  return 0;
+  const measured known = measure(block);
+  if (known.bytes == 0) invalid_free(block, known.what.why);
+  return known.bytes;
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
-  const std::size_t old_bytes = usable_bytes(block);
-  if (old_bytes == 0) return nullptr; // reported
-  const found what = old_bytes > max_small_bytes ? look_up(block) : found{};
-  if (what.use == slice_use::large && size_bytes > max_small_bytes) {
+  const measured known = measure(block);
+  if (known.bytes == 0) {
+    invalid_free(block, known.what.why);
+    return nullptr;
+  }
+  const found& what = known.what;
+  if (what.use == slice_use::large && size_bytes > std::min(known.bytes, max_small_bytes)) {
     if (too_large(size_bytes)) return no_memory();
     void* const same = resize_in_place(*what.record, size_bytes);
     return same != nullptr ? same : move_large(*what.record, size_bytes);
   }
+  if (what.use == slice_use::large && what.record->grows && size_bytes >= worth_growing_bytes) {
+    return block;
+  }
   // A smaller block is not worth a copy until it wastes half of its bytes.
   const bool same_class = size_bytes <= max_small_bytes && what.record == nullptr &&
-                          class_table[class_of(size_bytes)].bytes == old_bytes;
-  if (same_class || (size_bytes <= old_bytes && size_bytes > old_bytes / 2)) return block;
-  return move_anywhere(block, old_bytes, size_bytes);
+                          class_table[class_of(size_bytes)].bytes == known.bytes;
+  if (same_class || (size_bytes <= known.bytes && size_bytes > known.bytes / 2)) return block;
+  return move_anywhere(block, known, size_bytes);
 }
 
 large_figures count_large() noexcept {
