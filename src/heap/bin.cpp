@@ -199,6 +199,7 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   }
   const std::uint32_t blocks = class_table[of].blocks;
   const auto length = static_cast<std::uint32_t>((hole_bytes - 1) / class_table[of].bytes + 1);
+  if (!the_space.allow_mixing()) return false;
   if (sparse->free_blocks < blocks / 2 || !has_run(sparse->free_map, length, blocks)) return false;
   lists_.remove(*sparse);
   count_free(-static_cast<std::ptrdiff_t>(sparse->free_blocks), of);

@@ -114,7 +114,7 @@ void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
     HEAPWISE_EXPECTS((word & mask) == 0);
     word |= mask;
     groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used +=
-        static_cast<std::uint32_t>(std::popcount(mask));
+        count_run(mask);
   });
   const slice_index end = first + count;
   if (first == lowest_free_) lowest_free_ = end;
@@ -126,7 +126,7 @@ void slice_map::mark_free(slice_index first, std::size_t count) noexcept {
     HEAPWISE_EXPECTS((word & mask) == mask);
     word &= ~mask;
     groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used -=
-        static_cast<std::uint32_t>(std::popcount(mask));
+        count_run(mask);
   });
   lowest_free_ = std::min(lowest_free_, first);
   raise_bound(begin_of_run(first));
@@ -145,8 +145,8 @@ bool slice_map::is_group_sound(std::size_t number) noexcept {
     const slice_index run = next(false, at, end);
     if (run == end) break;
     const slice_index run_end = next(true, run, slices_);
-    const bool goes_on = run == begin && run > 0 && (used_[run / slices_of_a_word - 1] >> (slices_of_a_word - 1)) == 0;
-    if (!goes_on && run_end - run > groups_[number].longest) return false;
+    const bool begins_here = run > begin || begin_of_run(run_end) == run;
+    if (begins_here && run_end - run > groups_[number].longest) return false;
     at = run_end;
   }
   return true;

@@ -13,7 +13,8 @@
 
 namespace heapwise::detail {
 
-constinit heap_map the_heap_map;
+// Each on lines of its own: all threads read the map, and some other variable may be written often.
+alignas(cache_line_bytes) constinit heap_map the_heap_map;
 constinit space the_space;
 
 bool space::over_limit(std::size_t more_slices) const noexcept {
@@ -38,7 +39,10 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
   std::size_t were_dirty = 0;
   map_.mark_used(first, count);
   each_word(dirty_, first, count, [&](slice_word& word, slice_word mask) {
-    were_dirty += static_cast<std::size_t>(std::popcount(word & mask));
+    const slice_word dirty_here = word & mask;
+    if (dirty_here == 0) return;
+    were_dirty +=
+        dirty_here == mask ? count_run(mask) : static_cast<std::size_t>(std::popcount(dirty_here));
   });
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) + count,
                      std::memory_order_relaxed);
@@ -56,7 +60,9 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
     each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word &= ~mask; });
     return;
   }
-  each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word |= mask; });
+  each_word(dirty_, first, count, [](slice_word& word, slice_word mask) {
+    if ((word & mask) != mask) word |= mask; // they are mostly set since they were dirty before
+  });
   std::fill_n(freed_at_ + first, count, now_.load(std::memory_order_relaxed));
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) + count,
                       std::memory_order_relaxed);
@@ -220,6 +226,7 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   // Nobody else may touch them meanwhile, and nobody needs to wait.
   mark_used(from, count);
   being_purged_ = count;
+  const std::size_t granules = granule_classes_table().usable_bytes();
   hold.unlock();
   purged_slices is_clean{};
   if (the_page_returns.give_back(address_of(from), count * slice_bytes)) {
@@ -227,7 +234,7 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   } else if (!the_page_returns.refused()) {
     is_clean = purge_one_by_one(from, count);
   }
-  purge_granule_classes(from, count);
+  purge_granule_classes(from, count, granules);
   hold.lock();
   being_purged_ = 0;
   for (std::size_t at = 0; at < count;) {
@@ -247,10 +254,12 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
 
 /// Effects: gives back what was remembered of the blocks of mixed spans that these slices were. All
 /// of it is no_class again.
-void space::purge_granule_classes(slice_index first, std::size_t count) noexcept {
+void space::purge_granule_classes(slice_index first, std::size_t count,
+                                  std::size_t usable_bytes) noexcept {
   const std::size_t page = os::page_bytes();
   const std::size_t begin = round_up(first * granules_of_a_slice, page);
-  const std::size_t end = (first + count) * granules_of_a_slice / page * page;
+  const std::size_t end =
+      std::min((first + count) * granules_of_a_slice / page * page, usable_bytes);
   if (begin < end) os::purge(granule_classes_ + begin, end - begin);
 }
 

@@ -116,7 +116,11 @@ class space {
     slice.free_map.prefetch(static_cast<std::uint32_t>(offset / granule_bytes));
   }
 
-  /// The class of the block of a mixed span that starts at a granule.
+  /// Effects: makes the classes of granules usable, for all slices from now on. They are a
+  /// sixteenth of the heap, and a heap without mixed spans has none. Returns: whether they are.
+  [[nodiscard]] bool allow_mixing() noexcept;
+
+  /// The class of the block of a mixed span that starts at a granule. Requires: allow_mixing().
   [[nodiscard]] std::atomic<std::uint8_t>& granule_class(const void* block) const noexcept {
     return granule_classes_[(reinterpret_cast<std::uintptr_t>(block) - base_) / granule_bytes];
   }
@@ -160,30 +164,38 @@ class space {
   using purged_slices = std::array<bool, most_purged_at_once>;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
   [[nodiscard]] purged_slices purge_one_by_one(slice_index first, std::size_t count) noexcept;
-  void purge_granule_classes(slice_index first, std::size_t count) noexcept;
+  void purge_granule_classes(slice_index first, std::size_t count,
+                             std::size_t usable_bytes) noexcept;
+  [[nodiscard]] growing_table& granule_classes_table() noexcept { return tables_.back(); }
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_dirty_run(slice_index& first, slice_index end) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
                                          slice_index& first) const noexcept;
 
+  // What every thread reads, and hardly anyone writes.
   std::uintptr_t base_ = 0;
-  std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
-  growing_table slices_;
-  bool refused_before_ = false; // then little is asked for, lest every request repeats the search
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
-  slice_map map_;
-  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
-  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
-  std::size_t being_purged_ = 0;     // slices that only seem used meanwhile
+  std::atomic<bool> may_mix_{false}; // written with the lock
+
+  // What is read and written with the lock.
+  alignas(cache_line_bytes) os::mutex lock_;
+  std::size_t being_purged_ = 0; // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
-  os::mutex purging_; // held while pages are given back, which must be done before a fork
-  os::mutex lock_;
+  slice_map map_;
+  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
+  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
+  growing_table slices_;
+  std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
+  bool refused_before_ = false; // then little is asked for, lest every request repeats the search
+
+  // Held while pages are given back, which must be done before a fork.
+  alignas(cache_line_bytes) os::mutex purging_;
 };
 
 extern space the_space;

@@ -14,7 +14,7 @@
 //               |     |        |             | the mixed spans
 //   owned       | 1   | owned  | no_class    | owned_blocks::allocate, with the lock of its heap
 //   large       | 1   | large  | no_class    | make_large, without a lock: the slice was taken
-//   inner slice | 1   | inside | its span's  | whoever makes the span, before the span's first slice
+//   inner slice | 1   | inside | its span's  | the maker of the span, before the first slice's
 //   in a purge  | 1   | none   | no_class    | space::purge_run, with the space's lock
 //   lost        | 1   | none   | no_class    | space::retire, space::pass_over; for ever
 //
@@ -157,8 +157,8 @@ struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of;           // size_class
-  std::uint8_t fullness;     // which list it is in
+  std::uint8_t of;       // size_class
+  std::uint8_t fullness; // which list it is in
   union {
     std::uint8_t touched; // blocks came or went since the clock looked last
     bool grows;           // large: it is small still, and counts among those that grow

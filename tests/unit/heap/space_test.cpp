@@ -280,6 +280,36 @@ TEST_CASE("only what is used is mapped, as one mapping, however often the heap g
         reinterpret_cast<std::uintptr_t>(some->address_of(committed) + os::page_bytes()));
 }
 
+/// Returns: the bytes of addresses that the process uses.
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream{"/proc/self/statm"} >> pages;
+  return pages * os::page_bytes();
+}
+
+TEST_CASE("tables use few addresses until they are needed") {
+  const std::size_t before = mapped_bytes();
+  a_space some;
+  some.take(1);
+  std::byte* const first = some->begin_of(*some.last);
+  if (!maps_as_it_grows(*some)) return;
+  // A byte and two bits for each slice that there may be, and 4 MiB of slices.
+  CHECK(mapped_bytes() - before < (std::size_t{25} << 20) + slice_bytes);
+  CHECK(mapping_of(&some->granule_class(first)).end == 0);
+  some.take(200);
+  const std::size_t without = mapped_bytes();
+  REQUIRE(some->allow_mixing());
+  some->granule_class(some->begin_of(*some.last)).store(1);
+  const std::size_t classes = mapped_bytes() - without;
+  CHECK(classes >= some->committed_slices() * granules_of_a_slice);
+  CHECK(classes <= (some->committed_slices() + 1) * granules_of_a_slice);
+  some.take(some->committed_slices()); // the table grows with the heap from now on
+  some->granule_class(some->begin_of(*some.last)).store(1);
+  some.give(some->index_of(*some.last));
+  CHECK(some->purge(0) > 0);
+  CHECK(some->granule_class(some->address_of(some->committed_slices() - 2)).load() == 0);
+}
+
 TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {
   a_space some;
   some.take(1);
