@@ -41,17 +41,19 @@ enum phase : std::uint32_t {
   ticking,  // there is one
   outdated, // there is one that another may replace
 };
-constinit std::atomic<std::uint32_t> state{stopped};
-
-/// What was free when the clock stopped: it had its chance.
-constinit std::atomic<std::size_t> left_over{0};
-
 // The system may refuse a thread, for a moment or for long: the next attempts come after ever more
 // calls.
 constexpr std::uint32_t fewest_calls_to_skip = 16;
 constexpr std::uint32_t most_calls_to_skip = 4096;
-constinit std::atomic<std::uint32_t> calls_skipped_last{0};
-constinit std::atomic<std::uint32_t> calls_to_skip{0};
+/// What the threads know of the clock. Each slow call of `free` reads the phase, so nothing that is
+/// written often may lie on its line.
+struct alignas(cache_line_bytes) clock_state {
+  std::atomic<std::uint32_t> phase{stopped};
+  std::atomic<std::uint32_t> calls_skipped_last{0};
+  std::atomic<std::uint32_t> calls_to_skip{0};
+  std::atomic<std::size_t> left_over{0}; // what was free when the clock stopped: it had its chance
+};
+constinit clock_state the_clock;
 
 std::size_t free_now() noexcept {
   return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
@@ -83,15 +85,15 @@ std::size_t tick() noexcept {
 
 bool much_is_free() noexcept {
   const std::size_t free_bytes = free_now();
-  const std::size_t seen_before = left_over.load(std::memory_order_relaxed);
-  if (free_bytes < seen_before) left_over.store(free_bytes, std::memory_order_relaxed);
+  const std::size_t seen_before = the_clock.left_over.load(std::memory_order_relaxed);
+  if (free_bytes < seen_before) the_clock.left_over.store(free_bytes, std::memory_order_relaxed);
   return free_bytes >= seen_before + worth_bytes;
 }
 
 /// Effects: changes the phase if it is still `from`. Returns: whether it was.
 bool change_phase(std::uint32_t from, std::uint32_t to) noexcept {
   // Relaxed: the phase guards nothing; what the threads share is behind locks.
-  return state.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  return the_clock.phase.compare_exchange_strong(from, to, std::memory_order_relaxed);
 }
 
 /// What the clock's thread does. It must not use thread-local variables other than errno and
@@ -104,14 +106,14 @@ void run_clock() {
   std::uint32_t own_phase = ticking; // the phase that this thread was the last to set
   std::uint32_t idle_ticks = 0;
   for (std::uint32_t ticks = 1;; ++ticks) {
-    os::wait(state, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
-    if (state.load(std::memory_order_relaxed) != own_phase) return; // another took over
+    os::wait(the_clock.phase, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
+    if (the_clock.phase.load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
     const bool idle = little || the_page_returns.refused();
     idle_ticks = idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     if (idle_ticks < idle_ticks_before_end) continue;
-    left_over.store(free_now(), std::memory_order_relaxed);
+    the_clock.left_over.store(free_now(), std::memory_order_relaxed);
     if (!change_phase(own_phase, stopped)) return;
     // Somebody who freed much may have seen the last phase, and have left it to this thread.
     if (!much_is_free() || !change_phase(stopped, own_phase)) return;
@@ -122,29 +124,31 @@ void run_clock() {
 /// Requires: the phase is `ticking`, and there is no thread but an outdated one.
 void start_clock() noexcept {
   if (os::start_bare_thread(run_clock, &current_cache)) {
-    calls_skipped_last.store(0, std::memory_order_relaxed);
-    os::wake_all(state); // an outdated thread ends
+    the_clock.calls_skipped_last.store(0, std::memory_order_relaxed);
+    os::wake_all(the_clock.phase); // an outdated thread ends
     return;
   }
-  const std::uint32_t skip = std::clamp(2 * calls_skipped_last.load(std::memory_order_relaxed),
-                                        fewest_calls_to_skip, most_calls_to_skip);
-  calls_skipped_last.store(skip, std::memory_order_relaxed);
-  calls_to_skip.store(skip, std::memory_order_relaxed);
-  state.store(stopped, std::memory_order_relaxed);
+  const std::uint32_t skip =
+      std::clamp(2 * the_clock.calls_skipped_last.load(std::memory_order_relaxed),
+                 fewest_calls_to_skip, most_calls_to_skip);
+  the_clock.calls_skipped_last.store(skip, std::memory_order_relaxed);
+  the_clock.calls_to_skip.store(skip, std::memory_order_relaxed);
+  the_clock.phase.store(stopped, std::memory_order_relaxed);
 }
 
 /// Returns: whether a thread was refused a short while ago.
 bool refused_just_now() noexcept {
-  const std::uint32_t left = calls_to_skip.load(std::memory_order_relaxed);
+  const std::uint32_t left = the_clock.calls_to_skip.load(std::memory_order_relaxed);
   if (left == 0) return false;
-  calls_to_skip.store(left - 1, std::memory_order_relaxed); // to lose a count does no harm
+  // To lose a count does no harm.
+  the_clock.calls_to_skip.store(left - 1, std::memory_order_relaxed);
   return true;
 }
 
 } // namespace
 
 void notice_free_memory() noexcept {
-  const std::uint32_t seen = state.load(std::memory_order_relaxed);
+  const std::uint32_t seen = the_clock.phase.load(std::memory_order_relaxed);
   if (seen == ticking || !the_options.purge_thread) return;
   if (seen == stopped && (!much_is_free() || refused_just_now())) return;
   if (change_phase(seen, ticking)) start_clock();
@@ -152,9 +156,9 @@ void notice_free_memory() noexcept {
 
 void forget_clock() noexcept {
   os::forget_bare_threads();
-  state.store(stopped, std::memory_order_relaxed);
-  left_over.store(0, std::memory_order_relaxed);
-  calls_to_skip.store(0, std::memory_order_relaxed);
+  the_clock.phase.store(stopped, std::memory_order_relaxed);
+  the_clock.left_over.store(0, std::memory_order_relaxed);
+  the_clock.calls_to_skip.store(0, std::memory_order_relaxed);
 }
 
 std::size_t purge_everything() noexcept {

@@ -23,7 +23,8 @@ namespace heapwise::detail {
 
 namespace {
 
-constinit std::atomic<bool> started{false};
+// Read by every thread, on a line of its own: what is written often may lie beside it otherwise.
+alignas(cache_line_bytes) constinit std::atomic<bool> started{false};
 constinit os::mutex starting;
 constinit bool said_no_memory = false;
 constinit bool has_options = false; // written with `starting` locked

@@ -55,14 +55,18 @@ bool too_large(std::size_t size_bytes) noexcept {
          slices_of(size_bytes) * slice_bytes > the_space.reserved_bytes();
 }
 
+/// Effects: the block does not count among those that grow any more.
+void stop_growing(span& block) noexcept {
+  if (!block.grows) return;
+  block.grows = false;
+  growing_blocks.fetch_sub(1, std::memory_order_relaxed);
+}
+
 void set_bytes(span& block, std::size_t bytes) noexcept {
   HEAPWISE_EXPECTS(bytes <= block.slices * slice_bytes);
   large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
   block.bytes = bytes;
-  if (block.grows && (bytes == 0 || bytes > max_small_bytes)) {
-    block.grows = false;
-    growing_blocks.fetch_sub(1, std::memory_order_relaxed);
-  }
+  if (bytes > max_small_bytes) stop_growing(block);
 }
 
 /// Returns: whether the heap is large enough for one more small block that has slices of its own.
@@ -117,6 +121,7 @@ bool close_large(span& block) noexcept {
   }
   large_blocks.fetch_sub(1, std::memory_order_relaxed);
   set_bytes(block, 0);
+  stop_growing(block);
   return true;
 }
 
