@@ -21,6 +21,11 @@ constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1
 constexpr std::size_t commit_step = 64;
 constexpr std::size_t commit_part = 32;
 
+// Tables grow by this many bytes at least. A page more of a table can be refused where the slices
+// themselves can grow, in a process that was forked and has as many mappings as it may have. With a
+// byte for each slice this much is enough for 4 GiB.
+constexpr std::size_t table_step = std::size_t{64} << 10;
+
 /// How the tables lie in front of the slices: the classes, a byte for each slice; the map of used
 /// slices; a bit for each dirty one; the ages, a byte for each slice; the spans; for mixed spans a
 /// byte for each granule. The first three are there from the start. Behind each of the tables that
@@ -141,7 +146,9 @@ bool space::commit_tables(slice_index end) noexcept {
                                         granules_of_a_slice};
   const bool may_mix = may_mix_.load(std::memory_order_relaxed);
   for (std::size_t each = 0; each < tables_.size() - (may_mix ? 0 : 1); ++each) {
-    if (tables_[each].grow_to(end * bytes_of_a_slice[each]) != os::placed::here) return false;
+    const std::size_t all = reserved_slices_ * bytes_of_a_slice[each];
+    const std::size_t wanted = std::min(round_up(end * bytes_of_a_slice[each], table_step), all);
+    if (tables_[each].grow_to(wanted) != os::placed::here) return false;
   }
   return true;
 }

@@ -310,6 +310,15 @@ TEST_CASE("tables use few addresses until they are needed") {
   CHECK(some->granule_class(some->address_of(some->committed_slices() - 2)).load() == 0);
 }
 
+TEST_CASE("the tables of bytes are usable far ahead of the slices") {
+  a_space some;
+  some.take(1);
+  const mapping classes = mapping_of(the_heap_map.classes);
+  CHECK(classes.end - classes.begin >= 65536);
+  some.take(65536 - 100); // 4 GiB
+  CHECK(mapping_of(the_heap_map.classes).end == classes.end);
+}
+
 TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {
   a_space some;
   some.take(1);
