@@ -61,14 +61,46 @@ std::size_t free_now() noexcept {
          the_mixed_spans.free_bytes() + unused_batch_bytes();
 }
 
+/// Effects: gives back pages of the span that the slice is the first of, if it is one of small
+/// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
+std::size_t purge_some_pages(span& slice, size_class of) noexcept {
+  return of == mixed_class ? the_mixed_spans.purge_pages(slice, true)
+                           : the_bins[of].purge_pages(slice, of, true);
+}
+
+/// Effects: gives back all free pages of the span.
+std::size_t purge_all_pages(span& slice, size_class of) noexcept {
+  std::size_t purged = 0;
+  for (std::size_t pages = 0; pages < max_span_slices * slice_bytes; pages += os::page_bytes()) {
+    const std::size_t more = purge_some_pages(slice, of);
+    if (more == 0) break;
+    purged += more;
+  }
+  return purged;
+}
+
+/// Effects: looks at a span once.
+std::size_t purge_if_untouched(span& slice, size_class of) noexcept {
+  if (slice.touched == settled) return 0;
+  if (slice.touched == touched) {
+    slice.touched.change(touched, untouched);
+    return 0;
+  }
+  slice.touched.change(untouched, in_purge);
+  const std::size_t purged = purge_all_pages(slice, of);
+  // Pages that the system refused are asked for again.
+  slice.touched.change(in_purge, the_page_returns.was_refused() ? untouched : settled);
+  return purged;
+}
+
 std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
     const size_class of = the_heap_map.classes[at].load(std::memory_order_relaxed);
     if (of == no_class) continue;
     span& slice = *the_space.record(at);
-    purged += of == mixed_class ? the_mixed_spans.purge_pages(slice, even_if_touched)
-                                : the_bins[of].purge_pages(slice, of, even_if_touched);
+    if (slice.use.load(std::memory_order_relaxed) == slice_use::inside) continue;
+    purged += even_if_touched ? purge_all_pages(slice, of) : purge_if_untouched(slice, of);
   }
   return purged;
 }

@@ -153,16 +153,36 @@ class block_map {
   std::array<std::uint64_t, bits / 64> words_;
 };
 
+/// A byte that one thread may read while another writes it, without an order.
+class relaxed_byte {
+ public:
+  void operator=(std::uint8_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  operator std::uint8_t() const noexcept { return value_.load(std::memory_order_relaxed); }
+  /// Effects: changes it if it is still `from`.
+  void change(std::uint8_t from, std::uint8_t to) noexcept {
+    value_.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint8_t> value_;
+};
+
+/// What the clock knows of a span of small blocks. Blocks that come or go make it `touched`, with
+/// the lock of the span's bin. The clock's next look makes it `untouched`, and the one after that
+/// gives its free pages back (`in_purge`) and makes it `settled`, unless it was touched meanwhile.
+/// Settled spans are passed over, and no lock is taken for them.
+enum touch : std::uint8_t { untouched, touched, in_purge, settled };
+
 struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of;       // size_class
-  std::uint8_t fullness; // which list it is in
+  std::uint8_t of; // size_class
   union {
-    std::uint8_t touched; // blocks came or went since the clock looked last
-    bool grows;           // large: it is small still, and counts among those that grow
+    std::uint8_t fullness; // which list it is in
+    bool grows;            // large: it is small still, and counts among those that grow
   };
+  relaxed_byte touched;      // of the clock: see `touch`
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
   std::uint32_t searched;    // mixed: the next search for holes begins here
