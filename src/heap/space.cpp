@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
 #include "heap/expects.hpp"
 #include "heap/options.hpp"
@@ -90,7 +91,7 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
 }
 
 /// Effects: `first` is the first dirty slice from there on, or `end`. Returns: how many follow it,
-/// itself included.
+/// itself included; `most_at_once` at most.
 std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept {
   const auto is_dirty = [&](slice_index at) {
     return (dirty_[at / slices_of_a_word] >> (at % slices_of_a_word) & 1) != 0;
@@ -100,8 +101,9 @@ std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept 
     const bool none = dirty_[first / slices_of_a_word] == 0;
     first = none ? std::min(end, (first / slices_of_a_word + 1) * slices_of_a_word) : first + 1;
   }
+  const slice_index limit = std::min(end, first + most_at_once);
   std::size_t count = 0;
-  while (first + count < end && is_dirty(first + count)) ++count;
+  while (first + count < limit && is_dirty(first + count)) ++count;
   return count;
 }
 
@@ -149,17 +151,21 @@ void space::give(span& freed, std::size_t kept, bool clean) noexcept {
       return;
     }
   }
-  const std::lock_guard hold{lock_};
   if (kept == 0) freed.use.store(slice_use::none, std::memory_order_relaxed);
-  mark_free(index_of(freed) + kept, freed.slices - kept, clean);
-  freed.slices = static_cast<std::uint32_t>(kept);
+  const slice_index first = index_of(freed);
+  const slice_index end = first + std::exchange(freed.slices, static_cast<std::uint32_t>(kept));
+  for (slice_index at = first + kept; at < end; at += most_at_once) {
+    const std::lock_guard hold{lock_};
+    mark_free(at, std::min(most_at_once, end - at), clean);
+  }
 }
 
 /// Returns: how many slices from `first` on are dirty and old enough, `most_purged_at_once` at
-/// most; 0 when there are none left.
+/// most; 0 if there are none before `first`, which may not be the end yet.
 std::size_t space::next_old_run(slice_index from, std::uint8_t age,
                                 slice_index& first) const noexcept {
-  const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
+  const slice_index end =
+      std::min(committed_slices_.load(std::memory_order_relaxed), from + most_searched_at_once);
   const std::uint8_t now = now_.load(std::memory_order_relaxed);
   const auto dirty_and_free = [&](slice_index at) {
     return dirty_[at / slices_of_a_word] & ~map_.used_of_word(at / slices_of_a_word);
@@ -175,6 +181,7 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
       break;
     }
   }
+  first = std::min(first, end); // words are passed over whole
   std::size_t count = 0;
   while (first + count < end && count < most_purged_at_once && old(first + count)) ++count;
   return count;
@@ -222,7 +229,7 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   const std::lock_guard alone{purging_};
   std::unique_lock hold{lock_};
   const std::size_t count = next_old_run(from, age, from);
-  if (count == 0) return false;
+  if (count == 0) return from < committed_slices_.load(std::memory_order_relaxed);
   // Nobody else may touch them meanwhile, and nobody needs to wait.
   mark_used(from, count);
   being_purged_ = count;

@@ -159,6 +159,9 @@ class space {
   [[nodiscard]] bool pass_over(slice_index end) noexcept;
   [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
+  // No thread waits for the lock until more slices than these are marked, or looked at.
+  static constexpr std::size_t most_at_once = 4096;
+  static constexpr std::size_t most_searched_at_once = 64 * most_at_once;
   // No thread waits for more than 16 MiB being given back.
   static constexpr std::size_t most_purged_at_once = 256;
   using purged_slices = std::array<bool, most_purged_at_once>;

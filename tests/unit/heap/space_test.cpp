@@ -229,6 +229,26 @@ TEST_CASE("more than is given back in one step goes back too, and only what is f
   CHECK(some.dirty() == 0);
 }
 
+TEST_CASE("what is freed or searched by parts is all of it") {
+  a_space some;
+  constexpr std::size_t count = 20'000;
+  const slice_index first = some.take(count);
+  for (std::size_t at = 0; at < count; at += 1000) *some->address_of(first + at) = std::byte{1};
+  const slice_index far = some.take(300'000); // more than one search looks at
+  some.give(first, 3);
+  CHECK(some.dirty() == count - 3);
+  CHECK(some->is_sound());
+  CHECK(some.take(count - 3) == first + 3); // one run
+  some->zero(*some.last, (count - 3) * slice_bytes);
+  for (std::size_t at = 1000; at < count; at += 1000) {
+    REQUIRE(*some->address_of(first + at) == std::byte{0});
+  }
+  some.give(first + 3, 0, true);
+  some.give(far, 299'000);
+  CHECK(some->purge(0) == 1000 * slice_bytes);
+  CHECK(some->is_sound());
+}
+
 TEST_CASE("slices become usable in steps, ahead of what is asked for") {
   a_space some;
   CHECK(some->committed_slices() == 0);
