@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "os/mutex.hpp"
+#include "heap/sharing.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -98,7 +98,7 @@ class batch_memory {
 
   [[nodiscard]] std::size_t empty_bytes() const noexcept { return empty_count() * piece_bytes; }
 
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::batches>& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] std::size_t empty_count() const noexcept {
@@ -152,7 +152,7 @@ class batch_memory {
     return std::exchange(empty_, empty_->places[0].next);
   }
 
-  os::mutex lock_;
+  heap_mutex<shared::batches> lock_;
   std::array<piece*, 2> with_unused_{};
   piece* fresh_ = nullptr; // new batches are cut from it, up to its end
   std::byte* next_fresh_ = nullptr;

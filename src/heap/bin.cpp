@@ -38,8 +38,12 @@ constexpr std::uint32_t enough_part = 4;
 // A span that becomes a mixed one costs some 10 us, and the locks of two bins are held meanwhile.
 constexpr int most_mixed_at_once = 4;
 
+/// Of the line with the sums over all bins.
+constinit line_mark<shared::bin_figures> figures_mark;
+
 /// Effects: counts batches that came into a stock, or left it.
 void count_stocked(std::ptrdiff_t batches, size_class of) noexcept {
+  figures_mark.written();
   const class_facts& facts = class_table[of];
   the_stocked_bytes.fetch_add(
       static_cast<std::size_t>(batches) * facts.batch * std::size_t{facts.bytes},
@@ -114,6 +118,7 @@ void bin::handed_out(span& from, std::uint32_t first, std::uint32_t count, size_
 }
 
 void bin::count_free(std::ptrdiff_t blocks, size_class of) noexcept {
+  figures_mark.written();
   free_blocks_.fetch_add(static_cast<std::size_t>(blocks), std::memory_order_relaxed);
   the_free_bytes.fetch_add(static_cast<std::size_t>(blocks) * class_table[of].bytes,
                            std::memory_order_relaxed);
@@ -133,6 +138,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte**& top, std::uint32_t wante
   std::byte* const begin = the_space.begin_of(from);
   if (&from == spare_) spare_ = nullptr;
   from.touched = 1;
+  from.mark.written();
   std::uint32_t taken = 0;
   std::uint32_t at = 0;
   while (taken < wanted) {
@@ -157,6 +163,7 @@ std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
   ++refills_;
   if (stock_ != nullptr) {
     push(papers_, std::exchange(loaded, pop(stock_)));
+    loaded->mark.written();
     least_stocked_ = std::min(least_stocked_, --stocked_);
     count_stocked(-1, of);
     return wanted;
@@ -217,6 +224,7 @@ void bin::flush(batch*& full, size_class of) noexcept {
     put_back_locked(full->blocks(), class_table[of].batch, of);
     return;
   }
+  full->mark.written();
   push(stock_, std::exchange(full, paper));
   ++stocked_;
   count_stocked(1, of);
@@ -312,6 +320,7 @@ void bin::came_back(span& home, std::uint32_t count, size_class of) noexcept {
   const class_facts& facts = class_table[of];
   home.free_blocks += count;
   home.touched = 1;
+  home.mark.written();
   count_free(count, of);
   lists_.place(home, facts.blocks);
   if (home.free_blocks < facts.blocks) return;

@@ -9,9 +9,9 @@
 
 #include "heap/batches.hpp"
 #include "heap/invalid.hpp"
+#include "heap/sharing.hpp"
 #include "heap/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -65,7 +65,7 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] bin_figures figures(size_class of) noexcept;
 
   /// Taken around a fork.
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::bin>& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] span* source(size_class of) noexcept;
@@ -88,7 +88,7 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] span* home_of(std::byte* block, size_class of) noexcept;
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
-  os::mutex lock_;
+  heap_mutex<shared::bin> lock_;
   batch* stock_ = nullptr;  // full ones
   batch* papers_ = nullptr; // empty ones: to ask for one would need a second lock
   std::uint32_t stocked_ = 0;

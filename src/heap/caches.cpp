@@ -12,9 +12,9 @@
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
+#include "heap/sharing.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
-#include "os/mutex.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -41,7 +41,7 @@ constinit heap_cache no_later_cache = make_no_cache();
 
 /// Caches whose threads have ended, ready for new threads.
 struct idle_caches {
-  os::mutex lock;
+  heap_mutex<shared::idle_caches> lock;
   heap_cache* filled = nullptr; // with what was in them
   std::size_t filled_count = 0;
   heap_cache* emptied = nullptr;

@@ -11,9 +11,9 @@
 #include <mutex>
 #include <span>
 
+#include "heap/sharing.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -45,7 +45,7 @@ class mixed_spans {
   }
 
   /// Taken around a fork. Order: after all bins, before the space.
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::mixed>& lock() noexcept { return lock_; }
 
  private:
   static constexpr std::uint32_t granules = block_map::bits;
@@ -60,7 +60,7 @@ class mixed_spans {
   void remove(span& gone) noexcept;
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;
 
-  os::mutex lock_;
+  heap_mutex<shared::mixed> lock_;
   std::array<detail::span*, list_count> lists_{};
   std::atomic<std::size_t> free_granules_{0};
   std::atomic<std::size_t> count_{0};

@@ -10,10 +10,10 @@
 
 #include "heap/growing_table.hpp"
 #include "heap/relocation.hpp"
+#include "heap/sharing.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -138,8 +138,8 @@ class space {
   [[nodiscard]] std::size_t metadata_bytes() const noexcept;
 
   /// Taken around a fork, one after the other. Order: after all bins.
-  os::mutex& purging() noexcept { return purging_; }
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::purging>& purging() noexcept { return purging_; }
+  heap_mutex<shared::space>& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] bool start_quietly(std::size_t slices) noexcept;
@@ -177,8 +177,9 @@ class space {
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
-  os::mutex purging_; // held while pages are given back, which must be done before a fork
-  os::mutex lock_;
+  // Held while pages are given back, which must be done before a fork.
+  heap_mutex<shared::purging> purging_;
+  heap_mutex<shared::space> lock_;
 };
 
 extern space the_space;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -128,6 +129,7 @@ struct span {
   };
   std::size_t bytes;   // large: usable
   owned_blocks* owner; // owned: whose
+  [[no_unique_address]] line_mark<shared::span_record> mark;
   block_map free_map;
 };
 

@@ -6,6 +6,7 @@
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
+#include "heap/sharing.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
@@ -103,6 +104,7 @@ void heapwise_malloc_stats() {
   line.add("  block size     spans      blocks        free   in batches\n");
   line.write();
   for (size_class of = 1; of <= class_count; ++of) write_class(of);
+  if constexpr (counts_sharing) write_sharing();
   if (the_mixed_spans.count() == 0) return;
   line.clear();
   line.add("       mixed").add(the_mixed_spans.count(), 8);

@@ -14,6 +14,7 @@
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
+#include "heap/sharing.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
 #include "os/os.hpp"
@@ -24,6 +25,7 @@ namespace {
 
 constinit std::atomic<std::size_t> large_blocks{0};
 constinit std::atomic<std::size_t> large_bytes{0};
+constinit line_mark<shared::large_figures> figures_mark;
 
 // Below this, copying is as fast as asking the system to move pages.
 constexpr std::size_t worth_moving_bytes = std::size_t{1} << 20;
@@ -44,6 +46,7 @@ bool too_large(std::size_t size_bytes) noexcept {
 }
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
+  figures_mark.written();
   large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
   block.bytes = bytes;
 }
@@ -75,6 +78,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
   if (!clean && zeroed) the_space.zero(*made, size_bytes);
+  figures_mark.written();
   large_blocks.fetch_add(1, std::memory_order_relaxed);
   made->use.store(slice_use::large, std::memory_order_release);
   return made;
@@ -88,6 +92,7 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
+  figures_mark.written();
   large_blocks.fetch_sub(1, std::memory_order_relaxed);
   set_bytes(block, 0);
   return true;
