@@ -23,7 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 WORKS = ("mixed", "bulk", "pass_on", "buffers", "short_threads")
 
-LINES_OF_A_LOCK = {"bin": 3, "mixed": 2, "space": 4, "purging": 1, "idle_caches": 2, "batches": 2}
+LINES_OF_A_LOCK = {"bin": 3, "mixed": 2, "space": 4, "purging": 1, "idle_caches": 2, "batches": 2,
+                   "large_stock": 2}
 """Cache lines that a holder writes and the next one needs: the lock's own, and what it guards.
 Span records and sums are counted apart."""
 
@@ -64,6 +65,7 @@ class Counts:
     """What one process counted, per million operations."""
 
     operations: int
+    shards: int = 1
     clock_ns: int = 0
     locks: dict[str, Lock] = field(default_factory=dict)
     lines: dict[str, Line] = field(default_factory=dict)
@@ -80,9 +82,9 @@ class Machine:
     operation_ns: float
 
 
-def read_counts(text: str, operations: int) -> Counts:
+def read_counts(text: str, operations: int, shards: int = 1) -> Counts:
     """The lines that a counting heap writes to standard error."""
-    counts = Counts(operations)
+    counts = Counts(operations, shards)
     for kind, name, rest in re.findall(r"^sharing (\w+) (\w+)(.*)$", text, re.MULTILINE):
         numbers = {key: int(value) for key, value in re.findall(r"(\w+)=(\d+)", rest)}
         if kind == "lock":
@@ -100,7 +102,10 @@ def others(processors: int) -> float:
 
 
 def serial_ns(counts: Counts, processors: int, machine: Machine) -> Iterator[tuple[str, float]]:
-    """The time of each operation in which only one thread can be, for every lock and line."""
+    """The time of each operation in which only one thread can be, for every lock and line.
+
+    Each shard has a line of each kind of figures.
+    """
     away_ns = others(processors) * machine.transfer_ns
     for name, lock in counts.locks.items():
         share = lock.busiest_acquisitions / max(lock.acquisitions, 1)
@@ -111,7 +116,7 @@ def serial_ns(counts: Counts, processors: int, machine: Machine) -> Iterator[tup
         yield f"lock of {name}", (held_ns + moved * away_ns) / counts.operations
     for name, line in counts.lines.items():
         if name.endswith("_figures"):
-            yield f"line of {name}", line.writes * away_ns / counts.operations
+            yield f"line of {name}", line.writes * away_ns / counts.shards / counts.operations
 
 
 @dataclass(frozen=True)
@@ -132,19 +137,25 @@ def cap(counts: Counts, processors: int, machine: Machine) -> Cap:
     return Cap(1e3 / slowest_ns, limit)
 
 
-def count(build: Path, work: str, threads: int, operations: int) -> Counts:
+def count(build: Path, work: str, threads: int, operations: int, shards: int) -> Counts:
     """Runs the work on the counting heap."""
     native = build / "native"
     command = [str(native / "experiments" / "heap" / "many_threads"), "--subject", "malloc",
                "--repeats", "1", "--set", f"work={work}", "--set", f"threads={threads}",
                "--set", f"operations={operations}"]
     environment = os.environ | {"LD_PRELOAD": str(native / "libheapwise-malloc.so"),
-                                "HEAPWISE_MALLOC_STATS": "1"}
+                                "HEAPWISE_MALLOC_STATS": "1",
+                                "HEAPWISE_MALLOC_SHARDS": str(shards)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    counts = read_counts(done.stderr, operations)
+    counts = read_counts(done.stderr, operations, shards)
     if not counts.locks:
         sys.exit(f"{native} does not count. Build it with `cmake --build --preset counting`.")
     return counts
+
+
+def shards_for(processors: int) -> int:
+    """As src/heap/shards.cpp chooses."""
+    return max(1, min(32, processors // 4))
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -178,6 +189,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--work", action="append", choices=WORKS, help="only this work")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 16, 64, 256])
     parser.add_argument("--operations", type=int, default=3_000_000, help="of all threads")
+    parser.add_argument("--shards", type=int, help="not as many as for so many processors")
     parser.add_argument("--transfer-ns", type=float, default=100,
                         help="to bring a written line to another processor (default: 100)")
     parser.add_argument("--operation-ns", type=float, default=20,
@@ -188,7 +200,8 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     options = arguments()
     machine = Machine(options.transfer_ns, options.operation_ns)
-    counted = {(work, threads): count(options.build, work, threads, options.operations)
+    counted = {(work, threads): count(options.build, work, threads, options.operations,
+                                      options.shards or shards_for(threads))
                for work in options.work or WORKS for threads in options.threads}
     print(table(["work", "threads", "what", "per million operations", "of the busiest", "contended",
                  "handed over", "mean hold, ns", "longest, us"],

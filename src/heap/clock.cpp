@@ -7,6 +7,7 @@
 #include "heap/batches.hpp"
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
@@ -56,7 +57,7 @@ constinit std::atomic<std::uint32_t> calls_to_skip{0};
 std::size_t free_now() noexcept {
   return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
          the_stocked_bytes.load(std::memory_order_relaxed) + idle_cached_bytes() +
-         the_mixed_spans.free_bytes() + unused_batch_bytes();
+         the_mixed_spans.free_bytes() + stocked_large_bytes() + unused_batch_bytes();
 }
 
 std::size_t purge_spans(bool even_if_touched) noexcept {
@@ -75,6 +76,7 @@ std::size_t tick() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
+  trim_large_stocks();
   for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);
   purged_so_far.fetch_add(purged, std::memory_order_relaxed);

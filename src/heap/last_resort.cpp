@@ -3,6 +3,7 @@
 #include "heap/batches.hpp"
 #include "heap/bin.hpp"
 #include "heap/caches.hpp"
+#include "heap/large_stock.hpp"
 
 namespace heapwise::detail {
 
@@ -14,7 +15,10 @@ void free_what_waits() noexcept {
     the_bins[each].trim(each); // the first finds what was not used lately, the second takes all
     the_bins[each].drop_spare(each);
   }
-  for (int twice = 0; twice < 2; ++twice) trim_batches(); // as the bins
+  for (int twice = 0; twice < 2; ++twice) { // as the bins
+    trim_large_stocks();
+    trim_batches();
+  }
 }
 
 } // namespace heapwise::detail

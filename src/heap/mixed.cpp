@@ -34,6 +34,10 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept
   return (value + to - 1) & ~(to - 1);
 }
 
+void see_hole(span& searched, std::uint32_t length) noexcept {
+  searched.longest_seen = std::max(searched.longest_seen, static_cast<std::uint16_t>(length));
+}
+
 constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
   return static_cast<std::uint8_t>(std::bit_width(hole) - 1);
 }
@@ -125,9 +129,9 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
                                            std::memory_order_relaxed);
       *top++ = block;
     }
-    from.searched = next > first ? next : end;
+    from.searched = static_cast<std::uint16_t>(next > first ? next : end);
     if (next > first) cut_off(from, first, next);
-    from.longest_seen = std::max(from.longest_seen, next > first ? first - hole : end - hole);
+    see_hole(from, next > first ? first - hole : end - hole);
   }
   from.touched = 1;
   return taken;
@@ -211,7 +215,7 @@ bool mixed_spans::put_back_locked(std::byte* block) noexcept {
   const auto known = static_cast<std::uint32_t>(home.bytes);
   const std::uint32_t hole =
       std::min(home.free_blocks, size + (before ? known : 0) + (behind ? known : 0));
-  if (first < home.searched) home.longest_seen = std::max(home.longest_seen, hole);
+  if (first < home.searched) see_hole(home, hole);
   if (hole > known) place(home, hole);
   return true;
 }

@@ -118,9 +118,11 @@ struct span {
   std::uint8_t touched;      // blocks came or went since the clock looked last
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
-  std::uint32_t searched;    // mixed: the next search for holes begins here
-  std::uint32_t longest_seen; // mixed: of the holes before that, in granules
-  std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
+  std::uint16_t searched;    // mixed: the next search for holes begins here
+  std::uint16_t longest_seen; // mixed: of the holes before that, in granules
+  // Small and large: whose span it is; never changes meanwhile.
+  std::atomic<std::uint8_t> shard;
+  std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
     // large: what is behind these is not in use; at most `worth_purging_slices` (uncommon.cpp) of

@@ -3,6 +3,7 @@
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
@@ -28,7 +29,7 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   into->threads = thread_count();
   into->heaps = owned_heap_count();
   into->metadata_bytes = the_space.metadata_bytes();
-  into->cached_bytes = own_cached_bytes();
+  into->cached_bytes = own_cached_bytes() + stocked_large_bytes();
   into->spans = the_mixed_spans.count();
   into->free_bytes = the_mixed_spans.free_bytes();
   for (size_class of = 1; of <= class_count; ++of) {
