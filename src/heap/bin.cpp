@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "heap/bin_change.hpp"
+#include "heap/bins.hpp"
 #include "heap/free_pages.hpp"
 #include "heap/mixed.hpp"
 #include "heap/profile.hpp"
@@ -11,10 +12,6 @@
 #include "os/os.hpp"
 
 namespace heapwise::detail {
-
-constinit std::array<bin, class_slots> the_bins;
-constinit std::atomic<std::size_t> the_free_bytes{0};
-constinit std::atomic<std::size_t> the_stocked_bytes{0};
 
 namespace {
 
@@ -30,6 +27,15 @@ bool has_run(const block_map& map, std::uint32_t length, std::uint32_t blocks) n
 }
 
 } // namespace
+
+bin& bin::of_shard(std::size_t shard, size_class of) noexcept {
+  return shard == shard_ ? *this : all_bins[shard][of];
+}
+
+void bin::belong_to(std::uint8_t shard) noexcept {
+  const std::lock_guard hold{lock_};
+  shard_ = shard;
+}
 
 void bin::add_free(std::ptrdiff_t blocks) noexcept {
   // Not one read-modify-write: all writers hold the lock.
@@ -108,10 +114,11 @@ void bin::drop_spare(size_class of) noexcept {
 std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept {
   const class_facts& facts = class_table[of];
   const std::lock_guard hold{lock_};
-  // The slice may have gone to another class meanwhile, under whose lock its record is written now.
-  // Relaxed: this class is written and taken away under this lock only, so it is either the bin's
-  // span, and all of its record is seen, or another class is read.
-  if (the_heap_map.classes[the_space.index_of(of_span)].load(std::memory_order_relaxed) != of) {
+  // The slice may have gone to another bin meanwhile, under whose lock its record is written now.
+  // Acquire: pairs with the release of set_class. If another bin has written this class, its shard
+  // is seen, too. If this bin has, that was under its lock, and all of the record is seen.
+  if (the_heap_map.classes[the_space.index_of(of_span)].load(std::memory_order_acquire) != of ||
+      of_span.shard.load(std::memory_order_relaxed) != shard_) {
     return 0;
   }
   if (of_span.use.load(std::memory_order_relaxed) != slice_use::small) return 0; // an inner slice

@@ -32,11 +32,18 @@ class alignas(cache_line_bytes) bin {
   /// Returns: how many blocks are in it; less than a batch where memory is short.
   [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class of) noexcept;
 
+  /// Effects: as refill, but the bin makes no new span. Unless `may_wait` is set, it does nothing
+  /// if another thread is busy with the bin.
+  [[nodiscard]] std::uint32_t refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept;
+
   /// Effects: exchanges a full batch for an empty one. Its blocks wait for another thread, or go
   /// back to their spans if there are many waiting already.
   void flush(batch*& full, size_class of) noexcept;
 
-  /// Effects: takes blocks back to their spans.
+  /// Effects: as flush, if there are not too many waiting already. Returns: whether it did.
+  [[nodiscard]] bool stock(batch*& full, size_class of) noexcept;
+
+  /// Effects: takes blocks back to their spans, through the bins that these belong to.
   void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
 
   /// Returns: one block, or nullptr: for threads that have no cache.
@@ -66,6 +73,14 @@ class alignas(cache_line_bytes) bin {
 
   [[nodiscard]] bin_figures figures(size_class of) noexcept;
 
+  /// Returns: the full batches that wait.
+  [[nodiscard]] std::uint32_t stocked() const noexcept {
+    return stocked_.load(std::memory_order_relaxed);
+  }
+
+  /// Effects: the bin belongs to this shard. Requires: it has no span.
+  void belong_to(std::uint8_t shard) noexcept;
+
   /// Taken around a fork.
   heap_mutex<shared::bin>& lock() noexcept { return lock_; }
 
@@ -82,6 +97,11 @@ class alignas(cache_line_bytes) bin {
   std::uint32_t take_blocks(span& from, std::byte** top, std::uint32_t wanted,
                             size_class of) noexcept;
   [[nodiscard]] batch* take_stocked() noexcept;
+  /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
+  /// many.
+  std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
+  std::uint32_t take_free(batch*& loaded, size_class of) noexcept;
+  [[nodiscard]] bin& of_shard(std::size_t shard, size_class of) noexcept;
   /// Effects: as put_back, for at most max_batch blocks.
   void put_back_batch(std::span<std::byte* const> blocks, bool is_flush, size_class of) noexcept;
   /// Effects: blocks go back to their span. Returns: whether they do; otherwise nothing is changed,
@@ -107,14 +127,10 @@ class alignas(cache_line_bytes) bin {
   std::atomic<std::size_t> free_blocks_{0}; // written under the lock
   std::size_t refills_ = 0;
   std::size_t flushes_ = 0;
+  std::uint8_t shard_ = 0; // whose threads it serves
 };
 
-extern std::array<bin, class_slots> the_bins;
-
-/// The bytes of all free blocks inside spans.
-extern std::atomic<std::size_t> the_free_bytes;
-
-/// The bytes of all free blocks in batches that wait in bins.
-extern std::atomic<std::size_t> the_stocked_bytes;
+static_assert(alignof(bin) == cache_line_bytes && sizeof(bin) % cache_line_bytes == 0,
+              "no two bins share a line");
 
 } // namespace heapwise::detail

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/linked.hpp"
 #include "heap/space.hpp"
 
@@ -35,11 +36,9 @@ class bin::change {
     const std::size_t free = bin_.free_blocks_.load(std::memory_order_relaxed) - free_before_;
     const std::size_t stocked = bin_.stocked_.load(std::memory_order_relaxed) - stocked_before_;
     held_.unlock();
-    // Relaxed: the sums decide what is worth doing, and guard nothing.
-    if (free != 0) the_free_bytes.fetch_add(free * facts.bytes, std::memory_order_relaxed);
-    if (stocked != 0) {
-      the_stocked_bytes.fetch_add(stocked * facts.batch * facts.bytes, std::memory_order_relaxed);
-    }
+    bin_sums& sums = the_bin_sums[bin_.shard_];
+    if (free != 0) sums.add_free(free * facts.bytes);
+    if (stocked != 0) sums.add_stocked(stocked * facts.batch * facts.bytes);
     while (!dissolved_.is_empty()) the_space.give(dissolved_.pop());
   }
 

@@ -46,6 +46,7 @@ span* bin::make_span(size_class of) noexcept {
   made->free_blocks = facts.blocks;
   made->purged_pages = clean ? page_bits(0, pages) : 0;
   made->touched = 1;
+  made->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
   made->free_map.fill(facts.blocks);
   // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
   // is free, by a thread that has not seen anything of the span.
@@ -77,27 +78,47 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   return count;
 }
 
+std::uint32_t bin::take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept {
+  std::uint32_t taken = 0;
+  while (taken < wanted) {
+    span* const from = lists_.fullest();
+    if (from == nullptr) break;
+    taken += take_blocks(*from, top + taken, wanted - taken, of);
+  }
+  return taken;
+}
+
+std::uint32_t bin::take_free(batch*& loaded, size_class of) noexcept {
+  const std::uint32_t wanted = class_table[of].batch;
+  if (stock_.is_empty()) return take_from_spans(loaded->blocks(), wanted, of);
+  empty_batches_.push(*std::exchange(loaded, take_stocked()));
+  loaded->mark.written();
+  return wanted;
+}
+
+std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept {
+  std::unique_lock hold{lock_, std::defer_lock};
+  if (may_wait) {
+    hold.lock();
+  } else if (!hold.try_lock()) {
+    return 0;
+  }
+  const change ongoing{*this, of, std::move(hold)};
+  const std::uint32_t taken = take_free(loaded, of);
+  if (taken > 0) ++refills_;
+  return taken;
+}
+
 std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
   const change ongoing{*this, of};
   ++refills_;
-  if (!stock_.is_empty()) {
-    empty_batches_.push(*std::exchange(loaded, take_stocked()));
-    loaded->mark.written();
-    return wanted;
-  }
+  std::uint32_t taken = take_free(loaded, of);
+  if (taken > 0) return taken;
   std::byte** const bottom = loaded->blocks();
-  std::uint32_t taken = 0;
-  while (taken < wanted) {
-    span* from = lists_.fullest();
-    if (from == nullptr && taken == 0) {
-      taken = take_from_holes(bottom, of);
-      if (taken == 0) from = make_span(of);
-    }
-    if (from == nullptr) break;
-    taken += take_blocks(*from, bottom + taken, wanted - taken, of);
-  }
-  return taken;
+  taken = take_from_holes(bottom, of);
+  if (taken == 0 && make_span(of) == nullptr) return 0;
+  return taken + take_from_spans(bottom + taken, wanted - taken, of);
 }
 
 std::uint32_t bin::take_from_holes(std::byte** top, size_class of) noexcept {

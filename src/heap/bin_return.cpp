@@ -6,6 +6,7 @@
 
 #include "heap/bin.hpp"
 #include "heap/bin_change.hpp"
+#include "heap/bins.hpp"
 #include "heap/block_runs.hpp"
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
@@ -24,25 +25,40 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
   return std::max(least_most_stocked, most_stocked_bytes / (facts.batch * facts.bytes));
 }
 
+std::size_t shard_of(const block_run& run) noexcept {
+  // Relaxed: who has a block of a span has seen whose span it is. Others are told apart later.
+  return run.home->shard.load(std::memory_order_relaxed);
+}
+
+/// Returns: the bin that a run belongs to whose shard was not tried yet, or nullptr.
+bin* next_bin(std::span<const block_run> runs, std::uint32_t tried, size_class of) noexcept {
+  for (const block_run& run : runs) {
+    if (run.home == nullptr || (tried >> shard_of(run) & 1) != 0) continue;
+    return &all_bins[shard_of(run)][of];
+  }
+  return nullptr;
+}
+
 } // namespace
 
-void bin::flush(batch*& full, size_class of) noexcept {
+bool bin::stock(batch*& full, size_class of) noexcept {
   // Relaxed: whether there is room is looked at again under the lock.
-  if (stocked_.load(std::memory_order_relaxed) < most_stocked(of)) {
-    const change ongoing{*this, of};
-    const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
-    batch* const empty = stocked >= most_stocked(of)  ? nullptr
-                         : !empty_batches_.is_empty() ? &empty_batches_.pop()
-                                                      : new_batch(of);
-    if (empty != nullptr) {
-      ++flushes_;
-      full->mark.written();
-      stock_.push(*std::exchange(full, empty));
-      stocked_.store(stocked + 1, std::memory_order_relaxed);
-      return;
-    }
-  }
-  put_back_batch({full->blocks(), class_table[of].batch}, true, of);
+  if (stocked_.load(std::memory_order_relaxed) >= most_stocked(of)) return false;
+  const change ongoing{*this, of};
+  const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
+  batch* const empty = stocked >= most_stocked(of)  ? nullptr
+                       : !empty_batches_.is_empty() ? &empty_batches_.pop()
+                                                    : new_batch(of);
+  if (empty == nullptr) return false;
+  ++flushes_;
+  full->mark.written();
+  stock_.push(*std::exchange(full, empty));
+  stocked_.store(stocked + 1, std::memory_order_relaxed);
+  return true;
+}
+
+void bin::flush(batch*& full, size_class of) noexcept {
+  if (!stock(full, of)) put_back_batch({full->blocks(), class_table[of].batch}, true, of);
 }
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
@@ -57,15 +73,19 @@ void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) n
 void bin::put_back_batch(std::span<std::byte* const> blocks, bool is_flush,
                          size_class of) noexcept {
   std::array<block_run, max_batch> runs; // all that is read of it was written before
-  const std::size_t found = gather(blocks, of, runs.data());
-  std::size_t doubtful = 0;
-  {
-    change ongoing{*this, of};
-    if (is_flush) ++flushes_;
-    doubtful = take_back({runs.data(), found}, ongoing, of);
+  std::span<block_run> left{runs.data(), gather(blocks, of, runs.data())};
+  std::uint32_t tried = 0; // shards
+  for (bin* next = this; next != nullptr; next = next_bin(left, tried, of)) {
+    tried |= std::uint32_t{1} << next->shard_;
+    change ongoing{*next, of};
+    if (next == this && is_flush) ++flushes_;
+    left = left.first(next->take_back(left, ongoing, of));
   }
-  for (const block_run& run : std::span{runs.data(), doubtful}) {
-    for (std::byte* const each : blocks.subspan(run.begin, run.count)) put_back_alone(each, of);
+  for (const block_run& run : left) {
+    bin& home = run.home == nullptr ? *this : of_shard(shard_of(run), of);
+    for (std::byte* const each : blocks.subspan(run.begin, run.count)) {
+      home.put_back_alone(each, of);
+    }
   }
 }
 
@@ -83,7 +103,8 @@ HEAPWISE_ALWAYS_INLINE bool bin::take_back(const block_run& run, change& ongoing
   if (home == nullptr) return false;
   // Acquire: pairs with the releases of mixed_spans::adopt and make_span. What they wrote about the
   // span is seen.
-  if (home->use.load(std::memory_order_acquire) != slice_use::small || home->of != of ||
+  if (home->use.load(std::memory_order_acquire) != slice_use::small ||
+      home->shard.load(std::memory_order_relaxed) != shard_ || home->of != of ||
       !home->free_map.set_if_clear(run.word, run.bits)) {
     return false;
   }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/clock.hpp"
 #include "heap/invalid.hpp"
 #include "heap/last_resort.hpp"
@@ -94,7 +94,7 @@ void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexce
   if (of == mixed_class) {
     the_mixed_spans.put_back({blocks, count});
   } else {
-    the_bins[of].put_back(blocks, count, of);
+    put_back_blocks(blocks, count, of);
   }
 }
 
@@ -287,10 +287,10 @@ namespace {
 
 HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   if (!start_heap()) return no_memory();
-  void* block = the_bins[of].take_one(of);
+  void* block = take_one_block(of);
   if (block == nullptr) {
     free_what_waits();
-    block = the_bins[of].take_one(of);
+    block = take_one_block(of);
   }
   return block != nullptr ? block : no_memory();
 }
@@ -303,7 +303,7 @@ bool fill(heap_cache& cache, size_class of) noexcept {
     return true;
   }
   batch* used = batch_of(cache, of);
-  const std::uint32_t blocks = the_bins[of].refill(used, of);
+  const std::uint32_t blocks = refill_batch(used, of);
   load(cache, of, used, blocks);
   return blocks > 0;
 }
@@ -326,7 +326,7 @@ void make_room(heap_cache& cache, size_class of) noexcept {
     cache.tops[of] = begin;
   } else {
     // The spare one has the blocks that were freed first.
-    if (std::exchange(cache.spare_is_full[of], false)) the_bins[of].flush(spare, of);
+    if (std::exchange(cache.spare_is_full[of], false)) flush_batch(spare, of);
     change_batches(cache, of);
   }
   notice_free_memory();

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
@@ -55,8 +55,7 @@ constinit std::atomic<std::uint32_t> calls_skipped_last{0};
 constinit std::atomic<std::uint32_t> calls_to_skip{0};
 
 std::size_t free_now() noexcept {
-  return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
-         the_stocked_bytes.load(std::memory_order_relaxed) + idle_cached_bytes() +
+  return the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() + idle_cached_bytes() +
          the_mixed_spans.free_bytes() + stocked_large_bytes() + unused_batch_bytes();
 }
 
@@ -67,7 +66,7 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
     if (of == no_class) continue;
     span& slice = *the_space.record(at);
     purged += of == mixed_class ? the_mixed_spans.purge_pages(slice, even_if_touched)
-                                : the_bins[of].purge_pages(slice, of, even_if_touched);
+                                : bin_of(slice, of).purge_pages(slice, of, even_if_touched);
   }
   return purged;
 }
@@ -77,7 +76,7 @@ std::size_t tick() noexcept {
   the_space.tick();
   empty_idle_caches();
   trim_large_stocks();
-  for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+  trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);
   purged_so_far.fetch_add(purged, std::memory_order_relaxed);
   return purged;

@@ -10,8 +10,6 @@ namespace heapwise::detail {
 
 inline constexpr std::size_t most_shards = 32;
 
-inline constexpr std::size_t processors_of_a_shard = 4;
-
 extern std::atomic<std::size_t> the_shard_count;
 
 /// Effects: from now on there are as many shards as the options say, or as the processors need that

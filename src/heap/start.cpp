@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
@@ -42,7 +42,7 @@ void before_fork() {
   if (!locks) return;
   lock_owned_heaps();
   lock_caches();
-  for (bin& each : the_bins) each.lock().lock();
+  lock_bins();
   for (large_stock& each : the_large_stocks) each.lock().lock();
   the_mixed_spans.lock().lock();
   the_space.purging().lock();
@@ -57,7 +57,7 @@ void unlock_all() {
   the_space.purging().unlock();
   the_mixed_spans.lock().unlock();
   for (large_stock& each : the_large_stocks) each.lock().unlock();
-  for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
+  unlock_bins();
   unlock_caches();
   unlock_owned_heaps();
   starting.unlock();

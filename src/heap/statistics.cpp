@@ -1,5 +1,5 @@
 // What the heap knows of itself.
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
@@ -33,7 +33,7 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   into->spans = the_mixed_spans.count();
   into->free_bytes = the_mixed_spans.free_bytes();
   for (size_class of = 1; of <= class_count; ++of) {
-    const bin_figures figures = the_bins[of].figures(of);
+    const bin_figures figures = figures_of(of);
     into->spans += figures.spans;
     into->free_bytes += figures.free_blocks * class_table[of].bytes;
     into->cached_bytes += figures.stocked_blocks * class_table[of].bytes;
@@ -82,7 +82,7 @@ void write_row(const heapwise_malloc_statistics& from, const row& of) noexcept {
 }
 
 void write_class(size_class of) noexcept {
-  const bin_figures figures = the_bins[of].figures(of);
+  const bin_figures figures = figures_of(of);
   if (figures.spans == 0) return;
   const class_facts& facts = class_table[of];
   text line;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
