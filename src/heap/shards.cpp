@@ -27,7 +27,7 @@ constexpr bool by_thread = counts_sharing;
 #endif
 
 /// A number for each thread, as if each had a processor of its own: what its address makes.
-std::size_t number_of_thread() noexcept {
+[[maybe_unused]] std::size_t number_of_thread() noexcept {
   constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
   const auto page = reinterpret_cast<std::uintptr_t>(os::this_thread()) / os::page_bytes();
   return (page * golden) >> 40;
