@@ -81,6 +81,10 @@ class alignas(cache_line_bytes) bin {
   /// Effects: the bin belongs to this shard. Requires: it has no span.
   void belong_to(std::uint8_t shard) noexcept;
 
+  /// Returns: whether all that the bin knows of its spans and batches is so.
+  /// Complexity: all of them.
+  [[nodiscard]] bool is_sound(size_class of) noexcept;
+
   /// Taken around a fork.
   heap_mutex<shared::bin>& lock() noexcept { return lock_; }
 
@@ -115,6 +119,9 @@ class alignas(cache_line_bytes) bin {
   /// Effects: as put_back, for a block that may be of a mixed span, or invalid.
   void put_back_alone(std::byte* block, size_class of) noexcept;
   void add_free(std::ptrdiff_t blocks) noexcept;
+  /// Returns: whether nothing that is quickly seen is wrong. Requires: the lock, as the next one.
+  [[nodiscard]] bool is_plausible(size_class of) const noexcept;
+  [[nodiscard]] bool is_sound_locked(size_class of) const noexcept;
 
   heap_mutex<shared::bin> lock_;
   linked_stack<batch> stock_;             // full ones
