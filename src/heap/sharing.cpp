@@ -28,20 +28,20 @@ const counted_lock* counted_lock::first() noexcept {
 }
 
 void counted_lock::lock() noexcept {
-  const long preemptions = os::preemptions();
+  const long switches = os::switches();
   const bool waited = !mutex_.try_lock();
   if (waited) mutex_.lock();
-  begin_hold(waited, preemptions);
+  begin_hold(waited, switches);
 }
 
 bool counted_lock::try_lock() noexcept {
-  const long preemptions = os::preemptions();
+  const long switches = os::switches();
   if (!mutex_.try_lock()) return false;
-  begin_hold(false, preemptions);
+  begin_hold(false, switches);
   return true;
 }
 
-void counted_lock::begin_hold(bool waited, long preemptions) noexcept {
+void counted_lock::begin_hold(bool waited, long switches) noexcept {
   if (counts_.acquisitions++ == 0) {
     next_ = first_lock.load(std::memory_order_relaxed);
     // Release: pairs with the acquire in first(), which then sees the next one.
@@ -51,13 +51,13 @@ void counted_lock::begin_hold(bool waited, long preemptions) noexcept {
   }
   counts_.contended += waited ? 1 : 0;
   counts_.handovers += holder_.take_over() ? 1 : 0;
-  preemptions_ = preemptions;
+  switches_ = switches;
   since_ns_ = os::now_ns();
 }
 
 void counted_lock::unlock() noexcept {
   const std::uint64_t held_ns = os::now_ns() - since_ns_;
-  if (held_ns > worth_asking_ns && os::preemptions() != preemptions_) {
+  if (held_ns > worth_asking_ns && os::switches() != switches_) {
     ++counts_.interrupted;
   } else {
     counts_.hold_ns += held_ns;

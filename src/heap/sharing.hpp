@@ -108,14 +108,14 @@ class counted_lock {
   [[nodiscard]] static const counted_lock* first() noexcept;
 
  private:
-  void begin_hold(bool waited, long preemptions) noexcept;
+  void begin_hold(bool waited, long switches) noexcept;
 
   os::mutex mutex_;
   shared kind_;
   counted_lock* next_ = nullptr;
   last_writer holder_;
   std::uint64_t since_ns_ = 0;
-  long preemptions_ = 0; // of the holder, before it had the lock
+  long switches_ = 0; // of the holder, before it had the lock
   figures counts_;
 };
 

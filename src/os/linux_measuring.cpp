@@ -25,11 +25,11 @@ std::uint64_t clock_cost_ns() noexcept {
   return least;
 }
 
-long preemptions() noexcept {
+long switches() noexcept {
   const errno_keeper keep;
   rusage used{};
   ::getrusage(RUSAGE_THREAD, &used);
-  return used.ru_nivcsw;
+  return used.ru_nivcsw + used.ru_nvcsw;
 }
 
 } // namespace heapwise::os
