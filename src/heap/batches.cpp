@@ -56,17 +56,15 @@ piece& piece_of(void* inside) noexcept {
 class batch_memory {
  public:
   batch* take(std::size_t kind) noexcept {
-    const std::lock_guard hold{lock_};
-    if (unused_batches* const from = with_unused_[kind].first(); from != nullptr) {
-      batch& found = from->stack.pop();
-      if (from->stack.is_empty()) with_unused_[kind].remove(*from);
-      ++piece_of(from).batches_in_use;
-      return &found;
+    {
+      const std::lock_guard hold{lock_};
+      if (batch* const found = take_locked(kind)) return found;
     }
-    if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
-    auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
-    ++fresh_->batches_in_use;
-    return found;
+    // Without the lock: the system may take its time.
+    void* const memory = os::map(piece_bytes, piece_bytes);
+    const std::lock_guard hold{lock_};
+    if (memory != nullptr) push_empty(*new (memory) piece{});
+    return take_locked(kind);
   }
 
   void give(batch* freed, std::size_t kind) noexcept {
@@ -108,16 +106,30 @@ class batch_memory {
     return empty_count_.load(std::memory_order_relaxed);
   }
 
+  /// Returns: nullptr if another piece is needed. Requires: the lock.
+  [[nodiscard]] batch* take_locked(std::size_t kind) noexcept {
+    if (unused_batches* const from = with_unused_[kind].first(); from != nullptr) {
+      batch& found = from->stack.pop();
+      if (from->stack.is_empty()) with_unused_[kind].remove(*from);
+      ++piece_of(from).batches_in_use;
+      return &found;
+    }
+    if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
+    auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
+    ++fresh_->batches_in_use;
+    return found;
+  }
+
   [[nodiscard]] std::size_t left_of_fresh() const noexcept {
     if (fresh_ == nullptr) return 0;
     const std::byte* const end = reinterpret_cast<const std::byte*>(fresh_) + piece_bytes;
     return static_cast<std::size_t>(end - next_fresh_);
   }
 
-  /// Effects: takes another piece for new batches. Returns: whether there is one.
+  /// Effects: takes an empty piece for new batches. Returns: whether there is one.
   bool make_fresh() noexcept {
-    void* const memory = !empty_.is_empty() ? pop_empty() : os::map(piece_bytes, piece_bytes);
-    if (memory == nullptr) return false;
+    if (empty_.is_empty()) return false;
+    void* const memory = pop_empty();
     fresh_ = new (memory) piece{};
     next_fresh_ = static_cast<std::byte*>(memory) + short_bytes;
     return true;
