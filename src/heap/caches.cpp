@@ -119,6 +119,15 @@ void empty(heap_cache& cache, size_class of) noexcept {
   }
 }
 
+/// Effects: gives whole batches to the bins, which pass them on to other threads.
+void pass_on_whole(heap_cache& cache) noexcept {
+  for (size_class of = 1; of <= class_count; ++of) {
+    if (!cache.spare_is_full[of]) continue;
+    flush_batch(cache.spares[of], of);
+    cache.spare_is_full[of] = false;
+  }
+}
+
 void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= mixed_class; ++of) empty(cache, of);
 }
@@ -216,6 +225,7 @@ void abandon(void* abandoned) {
   auto& cache = *static_cast<heap_cache*>(abandoned);
   forgo_cache();
   if (!keep_filled(cache)) {
+    pass_on_whole(cache);
     empty(cache);
     retire_emptied(cache);
   }
