@@ -9,6 +9,7 @@
 
 #include "heap/linked.hpp"
 #include "heap/sharing.hpp"
+#include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -53,7 +54,7 @@ piece& piece_of(void* inside) noexcept {
                                    reinterpret_cast<std::uintptr_t>(inside) % piece_bytes);
 }
 
-class batch_memory {
+class alignas(cache_line_bytes) batch_memory {
  public:
   batch* take(std::size_t kind) noexcept {
     {
@@ -164,6 +165,7 @@ class batch_memory {
   std::size_t least_empty_ = 0;             // since the last trim
 };
 constinit batch_memory memory_of_batches;
+static_assert(sizeof(batch_memory) % cache_line_bytes == 0, "nothing else is on its lines");
 
 } // namespace
 

@@ -92,6 +92,16 @@ void drop_spares() noexcept {
   each_bin([](bin& each, size_class of) { each.drop_spare(of); });
 }
 
+bool may_look_at_all() noexcept {
+  const std::size_t count = shard_count();
+  if (count == 1) return true;
+  // Relaxed, and not one read-modify-write: a count that is lost does no harm.
+  std::atomic<std::uint32_t>& flushes = the_bin_sums[own_shard()].flushes;
+  const std::uint32_t so_far = flushes.load(std::memory_order_relaxed) + 1;
+  flushes.store(so_far, std::memory_order_relaxed);
+  return so_far % count == 0;
+}
+
 bin_figures figures_of(size_class of) noexcept {
   bin_figures total;
   for (bins& shard : bins_in_use()) {

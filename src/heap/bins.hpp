@@ -27,6 +27,7 @@ inline constexpr bins& the_bins = all_bins.front();
 struct alignas(cache_line_bytes) bin_sums {
   std::atomic<std::size_t> free_bytes{0};    // of free blocks inside spans
   std::atomic<std::size_t> stocked_bytes{0}; // of free blocks in batches that wait
+  std::atomic<std::uint32_t> flushes{0};     // about how many
   [[no_unique_address]] line_mark<shared::bin_figures> mark;
 
   // Relaxed: the sums decide what is worth doing, and guard nothing.
@@ -65,6 +66,10 @@ void trim_bins() noexcept;
 
 /// Effects: frees all spare spans.
 void drop_spares() noexcept;
+
+/// Returns: whether it is time to look at the sums of all shards. To read them costs as many lines
+/// as there are shards, so a shard does it at one flush of as many.
+[[nodiscard]] bool may_look_at_all() noexcept;
 
 /// Returns: the sums over all shards.
 [[nodiscard]] bin_figures figures_of(size_class of) noexcept;

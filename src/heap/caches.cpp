@@ -339,7 +339,7 @@ void make_room(heap_cache& cache, size_class of) noexcept {
     if (std::exchange(cache.spare_is_full[of], false)) flush_batch(spare, of);
     change_batches(cache, of);
   }
-  notice_free_memory();
+  if (may_look_at_all()) notice_free_memory();
 }
 
 } // namespace

@@ -52,6 +52,8 @@ class alignas(cache_line_bytes) large_stock {
   std::array<linked_stack<span>, most_slices> spans_; // by their slices
 };
 
+static_assert(sizeof(large_stock) % cache_line_bytes == 0, "no two stocks share a line");
+
 /// One for each shard. Empty ones if there is one shard only.
 extern std::array<large_stock, most_shards> the_large_stocks;
 

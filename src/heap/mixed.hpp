@@ -19,7 +19,7 @@
 namespace heapwise::detail {
 
 /// Thread safety: all.
-class mixed_spans {
+class alignas(cache_line_bytes) mixed_spans {
  public:
   /// Effects: puts up to `wanted` blocks of the class, cut out of holes, onto the stack.
   /// Returns: how many.
@@ -66,6 +66,8 @@ class mixed_spans {
   std::atomic<std::size_t> free_granules_{0};
   std::atomic<std::size_t> count_{0};
 };
+
+static_assert(sizeof(mixed_spans) % cache_line_bytes == 0, "nothing else is on its lines");
 
 extern mixed_spans the_mixed_spans;
 

@@ -154,7 +154,8 @@ class space {
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
-  slice_map map_;
+  // From here on what every taker writes, apart from the lines that every free reads.
+  alignas(cache_line_bytes) slice_map map_;
   slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
   std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
   std::size_t being_purged_ = 0;     // slices that only seem used meanwhile
@@ -165,6 +166,8 @@ class space {
   heap_mutex<shared::purging> purging_;
   heap_mutex<shared::space> lock_;
 };
+
+static_assert(alignof(space) == cache_line_bytes, "nothing else is on the lines of its lock");
 
 extern space the_space;
 
