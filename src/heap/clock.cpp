@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
@@ -56,16 +57,15 @@ struct alignas(cache_line_bytes) clock_state {
 constinit clock_state the_clock;
 
 std::size_t free_now() noexcept {
-  return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
-         the_stocked_bytes.load(std::memory_order_relaxed) + idle_cached_bytes() +
-         the_mixed_spans.free_bytes() + unused_batch_bytes();
+  return the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() + idle_cached_bytes() +
+         the_mixed_spans.free_bytes() + stocked_large_bytes() + unused_batch_bytes();
 }
 
 /// Effects: gives back pages of the span that the slice is the first of, if it is one of small
 /// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
 std::size_t purge_some_pages(span& slice, size_class of) noexcept {
   return of == mixed_class ? the_mixed_spans.purge_pages(slice, true)
-                           : the_bins[of].purge_pages(slice, of, true);
+                           : bin_of(slice, of).purge_pages(slice, of, true);
 }
 
 /// Effects: gives back all free pages of the span.
@@ -109,7 +109,8 @@ std::size_t tick() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
-  for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+  trim_large_stocks();
+  trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);
   purged_so_far.fetch_add(purged, std::memory_order_relaxed);
   return purged;

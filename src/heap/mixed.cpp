@@ -34,6 +34,10 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept
   return (value + to - 1) & ~(to - 1);
 }
 
+void see_hole(span& searched, std::uint32_t length) noexcept {
+  searched.longest_seen = std::max(searched.longest_seen, static_cast<std::uint16_t>(length));
+}
+
 constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
   return static_cast<std::uint8_t>(std::bit_width(hole) - 1);
 }
@@ -47,18 +51,12 @@ void mixed_spans::place(span& moved, std::uint32_t longest_hole) noexcept {
   remove(moved);
   moved.fullness = fitting;
   if (fitting == unlisted) return;
-  span*& head = lists_[fitting];
-  moved.previous = nullptr;
-  moved.next = head;
-  if (head != nullptr) head->previous = &moved;
-  head = &moved;
+  lists_[fitting].push(moved);
 }
 
 void mixed_spans::remove(span& gone) noexcept {
   if (gone.fullness == unlisted) return;
-  if (gone.previous != nullptr) gone.previous->next = gone.next;
-  if (gone.next != nullptr) gone.next->previous = gone.previous;
-  if (lists_[gone.fullness] == &gone) lists_[gone.fullness] = gone.next;
+  lists_[gone.fullness].remove(gone);
   gone.fullness = unlisted;
 }
 
@@ -131,9 +129,9 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
                                            std::memory_order_relaxed);
       *top++ = block;
     }
-    from.searched = next > first ? next : end;
+    from.searched = static_cast<std::uint16_t>(next > first ? next : end);
     if (next > first) cut_off(from, first, next);
-    from.longest_seen = std::max(from.longest_seen, next > first ? first - hole : end - hole);
+    see_hole(from, next > first ? first - hole : end - hole);
   }
   from.touched = 1;
   return taken;
@@ -155,7 +153,7 @@ std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted, size_cla
   std::uint32_t taken = 0;
   int tries = most_tries;
   for (std::uint8_t list = list_of(size); list < list_count && taken < wanted;) {
-    span* from = lists_[list];
+    span* from = lists_[list].first();
     if (list < sure) {
       // The longest may be too short: those that are go to the end of the search, not of the list.
       while (from != nullptr && from->bytes < size && tries > 0) {
@@ -217,7 +215,7 @@ bool mixed_spans::put_back_locked(std::byte* block) noexcept {
   const auto known = static_cast<std::uint32_t>(home.bytes);
   const std::uint32_t hole =
       std::min(home.free_blocks, size + (before ? known : 0) + (behind ? known : 0));
-  if (first < home.searched) home.longest_seen = std::max(home.longest_seen, hole);
+  if (first < home.searched) see_hole(home, hole);
   if (hole > known) place(home, hole);
   return true;
 }

@@ -109,9 +109,9 @@ void slice_map::raise_bound(slice_index run) noexcept {
 }
 
 void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
-  HEAPWISE_EXPECTS(count > 0 && first + count <= slices_);
+  expects(count > 0 && first + count <= slices_, "slices of the map are marked");
   each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
-    HEAPWISE_EXPECTS((word & mask) == 0);
+    expects((word & mask) == 0, "slices that become used were free");
     word |= mask;
     groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used +=
         count_run(mask);
@@ -123,7 +123,7 @@ void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
 
 void slice_map::mark_free(slice_index first, std::size_t count) noexcept {
   each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
-    HEAPWISE_EXPECTS((word & mask) == mask);
+    expects((word & mask) == mask, "slices that become free were used");
     word &= ~mask;
     groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used -=
         count_run(mask);

@@ -53,7 +53,6 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
 }
 
 void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept {
-  HEAPWISE_EXPECTS(count <= used_slices_.load(std::memory_order_relaxed));
   map_.mark_free(first, count);
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) - count,
                      std::memory_order_relaxed);
@@ -82,7 +81,8 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
     first = find_usable(count, alignment);
   }
   if (first == reserved_slices_) return nullptr;
-  HEAPWISE_EXPECTS(first + count <= committed_slices_.load(std::memory_order_relaxed));
+  expects(first + count <= committed_slices_.load(std::memory_order_relaxed),
+          "slices that are taken are usable");
   was_clean = mark_used(first, count);
   span& made = spans_[first];
   made.slices = static_cast<std::uint32_t>(count);
@@ -122,7 +122,7 @@ void space::zero(const span& taken, std::size_t bytes) noexcept {
 }
 
 bool space::extend(span& grown, std::size_t count) noexcept {
-  HEAPWISE_EXPECTS(count > grown.slices);
+  expects(count > grown.slices, "an extended span becomes longer");
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
@@ -139,7 +139,7 @@ bool space::extend(span& grown, std::size_t count) noexcept {
 }
 
 void space::give(span& freed, std::size_t kept, bool clean) noexcept {
-  HEAPWISE_EXPECTS(kept < freed.slices);
+  expects(kept < freed.slices, "a span keeps less than it has");
   if (freed.pieces > 0) {
     const mended how =
         mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);

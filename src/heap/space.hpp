@@ -10,10 +10,10 @@
 
 #include "heap/growing_table.hpp"
 #include "heap/relocation.hpp"
+#include "heap/sharing.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -91,23 +91,7 @@ class space {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
-  [[nodiscard]] static bool share_slice(const void* one, const void* other) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(one) ^ reinterpret_cast<std::uintptr_t>(other)) <
-           slice_bytes;
-  }
-
   // Always inlined, as block_map::prefetch.
-
-  /// Effects: lets the processor fetch what `put_back` needs to know of a block. Of a span of more
-  /// than one slice that is only where its first slice is.
-  HEAPWISE_ALWAYS_INLINE void prefetch(const void* block, size_class of) const noexcept {
-    const span& slice = spans_[slice_of(block)];
-    HEAPWISE_PREFETCH_TO_WRITE(&slice);
-    if (class_table[of].slices > 1) return;
-    const std::uintptr_t offset = (reinterpret_cast<std::uintptr_t>(block) - base_) % slice_bytes;
-    slice.free_map.prefetch(block_at(of, offset));
-  }
-
   HEAPWISE_ALWAYS_INLINE void prefetch_mixed(const void* block) const noexcept {
     const span& slice = spans_[slice_of(block)];
     HEAPWISE_PREFETCH_TO_WRITE(&slice);
@@ -147,8 +131,8 @@ class space {
   [[nodiscard]] bool is_sound() noexcept;
 
   /// Taken around a fork, one after the other. Order: after all bins.
-  os::mutex& purging() noexcept { return purging_; }
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::purging>& purging() noexcept { return purging_; }
+  heap_mutex<shared::space>& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] bool start_quietly(std::size_t slices) noexcept;
@@ -185,7 +169,7 @@ class space {
   std::atomic<bool> may_mix_{false}; // written with the lock
 
   // What is read and written with the lock.
-  alignas(cache_line_bytes) os::mutex lock_;
+  alignas(cache_line_bytes) heap_mutex<shared::space> lock_;
   std::size_t being_purged_ = 0; // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
@@ -198,8 +182,10 @@ class space {
   bool refused_before_ = false; // then little is asked for, lest every request repeats the search
 
   // Held while pages are given back, which must be done before a fork.
-  alignas(cache_line_bytes) os::mutex purging_;
+  alignas(cache_line_bytes) heap_mutex<shared::purging> purging_;
 };
+
+static_assert(alignof(space) == cache_line_bytes, "nothing else is on the lines of its lock");
 
 extern space the_space;
 

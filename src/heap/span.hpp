@@ -14,6 +14,7 @@
 //               |     |        |             | the mixed spans
 //   owned       | 1   | owned  | no_class    | owned_blocks::allocate, with the lock of its heap
 //   large       | 1   | large  | no_class    | make_large, without a lock: the slice was taken
+//   stocked     | 1   | none   | no_class    | large_stock::keep, with the lock of the stock
 //   inner slice | 1   | inside | its span's  | the maker of the span, before the first slice's
 //   in a purge  | 1   | none   | no_class    | space::purge_run, with the space's lock
 //   lost        | 1   | none   | no_class    | space::retire, space::pass_over; for ever
@@ -41,8 +42,9 @@
 // - look_up (uncommon.cpp) reads `use`, acquire; the partners are the releases in make_large and
 //   owned_blocks::allocate. It sees the length and the owner. For a pointer that is not a block
 //   it may see any state, and reports.
-// - The clock reads the byte, relaxed, to learn whose lock it needs, and reads it again with that
-//   lock held: a bin writes the bytes of its spans with its lock only.
+// - The clock reads the byte, relaxed, to learn whose lock it needs. bin::purge_pages reads it
+// again
+//   with that lock held: a bin writes the bytes of its spans with its lock only.
 // - space::record reads the count of committed slices, acquire; the partner is the release in
 //   space::commit_to, after the tables for them were mapped.
 #pragma once
@@ -53,6 +55,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -77,33 +80,22 @@ enum class slice_use : std::uint8_t {
 class block_map {
  public:
   static constexpr std::uint32_t bits = granules_of_a_slice;
-
-  /// Some neighbouring bits, taken out to be looked at and set in a register.
-  class window {
-   public:
-    window() = default;
-    [[nodiscard]] bool holds(std::uint32_t block) const noexcept { return block / 64 == place_; }
-    [[nodiscard]] bool test(std::uint32_t block) const noexcept {
-      return (bits_ >> (block % 64) & 1) != 0;
-    }
-    void set(std::uint32_t block) noexcept { bits_ |= std::uint64_t{1} << (block % 64); }
-
-   private:
-    friend block_map;
-    window(std::uint32_t place, std::uint64_t taken) noexcept : place_{place}, bits_{taken} {}
-    std::uint32_t place_;
-    std::uint64_t bits_;
-  };
-
-  [[nodiscard]] window read(std::uint32_t block) const noexcept {
-    return {block / 64, words_[block / 64]};
-  }
-  void write(const window& back) noexcept { words_[back.place_] = back.bits_; }
+  static constexpr std::uint32_t word_bits = 64;
 
   void fill(std::uint32_t count) noexcept {
     const std::uint32_t whole = count / 64;
     for (std::uint32_t each = 0; each < whole; ++each) words_[each] = ~std::uint64_t{0};
     if (count % 64 != 0) words_[whole] = (std::uint64_t{1} << (count % 64)) - 1;
+  }
+  /// Returns: how many of the first `limit` bits are set.
+  [[nodiscard]] std::uint32_t count(std::uint32_t limit) const noexcept {
+    std::uint32_t set = 0;
+    for (std::uint32_t word = 0; word * 64 < limit; ++word) {
+      const std::uint32_t behind = limit - word * 64;
+      const std::uint64_t mask = behind < 64 ? (std::uint64_t{1} << behind) - 1 : ~std::uint64_t{0};
+      set += static_cast<std::uint32_t>(std::popcount(words_[word] & mask));
+    }
+    return set;
   }
   [[nodiscard]] bool test(std::uint32_t block) const noexcept {
     return (words_[block / 64] >> (block % 64) & 1) != 0;
@@ -114,6 +106,31 @@ class block_map {
   }
   void clear_run(std::uint32_t first, std::uint32_t count) noexcept {
     each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
+  }
+
+  /// Effects: sets bits of one word if none of them is set. Returns: whether that is so.
+  [[nodiscard]] bool set_if_clear(std::uint32_t word, std::uint64_t mask) noexcept {
+    if ((words_[word] & mask) != 0) return false;
+    words_[word] |= mask;
+    return true;
+  }
+
+  /// Effects: clears the lowest `count` set bits, and calls `take(first, length)` for runs that are
+  /// all of them, in order. Requires: as many are set.
+  template <class Take>
+  void take_lowest(std::uint32_t count, Take take) noexcept {
+    for (std::uint32_t word = 0; count > 0; ++word) {
+      std::uint64_t left = words_[word];
+      while (left != 0 && count > 0) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
+        const auto run = static_cast<std::uint32_t>(std::countr_one(left >> bit));
+        const std::uint32_t length = run < count ? run : count;
+        left &= ~((~std::uint64_t{0} >> (64 - length)) << bit);
+        count -= length;
+        take(word * 64 + bit, length);
+      }
+      words_[word] = left;
+    }
   }
 
   // Always inlined: GCC takes a function that only prefetches for one without an effect, and
@@ -185,9 +202,11 @@ struct span {
   relaxed_byte touched;      // of the clock: see `touch`
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
-  std::uint32_t searched;    // mixed: the next search for holes begins here
-  std::uint32_t longest_seen; // mixed: of the holes before that, in granules
-  std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
+  std::uint16_t searched;    // mixed: the next search for holes begins here
+  std::uint16_t longest_seen; // mixed: of the holes before that, in granules
+  // Small and large: whose span it is; never changes meanwhile.
+  std::atomic<std::uint8_t> shard;
+  std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
     // large: what is behind these is not in use; at most `worth_purging_slices` (uncommon.cpp) of
@@ -196,6 +215,7 @@ struct span {
   };
   std::size_t bytes;   // large: usable
   owned_blocks* owner; // owned: whose
+  [[no_unique_address]] line_mark<shared::span_record> mark;
   block_map free_map;
 };
 

@@ -1,6 +1,7 @@
 #include "heap/uncommon.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -11,10 +12,13 @@
 #include "heap/expects.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
+#include "heap/shards.hpp"
+#include "heap/sharing.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
 #include "os/os.hpp"
@@ -23,8 +27,29 @@ namespace heapwise::detail {
 
 namespace {
 
-constinit std::atomic<std::size_t> large_blocks{0};
-constinit std::atomic<std::size_t> large_bytes{0};
+/// What the large blocks of a shard hold together: pages of 4 KiB, and the number of blocks in the
+/// bits above, so that one instruction counts both. Only the sum over all shards is exact.
+struct alignas(cache_line_bytes) large_sum {
+  static constexpr unsigned page_shift = 12;
+  static constexpr std::uint64_t one_block = std::uint64_t{1} << 40;
+
+  std::atomic<std::uint64_t> both{0};
+  [[no_unique_address]] line_mark<shared::large_figures> mark;
+
+  void add(std::uint64_t more) noexcept {
+    mark.written();
+    both.fetch_add(more, std::memory_order_relaxed);
+  }
+};
+constinit std::array<large_sum, most_shards> large_sums;
+
+void count(const span& block, std::uint64_t blocks, std::size_t more_bytes) noexcept {
+  // A negative number of bytes has its sign in the upper bits.
+  const auto pages =
+      static_cast<std::uint64_t>(static_cast<std::ptrdiff_t>(more_bytes) >> large_sum::page_shift);
+  large_sums[block.shard.load(std::memory_order_relaxed)].add(blocks * large_sum::one_block +
+                                                              pages);
+}
 
 /// Small blocks that are large ones already, because they grow.
 constinit std::atomic<std::size_t> growing_blocks{0};
@@ -63,8 +88,8 @@ void stop_growing(span& block) noexcept {
 }
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
-  HEAPWISE_EXPECTS(bytes <= block.slices * slice_bytes);
-  large_bytes.fetch_add(bytes - block.bytes, std::memory_order_relaxed);
+  expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
+  if (bytes != block.bytes) count(block, 0, bytes - block.bytes);
   block.bytes = bytes;
   if (bytes > max_small_bytes) stop_growing(block);
 }
@@ -76,6 +101,12 @@ bool may_grow_alone() noexcept {
   return bytes < std::max(slice_bytes, the_space.used_bytes() / growing_part);
 }
 
+/// Returns: whether blocks of so many slices may wait for the next request. With one shard the lock
+/// of the space is as good as another one.
+bool are_stocked(std::size_t slices) noexcept {
+  return slices <= large_stock::most_slices && shard_count() > 1;
+}
+
 /// Returns: a large block with `room_slices` behind it that are its own but untouched, or nullptr.
 span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room_slices,
                  bool zeroed) noexcept {
@@ -84,27 +115,35 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   }
   size_bytes = std::max(size_bytes, std::size_t{1});
   const std::size_t slices = slices_of(size_bytes);
+  const std::size_t shard = own_shard();
   bool clean = false;
   const auto take = [&] {
     return the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}),
                           clean);
   };
-  span* made = take();
+  const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
+  span* made = may_be_stocked ? the_large_stocks[shard].take(slices) : nullptr;
+  const bool was_stocked = made != nullptr;
+  if (!was_stocked) made = take();
   if (made == nullptr && room_slices == 0) { // with room, it was only a wish
     free_what_waits();
     made = take();
   }
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
-  made->bytes = 0;
+  made->bytes = round_up(size_bytes, os::page_bytes());
   made->grows = false;
-  set_bytes(*made, round_up(size_bytes, os::page_bytes()));
   made->touched_bytes = made->bytes;
+  made->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
   if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
-  if (!clean && zeroed) the_space.zero(*made, size_bytes);
-  large_blocks.fetch_add(1, std::memory_order_relaxed);
+  if (was_stocked && zeroed) {
+    std::memset(begin, 0, size_bytes); // the space does not know that it was written to
+  } else if (!clean && zeroed) {
+    the_space.zero(*made, size_bytes);
+  }
+  count(*made, 1, made->bytes);
   // Release: pairs with the acquire in look_up. The length was written before.
   made->use.store(slice_use::large, std::memory_order_release);
   return made;
@@ -119,8 +158,8 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
-  large_blocks.fetch_sub(1, std::memory_order_relaxed);
-  set_bytes(block, 0);
+  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
+  block.bytes = 0;
   stop_growing(block);
   return true;
 }
@@ -128,7 +167,9 @@ bool close_large(span& block) noexcept {
 /// `clean`: its pages are gone already.
 void release_large(span& block, bool clean) noexcept {
   if (!close_large(block)) return;
-  the_space.give(block, 0, clean);
+  const bool may_be_stocked = !clean && block.pieces == 0 && are_stocked(block.slices);
+  const std::size_t shard = block.shard.load(std::memory_order_relaxed);
+  if (!may_be_stocked || !the_large_stocks[shard].keep(block)) the_space.give(block, 0, clean);
   notice_free_memory();
 }
 
@@ -329,8 +370,10 @@ void* resize(void* block, std::size_t size_bytes) noexcept {
 }
 
 large_figures count_large() noexcept {
-  return {.blocks = large_blocks.load(std::memory_order_relaxed),
-          .bytes = large_bytes.load(std::memory_order_relaxed)};
+  std::uint64_t sum = 0;
+  for (const large_sum& each : large_sums) sum += each.both.load(std::memory_order_relaxed);
+  return {.blocks = sum / large_sum::one_block,
+          .bytes = sum % large_sum::one_block << large_sum::page_shift};
 }
 
 } // namespace heapwise::detail
