@@ -22,7 +22,9 @@ constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
 /// Returns: how many bits of a word are set. Requires: they are set side by side.
 /// (std::popcount calls a function on processors of which no more is known than x86-64.)
 constexpr std::uint32_t count_run(slice_word run) noexcept {
-  return run == 0 ? 0 : static_cast<std::uint32_t>(std::bit_width(run) - std::countr_zero(run));
+  return run == 0 ? 0
+                  : static_cast<std::uint32_t>(std::bit_width(run)) -
+                        static_cast<std::uint32_t>(std::countr_zero(run));
 }
 
 /// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
