@@ -76,6 +76,12 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   return true;
 }
 
+void bin::count_stocked(std::ptrdiff_t batches, size_class of) const noexcept {
+  const class_facts& facts = class_table[of];
+  the_bin_sums[shard_].add_stocked(static_cast<std::size_t>(batches) * facts.batch *
+                                   std::size_t{facts.bytes});
+}
+
 batch* bin::take_stocked() noexcept {
   const std::uint32_t left = stocked_.load(std::memory_order_relaxed) - 1;
   stocked_.store(left, std::memory_order_relaxed);
