@@ -104,9 +104,9 @@ class alignas(cache_line_bytes) bin {
   /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
   /// many.
   std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
-  std::uint32_t refill_locked(batch*& loaded, size_class of,
-                              std::unique_lock<heap_mutex<shared::bin>> hold,
-                              bool may_grow) noexcept;
+  /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go.
+  /// Requires: the lock.
+  std::uint32_t refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept;
   [[nodiscard]] bin& of_shard(std::size_t shard, size_class of) noexcept;
   /// Effects: counts batches that came into the stock, or left it. Requires: not the lock.
   void count_stocked(std::ptrdiff_t batches, size_class of) const noexcept;

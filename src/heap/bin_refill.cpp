@@ -89,19 +89,17 @@ std::uint32_t bin::take_from_spans(std::byte** top, std::uint32_t wanted, size_c
   return taken;
 }
 
-std::uint32_t bin::refill_locked(batch*& loaded, size_class of,
-                                 std::unique_lock<heap_mutex<shared::bin>> hold,
-                                 bool may_grow) noexcept {
+std::uint32_t bin::refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
   if (!stock_.is_empty()) {
     ++refills_;
     empty_batches_.push(*std::exchange(loaded, take_stocked()));
     loaded->mark.written();
-    hold.unlock();
+    lock_.unlock();
     count_stocked(-1, of);
     return wanted;
   }
-  const change ongoing{*this, of, std::move(hold)};
+  const change ongoing{*this, of, std::adopt_lock};
   std::byte** const bottom = loaded->blocks();
   std::uint32_t taken = take_from_spans(bottom, wanted, of);
   if (taken > 0 || may_grow) ++refills_;
@@ -112,17 +110,17 @@ std::uint32_t bin::refill_locked(batch*& loaded, size_class of,
 }
 
 std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
-  return refill_locked(loaded, of, std::unique_lock{lock_}, true);
+  lock_.lock();
+  return refill_locked(loaded, of, true);
 }
 
 std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept {
-  std::unique_lock hold{lock_, std::defer_lock};
   if (may_wait) {
-    hold.lock();
-  } else if (!hold.try_lock()) {
+    lock_.lock();
+  } else if (!lock_.try_lock()) {
     return 0;
   }
-  return refill_locked(loaded, of, std::move(hold), false);
+  return refill_locked(loaded, of, false);
 }
 
 std::uint32_t bin::take_from_holes(std::byte** top, size_class of) noexcept {
