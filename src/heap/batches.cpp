@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "heap/linked.hpp"
 #include "os/mutex.hpp"
 #include "os/os.hpp"
 
@@ -28,23 +29,26 @@ constexpr std::size_t kind_of(size_class of) noexcept {
   return bytes_for(class_table[of].batch) <= short_bytes ? 1 : 0;
 }
 
+/// The batches of one size that came back to a piece.
+struct unused_batches {
+  linked_stack<batch> stack;
+  unused_batches* next = nullptr; // of the pieces that have such batches
+  unused_batches* previous = nullptr;
+};
+
 /// The header of memory for batches of both sizes, which follow behind it. The memory is aligned to
 /// its size, so the address of a batch leads to the header.
 struct piece {
-  struct neighbours {
-    piece* next = nullptr;
-    piece* previous = nullptr;
-  };
-  std::array<batch*, 2> unused{};     // batches that came back
-  std::array<neighbours, 2> places{}; // in the lists of the pieces that have such batches
+  std::array<unused_batches, 2> unused;
+  piece* next = nullptr; // of those without a batch in use
   std::uint32_t batches_in_use = 0;
 };
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 static_assert(sizeof(piece) <= short_bytes);
 
-piece& piece_of(batch* inside) noexcept {
-  auto* const address = reinterpret_cast<std::byte*>(inside);
+piece& piece_of(void* inside) noexcept {
+  auto* const address = static_cast<std::byte*>(inside);
   return *reinterpret_cast<piece*>(address -
                                    reinterpret_cast<std::uintptr_t>(inside) % piece_bytes);
 }
@@ -53,12 +57,11 @@ class batch_memory {
  public:
   batch* take(std::size_t kind) noexcept {
     const std::lock_guard hold{lock_};
-    if (piece* const from = with_unused_[kind]; from != nullptr) {
-      batch* const found = from->unused[kind];
-      from->unused[kind] = found->next;
-      if (found->next == nullptr) remove(*from, kind);
-      ++from->batches_in_use;
-      return found;
+    if (unused_batches* const from = with_unused_[kind].first(); from != nullptr) {
+      batch& found = from->stack.pop();
+      if (from->stack.is_empty()) with_unused_[kind].remove(*from);
+      ++piece_of(from).batches_in_use;
+      return &found;
     }
     if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
     auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
@@ -69,29 +72,29 @@ class batch_memory {
   void give(batch* freed, std::size_t kind) noexcept {
     const std::lock_guard hold{lock_};
     piece& home = piece_of(freed);
-    if (home.unused[kind] == nullptr) insert(home, kind);
-    freed->next = home.unused[kind];
-    home.unused[kind] = freed;
+    unused_batches& others = home.unused[kind];
+    if (others.stack.is_empty()) with_unused_[kind].push(others);
+    others.stack.push(*freed);
     --home.batches_in_use;
     if (home.batches_in_use == 0 && &home != fresh_) become_empty(home);
   }
 
   std::size_t trim() noexcept {
     std::size_t given_back = 0;
-    piece* refused = nullptr; // a process that has as many mappings as it may have keeps them
+    linked_stack<piece> refused; // a process that has as many mappings as it may have keeps them
     std::unique_lock hold{lock_};
-    for (std::size_t unneeded = least_empty_; unneeded > 0 && empty_ != nullptr; --unneeded) {
+    for (std::size_t unneeded = least_empty_; unneeded > 0 && !empty_.is_empty(); --unneeded) {
       piece* const gone = pop_empty();
       hold.unlock();
       if (os::unmap(gone, piece_bytes)) {
         given_back += piece_bytes;
       } else {
         os::purge(gone, piece_bytes);
-        gone->places[0].next = std::exchange(refused, gone);
+        refused.push(*gone);
       }
       hold.lock();
     }
-    while (refused != nullptr) push_empty(*std::exchange(refused, refused->places[0].next));
+    while (!refused.is_empty()) push_empty(refused.pop());
     least_empty_ = empty_count();
     return given_back;
   }
@@ -113,35 +116,23 @@ class batch_memory {
 
   /// Effects: takes another piece for new batches. Returns: whether there is one.
   bool make_fresh() noexcept {
-    void* const memory = empty_ != nullptr ? pop_empty() : os::map(piece_bytes, piece_bytes);
+    void* const memory = !empty_.is_empty() ? pop_empty() : os::map(piece_bytes, piece_bytes);
     if (memory == nullptr) return false;
     fresh_ = new (memory) piece{};
     next_fresh_ = static_cast<std::byte*>(memory) + short_bytes;
     return true;
   }
 
-  void insert(piece& more, std::size_t kind) noexcept {
-    piece* const first = std::exchange(with_unused_[kind], &more);
-    more.places[kind] = {.next = first, .previous = nullptr};
-    if (first != nullptr) first->places[kind].previous = &more;
-  }
-
-  void remove(piece& gone, std::size_t kind) noexcept {
-    const piece::neighbours place = gone.places[kind];
-    (place.previous == nullptr ? with_unused_[kind] : place.previous->places[kind].next) =
-        place.next;
-    if (place.next != nullptr) place.next->places[kind].previous = place.previous;
-  }
-
   void become_empty(piece& whole) noexcept {
     for (std::size_t kind = 0; kind < bytes_of_kind.size(); ++kind) {
-      if (whole.unused[kind] != nullptr) remove(whole, kind);
+      unused_batches& unused = whole.unused[kind];
+      if (!unused.stack.is_empty()) with_unused_[kind].remove(unused);
     }
     push_empty(whole);
   }
 
   void push_empty(piece& more) noexcept {
-    more.places[0].next = std::exchange(empty_, &more);
+    empty_.push(more);
     empty_count_.store(empty_count() + 1, std::memory_order_relaxed);
   }
 
@@ -149,14 +140,14 @@ class batch_memory {
     const std::size_t left = empty_count() - 1;
     empty_count_.store(left, std::memory_order_relaxed);
     least_empty_ = left < least_empty_ ? left : least_empty_;
-    return std::exchange(empty_, empty_->places[0].next);
+    return &empty_.pop();
   }
 
   os::mutex lock_;
-  std::array<piece*, 2> with_unused_{};
+  std::array<linked_list<unused_batches>, 2> with_unused_;
   piece* fresh_ = nullptr; // new batches are cut from it, up to its end
   std::byte* next_fresh_ = nullptr;
-  piece* empty_ = nullptr;                  // pieces without a batch in use
+  linked_stack<piece> empty_;               // pieces without a batch in use
   std::atomic<std::size_t> empty_count_{0}; // written under the lock
   std::size_t least_empty_ = 0;             // since the last trim
 };

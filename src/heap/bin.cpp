@@ -46,13 +46,6 @@ void count_stocked(std::ptrdiff_t batches, size_class of) noexcept {
       std::memory_order_relaxed);
 }
 
-void push(batch*& stack, batch* more) noexcept {
-  more->next = stack;
-  stack = more;
-}
-
-batch* pop(batch*& stack) noexcept { return std::exchange(stack, stack->next); }
-
 /// Returns: whether this many of the first `blocks` bits are set side by side.
 bool has_run(const block_map& map, std::uint32_t length, std::uint32_t blocks) noexcept {
   std::uint32_t end = 0;
@@ -155,8 +148,8 @@ std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
   const std::lock_guard hold{lock_};
   ++refills_;
-  if (stock_ != nullptr) {
-    push(papers_, std::exchange(loaded, pop(stock_)));
+  if (!stock_.is_empty()) {
+    empty_batches_.push(*std::exchange(loaded, &stock_.pop()));
     least_stocked_ = std::min(least_stocked_, --stocked_);
     count_stocked(-1, of);
     return wanted;
@@ -210,14 +203,14 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
 void bin::flush(batch*& full, size_class of) noexcept {
   const std::lock_guard hold{lock_};
   ++flushes_;
-  batch* const paper = stocked_ == most_stocked(of) ? nullptr
-                       : papers_ != nullptr         ? pop(papers_)
+  batch* const empty = stocked_ == most_stocked(of) ? nullptr
+                       : !empty_batches_.is_empty() ? &empty_batches_.pop()
                                                     : new_batch(of);
-  if (paper == nullptr) {
+  if (empty == nullptr) {
     put_back_locked(full->blocks(), class_table[of].batch, of);
     return;
   }
-  push(stock_, std::exchange(full, paper));
+  stock_.push(*std::exchange(full, empty));
   ++stocked_;
   count_stocked(1, of);
 }
@@ -326,8 +319,8 @@ void* bin::take_one(size_class of) noexcept {
   std::byte* block = nullptr;
   std::byte** top = &block;
   const std::lock_guard hold{lock_};
-  if (lists_.fullest() == nullptr && stock_ != nullptr) { // before a new span is made
-    batch* const whole = pop(stock_);
+  if (lists_.fullest() == nullptr && !stock_.is_empty()) { // before a new span is made
+    batch* const whole = &stock_.pop();
     least_stocked_ = std::min(least_stocked_, --stocked_);
     count_stocked(-1, of);
     put_back_locked(whole->blocks(), class_table[of].batch, of);
@@ -344,8 +337,8 @@ void* bin::take_one(size_class of) noexcept {
 void bin::trim(size_class of) noexcept {
   std::unique_lock hold{lock_};
   // One at a time: no thread waits for more than one.
-  for (std::uint32_t unneeded = least_stocked_; unneeded > 0 && stock_ != nullptr; --unneeded) {
-    batch* const whole = pop(stock_);
+  for (std::uint32_t unneeded = least_stocked_; unneeded > 0 && !stock_.is_empty(); --unneeded) {
+    batch* const whole = &stock_.pop();
     --stocked_;
     count_stocked(-1, of);
     hold.unlock();
@@ -353,7 +346,7 @@ void bin::trim(size_class of) noexcept {
     delete_batch(whole, of);
     hold.lock();
   }
-  while (papers_ != nullptr) delete_batch(pop(papers_), of);
+  while (!empty_batches_.is_empty()) delete_batch(&empty_batches_.pop(), of);
   least_stocked_ = stocked_;
   if (spare_ != nullptr && spare_->touched == 0) {
     dissolve(*std::exchange(spare_, nullptr), of);

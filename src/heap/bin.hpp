@@ -9,6 +9,7 @@
 
 #include "heap/batches.hpp"
 #include "heap/invalid.hpp"
+#include "heap/linked.hpp"
 #include "heap/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/mutex.hpp"
@@ -89,8 +90,8 @@ class alignas(cache_line_bytes) bin {
   void came_back(span& home, std::uint32_t count, size_class of) noexcept;
 
   os::mutex lock_;
-  batch* stock_ = nullptr;  // full ones
-  batch* papers_ = nullptr; // empty ones: to ask for one would need a second lock
+  linked_stack<batch> stock_;         // full ones
+  linked_stack<batch> empty_batches_; // to ask for one would need a second lock
   std::uint32_t stocked_ = 0;
   std::uint32_t least_stocked_ = 0; // since the last trim
   span_lists lists_;

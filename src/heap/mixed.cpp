@@ -47,18 +47,12 @@ void mixed_spans::place(span& moved, std::uint32_t longest_hole) noexcept {
   remove(moved);
   moved.fullness = fitting;
   if (fitting == unlisted) return;
-  span*& head = lists_[fitting];
-  moved.previous = nullptr;
-  moved.next = head;
-  if (head != nullptr) head->previous = &moved;
-  head = &moved;
+  lists_[fitting].push(moved);
 }
 
 void mixed_spans::remove(span& gone) noexcept {
   if (gone.fullness == unlisted) return;
-  if (gone.previous != nullptr) gone.previous->next = gone.next;
-  if (gone.next != nullptr) gone.next->previous = gone.previous;
-  if (lists_[gone.fullness] == &gone) lists_[gone.fullness] = gone.next;
+  lists_[gone.fullness].remove(gone);
   gone.fullness = unlisted;
 }
 
@@ -155,7 +149,7 @@ std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted, size_cla
   std::uint32_t taken = 0;
   int tries = most_tries;
   for (std::uint8_t list = list_of(size); list < list_count && taken < wanted;) {
-    span* from = lists_[list];
+    span* from = lists_[list].first();
     if (list < sure) {
       // The longest may be too short: those that are go to the end of the search, not of the list.
       while (from != nullptr && from->bytes < size && tries > 0) {

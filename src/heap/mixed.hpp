@@ -11,6 +11,7 @@
 #include <mutex>
 #include <span>
 
+#include "heap/linked.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/mutex.hpp"
@@ -61,7 +62,7 @@ class mixed_spans {
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;
 
   os::mutex lock_;
-  std::array<detail::span*, list_count> lists_{};
+  std::array<linked_list<detail::span>, list_count> lists_;
   std::atomic<std::size_t> free_granules_{0};
   std::atomic<std::size_t> count_{0};
 };

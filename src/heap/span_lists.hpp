@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "heap/linked.hpp"
 #include "heap/span.hpp"
 
 namespace heapwise::detail {
@@ -17,17 +18,19 @@ class span_lists {
 
   /// Returns: the fullest span that has a free block, or nullptr.
   [[nodiscard]] span* fullest() const noexcept {
-    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::bit_width(occupied_)) - 1];
+    if (occupied_ == 0) return nullptr;
+    return lists_[static_cast<unsigned>(std::bit_width(occupied_)) - 1].first();
   }
   [[nodiscard]] span* emptiest() const noexcept {
-    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::countr_zero(occupied_))];
+    if (occupied_ == 0) return nullptr;
+    return lists_[static_cast<unsigned>(std::countr_zero(occupied_))].first();
   }
   /// Effects: puts the span where its free blocks say.
   void place(span& moved, std::uint32_t blocks) noexcept;
   void remove(span& gone) noexcept;
 
  private:
-  std::array<span*, count> heads_{};
+  std::array<linked_list<span>, count> lists_;
   unsigned occupied_ = 0; // a bit for each list
 };
 
