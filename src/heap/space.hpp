@@ -90,23 +90,7 @@ class space {
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
-  [[nodiscard]] static bool share_slice(const void* one, const void* other) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(one) ^ reinterpret_cast<std::uintptr_t>(other)) <
-           slice_bytes;
-  }
-
   // Always inlined, as block_map::prefetch.
-
-  /// Effects: lets the processor fetch what `put_back` needs to know of a block. Of a span of more
-  /// than one slice that is only where its first slice is.
-  HEAPWISE_ALWAYS_INLINE void prefetch(const void* block, size_class of) const noexcept {
-    const span& slice = spans_[slice_of(block)];
-    HEAPWISE_PREFETCH_TO_WRITE(&slice);
-    if (class_table[of].slices > 1) return;
-    const std::uintptr_t offset = (reinterpret_cast<std::uintptr_t>(block) - base_) % slice_bytes;
-    slice.free_map.prefetch(block_at(of, offset));
-  }
-
   HEAPWISE_ALWAYS_INLINE void prefetch_mixed(const void* block) const noexcept {
     const span& slice = spans_[slice_of(block)];
     HEAPWISE_PREFETCH_TO_WRITE(&slice);

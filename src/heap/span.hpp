@@ -32,28 +32,7 @@ enum class slice_use : std::uint8_t {
 class block_map {
  public:
   static constexpr std::uint32_t bits = granules_of_a_slice;
-
-  /// Some neighbouring bits, taken out to be looked at and set in a register.
-  class window {
-   public:
-    window() = default;
-    [[nodiscard]] bool holds(std::uint32_t block) const noexcept { return block / 64 == place_; }
-    [[nodiscard]] bool test(std::uint32_t block) const noexcept {
-      return (bits_ >> (block % 64) & 1) != 0;
-    }
-    void set(std::uint32_t block) noexcept { bits_ |= std::uint64_t{1} << (block % 64); }
-
-   private:
-    friend block_map;
-    window(std::uint32_t place, std::uint64_t taken) noexcept : place_{place}, bits_{taken} {}
-    std::uint32_t place_;
-    std::uint64_t bits_;
-  };
-
-  [[nodiscard]] window read(std::uint32_t block) const noexcept {
-    return {block / 64, words_[block / 64]};
-  }
-  void write(const window& back) noexcept { words_[back.place_] = back.bits_; }
+  static constexpr std::uint32_t word_bits = 64;
 
   void fill(std::uint32_t count) noexcept {
     const std::uint32_t whole = count / 64;
@@ -69,6 +48,31 @@ class block_map {
   }
   void clear_run(std::uint32_t first, std::uint32_t count) noexcept {
     each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
+  }
+
+  /// Effects: sets bits of one word if none of them is set. Returns: whether that is so.
+  [[nodiscard]] bool set_if_clear(std::uint32_t word, std::uint64_t mask) noexcept {
+    if ((words_[word] & mask) != 0) return false;
+    words_[word] |= mask;
+    return true;
+  }
+
+  /// Effects: clears the lowest `count` set bits, and calls `take(first, length)` for runs that are
+  /// all of them, in order. Requires: as many are set.
+  template <class Take>
+  void take_lowest(std::uint32_t count, Take take) noexcept {
+    for (std::uint32_t word = 0; count > 0; ++word) {
+      std::uint64_t left = words_[word];
+      while (left != 0 && count > 0) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
+        const auto run = static_cast<std::uint32_t>(std::countr_one(left >> bit));
+        const std::uint32_t length = run < count ? run : count;
+        left &= ~((~std::uint64_t{0} >> (64 - length)) << bit);
+        count -= length;
+        take(word * 64 + bit, length);
+      }
+      words_[word] = left;
+    }
   }
 
   // Always inlined: GCC takes a function that only prefetches for one without an effect, and

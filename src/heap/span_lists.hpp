@@ -25,6 +25,10 @@ class span_lists {
     if (occupied_ == 0) return nullptr;
     return lists_[static_cast<unsigned>(std::countr_zero(occupied_))].first();
   }
+  /// Returns: whether the span has more free blocks than belong into its list.
+  [[nodiscard]] static bool is_too_empty(const span& listed, std::uint32_t blocks) noexcept {
+    return (blocks - listed.free_blocks) * count < listed.fullness * blocks;
+  }
   /// Effects: puts the span where its free blocks say.
   void place(span& moved, std::uint32_t blocks) noexcept;
   void remove(span& gone) noexcept;

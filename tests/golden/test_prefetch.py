@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PREFETCH = re.compile(r"^\s+(prefetch\w*|prfm)\s", re.MULTILINE)
 
 
-@pytest.mark.parametrize("source", ["bin.cpp", "mixed.cpp"])
+@pytest.mark.parametrize("source", ["block_runs.cpp", "mixed.cpp"])
 def test_the_way_back_to_spans_prefetches(source: str) -> None:
     command = ["g++", "-std=c++20", "-O2", "-fPIC", "-S", "-o", "-", "-D_GNU_SOURCE",
                "-DHEAPWISE_PROFILE=default_profile", "-Iinclude", "-Isrc", f"src/heap/{source}"]

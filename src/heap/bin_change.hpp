@@ -1,0 +1,60 @@
+// Holding a bin, and what is left to do when it is let go.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+
+#include "heap/bin.hpp"
+#include "heap/linked.hpp"
+#include "heap/space.hpp"
+
+namespace heapwise::detail {
+
+/// Holds the lock of a bin. What needs another lock or a counter of the whole heap is done once,
+/// and after the bin is free for others: empty spans go to the space, and the sums over all bins
+/// change.
+class bin::change {
+ public:
+  change(bin& changed, size_class of) noexcept : change{changed, of, hold{changed.lock_}} {}
+
+  /// Requires: the lock is held. The change takes it over.
+  change(bin& changed, size_class of, std::unique_lock<os::mutex> held) noexcept
+      : bin_{changed},
+        class_{of},
+        held_{std::move(held)},
+        free_before_{changed.free_blocks_.load(std::memory_order_relaxed)},
+        stocked_before_{changed.stocked_.load(std::memory_order_relaxed)} {}
+
+  change(const change&) = delete;
+  change& operator=(const change&) = delete;
+
+  ~change() {
+    const class_facts& facts = class_table[class_];
+    // Where fewer are left than before, the difference wraps around, and so does the sum.
+    const std::size_t free = bin_.free_blocks_.load(std::memory_order_relaxed) - free_before_;
+    const std::size_t stocked = bin_.stocked_.load(std::memory_order_relaxed) - stocked_before_;
+    held_.unlock();
+    // Relaxed: the sums decide what is worth doing, and guard nothing.
+    if (free != 0) the_free_bytes.fetch_add(free * facts.bytes, std::memory_order_relaxed);
+    if (stocked != 0) {
+      the_stocked_bytes.fetch_add(stocked * facts.batch * facts.bytes, std::memory_order_relaxed);
+    }
+    while (!dissolved_.is_empty()) the_space.give(dissolved_.pop());
+  }
+
+  /// Requires: the span is not in the bin any more.
+  void give(span& dissolved) noexcept { dissolved_.push(dissolved); }
+
+ private:
+  using hold = std::unique_lock<os::mutex>;
+
+  bin& bin_;
+  size_class class_;
+  hold held_;
+  std::size_t free_before_;
+  std::size_t stocked_before_;
+  linked_stack<span> dissolved_;
+};
+
+} // namespace heapwise::detail
