@@ -25,51 +25,71 @@ HEAPWISE_ALWAYS_INLINE place place_of(const std::byte* block) noexcept {
   return {home, static_cast<std::size_t>(block - the_space.begin_of(*home))};
 }
 
-/// Returns: how many blocks from the first on follow each other at the distance `step`.
-std::uint32_t count_at_distance(std::byte* const* blocks, std::size_t most,
-                                std::ptrdiff_t step) noexcept {
-  std::uint32_t count = 1;
-  while (count < most && blocks[count] - blocks[count - 1] == step) ++count;
-  return count;
+/// Returns: how many blocks, the first one and at most `most`, follow each other at a distance.
+HEAPWISE_ALWAYS_INLINE std::size_t count_in_run(std::byte* const* first, std::size_t most,
+                                                std::ptrdiff_t distance) noexcept {
+  std::byte* const* at = first;
+  std::byte* const* const end = first + most;
+  std::byte* expected = *first;
+  do {
+    expected += distance;
+  } while (++at != end && *at == expected);
+  return static_cast<std::size_t>(at - first);
 }
 
 template <bool one_slice>
-std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_run* run) noexcept {
-  const class_facts facts = class_table[of];
-  const auto bytes = static_cast<std::ptrdiff_t>(facts.bytes);
+std::size_t gather_in(std::span<std::byte* const> blocks, const class_facts& facts,
+                      block_run* run) noexcept {
+  constexpr std::size_t word_bits = block_map::word_bits;
+  constexpr std::ptrdiff_t worth_counting = 4;
+  const std::size_t bytes = facts.bytes;
+  const std::size_t reciprocal = facts.reciprocal;
   const block_run* const first_run = run;
-  for (std::size_t at = 0; at < blocks.size(); at += run++->count) {
-    const auto [home, offset] = place_of<one_slice>(blocks[at]);
-    const auto number = static_cast<std::uint32_t>(offset * facts.reciprocal >> reciprocal_shift);
-    const bool starts_there = number * std::size_t{facts.bytes} == offset;
-    const bool exists = home != nullptr && starts_there && number < facts.blocks;
+  const auto end = blocks.data() + blocks.size();
+  for (auto at = blocks.data(); at != end; ++run) {
+    const auto [home, offset] = place_of<one_slice>(*at);
+    const std::size_t number = offset * reciprocal >> reciprocal_shift;
+    const auto begin = at;
+    run->home = home;
+    run->begin = static_cast<std::uint16_t>(begin - blocks.data());
+    run->count = 1;
     // A block that was freed with its size may be anything: nobody has looked at it before.
-    if (!exists) [[unlikely]] {
-      *run = {.home = nullptr,
-              .bits = 0,
-              .word = 0,
-              .begin = static_cast<std::uint16_t>(at),
-              .count = 1};
+    if (home == nullptr || number * bytes != offset || number >= facts.blocks) [[unlikely]] {
+      run->home = nullptr;
+      ++at;
       continue;
     }
+    const std::size_t bit = number % word_bits;
     HEAPWISE_PREFETCH_TO_WRITE(home);
-    home->free_map.prefetch(number);
-    std::uint32_t lowest = number % block_map::word_bits;
-    std::uint32_t count = 1;
-    const std::size_t left = blocks.size() - at;
-    const std::ptrdiff_t step = left > 1 ? blocks[at + 1] - blocks[at] : 0;
-    if (step == bytes) {
-      const std::uint32_t room = std::min(block_map::word_bits - lowest, facts.blocks - number);
-      count = count_at_distance(&blocks[at], std::min<std::size_t>(left, room), step);
-    } else if (step == -bytes) {
-      count = count_at_distance(&blocks[at], std::min<std::size_t>(left, lowest + 1), step);
-      lowest -= count - 1;
+    home->free_map.prefetch(static_cast<std::uint32_t>(number));
+    run->word = static_cast<std::uint32_t>(number / word_bits);
+    const std::size_t bits_in_use = std::min(word_bits, facts.blocks - (number - bit));
+    std::uint64_t bits = std::uint64_t{1} << bit;
+    ++at;
+    if (const std::ptrdiff_t left = end - begin; left >= worth_counting) {
+      // Neighbours in order are counted, and their bits made at once.
+      const auto step = static_cast<std::ptrdiff_t>(bytes);
+      const std::ptrdiff_t distance = begin[worth_counting - 1] - *begin;
+      const bool upwards = distance == (worth_counting - 1) * step;
+      if (upwards || distance == (1 - worth_counting) * step) {
+        const std::size_t room = upwards ? bits_in_use - bit : bit + 1;
+        const std::size_t count = count_in_run(
+            begin, std::min(static_cast<std::size_t>(left), room), upwards ? step : -step);
+        bits = (~std::uint64_t{0} >> (word_bits - count)) << (upwards ? bit : bit + 1 - count);
+        at = begin + count;
+      }
     }
-    *run = {.home = home,
-            .bits = (~std::uint64_t{0} >> (block_map::word_bits - count)) << lowest,
-            .word = number / block_map::word_bits,
-            .begin = static_cast<std::uint16_t>(at),
-            .count = static_cast<std::uint16_t>(count)};
+    const std::byte* const begin_of_word = *begin - bit * bytes;
+    for (const std::size_t bytes_of_word = bits_in_use * bytes; at != end; ++at) {
+      const auto in_word = static_cast<std::size_t>(*at - begin_of_word);
+      if (in_word >= bytes_of_word) break;
+      const std::size_t other = in_word * reciprocal >> reciprocal_shift;
+      const std::uint64_t mask = std::uint64_t{1} << other;
+      if (other * bytes != in_word || (bits & mask) != 0) break; // the next run will be doubtful
+      bits |= mask;
+    }
+    run->bits = bits;
+    run->count = static_cast<std::uint16_t>(at - begin);
   }
   return static_cast<std::size_t>(run - first_run);
 }
@@ -77,8 +97,9 @@ std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_r
 } // namespace
 
 std::size_t gather(std::span<std::byte* const> blocks, size_class of, block_run* runs) noexcept {
-  return class_table[of].slices == 1 ? gather_in<true>(blocks, of, runs)
-                                     : gather_in<false>(blocks, of, runs);
+  const class_facts& facts = class_table[of];
+  return facts.slices == 1 ? gather_in<true>(blocks, facts, runs)
+                           : gather_in<false>(blocks, facts, runs);
 }
 
 } // namespace heapwise::detail
