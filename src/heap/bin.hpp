@@ -66,6 +66,10 @@ class alignas(cache_line_bytes) bin {
 
   [[nodiscard]] bin_figures figures(size_class of) noexcept;
 
+  /// Returns: whether all that the bin knows of its spans and batches is so.
+  /// Complexity: all of them.
+  [[nodiscard]] bool is_sound(size_class of) noexcept;
+
   /// Taken around a fork.
   os::mutex& lock() noexcept { return lock_; }
 
@@ -95,6 +99,9 @@ class alignas(cache_line_bytes) bin {
   /// Effects: as put_back, for a block that may be of a mixed span, or invalid.
   void put_back_alone(std::byte* block, size_class of) noexcept;
   void add_free(std::ptrdiff_t blocks) noexcept;
+  /// Returns: whether nothing that is quickly seen is wrong. Requires: the lock, as the next one.
+  [[nodiscard]] bool is_plausible(size_class of) const noexcept;
+  [[nodiscard]] bool is_sound_locked(size_class of) const noexcept;
 
   os::mutex lock_;
   linked_stack<batch> stock_;             // full ones

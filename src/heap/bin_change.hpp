@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "heap/bin.hpp"
+#include "heap/expects.hpp"
 #include "heap/linked.hpp"
 #include "heap/space.hpp"
 
@@ -30,6 +31,12 @@ class bin::change {
   change& operator=(const change&) = delete;
 
   ~change() {
+    if constexpr (checks >= strength::cheap) {
+      expects(bin_.is_plausible(class_), "a bin counts what it has");
+    }
+    if constexpr (checks >= strength::expensive) {
+      expects(bin_.is_sound_locked(class_), "a bin's spans and batches are as it says");
+    }
     const class_facts& facts = class_table[class_];
     // Where fewer are left than before, the difference wraps around, and so does the sum.
     const std::size_t free = bin_.free_blocks_.load(std::memory_order_relaxed) - free_before_;

@@ -61,6 +61,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
                                size_class of) noexcept {
   const class_facts& facts = class_table[of];
   std::byte* const begin = the_space.begin_of(from);
+  expects(from.of == of && from.free_blocks > 0, "the span has free blocks of the class");
   if (&from == spare_) spare_ = nullptr;
   from.touched = 1;
   const std::uint32_t count = std::min(wanted, from.free_blocks);

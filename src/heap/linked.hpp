@@ -16,6 +16,11 @@ class linked_stack {
   /// Returns: the one that was pushed last. Requires: there is one.
   T& pop() noexcept { return *std::exchange(first_, first_->next); }
 
+  template <class Visit>
+  void each(Visit visit) const noexcept {
+    for (const T* at = first_; at != nullptr; at = at->next) visit(*at);
+  }
+
  private:
   T* first_ = nullptr;
 };

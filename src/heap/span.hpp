@@ -39,6 +39,16 @@ class block_map {
     for (std::uint32_t each = 0; each < whole; ++each) words_[each] = ~std::uint64_t{0};
     if (count % 64 != 0) words_[whole] = (std::uint64_t{1} << (count % 64)) - 1;
   }
+  /// Returns: how many of the first `limit` bits are set.
+  [[nodiscard]] std::uint32_t count(std::uint32_t limit) const noexcept {
+    std::uint32_t set = 0;
+    for (std::uint32_t word = 0; word * 64 < limit; ++word) {
+      const std::uint32_t behind = limit - word * 64;
+      const std::uint64_t mask = behind < 64 ? (std::uint64_t{1} << behind) - 1 : ~std::uint64_t{0};
+      set += static_cast<std::uint32_t>(std::popcount(words_[word] & mask));
+    }
+    return set;
+  }
   [[nodiscard]] bool test(std::uint32_t block) const noexcept {
     return (words_[block / 64] >> (block % 64) & 1) != 0;
   }

@@ -3,9 +3,7 @@
 namespace heapwise::detail {
 
 void span_lists::place(span& moved, std::uint32_t blocks) noexcept {
-  const std::uint32_t used = blocks - moved.free_blocks;
-  const auto fitting =
-      moved.free_blocks == 0 ? unlisted : static_cast<std::uint8_t>(used * count / blocks);
+  const std::uint8_t fitting = list_of(moved, blocks);
   if (moved.fullness == fitting) return;
   remove(moved);
   moved.fullness = fitting;

@@ -25,6 +25,11 @@ class span_lists {
     if (occupied_ == 0) return nullptr;
     return lists_[static_cast<unsigned>(std::countr_zero(occupied_))].first();
   }
+  /// Returns: the list where the span belongs.
+  [[nodiscard]] static std::uint8_t list_of(const span& some, std::uint32_t blocks) noexcept {
+    const std::uint32_t used = blocks - some.free_blocks;
+    return some.free_blocks == 0 ? unlisted : static_cast<std::uint8_t>(used * count / blocks);
+  }
   /// Returns: whether the span has more free blocks than belong into its list.
   [[nodiscard]] static bool is_too_empty(const span& listed, std::uint32_t blocks) noexcept {
     return (blocks - listed.free_blocks) * count < listed.fullness * blocks;
@@ -32,6 +37,21 @@ class span_lists {
   /// Effects: puts the span where its free blocks say.
   void place(span& moved, std::uint32_t blocks) noexcept;
   void remove(span& gone) noexcept;
+
+  /// Returns: whether `holds(span, list)` is true of each span, and each is linked with its
+  /// neighbours. Complexity: all spans.
+  template <class Holds>
+  [[nodiscard]] bool all_of(Holds holds) const noexcept {
+    for (std::uint8_t list = 0; list < count; ++list) {
+      const span* previous = nullptr;
+      if ((occupied_ >> list & 1) != (lists_[list].first() != nullptr)) return false;
+      for (const span* each = lists_[list].first(); each != nullptr; each = each->next) {
+        if (each->previous != previous || !holds(*each, list)) return false;
+        previous = each;
+      }
+    }
+    return true;
+  }
 
  private:
   std::array<linked_list<span>, count> lists_;

@@ -441,6 +441,24 @@ TEST_CASE("with warnings only, invalid frees change nothing") {
   CHECK(some.figures(of_1024).spans == 0);
 }
 
+TEST_CASE("a bin whose span was written to by somebody else is not sound") {
+  a_bin some;
+  std::vector<std::byte*> blocks = take_blocks(some, of_64, 10);
+  CHECK(some.is_sound(of_64));
+  span& home = the_space.span_at(blocks[0]);
+  home.free_map.set(0);
+  CHECK_FALSE(some.is_sound(of_64)); // more bits than it counts
+  home.free_map.clear_run(0, 1);
+  CHECK(some.is_sound(of_64));
+  home.fullness = 3;
+  CHECK_FALSE(some.is_sound(of_64)); // it is in another list
+  home.fullness = span_lists::list_of(home, class_table[of_64].blocks);
+  put_back(some, blocks, of_64);
+  CHECK(some.is_sound(of_64));
+  some.drop_spare(of_64);
+  CHECK(some.is_sound(of_64));
+}
+
 TEST_CASE("a random history of one bin: nothing is handed out twice, all of it comes home") {
   for (const size_class of : {of_64, size_class{9}, of_1024, size_class{30}, of_32k}) {
     CAPTURE(class_table[of].bytes);
@@ -487,6 +505,7 @@ TEST_CASE("a random history of one bin: nothing is handed out twice, all of it c
       const bin_figures now = some.figures(of);
       REQUIRE(now.free_blocks + now.stocked_blocks + mine.size() ==
               now.spans * class_table[of].blocks);
+      REQUIRE(some.is_sound(of));
     }
     for (std::byte* each : mine) REQUIRE(live.remove(each));
     put_back(some, mine, of);

@@ -40,6 +40,7 @@ TEST_CASE("fill sets as many bits as said and no other") {
     std::vector<bool> expected(bits);
     std::fill_n(expected.begin(), count, true);
     CHECK(equal(map, expected));
+    for (const std::uint32_t limit : edges) CHECK(map.count(limit) == std::min(limit, count));
   }
 }
 
