@@ -70,6 +70,14 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   return true;
 }
 
+void bin::count_stocked(std::ptrdiff_t batches, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  // Relaxed: the sum decides what is worth doing, and guards nothing.
+  the_stocked_bytes.fetch_add(
+      static_cast<std::size_t>(batches) * facts.batch * std::size_t{facts.bytes},
+      std::memory_order_relaxed);
+}
+
 batch* bin::take_stocked() noexcept {
   const std::uint32_t left = stocked_.load(std::memory_order_relaxed) - 1;
   stocked_.store(left, std::memory_order_relaxed);

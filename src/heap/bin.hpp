@@ -85,7 +85,11 @@ class alignas(cache_line_bytes) bin {
   /// Returns: how many.
   std::uint32_t take_blocks(span& from, std::byte** top, std::uint32_t wanted,
                             size_class of) noexcept;
+  /// Effects: as flush, if the batch can wait for another thread. Returns: whether it can.
+  [[nodiscard]] bool stock(batch*& full, size_class of) noexcept;
   [[nodiscard]] batch* take_stocked() noexcept;
+  /// Effects: counts batches that came into the stock, or left it. Requires: not the lock.
+  static void count_stocked(std::ptrdiff_t batches, size_class of) noexcept;
   /// Effects: as put_back, for at most max_batch blocks.
   void put_back_batch(std::span<std::byte* const> blocks, bool is_flush, size_class of) noexcept;
   /// Effects: blocks go back to their span. Returns: whether they do; otherwise nothing is changed,

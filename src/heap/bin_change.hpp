@@ -40,13 +40,12 @@ class bin::change {
     const class_facts& facts = class_table[class_];
     // Where fewer are left than before, the difference wraps around, and so does the sum.
     const std::size_t free = bin_.free_blocks_.load(std::memory_order_relaxed) - free_before_;
-    const std::size_t stocked = bin_.stocked_.load(std::memory_order_relaxed) - stocked_before_;
+    const std::uint32_t stocked_now = bin_.stocked_.load(std::memory_order_relaxed);
+    const std::ptrdiff_t stocked = std::ptrdiff_t{stocked_now} - std::ptrdiff_t{stocked_before_};
     held_.unlock();
-    // Relaxed: the sums decide what is worth doing, and guard nothing.
+    // Relaxed: the sum decides what is worth doing, and guards nothing.
     if (free != 0) the_free_bytes.fetch_add(free * facts.bytes, std::memory_order_relaxed);
-    if (stocked != 0) {
-      the_stocked_bytes.fetch_add(stocked * facts.batch * facts.bytes, std::memory_order_relaxed);
-    }
+    if (stocked != 0) count_stocked(stocked, class_);
     while (!dissolved_.is_empty()) the_space.give(dissolved_.pop());
   }
 
@@ -60,7 +59,7 @@ class bin::change {
   size_class class_;
   hold held_;
   std::size_t free_before_;
-  std::size_t stocked_before_;
+  std::uint32_t stocked_before_;
   linked_stack<span> dissolved_;
 };
 

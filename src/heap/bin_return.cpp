@@ -27,21 +27,24 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
 } // namespace
 
 void bin::flush(batch*& full, size_class of) noexcept {
+  if (!stock(full, of)) put_back_batch({full->blocks(), class_table[of].batch}, true, of);
+}
+
+bool bin::stock(batch*& full, size_class of) noexcept {
   // Relaxed: whether there is room is looked at again under the lock.
-  if (stocked_.load(std::memory_order_relaxed) < most_stocked(of)) {
-    const change ongoing{*this, of};
+  if (stocked_.load(std::memory_order_relaxed) >= most_stocked(of)) return false;
+  {
+    const std::lock_guard hold{lock_};
     const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
-    batch* const empty = stocked >= most_stocked(of)  ? nullptr
-                         : !empty_batches_.is_empty() ? &empty_batches_.pop()
-                                                      : new_batch(of);
-    if (empty != nullptr) {
-      ++flushes_;
-      stock_.push(*std::exchange(full, empty));
-      stocked_.store(stocked + 1, std::memory_order_relaxed);
-      return;
-    }
+    if (stocked >= most_stocked(of)) return false;
+    batch* const empty = !empty_batches_.is_empty() ? &empty_batches_.pop() : new_batch(of);
+    if (empty == nullptr) return false;
+    ++flushes_;
+    stock_.push(*std::exchange(full, empty));
+    stocked_.store(stocked + 1, std::memory_order_relaxed);
   }
-  put_back_batch({full->blocks(), class_table[of].batch}, true, of);
+  count_stocked(1, of);
+  return true;
 }
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {

@@ -58,7 +58,10 @@ void mixed_spans::remove(span& gone) noexcept {
 
 void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
   of_span.free_blocks += static_cast<std::uint32_t>(more);
-  free_granules_.fetch_add(static_cast<std::size_t>(more), std::memory_order_relaxed);
+  // Not one read-modify-write: all writers hold the lock.
+  free_granules_.store(
+      free_granules_.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
+      std::memory_order_relaxed);
 }
 
 size_class mixed_spans::class_of_block(const void* block) const noexcept {
@@ -173,17 +176,20 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
   if (blocks.empty()) return;
   // What is known of them is scattered: it is on its way before the first is needed.
   for (const std::byte* const block : blocks) the_space.prefetch_mixed(block);
+  linked_stack<span> empty;
   std::unique_lock hold{lock_};
   for (std::byte* const block : blocks) {
-    if (put_back_locked(block)) continue;
+    if (put_back_locked(block, empty)) continue;
     // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
     hold.unlock();
     invalid_free(block, invalid::freed_before);
     hold.lock();
   }
+  hold.unlock();
+  while (!empty.is_empty()) the_space.give(empty.pop());
 }
 
-bool mixed_spans::put_back_locked(std::byte* block) noexcept {
+bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) noexcept {
   span& home = the_space.span_at(block);
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
   const size_class of = kept.load(std::memory_order_relaxed);
@@ -201,8 +207,9 @@ bool mixed_spans::put_back_locked(std::byte* block) noexcept {
     remove(home);
     count_free(home, -static_cast<std::ptrdiff_t>(granules));
     count_.fetch_sub(1, std::memory_order_relaxed);
+    home.use.store(slice_use::none, std::memory_order_relaxed);
     the_space.set_class(home, no_class);
-    the_space.give(home);
+    empty.push(home);
     return true;
   }
   // Never too low, whatever the hole grew together with; the next search will know.
