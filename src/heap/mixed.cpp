@@ -99,7 +99,9 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
   sparse.longest_seen = 0;
   count_free(sparse, free);
   count_.fetch_add(1, std::memory_order_relaxed);
-  // Whoever still sees the class frees into a cache's bin of this class, and is right.
+  // Release: pairs with the acquires of bin::take_back and put_back_alone. A thread that still sees
+  // the class of the slice frees into its cache's stack of this class. That is right: when the
+  // block comes back to its span, the use says where it belongs.
   sparse.use.store(slice_use::mixed, std::memory_order_release);
   the_space.set_class(sparse, mixed_class);
   place(sparse, longest);
