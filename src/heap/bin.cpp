@@ -51,9 +51,8 @@ void bin::dissolve_spare(change& ongoing, size_class of) noexcept {
 
 bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   // Locks of bins are only ever taken one by one, or all in order: this is a second one.
-  std::unique_lock hold{lock_, std::try_to_lock};
-  if (!hold.owns_lock()) return false;
-  change ongoing{*this, of, std::move(hold)};
+  if (!lock_.try_lock()) return false;
+  change ongoing{*this, of, std::adopt_lock};
   span* const sparse = lists_.emptiest();
   if (sparse == nullptr) return false;
   if (sparse == spare_) { // nothing in it has to stay: its slices serve any class

@@ -17,13 +17,12 @@ namespace heapwise::detail {
 /// change.
 class bin::change {
  public:
-  change(bin& changed, size_class of) noexcept : change{changed, of, hold{changed.lock_}} {}
+  change(bin& changed, size_class of) noexcept : change{lock(changed), of, std::adopt_lock} {}
 
-  /// Requires: the lock is held. The change takes it over.
-  change(bin& changed, size_class of, std::unique_lock<os::mutex> held) noexcept
+  /// Requires: the lock is held. The change lets it go.
+  change(bin& changed, size_class of, std::adopt_lock_t /*held*/) noexcept
       : bin_{changed},
         class_{of},
-        held_{std::move(held)},
         free_before_{changed.free_blocks_.load(std::memory_order_relaxed)},
         stocked_before_{changed.stocked_.load(std::memory_order_relaxed)} {}
 
@@ -42,7 +41,7 @@ class bin::change {
     const std::size_t free = bin_.free_blocks_.load(std::memory_order_relaxed) - free_before_;
     const std::uint32_t stocked_now = bin_.stocked_.load(std::memory_order_relaxed);
     const std::ptrdiff_t stocked = std::ptrdiff_t{stocked_now} - std::ptrdiff_t{stocked_before_};
-    held_.unlock();
+    bin_.lock_.unlock();
     // Relaxed: the sum decides what is worth doing, and guards nothing.
     if (free != 0) the_free_bytes.fetch_add(free * facts.bytes, std::memory_order_relaxed);
     if (stocked != 0) count_stocked(stocked, class_);
@@ -53,11 +52,13 @@ class bin::change {
   void give(span& dissolved) noexcept { dissolved_.push(dissolved); }
 
  private:
-  using hold = std::unique_lock<os::mutex>;
+  static bin& lock(bin& changed) noexcept {
+    changed.lock_.lock(); // not by a std::unique_lock, which would need the C++ runtime
+    return changed;
+  }
 
   bin& bin_;
   size_class class_;
-  hold held_;
   std::size_t free_before_;
   std::uint32_t stocked_before_;
   linked_stack<span> dissolved_;

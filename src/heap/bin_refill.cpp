@@ -79,15 +79,15 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
 
 std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
-  std::unique_lock hold{lock_};
+  lock_.lock();
   ++refills_;
   if (!stock_.is_empty()) {
     empty_batches_.push(*std::exchange(loaded, take_stocked()));
-    hold.unlock();
+    lock_.unlock();
     count_stocked(-1, of);
     return wanted;
   }
-  const change ongoing{*this, of, std::move(hold)};
+  const change ongoing{*this, of, std::adopt_lock};
   std::byte** const bottom = loaded->blocks();
   std::uint32_t taken = 0;
   while (taken < wanted) {

@@ -179,15 +179,15 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
   // What is known of them is scattered: it is on its way before the first is needed.
   for (const std::byte* const block : blocks) the_space.prefetch_mixed(block);
   linked_stack<span> empty;
-  std::unique_lock hold{lock_};
+  lock_.lock();
   for (std::byte* const block : blocks) {
     if (put_back_locked(block, empty)) continue;
     // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
-    hold.unlock();
+    lock_.unlock();
     invalid_free(block, invalid::freed_before);
-    hold.lock();
+    lock_.lock();
   }
-  hold.unlock();
+  lock_.unlock();
   while (!empty.is_empty()) the_space.give(empty.pop());
 }
 
