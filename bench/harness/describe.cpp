@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "harness/options.hpp"
@@ -40,13 +41,18 @@ void write_values(json_line& line, std::string_view key, const std::vector<value
   line.close(']');
 }
 
+bool contains(const std::vector<std::string_view>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 void write_parameters(json_line& line, const experiment& question) {
   line.key("parameters").open('[');
   for (const auto& each : question.parameters) {
     line.open('{').field("name", each.name).field("meaning", each.meaning);
     write_values(line, "default", each.defaults);
     write_values(line, "smoke", each.smoke.empty() ? each.defaults : each.smoke);
-    line.field("unit", each.unit).close('}');
+    line.field("unit", each.unit);
+    line.field("changes_work", contains(question.work_parameters, each.name)).close('}');
   }
   line.close(']');
 }
@@ -56,7 +62,7 @@ void write_quantities(json_line& line, const experiment& question) {
   for (const auto& each : question.quantities) {
     line.open('{').field("name", each.name).field("unit", each.unit);
     line.field("better", each.better == better::lower ? "lower" : "higher");
-    line.field("meaning", each.meaning).close('}');
+    line.field("meaning", each.meaning).field("restates", each.restates).close('}');
   }
   line.close(']');
 }
@@ -67,7 +73,8 @@ void write_subjects(json_line& line, const experiment& question) {
     line.open('{').field("name", each.name);
     line.field("kind", each.kind == subject_kind::malloc ? "malloc" : "inline");
     line.field("title", each.title).field("available", each.run != nullptr);
-    line.field("reason", each.reason).close('}');
+    line.field("reason", each.reason);
+    line.field("yardstick", contains(question.yardsticks, each.name)).close('}');
   }
   line.close(']');
 }
@@ -105,6 +112,18 @@ void write_expectations(json_line& line, const experiment& question) {
   line.close(']');
 }
 
+void write_answers(json_line& line, const experiment& question) {
+  line.key("answers").open('[');
+  for (const auto& each : question.answers) {
+    line.open('{').field("quantity", each.quantity);
+    line.field("subject", each.subject).field("over", each.over);
+    write_settings(line, "parameters", each.parameters);
+    write_settings(line, "over_parameters", each.over_parameters);
+    line.close('}');
+  }
+  line.close(']');
+}
+
 void write_process(json_line& line) {
   line.field("pid", static_cast<int>(getpid()));
   line.field("compiler", compiler).field("flags", HEAPWISE_BENCH_FLAGS).field("ndebug", ndebug);
@@ -132,6 +151,7 @@ void write_description(json_line& line, const experiment& question) {
   question.seed.empty() ? line.null() : line.value(question.seed);
   write_seed_figures(line, question);
   write_expectations(line, question);
+  write_answers(line, question);
   line.close('}').end_of_line();
 }
 

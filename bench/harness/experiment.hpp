@@ -35,6 +35,7 @@ struct quantity {
   std::string_view unit;
   bench::better better = better::lower;
   std::string_view meaning = "";
+  std::string_view restates = ""; ///< the quantity of which it is another form, as its inverse
 };
 
 /// `malloc` is expanded by the runner into one subject per preloadable allocator.
@@ -71,6 +72,16 @@ struct expectation {
   double at_most = std::numeric_limits<double>::infinity();
 };
 
+/// A comparison that answers the question. The page opens with what it shows, whatever that is.
+struct answer {
+  std::string_view quantity;
+  std::string_view subject = ""; ///< "": the best in each cell, against the next
+  std::string_view over = "";    ///< "": the subject itself, where the cell differs
+  std::vector<std::pair<std::string_view, value>> parameters = {}; ///< what is not named is free
+  std::vector<std::pair<std::string_view, value>> over_parameters =
+      {}; ///< where over's cell differs
+};
+
 struct experiment {
   std::string_view id; ///< family/name, as the file
   std::string_view question;
@@ -85,6 +96,11 @@ struct experiment {
   std::string_view seed = ""; ///< the document it comes from, if any
   std::vector<bench::seed_figure> seed_figures = {};
   std::vector<bench::expectation> expectations = {};
+  std::vector<bench::answer> answers = {};
+  /// Subjects that do less than the others: shown beside them and never ranked.
+  std::vector<std::string_view> yardsticks = {"empty_loop"};
+  /// Parameters whose values are different work: cells are not compared across them.
+  std::vector<std::string_view> work_parameters = {};
 };
 
 /// Does what the command line asks for; the result is the exit code of the process:

@@ -102,6 +102,18 @@ const experiment question{
                       .over = "spread",
                       .parameters = {{"lines", 64}},
                       .at_most = 0.67}},
+    .answers = {{.quantity = "loads",
+                 .subject = "conflict",
+                 .over = "friendly",
+                 .parameters = {{"lines", 16}}},
+                {.quantity = "loads",
+                 .subject = "conflict",
+                 .over = "friendly",
+                 .parameters = {{"lines", 64}}},
+                {.quantity = "loads",
+                 .subject = "conflict_far",
+                 .over = "friendly",
+                 .parameters = {{"lines", 64}}}},
 };
 
 } // namespace

@@ -138,7 +138,8 @@ const experiment question{
                     least_bytes},
                    {"region", "that a timed region is made to last", {5}, {1}, "ms"}},
     .quantities = {{"latency", "ns", better::lower, "from one load to the next"},
-                   {"loads", "M/s", better::higher, "millions of loads in a second: its inverse"}},
+                   {"loads", "M/s", better::higher, "millions of loads in a second: its inverse",
+                    "latency"}},
     .subjects = {{"huge_pages", "on huge pages", measure<page_kind::huge, caches::walk>},
                  {"small_pages", "on 4 KiB pages", measure<page_kind::small, caches::walk>},
                  {"empty_loop", "the same loop without its load",
@@ -149,6 +150,18 @@ const experiment question{
     .seed_figures = {of_seed(4 << 10, 1010), of_seed(256 << 10, 280), of_seed(1 << 20, 206),
                      of_seed(16 << 20, 88), of_seed(64 << 20, 12.7)},
     .expectations = knees(),
+    .answers = {{.quantity = "latency",
+                 .subject = "small_pages",
+                 .parameters = {{"size", 262144}},
+                 .over_parameters = {{"size", 4096}}},
+                {.quantity = "latency",
+                 .subject = "small_pages",
+                 .parameters = {{"size", 4194304}},
+                 .over_parameters = {{"size", 4096}}},
+                {.quantity = "latency",
+                 .subject = "small_pages",
+                 .parameters = {{"size", 67108864}},
+                 .over_parameters = {{"size", 4096}}}},
 };
 
 } // namespace

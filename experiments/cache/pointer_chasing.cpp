@@ -136,6 +136,8 @@ const experiment question{
                       .subject = "packed_scan",
                       .over = "random",
                       .at_least = 50}},
+    .answers = {{.quantity = "nodes", .subject = "random", .over = "sequential"},
+                {.quantity = "nodes", .subject = "scan", .over = "sequential"}},
 };
 
 } // namespace

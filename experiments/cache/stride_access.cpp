@@ -103,6 +103,18 @@ const experiment question{
     .seed_figures = {of_seed(1, 3490), of_seed(4, 3330), of_seed(16, 1010), of_seed(64, 346)},
     .expectations = {drop("a new line for each load costs at least a third of the speed", 16, 0.67),
                      drop("steps beyond the line cost at least half of the speed", 64, 0.5)},
+    .answers = {{.quantity = "loads",
+                 .subject = "load",
+                 .parameters = {{"stride", 4}},
+                 .over_parameters = {{"stride", 1}}},
+                {.quantity = "loads",
+                 .subject = "load",
+                 .parameters = {{"stride", 16}},
+                 .over_parameters = {{"stride", 1}}},
+                {.quantity = "loads",
+                 .subject = "load",
+                 .parameters = {{"stride", 64}},
+                 .over_parameters = {{"stride", 1}}}},
 };
 
 } // namespace

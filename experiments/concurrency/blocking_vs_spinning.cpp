@@ -164,6 +164,9 @@ const experiment question{
                       .subject = "futex",
                       .over = "condition_variable",
                       .at_least = 0.8}},
+    .answers = {{.quantity = "throughput", .subject = "futex", .over = "spin"},
+                {.quantity = "throughput", .subject = "yield", .over = "spin"},
+                {.quantity = "processor_time", .subject = "futex", .over = "spin"}},
 };
 
 } // namespace

@@ -119,6 +119,10 @@ const experiment question{
                       .parameters = {{"threads", 1}},
                       .at_least = 0.9,
                       .at_most = 1.1}},
+    .answers = {{.quantity = "throughput",
+                 .subject = "padded",
+                 .over = "adjacent",
+                 .parameters = {{"threads", 2}}}},
 };
 
 } // namespace

@@ -253,6 +253,9 @@ const experiment question{
                       .subject = "seq_cst",
                       .parameters = {{"test", "message_passing"}},
                       .at_most = 0}},
+    .answers = {{.quantity = "forbidden", .subject = "seq_cst", .over = "acq_rel"},
+                {.quantity = "allowed", .subject = "acq_rel", .over = "relaxed"}},
+    .work_parameters = {"test"},
 };
 
 } // namespace

@@ -179,13 +179,13 @@ const experiment question{
         "The lock: the work inside is a chain of dependent steps on one guarded word, each thread "
         "is kept on a processor, in turn where there are more threads.",
     .not_shown =
-        "Fairness: mutex and spin let a thread take the lock again and again while others wait, "
-        "which is why they lead when fought for; ticket, mcs and tbb_queuing hand it on in order "
-        "and pay for the line's way each time. Two threads are what two processors can fight "
-        "with. Four on two also hold the scheduler: whoever waits in order may be the one that "
-        "does not run, so that every waiting loop of ours gives the processor away after 64 looks "
-        "(with fewer threads never); without that these locks would stand still for whole time "
-        "slices. The forerunner's four threads had eight cores, and no need to.",
+        "Fairness: mutex and spin let a thread take the lock again and again while others wait; "
+        "ticket, mcs and tbb_queuing hand it on in order and pay for the line's way each time. "
+        "Two threads are what two processors can fight with. Four on two also hold the scheduler: "
+        "whoever waits in order may be the one that does not run, so that every waiting loop of "
+        "ours gives the processor away after 64 looks (with fewer threads never); without that "
+        "these locks would stand still for whole time slices. The forerunner's four threads had "
+        "eight cores, and no need to.",
     .parameters = {{"work", "dependent steps while the lock is held", {1, 32}, {1}},
                    {"threads", "threads at once", {1, 2, 4}, {1, 4}},
                    duration(6)},
@@ -211,6 +211,8 @@ const experiment question{
                       .over = "no_lock",
                       .parameters = {{"work", 1}},
                       .at_most = 1.0}},
+    .answers = {{.quantity = "throughput"}},
+    .yardsticks = {"no_lock"},
 };
 
 } // namespace

@@ -175,6 +175,7 @@ const experiment question{
     .seed = seed_document,
     .seed_figures = {of_seed("mutex", "4P1C", 8.10), of_seed("bounded_mpmc", "4P1C", 9.55),
                      of_seed("mutex", "4P4C", 21.2), of_seed("bounded_mpmc", "4P4C", 7.46)},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

@@ -116,6 +116,7 @@ const experiment question{
                       .parameters = {{"threads", 2}},
                       .over_parameters = {{"threads", 1}},
                       .at_most = 1.0}},
+    .answers = {{.quantity = "throughput", .subject = "mutex", .over = "atomic"}},
 };
 
 } // namespace

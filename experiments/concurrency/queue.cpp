@@ -81,6 +81,14 @@ const experiment question{
                       .parameters = {{"batch", 64}, {"backoff", 0}},
                       .over_parameters = {{"batch", 1}, {"backoff", 0}},
                       .at_least = 2.0}},
+    .answers = {{.quantity = "throughput",
+                 .subject = "spsc",
+                 .over = "mutex",
+                 .parameters = {{"batch", 8}, {"backoff", 0}}},
+                {.quantity = "throughput",
+                 .subject = "spsc",
+                 .over = "mutex",
+                 .parameters = {{"batch", 64}, {"backoff", 0}}}},
 };
 
 } // namespace

@@ -73,7 +73,7 @@ const experiment question{
                    {"batch", "messages that are pushed and popped at once", {1, 8}, {8}},
                    duration(8)},
     .quantities = {throughput("messages"),
-                   {"bytes", "GiB/s", better::higher, "what the messages carry"}},
+                   {"bytes", "GiB/s", better::higher, "what the messages carry", "throughput"}},
     .subjects = one_to_one_queues<of_messages>(),
     .baseline = "mutex",
     .repeats = 9,
@@ -100,6 +100,18 @@ const experiment question{
                       .parameters = {{"payload", 256}, {"batch", 8}},
                       .over_parameters = {{"payload", 256}, {"batch", 1}},
                       .at_least = 1.0}},
+    .answers = {{.quantity = "throughput",
+                 .subject = "spsc",
+                 .parameters = {{"payload", 1024}, {"batch", 1}},
+                 .over_parameters = {{"payload", 16}}},
+                {.quantity = "throughput",
+                 .subject = "spsc",
+                 .parameters = {{"payload", 256}, {"batch", 8}},
+                 .over_parameters = {{"batch", 1}}},
+                {.quantity = "throughput",
+                 .subject = "mutex",
+                 .parameters = {{"payload", 256}, {"batch", 8}},
+                 .over_parameters = {{"batch", 1}}}},
 };
 
 } // namespace

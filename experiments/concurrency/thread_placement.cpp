@@ -171,6 +171,8 @@ const experiment question{
                       .subject = "same_core",
                       .over = "different_cores",
                       .at_least = 2}},
+    .answers = {{.quantity = "throughput", .subject = "same_core", .over = "different_cores"},
+                {.quantity = "round_trip", .subject = "same_core", .over = "different_cores"}},
 };
 
 } // namespace

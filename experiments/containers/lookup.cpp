@@ -153,6 +153,7 @@ const experiment question{
                       .over = "map",
                       .parameters = {{"set", "mixed"}},
                       .at_least = 2.0}},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

@@ -168,6 +168,12 @@ const experiment question{
                       .over = "restrict",
                       .parameters = {{"work", "total"}},
                       .at_most = 0.5}},
+    .answers = {{.quantity = "throughput", .subject = "restrict", .over = "may_alias"},
+                {.quantity = "throughput",
+                 .subject = "overlap",
+                 .over = "may_alias",
+                 .parameters = {{"work", "map"}}}},
+    .work_parameters = {"work"},
 };
 
 } // namespace

@@ -140,6 +140,18 @@ const experiment question{
           .over_parameters = {{"length", 2}},
           .at_least = 0.9,
           .at_most = 1.1}},
+    .answers = {{.quantity = "throughput",
+                 .subject = "random",
+                 .parameters = {{"length", 1024}},
+                 .over_parameters = {{"length", 2}}},
+                {.quantity = "throughput",
+                 .subject = "random",
+                 .parameters = {{"length", 16384}},
+                 .over_parameters = {{"length", 2}}},
+                {.quantity = "throughput",
+                 .subject = "random",
+                 .parameters = {{"length", 524288}},
+                 .over_parameters = {{"length", 2}}}},
 };
 
 } // namespace

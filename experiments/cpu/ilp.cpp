@@ -114,6 +114,7 @@ const experiment question{
                       .subject = "independent_2",
                       .over = "dependent",
                       .at_least = 1.7}},
+    .answers = {{.quantity = "throughput", .subject = "independent_4", .over = "dependent"}},
 };
 
 } // namespace

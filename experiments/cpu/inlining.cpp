@@ -212,6 +212,8 @@ const experiment question{
                               "as fast",
                               "constant", 1.5),
                      at_least("independent work gains at least 1.5 times", "independent", 1.5)},
+    .answers = {{.quantity = "throughput", .subject = "inlined", .over = "noinline"}},
+    .work_parameters = {"shape"},
 };
 
 } // namespace

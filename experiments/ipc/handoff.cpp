@@ -118,6 +118,12 @@ const experiment question{
                       .over_parameters = {{"between", "threads"}},
                       .at_least = 0.7,
                       .at_most = 1.4}},
+    .answers = {{.quantity = "throughput", .subject = "mailbox", .over = "pipe"},
+                {.quantity = "throughput",
+                 .subject = "pipe",
+                 .parameters = {{"between", "processes"}},
+                 .over_parameters = {{"between", "threads"}}}},
+    .yardsticks = {"mailbox_alone"},
 };
 
 } // namespace

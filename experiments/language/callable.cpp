@@ -73,6 +73,8 @@ const experiment question{
                       .subject = "std_function",
                       .over = "lambda",
                       .at_most = 0.8}},
+    .answers = {{.quantity = "throughput", .subject = "std_function", .over = "lambda"},
+                {.quantity = "throughput", .subject = "std_function", .over = "function_pointer"}},
 };
 
 } // namespace

@@ -98,6 +98,8 @@ const experiment question{
                       .subject = "function_pointer_known",
                       .over = "template",
                       .at_least = 0.9}},
+    .answers = {{.quantity = "throughput", .subject = "virtual", .over = "template"},
+                {.quantity = "throughput", .subject = "virtual", .over = "function_pointer"}},
 };
 
 } // namespace

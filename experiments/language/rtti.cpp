@@ -111,6 +111,8 @@ const experiment question{
                       .over = "tag",
                       .parameters = {{"order", "rotating"}},
                       .at_most = 1.0 / 3}},
+    .answers = {{.quantity = "throughput", .subject = "typeid", .over = "tag"},
+                {.quantity = "throughput", .subject = "dynamic_cast", .over = "tag"}},
 };
 
 } // namespace

@@ -148,6 +148,7 @@ const experiment question{
                       .parameters = {{"order", "random"}},
                       .over_parameters = {{"order", "rotating"}},
                       .at_most = 0.5}},
+    .answers = {{.quantity = "throughput", .subject = "variant", .over = "virtual"}},
 };
 
 } // namespace

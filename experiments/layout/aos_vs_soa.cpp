@@ -223,6 +223,7 @@ const experiment question{
                       .over = "aos",
                       .parameters = {{"fields", "two_of_many"}, {"items", in_memory}},
                       .at_least = 1.3}},
+    .answers = {{.quantity = "items", .subject = "soa", .over = "aos"}},
 };
 
 } // namespace

@@ -102,6 +102,7 @@ const experiment question{
                       .subject = "arena",
                       .over = "new",
                       .at_least = 1}},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

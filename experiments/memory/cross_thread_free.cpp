@@ -142,11 +142,12 @@ const experiment question{
     .seed = memory::seed,
     .seed_figures = {memory::of_seed("new", 20.8), memory::of_seed("malloc", 25.6),
                      memory::of_seed("locked", 7.01), memory::of_seed("pmr_synchronized", 0.8828)},
-    .expectations = {{.says = "the ring alone is faster than any allocator behind it",
+    .expectations = {{.says = "the ring alone is at least as fast as with new behind it",
                       .quantity = "throughput",
                       .subject = "empty_loop",
                       .over = "new",
                       .at_least = 1}},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

@@ -119,6 +119,7 @@ const experiment question{
     .seed = memory::seed,
     .seed_figures = {memory::of_seed("new", 36.2), memory::of_seed("malloc", 47.7),
                      memory::of_seed("pmr_unsynchronized", 133.5)},
+    .answers = {{.quantity = "throughput"}},
 };
 
 } // namespace

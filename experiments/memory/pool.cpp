@@ -124,6 +124,12 @@ const experiment question{
                       .subject = "locked",
                       .over = "thread_local",
                       .at_most = 0.8}},
+    .answers = {{.quantity = "throughput",
+                 .subject = "pool_handle",
+                 .over = "new",
+                 .parameters = {{"threads", 1}}},
+                {.quantity = "throughput", .subject = "pool_mutex", .over = "pool_handle"},
+                {.quantity = "throughput", .subject = "pool_lock_free", .over = "pool_handle"}},
 };
 
 } // namespace

@@ -172,6 +172,14 @@ const experiment question{
                       .parameters = {{"pages", "huge"}},
                       .over_parameters = {{"pages", "4k"}},
                       .at_most = 0.9}},
+    .answers = {{.quantity = "latency",
+                 .subject = "random",
+                 .over = "random_near",
+                 .parameters = {{"pages", "4k"}}},
+                {.quantity = "latency",
+                 .subject = "random",
+                 .over = "random_near",
+                 .parameters = {{"pages", "huge"}}}},
 };
 
 } // namespace

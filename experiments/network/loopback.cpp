@@ -126,6 +126,8 @@ const experiment question{
                       .parameters = {{"shape", "ping_pong"}},
                       .over_parameters = {{"shape", "stream"}},
                       .at_most = 0.5}},
+    .answers = {{.quantity = "throughput", .subject = "unix_stream", .over = "tcp"}},
+    .work_parameters = {"shape"},
 };
 
 } // namespace

@@ -137,6 +137,9 @@ const experiment question{
                       .over = "clock_gettime",
                       .at_least = 0.85,
                       .at_most = 1.15}},
+    .answers = {{.quantity = "throughput", .subject = "clock_gettime", .over = "system_call"},
+                {.quantity = "throughput", .subject = "steady_clock", .over = "clock_gettime"},
+                {.quantity = "throughput", .subject = "coarse", .over = "clock_gettime"}},
 };
 
 } // namespace

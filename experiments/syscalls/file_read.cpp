@@ -183,6 +183,8 @@ const experiment question{
                       .subject = "mmap",
                       .over = "memory",
                       .at_most = 1.5}},
+    .answers = {{.quantity = "throughput"}},
+    .yardsticks = {"memory"},
 };
 
 } // namespace

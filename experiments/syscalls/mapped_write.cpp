@@ -114,6 +114,11 @@ const experiment question{
                              "private_first_touch", "private_rewrite", 0.5),
                      at_most("waiting for the file system halves the speed or worse",
                              "shared_msync", "shared_rewrite", 0.5)},
+    .answers = {{.quantity = "throughput",
+                 .subject = "private_first_touch",
+                 .over = "private_rewrite"},
+                {.quantity = "throughput", .subject = "shared_rewrite", .over = "private_rewrite"},
+                {.quantity = "throughput", .subject = "shared_msync", .over = "shared_rewrite"}},
 };
 
 } // namespace

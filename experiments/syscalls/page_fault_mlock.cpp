@@ -146,7 +146,7 @@ const experiment question{
         "first_touch goes over new ones. The seed's locked pages were written four times as fast "
         "as its prefaulted ones: its two areas, or what was touched in them, must have differed.",
     .parameters = {{"bytes", "of an area", {4 << 20}, {1 << 20}, "bytes"}},
-    .quantities = {{rate_name, "GiB/s", better::higher, "bytes written"},
+    .quantities = {{rate_name, "GiB/s", better::higher, "bytes written", "page"},
                    {"page", "ns/op", better::lower, "one op is a page of 4 KiB"}},
     .subjects = {{"first_touch", "never touched before", measure_first},
                  {"prefaulted", "touched before", measure_prefaulted},
@@ -172,6 +172,9 @@ const experiment question{
                       .over = "prefaulted",
                       .at_least = 0.9,
                       .at_most = 1.1}},
+    .answers = {{.quantity = "page", .subject = "first_touch", .over = "prefaulted"},
+                {.quantity = "page", .subject = "locked", .over = "prefaulted"}},
+    .yardsticks = {"fault_alone"},
 };
 
 } // namespace

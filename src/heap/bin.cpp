@@ -57,9 +57,8 @@ void bin::dissolve_spare(change& ongoing, size_class of) noexcept {
 
 bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   // Locks of bins are only ever taken one by one, or all in order: this is a second one.
-  std::unique_lock hold{lock_, std::try_to_lock};
-  if (!hold.owns_lock()) return false;
-  change ongoing{*this, of, std::move(hold)};
+  if (!lock_.try_lock()) return false;
+  change ongoing{*this, of, std::adopt_lock};
   span* const sparse = lists_.emptiest();
   if (sparse == nullptr) return false;
   if (sparse == spare_) { // nothing in it has to stay: its slices serve any class
@@ -75,6 +74,12 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
   --spans_;
   the_mixed_spans.adopt(*sparse, of);
   return true;
+}
+
+void bin::count_stocked(std::ptrdiff_t batches, size_class of) const noexcept {
+  const class_facts& facts = class_table[of];
+  the_bin_sums[shard_].add_stocked(static_cast<std::size_t>(batches) * facts.batch *
+                                   std::size_t{facts.bytes});
 }
 
 batch* bin::take_stocked() noexcept {

@@ -40,7 +40,7 @@ class alignas(cache_line_bytes) bin {
   /// back to their spans if there are many waiting already.
   void flush(batch*& full, size_class of) noexcept;
 
-  /// Effects: as flush, if there are not too many waiting already. Returns: whether it did.
+  /// Effects: as flush, if the batch can wait for another thread. Returns: whether it can.
   [[nodiscard]] bool stock(batch*& full, size_class of) noexcept;
 
   /// Effects: takes blocks back to their spans, through the bins that these belong to.
@@ -104,8 +104,12 @@ class alignas(cache_line_bytes) bin {
   /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
   /// many.
   std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
-  std::uint32_t take_free(batch*& loaded, size_class of) noexcept;
+  /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go.
+  /// Requires: the lock.
+  std::uint32_t refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept;
   [[nodiscard]] bin& of_shard(std::size_t shard, size_class of) noexcept;
+  /// Effects: counts batches that came into the stock, or left it. Requires: not the lock.
+  void count_stocked(std::ptrdiff_t batches, size_class of) const noexcept;
   /// Effects: as put_back, for at most max_batch blocks.
   void put_back_batch(std::span<std::byte* const> blocks, bool is_flush, size_class of) noexcept;
   /// Effects: blocks go back to their span. Returns: whether they do; otherwise nothing is changed,

@@ -18,13 +18,12 @@ namespace heapwise::detail {
 /// change.
 class bin::change {
  public:
-  change(bin& changed, size_class of) noexcept : change{changed, of, hold{changed.lock_}} {}
+  change(bin& changed, size_class of) noexcept : change{lock(changed), of, std::adopt_lock} {}
 
-  /// Requires: the lock is held. The change takes it over.
-  change(bin& changed, size_class of, std::unique_lock<heap_mutex<shared::bin>> held) noexcept
+  /// Requires: the lock is held. The change lets it go.
+  change(bin& changed, size_class of, std::adopt_lock_t /*held*/) noexcept
       : bin_{changed},
         class_{of},
-        held_{std::move(held)},
         free_before_{changed.free_blocks_.load(std::memory_order_relaxed)},
         stocked_before_{changed.stocked_.load(std::memory_order_relaxed)} {}
 
@@ -41,11 +40,11 @@ class bin::change {
     const class_facts& facts = class_table[class_];
     // Where fewer are left than before, the difference wraps around, and so does the sum.
     const std::size_t free = bin_.free_blocks_.load(std::memory_order_relaxed) - free_before_;
-    const std::size_t stocked = bin_.stocked_.load(std::memory_order_relaxed) - stocked_before_;
-    held_.unlock();
-    bin_sums& sums = the_bin_sums[bin_.shard_];
-    if (free != 0) sums.add_free(free * facts.bytes);
-    if (stocked != 0) sums.add_stocked(stocked * facts.batch * facts.bytes);
+    const std::uint32_t stocked_now = bin_.stocked_.load(std::memory_order_relaxed);
+    const std::ptrdiff_t stocked = std::ptrdiff_t{stocked_now} - std::ptrdiff_t{stocked_before_};
+    bin_.lock_.unlock();
+    if (free != 0) the_bin_sums[bin_.shard_].add_free(free * facts.bytes);
+    if (stocked != 0) bin_.count_stocked(stocked, class_);
     while (!dissolved_.is_empty()) the_space.give(dissolved_.pop());
   }
 
@@ -53,13 +52,15 @@ class bin::change {
   void give(span& dissolved) noexcept { dissolved_.push(dissolved); }
 
  private:
-  using hold = std::unique_lock<heap_mutex<shared::bin>>;
+  static bin& lock(bin& changed) noexcept {
+    changed.lock_.lock(); // not by a std::unique_lock, which would need the C++ runtime
+    return changed;
+  }
 
   bin& bin_;
   size_class class_;
-  hold held_;
   std::size_t free_before_;
-  std::size_t stocked_before_;
+  std::uint32_t stocked_before_;
   linked_stack<span> dissolved_;
 };
 

@@ -89,37 +89,38 @@ std::uint32_t bin::take_from_spans(std::byte** top, std::uint32_t wanted, size_c
   return taken;
 }
 
-std::uint32_t bin::take_free(batch*& loaded, size_class of) noexcept {
+std::uint32_t bin::refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept {
   const std::uint32_t wanted = class_table[of].batch;
-  if (stock_.is_empty()) return take_from_spans(loaded->blocks(), wanted, of);
-  empty_batches_.push(*std::exchange(loaded, take_stocked()));
-  loaded->mark.written();
-  return wanted;
-}
-
-std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept {
-  std::unique_lock hold{lock_, std::defer_lock};
-  if (may_wait) {
-    hold.lock();
-  } else if (!hold.try_lock()) {
-    return 0;
+  if (!stock_.is_empty()) {
+    ++refills_;
+    empty_batches_.push(*std::exchange(loaded, take_stocked()));
+    loaded->mark.written();
+    lock_.unlock();
+    count_stocked(-1, of);
+    return wanted;
   }
-  const change ongoing{*this, of, std::move(hold)};
-  const std::uint32_t taken = take_free(loaded, of);
-  if (taken > 0) ++refills_;
-  return taken;
-}
-
-std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
-  const std::uint32_t wanted = class_table[of].batch;
-  const change ongoing{*this, of};
-  ++refills_;
-  std::uint32_t taken = take_free(loaded, of);
-  if (taken > 0) return taken;
+  const change ongoing{*this, of, std::adopt_lock};
   std::byte** const bottom = loaded->blocks();
+  std::uint32_t taken = take_from_spans(bottom, wanted, of);
+  if (taken > 0 || may_grow) ++refills_;
+  if (taken > 0 || !may_grow) return taken;
   taken = take_from_holes(bottom, of);
   if (taken == 0 && make_span(of) == nullptr) return 0;
   return taken + take_from_spans(bottom + taken, wanted - taken, of);
+}
+
+std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
+  lock_.lock();
+  return refill_locked(loaded, of, true);
+}
+
+std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept {
+  if (may_wait) {
+    lock_.lock();
+  } else if (!lock_.try_lock()) {
+    return 0;
+  }
+  return refill_locked(loaded, of, false);
 }
 
 std::uint32_t bin::take_from_holes(std::byte** top, size_class of) noexcept {

@@ -41,24 +41,26 @@ bin* next_bin(std::span<const block_run> runs, std::uint32_t tried, size_class o
 
 } // namespace
 
+void bin::flush(batch*& full, size_class of) noexcept {
+  if (!stock(full, of)) put_back_batch({full->blocks(), class_table[of].batch}, true, of);
+}
+
 bool bin::stock(batch*& full, size_class of) noexcept {
   // Relaxed: whether there is room is looked at again under the lock.
   if (stocked_.load(std::memory_order_relaxed) >= most_stocked(of)) return false;
-  const change ongoing{*this, of};
-  const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
-  batch* const empty = stocked >= most_stocked(of)  ? nullptr
-                       : !empty_batches_.is_empty() ? &empty_batches_.pop()
-                                                    : new_batch(of);
-  if (empty == nullptr) return false;
-  ++flushes_;
-  full->mark.written();
-  stock_.push(*std::exchange(full, empty));
-  stocked_.store(stocked + 1, std::memory_order_relaxed);
+  {
+    const std::lock_guard hold{lock_};
+    const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
+    if (stocked >= most_stocked(of)) return false;
+    batch* const empty = !empty_batches_.is_empty() ? &empty_batches_.pop() : new_batch(of);
+    if (empty == nullptr) return false;
+    ++flushes_;
+    full->mark.written();
+    stock_.push(*std::exchange(full, empty));
+    stocked_.store(stocked + 1, std::memory_order_relaxed);
+  }
+  count_stocked(1, of);
   return true;
-}
-
-void bin::flush(batch*& full, size_class of) noexcept {
-  if (!stock(full, of)) put_back_batch({full->blocks(), class_table[of].batch}, true, of);
 }
 
 void bin::put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {

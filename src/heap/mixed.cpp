@@ -62,7 +62,10 @@ void mixed_spans::remove(span& gone) noexcept {
 
 void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
   of_span.free_blocks += static_cast<std::uint32_t>(more);
-  free_granules_.fetch_add(static_cast<std::size_t>(more), std::memory_order_relaxed);
+  // Not one read-modify-write: all writers hold the lock.
+  free_granules_.store(
+      free_granules_.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
+      std::memory_order_relaxed);
 }
 
 size_class mixed_spans::class_of_block(const void* block) const noexcept {
@@ -100,7 +103,9 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
   sparse.longest_seen = 0;
   count_free(sparse, free);
   count_.fetch_add(1, std::memory_order_relaxed);
-  // Whoever still sees the class frees into a cache's bin of this class, and is right.
+  // Release: pairs with the acquires of bin::take_back and put_back_alone. A thread that still sees
+  // the class of the slice frees into its cache's stack of this class. That is right: when the
+  // block comes back to its span, the use says where it belongs.
   sparse.use.store(slice_use::mixed, std::memory_order_release);
   the_space.set_class(sparse, mixed_class);
   place(sparse, longest);
@@ -177,17 +182,20 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
   if (blocks.empty()) return;
   // What is known of them is scattered: it is on its way before the first is needed.
   for (const std::byte* const block : blocks) the_space.prefetch_mixed(block);
-  std::unique_lock hold{lock_};
+  linked_stack<span> empty;
+  lock_.lock();
   for (std::byte* const block : blocks) {
-    if (put_back_locked(block)) continue;
+    if (put_back_locked(block, empty)) continue;
     // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
-    hold.unlock();
+    lock_.unlock();
     invalid_free(block, invalid::freed_before);
-    hold.lock();
+    lock_.lock();
   }
+  lock_.unlock();
+  while (!empty.is_empty()) the_space.give(empty.pop());
 }
 
-bool mixed_spans::put_back_locked(std::byte* block) noexcept {
+bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) noexcept {
   span& home = the_space.span_at(block);
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
   const size_class of = kept.load(std::memory_order_relaxed);
@@ -205,8 +213,9 @@ bool mixed_spans::put_back_locked(std::byte* block) noexcept {
     remove(home);
     count_free(home, -static_cast<std::ptrdiff_t>(granules));
     count_.fetch_sub(1, std::memory_order_relaxed);
+    home.use.store(slice_use::none, std::memory_order_relaxed);
     the_space.set_class(home, no_class);
-    the_space.give(home);
+    empty.push(home);
     return true;
   }
   // Never too low, whatever the hole grew together with; the next search will know.

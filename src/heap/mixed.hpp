@@ -54,8 +54,9 @@ class alignas(cache_line_bytes) mixed_spans {
   static constexpr std::uint8_t unlisted = list_count;
 
   std::uint32_t cut(span& from, std::byte**& top, std::uint32_t wanted, size_class of) noexcept;
-  /// Returns: whether it was a block in use.
-  [[nodiscard]] bool put_back_locked(std::byte* block) noexcept;
+  /// Effects: a block comes back to its hole. If the span has no block in use any more, it goes
+  /// from the mixed spans to `empty`. Returns: whether it was a block in use.
+  [[nodiscard]] bool put_back_locked(std::byte* block, linked_stack<detail::span>& empty) noexcept;
   void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
   void place(span& moved, std::uint32_t longest_hole) noexcept;
   void remove(span& gone) noexcept;

@@ -40,7 +40,7 @@ def _means(evidence: Evidence, experiment: Experiment, cells: list[Cell]) -> lis
     was measured under every program."""
     base = evidence.baselines[experiment.id]
     names = {name for cell in cells for name in evidence.table[cell]} - {
-        base, *evidence.never_ranked}
+        base, *evidence.never_ranked[experiment.id]}
     found: dict[str, PairedRatio] = {}
     partly = []
     for name in sorted(names):

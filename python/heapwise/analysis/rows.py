@@ -162,7 +162,8 @@ def ranked(evidence: Evidence, rows: list[Row]) -> Iterator[Row]:
     heap that the compiler put into the program beside libraries."""
     aside = evidence.never_ranked
     for row in rows:
-        if row.median is not None and row.status == "ok" and row.subject not in aside and (
+        if row.median is not None and row.status == "ok" and (
+                row.subject not in aside[row.cell.experiment]) and (
                 not evidence.is_aside(row.cell, row.subject)) and (
                 not evidence.planted(row.cell, row.subject)):
             yield row

@@ -128,7 +128,7 @@ def _groups(evidence: Evidence, cell: Cell) -> list[str]:
 
 def _standing(evidence: Evidence, cell: Cell, group: str) -> Standing | None:
     quantity = quantity_of(evidence, cell)
-    aside = evidence.never_ranked
+    aside = evidence.never_ranked[cell.experiment]
     row = {name: series for name, series in evidence.table[cell].items()
            if name not in aside and evidence.group_of(cell.experiment, name) == group
            and is_whole(evidence, cell, name)}

@@ -32,8 +32,10 @@ class Line:
         """What happened, or how to get it. Whose work was wrong once has no figures at all."""
         bad = next((row for row in self.rows.values() if row.status != "ok"), None)
         if bad is None:
-            lost = self.rows.get(WALL)
-            return lost.note if lost and lost.median is None else ""
+            wall = self.rows.get(WALL)
+            if wall is None:
+                return "no time was measured"
+            return wall.note if wall.median is None else ""
         words = bad.note or spaced(bad.status)
         return f"missing: {words}" if bad.status == "missing" else words
 

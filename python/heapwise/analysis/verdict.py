@@ -21,31 +21,35 @@ EQUIVALENT = 0.02
 """An interval wholly within 2 % of 1 is called no difference; a wider noise floor widens that,"""
 
 AT_MOST = 0.05
-"""but never beyond 5 %: a campaign so noisy has not shown that there is no difference."""
+"""but never beyond 5 %: where the same thing differs from itself by more, nobody has shown that two
+others do not."""
 
 
 def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> Word:
     """Better or worse takes two things: 1 outside the strict interval, and more than the noise
     floor.
 
-    No difference takes an interval within 1 +- max(2 %, floor), at most 5 %. Everything else
-    cannot be told yet.
+    No difference takes an interval within 1 +- max(2 %, floor), and a floor of at most 5 %.
+    Everything else cannot be told yet.
     """
     if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
         return "cannot tell"
     excludes_one = not ratio.strict[0] <= 1 <= ratio.strict[1]
     if excludes_one and max(ratio.ratio, 1 / ratio.ratio) - 1 > (floor or 0.0):
         return "better" if (ratio.ratio < 1) == (better == "lower") else "worse"
-    margin = min(AT_MOST, max(EQUIVALENT, floor or 0.0))
-    inside = ratio.low >= 1 / (1 + margin) and ratio.high <= 1 + margin
+    margin = max(EQUIVALENT, floor or 0.0)
+    inside = margin <= AT_MOST and ratio.low >= 1 / (1 + margin) and ratio.high <= 1 + margin
     return "no difference" if inside else "cannot tell"
 
 
 def doubt(ratio: PairedRatio | None, floor: float | None) -> str:
-    """Why there is no verdict although the usual interval excludes 1; "" if it does not."""
-    if (ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None
-            or ratio.low <= 1 <= ratio.high):
+    """Why there is no verdict although the usual interval excludes 1, or is close to it; "" where
+    the interval says it."""
+    if ratio is None or ratio.low is None or ratio.high is None or ratio.strict is None:
         return ""
+    if ratio.low <= 1 <= ratio.high:
+        near = max(ratio.high, 1 / ratio.low) - 1 <= AT_MOST < (floor or 0.0)
+        return f"with a noise floor of {percent(floor or 0.0)}" if near else ""
     if ratio.strict[0] <= 1 <= ratio.strict[1]:
         return f"strict interval {signed_ends(*ratio.strict)}"
     within = max(ratio.ratio, 1 / ratio.ratio) - 1 <= (floor or 0.0)

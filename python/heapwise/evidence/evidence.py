@@ -259,9 +259,11 @@ class Evidence:
         return {name for name, subject in self.subjects.items() if subject.control}
 
     @cached_property
-    def never_ranked(self) -> set[str]:
-        """Shown, and in no ranking: controls, and the loop without the work."""
-        return self.control_names | {YARDSTICK}
+    def never_ranked(self) -> dict[str, set[str]]:
+        """Experiment -> who is shown there and in no ranking: controls and yardsticks."""
+        return {e.id: self.control_names | {YARDSTICK} | {
+            spec.name for spec in e.subjects if spec.yardstick}
+            for e in self.stored.run.experiments}
 
     @cached_property
     def compiled_in(self) -> dict[str, set[str]]:

@@ -8,6 +8,7 @@ from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, se
 from heapwise.model.declared import (
     EXPERIMENT_ID,
     PROGRAM,
+    Answer,
     Better,
     Expectation,
     Experiment,
@@ -63,13 +64,13 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Better", "Calls", "Cell", "Check",
-    "Clock", "CountLine", "Counter", "Detectable", "End", "EnvironmentMarks", "Expectation",
-    "Expected", "Experiment", "FileState", "Finding", "Goal", "Identity", "LauncherFacts",
-    "Library", "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter", "Peer", "Plan",
-    "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
-    "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts", "SeedFigure", "SelfTest",
-    "Setting", "Settings", "Setup", "Start", "Status", "Subject", "SubjectName", "SubjectSpec",
-    "Trust", "Verdict", "WorkCheck", "control_name", "name_with_peer", "same_setting",
-    "setting_order", "short_name",
+    "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Calls", "Cell",
+    "Check", "Clock", "CountLine", "Counter", "Detectable", "End", "EnvironmentMarks",
+    "Expectation", "Expected", "Experiment", "FileState", "Finding", "Goal", "Identity",
+    "LauncherFacts", "Library", "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter",
+    "Peer", "Plan", "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor",
+    "ProgramSpec", "Quantity", "Quiet", "Result", "Row", "Run", "Sample", "SampleFacts",
+    "SeedFigure", "SelfTest", "Setting", "Settings", "Setup", "Start", "Status", "Subject",
+    "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name", "name_with_peer",
+    "same_setting", "setting_order", "short_name",
 ]

@@ -27,6 +27,8 @@ class Quantity:
     unit: str
     better: Better
     meaning: str = ""
+    restates: str = ""
+    """The quantity of which it is another form, as its inverse: sentences are about that one."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Parameter:
     default: list[Setting]
     smoke: list[Setting]
     unit: str = ""
+    changes_work: bool = False
+    """Its values are different work: cells are not compared across them."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,8 @@ class SubjectSpec:
     group: str = ""
     version: str = ""
     note: str = ""
+    yardstick: bool = False
+    """Shown beside the others and never ranked: it does less than they do."""
 
 
 @dataclass(frozen=True)
@@ -140,6 +146,22 @@ class Expectation:
 
 
 @dataclass(frozen=True)
+class Answer:
+    """A comparison that answers the question of an experiment.
+
+    ``subject`` against ``over`` in each cell that ``parameters`` name (what is not named is free),
+    or, where ``over`` is "", the subject against itself in the cell changed by
+    ``over_parameters``. A subject of "": the best of each cell against the next.
+    """
+
+    quantity: str
+    subject: str = ""
+    over: str = ""
+    parameters: dict[str, Setting] = field(default_factory=dict)
+    over_parameters: dict[str, Setting] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Experiment:
     """What ``<binary> --describe`` prints."""
 
@@ -158,6 +180,7 @@ class Experiment:
     seed: str | None
     seed_figures: list[SeedFigure] = field(default_factory=list)
     expectations: list[Expectation] = field(default_factory=list)
+    answers: list[Answer] = field(default_factory=list)
     binary: str = ""
     programs: list[ProgramSpec] = field(default_factory=list)
     """Not empty: each cell is one of them, and its subjects are allocators under it."""

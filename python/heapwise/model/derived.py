@@ -128,6 +128,8 @@ class Finding:
     parameter: str = ""
     p_value: float = 1.0
     certain: bool = False
+    answer: bool = False
+    """The experiment declares this comparison as what answers its question."""
 
     @property
     def experiment(self) -> str:

@@ -31,17 +31,20 @@ class Check:
 
 @dataclass(frozen=True)
 class Story:
-    """headline: the sentence that stands for all, ``""`` without any."""
+    """headline: the sentence that stands for all, ``""`` without any. answers: to the question."""
 
     experiment: Experiment
     headline: str
+    answers: list[str]
     sentences: list[str]
     checks: list[Check]
     detects: str
 
     @property
     def first(self) -> list[str]:
-        """The few, or the one that says most, where they are many."""
+        """What answers the question; else all, or the one that says most, where they are many."""
+        if self.answers:
+            return self.answers
         return self.sentences if len(self.sentences) <= FEW else [self.headline]
 
     @property
@@ -57,7 +60,8 @@ def story(view: View, experiment: Experiment) -> Story:
         found, found[0].cell.quantity if found else "")
     expected = [e for e in view.result.expectations if e.experiment == experiment.id]
     least = next((d for d in view.result.detectable if d.experiment == experiment.id), None)
-    return Story(experiment, best.sentence if best else "", [f.sentence for f in found],
+    return Story(experiment, best.sentence if best else "",
+                 [f.sentence for f in found if f.answer], [f.sentence for f in found],
                  [_check(e) for e in expected], _detects(least) if least else "")
 
 

@@ -64,8 +64,8 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
         raise Problem("E003", _no_subject(request.subjects, everything))
     parameters = parse_settings(request.settings, experiments)
     experiments = [
-        with_programs(e, values_of(e, PROGRAM, parameters, smoke=request.smoke)) if e.programs
-        else e for e in experiments]
+        with_programs(e, parameter_values(e, PROGRAM, parameters, smoke=request.smoke))
+        if e.programs else e for e in experiments]
     programs = [program for experiment in experiments for program in experiment.programs]
     left, removed = cleaned(
         environment, peers, keep=request.keep_environment,
@@ -95,8 +95,8 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
                     checks=[check_of(programs)] if programs else [])
 
 
-def values_of(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,
-              smoke: bool) -> list[Any]:
+def parameter_values(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,
+                     smoke: bool) -> list[Any]:
     """Of a parameter: those that the user chose, or the usual ones."""
     parameter = next(p for p in experiment.parameters if p.name == name)
     return chosen.get(name, parameter.smoke if smoke else parameter.default)

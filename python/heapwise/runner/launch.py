@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -99,7 +100,10 @@ class Call:
             arguments += ["--directory", what.working_directory]
         if what.cpus:
             arguments += ["--cpus", ",".join(map(str, what.cpus))]
-        return [*arguments, "--", *what.command]
+        # The launcher has no PATH of the user's: it would find another program, or none.
+        name, *words = what.command
+        found = shutil.which(name, path=what.environment.get("PATH", os.defpath))
+        return [*arguments, "--", found or name, *words]
 
 
 def in_memory(environment: Mapping[str, str]) -> BinaryIO:

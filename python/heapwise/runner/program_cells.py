@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,9 +63,7 @@ class ProgramCells:
         environment = self._environment(spec)
         work = Work(spec.output_files, self._shell_command(spec, spec.check), environment,
                     work_place, place)
-        name, *words = (self._filled(spec, word) for word in spec.command)
-        # The launcher looks only where the system has its programs, not on the user's PATH.
-        command = [shutil.which(name) or name, *words]
+        command = [self._filled(spec, word) for word in spec.command]
         found = self._programs[spec.name] = WholeProgram(
             command, environment, self.plan.seed,
             place, work, f"{work_place}/{spec.input}" if spec.input else None, work_place,

@@ -19,7 +19,7 @@ from heapwise.runner.judge import Reference, first_difference, judge
 from heapwise.runner.launch import Launch, launch, tail
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.whole_program import values_of
+from heapwise.runner.whole_program import measured_values
 
 REPORT = re.compile(rb"^heapwise-trees:(.*)$", re.MULTILINE)
 """The line in which a runtime tells what it knows of itself: ``collections=3 longest_pause_s=0.1``.
@@ -50,7 +50,7 @@ class RowRunner:
         if status == "ok":
             quantities = step.experiment.quantities
             declared = {quantity.name for quantity in quantities}
-            values = values_of(outcome.facts, quantities) | said
+            values = measured_values(outcome.facts, quantities) | said
             record(Sample(
                 process=number, experiment=step.experiment.id, subject=step.subject.name,
                 parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,

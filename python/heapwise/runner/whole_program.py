@@ -98,7 +98,7 @@ class WholeProgram:
         record(Sample(
             process=number, experiment=step.experiment.id, subject=step.subject.name,
             parameters=step.parameters, round=step.round, repeat=0, warm_up=step.warm_up,
-            values=values_of(outcome.facts, step.experiment.quantities),
+            values=measured_values(outcome.facts, step.experiment.quantities),
         ))
         return process
 
@@ -141,7 +141,7 @@ class WholeProgram:
         return max(LEAST_S, PATIENCE * known) if known else self.longest_s
 
 
-def values_of(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
+def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dict[str, float]:
     """The quantities that the launcher sees, of those that an experiment declares."""
     seen = {
         "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": facts.peak_rss_bytes,

@@ -89,6 +89,22 @@ def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> 
 
 
 @pytest.mark.parametrize(("binary", "experiment"), EVERY)
+def test_what_answers_its_question_can_be_compared(binary: Path, experiment: Experiment) -> None:
+    defaults = {p.name: p.default for p in experiment.parameters}
+    quantities = {q.name for q in experiment.quantities if not q.restates}
+    subjects = {s.name for s in experiment.subjects if not s.yardstick}
+    for answer in experiment.answers:
+        assert answer.quantity in quantities
+        assert {answer.subject, answer.over} <= subjects | {""}
+        assert answer.subject or not answer.over
+        assert not answer.subject or answer.over not in (answer.subject, "") or (
+            answer.over_parameters), "a subject is compared with itself in the same cell"
+        for name, value in [*answer.parameters.items(), *answer.over_parameters.items()]:
+            assert value in defaults[name], f"no default cell has {name} {value}"
+    assert {q.restates for q in experiment.quantities} <= quantities | {""}
+
+
+@pytest.mark.parametrize(("binary", "experiment"), EVERY)
 def test_its_page_says_what_the_file_says(binary: Path, experiment: Experiment) -> None:
     """Made by `heapwise export RUN --format pages -o docs/experiments`; made anew when it fails."""
     pages = ROOT / "docs" / "experiments"

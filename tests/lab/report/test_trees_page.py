@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from synthetic_trees import Trees, trees_run
 
@@ -55,6 +56,15 @@ def test_a_row_that_failed_has_its_words_and_no_figures() -> None:
     assert found is not None
     assert "Without a point: ocaml, dart." in found[1]
     assert "ocaml " not in found[0]
+
+
+def test_a_row_whose_time_is_lost_says_so() -> None:
+    stored = trees_run(None)
+    samples = [replace(s, values={n: v for n, v in s.values.items() if n != "wall"})
+               if s.subject == "ocaml" else s for s in stored.samples]
+    page = build_page([View(Evidence(replace(stored, samples=samples)))])
+    html = page[page.index('<section id="trees-'):].partition("</section>")[0]
+    assert "no time was measured" in text(row_of(html, "ocaml"))
 
 
 def test_a_budget_is_one_curve_for_each_runtime_in_the_order_of_its_points() -> None:

@@ -136,7 +136,8 @@ def test_a_run_goes_on_after_ctrl_c(
         # What a shell starts in the background ignores the signal, a user's does not.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    wait_for(lambda: hanging(running.pid))
+    wait_for(lambda: hanging(running.pid) or running.poll() is not None)
+    assert running.returncode is None, running.stderr and running.stderr.read()
     os.kill(running.pid, signal.SIGINT)
     _, said = running.communicate(timeout=30)
     assert running.returncode == 130, said
@@ -153,8 +154,8 @@ def test_a_run_goes_on_after_ctrl_c(
 
 def hanging(pid: int) -> bool:
     """The row that hangs has been started by this process. Other tests may have one too."""
-    listed = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True,
-                            check=True).stdout.splitlines()
+    listed = subprocess.run(["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True,
+                            text=True, check=True).stdout.splitlines()
     lines = [(int(child), int(parent), args) for child, parent, args in (
         line.split(maxsplit=2) for line in listed if len(line.split(maxsplit=2)) == 3)]
     family, size = {pid}, 0

@@ -369,6 +369,20 @@ def test_a_machine_with_a_number_that_no_machine_has_is_damaged(tmp_path: Path, 
     assert caught.value.id == "E061"
 
 
+@pytest.mark.parametrize("what", ["experiment", "quantity"])
+def test_a_run_that_declares_one_name_twice_is_damaged(tmp_path: Path, what: str) -> None:
+    RunWriter.create(tmp_path, a_run()).close()
+    file = tmp_path / "runs/7f3a/run.json"
+    document = json.loads(file.read_text())
+    experiments = document["experiments"]
+    declared = experiments if what == "experiment" else experiments[0]["quantities"]
+    declared.append(declared[0])
+    file.write_text(json.dumps(document))
+    with pytest.raises(Problem, match="twice") as caught:
+        read_run(tmp_path, "7f3a")
+    assert caught.value.id == "E061"
+
+
 def make_device(path: Path) -> None:
     path.symlink_to("/dev/zero")
 

@@ -116,7 +116,7 @@ TEST_CASE("what is no block, or comes twice, is never part of the run of another
     CHECK(named_by(runs[0], of) == std::vector{blocks[0]});
     CHECK(named_by(runs[2], of) == std::vector{blocks[1]});
   }
-  for (const std::size_t other : {0, 1, 2, 3, 4, 5}) {
+  for (const unsigned other : {0U, 1U, 2U, 3U, 4U, 5U}) {
     const std::vector<std::byte*> batch{blocks[0], blocks[1], blocks[2],    blocks[3],
                                         blocks[4], blocks[5], blocks[other]};
     CHECK(name_all(gathered(batch, of), batch, of));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from heapwise.analysis.findings import readable
+from heapwise.analysis.comparison import readable
 from heapwise.analysis.record import rounds as rounds_of
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.model import Experiment, SeedFigure

@@ -7,7 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from heapwise.analysis.findings import spelt
+from heapwise.analysis.comparison import spelt
 from heapwise.analysis.seed_figures import seed_figures, seed_name
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
