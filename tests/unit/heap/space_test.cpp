@@ -50,6 +50,8 @@ class a_space {
     the_heap_map.base = heap_.base;
     the_heap_map.granules = heap_.granules;
     the_heap_map.classes = heap_.classes;
+    // The next space may begin anywhere, and must not find these in its way.
+    os::unmap(made_.address_of(0), made_.committed_slices() * slice_bytes + os::page_bytes());
   }
   a_space(const a_space&) = delete;
   a_space& operator=(const a_space&) = delete;
