@@ -1,6 +1,9 @@
 # The heap: its sources are compiled once for each profile, and go into libheapwise (under names of
 # their own) and into libheapwise-malloc (under the names of the C library too).
 
+set(HEAPWISE_HEAP_CHECKS "$<IF:$<CONFIG:Debug>,1,0>" CACHE STRING
+  "Invariants that the heap checks: 0 none, 1 the cheap ones, 2 all")
+
 # add_heap_objects(TARGET PROFILE SOURCE...): an object library.
 function(add_heap_objects target profile)
   add_library(${target} OBJECT ${ARGN})
@@ -11,7 +14,7 @@ function(add_heap_objects target profile)
     VISIBILITY_INLINES_HIDDEN ON)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_IN_LIBRARY
-    HEAPWISE_PROFILE=${profile}_profile)
+    HEAPWISE_PROFILE=${profile}_profile HEAPWISE_HEAP_CHECKS=${HEAPWISE_HEAP_CHECKS})
   target_include_directories(${target} PRIVATE
     "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   # The library must not ask itself for memory: no malloc and memset may become one calloc.

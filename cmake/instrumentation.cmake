@@ -11,3 +11,7 @@ if(HEAPWISE_COVERAGE)
   add_compile_options(--coverage -fprofile-update=atomic)
   add_link_options(--coverage)
 endif()
+
+if(HEAPWISE_COUNTS_SHARING)
+  add_compile_definitions(HEAPWISE_COUNTS_SHARING)
+endif()

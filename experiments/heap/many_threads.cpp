@@ -1,6 +1,8 @@
 // From two threads to more than most machines have processors: what contention does to malloc.
 #include <atomic>
+#include <string_view>
 
+#include "sources/crowds.hpp"
 #include "sources/exchange.hpp"
 #include "sources/quantities.hpp"
 #include "sources/sources.hpp"
@@ -38,19 +40,30 @@ template <class Source>
 struct measure {
   static void run(cell& given) {
     const std::size_t threads = given.size("threads");
+    const std::string_view work = given.text("work");
+    if (work == "bulk") return with(given, heaps::bulk_crowd{threads});
+    if (work == "pass_on") return with(given, heaps::passing_crowd{threads});
+    if (work == "buffers") return with(given, heaps::buffers_crowd{threads});
+    if (work == "short_threads") return with(given, heaps::churning_crowd{threads});
+    with(given, exchange{threads, given.random()});
+  }
+
+  template <class Crowd>
+  static void with(cell& given, Crowd crowd) {
+    const std::size_t threads = given.size("threads");
     const std::size_t operations = std::max<std::size_t>(1, given.size("operations") / threads);
-    exchange blocks{threads, given.random()};
     resident_meter meter;
     given.each_repeat([&](sample& yields) {
       meter.restart_peak();
-      one_repeat(given, yields, blocks, threads, operations);
-      yields.set("resident_over_live", static_cast<double>(meter.peak()) / blocks.live_bytes());
+      one_repeat(given, yields, crowd, threads, operations);
+      yields.set("resident_over_live", static_cast<double>(meter.peak()) / crowd.live_bytes());
       heaps::set_peak(yields, meter);
-      given.expect_calls(threads * (exchange::slots_each + operations) + blocks.board_slots());
+      given.expect_calls(threads * operations + crowd.other_calls(operations));
     });
   }
 
-  static void one_repeat(cell& given, sample& yields, exchange& blocks, std::size_t threads,
+  template <class Crowd>
+  static void one_repeat(cell& given, sample& yields, Crowd& crowd, std::size_t threads,
                          std::size_t operations) {
     audit all;
     yields.time_team("operation", static_cast<int>(threads), threads * operations,
@@ -58,16 +71,16 @@ struct measure {
                        const auto index = static_cast<std::size_t>(member.index());
                        Source source;
                        exchange::account own;
-                       blocks.fill(source, index, own);
+                       crowd.fill(source, index, own);
                        member.start();
-                       blocks.work(source, index, operations, own);
+                       crowd.work(source, index, operations, own);
                        member.stop();
-                       blocks.empty(source, index, own);
+                       crowd.empty(source, index, own);
                        all.add(own);
                      });
     Source source;
     exchange::account left;
-    blocks.clear_board(source, left);
+    crowd.clear_board(source, left);
     all.add(left);
     all.state(given);
   }
@@ -80,7 +93,11 @@ const experiment question{
         "Contention: each thread keeps 1024 blocks of 16 to 4096 bytes, one of 500 is a buffer of "
         "64 KiB, and replaces random ones. One block of eight changes hands over a board that all "
         "threads share, and is freed by another thread. After 500 operations a thread lets others "
-        "run, as threads that serve requests do.",
+        "run, as threads that serve requests do. Other works take one kind of contention apart: "
+        "bulk "
+        "allocates 4096 blocks of 64 bytes and then frees them; pass_on lets the next thread free "
+        "the blocks; buffers replaces buffers of 64 KiB; short_threads starts a thread for each "
+        "200 operations.",
     .not_shown =
         "What a machine with as many processors would show: with more threads than processors "
         "the figure holds the scheduler, and a lock is contended only if its holder is preempted. "
@@ -90,6 +107,11 @@ const experiment question{
         "blocks do not fit into the processor's caches, for any allocator. Resident memory holds "
         "the threads' stacks, the same for all.",
     .parameters = {{"threads", "threads at once", {2, 16, 64, 256}, {2, 16}},
+                   {.name = "work",
+                    .meaning = "what the threads do",
+                    .defaults = {"mixed"},
+                    .smoke = {"mixed"},
+                    .choices = {"mixed", "bulk", "pass_on", "buffers", "short_threads"}},
                    {"operations", "of all threads together", {3'000'000}, {40'000}}},
     .quantities = {{"operation", "ns/op", better::lower,
                     "wall time over the operations of all threads: one malloc and one free each"},

@@ -7,7 +7,9 @@
 #include <new>
 #include <utility>
 
-#include "os/mutex.hpp"
+#include "heap/linked.hpp"
+#include "heap/sharing.hpp"
+#include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -28,81 +30,95 @@ constexpr std::size_t kind_of(size_class of) noexcept {
   return bytes_for(class_table[of].batch) <= short_bytes ? 1 : 0;
 }
 
+/// The batches of one size that came back to a piece.
+struct unused_batches {
+  linked_stack<batch> stack;
+  unused_batches* next = nullptr; // of the pieces that have such batches
+  unused_batches* previous = nullptr;
+};
+
 /// The header of memory for batches of both sizes, which follow behind it. The memory is aligned to
 /// its size, so the address of a batch leads to the header.
 struct piece {
-  struct neighbours {
-    piece* next = nullptr;
-    piece* previous = nullptr;
-  };
-  std::array<batch*, 2> unused{};     // batches that came back
-  std::array<neighbours, 2> places{}; // in the lists of the pieces that have such batches
+  std::array<unused_batches, 2> unused;
+  piece* next = nullptr; // of those without a batch in use
   std::uint32_t batches_in_use = 0;
 };
 
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 static_assert(sizeof(piece) <= short_bytes);
 
-piece& piece_of(batch* inside) noexcept {
-  auto* const address = reinterpret_cast<std::byte*>(inside);
+piece& piece_of(void* inside) noexcept {
+  auto* const address = static_cast<std::byte*>(inside);
   return *reinterpret_cast<piece*>(address -
                                    reinterpret_cast<std::uintptr_t>(inside) % piece_bytes);
 }
 
-class batch_memory {
+class alignas(cache_line_bytes) batch_memory {
  public:
   batch* take(std::size_t kind) noexcept {
-    const std::lock_guard hold{lock_};
-    if (piece* const from = with_unused_[kind]; from != nullptr) {
-      batch* const found = from->unused[kind];
-      from->unused[kind] = found->next;
-      if (found->next == nullptr) remove(*from, kind);
-      ++from->batches_in_use;
-      return found;
+    {
+      const std::lock_guard hold{lock_};
+      if (batch* const found = take_locked(kind)) return found;
     }
-    if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
-    auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
-    ++fresh_->batches_in_use;
-    return found;
+    // Without the lock: the system may take its time.
+    void* const memory = os::map(piece_bytes, piece_bytes);
+    const std::lock_guard hold{lock_};
+    if (memory != nullptr) push_empty(*new (memory) piece{});
+    return take_locked(kind);
   }
 
   void give(batch* freed, std::size_t kind) noexcept {
     const std::lock_guard hold{lock_};
     piece& home = piece_of(freed);
-    if (home.unused[kind] == nullptr) insert(home, kind);
-    freed->next = home.unused[kind];
-    home.unused[kind] = freed;
+    unused_batches& others = home.unused[kind];
+    if (others.stack.is_empty()) with_unused_[kind].push(others);
+    others.stack.push(*freed);
     --home.batches_in_use;
     if (home.batches_in_use == 0 && &home != fresh_) become_empty(home);
   }
 
   std::size_t trim() noexcept {
     std::size_t given_back = 0;
-    piece* refused = nullptr; // a process that has as many mappings as it may have keeps them
+    linked_stack<piece> refused; // a process that has as many mappings as it may have keeps them
     std::unique_lock hold{lock_};
-    for (std::size_t unneeded = least_empty_; unneeded > 0 && empty_ != nullptr; --unneeded) {
+    for (std::size_t unneeded = least_empty_; unneeded > 0 && !empty_.is_empty(); --unneeded) {
       piece* const gone = pop_empty();
       hold.unlock();
       if (os::unmap(gone, piece_bytes)) {
         given_back += piece_bytes;
       } else {
         os::purge(gone, piece_bytes);
-        gone->places[0].next = std::exchange(refused, gone);
+        refused.push(*gone);
       }
       hold.lock();
     }
-    while (refused != nullptr) push_empty(*std::exchange(refused, refused->places[0].next));
+    while (!refused.is_empty()) push_empty(refused.pop());
     least_empty_ = empty_count();
     return given_back;
   }
 
   [[nodiscard]] std::size_t empty_bytes() const noexcept { return empty_count() * piece_bytes; }
 
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::batches>& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] std::size_t empty_count() const noexcept {
     return empty_count_.load(std::memory_order_relaxed);
+  }
+
+  /// Returns: nullptr if another piece is needed. Requires: the lock.
+  [[nodiscard]] batch* take_locked(std::size_t kind) noexcept {
+    if (unused_batches* const from = with_unused_[kind].first(); from != nullptr) {
+      batch& found = from->stack.pop();
+      if (from->stack.is_empty()) with_unused_[kind].remove(*from);
+      ++piece_of(from).batches_in_use;
+      return &found;
+    }
+    if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
+    auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
+    ++fresh_->batches_in_use;
+    return found;
   }
 
   [[nodiscard]] std::size_t left_of_fresh() const noexcept {
@@ -111,37 +127,25 @@ class batch_memory {
     return static_cast<std::size_t>(end - next_fresh_);
   }
 
-  /// Effects: takes another piece for new batches. Returns: whether there is one.
+  /// Effects: takes an empty piece for new batches. Returns: whether there is one.
   bool make_fresh() noexcept {
-    void* const memory = empty_ != nullptr ? pop_empty() : os::map(piece_bytes, piece_bytes);
-    if (memory == nullptr) return false;
+    if (empty_.is_empty()) return false;
+    void* const memory = pop_empty();
     fresh_ = new (memory) piece{};
     next_fresh_ = static_cast<std::byte*>(memory) + short_bytes;
     return true;
   }
 
-  void insert(piece& more, std::size_t kind) noexcept {
-    piece* const first = std::exchange(with_unused_[kind], &more);
-    more.places[kind] = {.next = first, .previous = nullptr};
-    if (first != nullptr) first->places[kind].previous = &more;
-  }
-
-  void remove(piece& gone, std::size_t kind) noexcept {
-    const piece::neighbours place = gone.places[kind];
-    (place.previous == nullptr ? with_unused_[kind] : place.previous->places[kind].next) =
-        place.next;
-    if (place.next != nullptr) place.next->places[kind].previous = place.previous;
-  }
-
   void become_empty(piece& whole) noexcept {
     for (std::size_t kind = 0; kind < bytes_of_kind.size(); ++kind) {
-      if (whole.unused[kind] != nullptr) remove(whole, kind);
+      unused_batches& unused = whole.unused[kind];
+      if (!unused.stack.is_empty()) with_unused_[kind].remove(unused);
     }
     push_empty(whole);
   }
 
   void push_empty(piece& more) noexcept {
-    more.places[0].next = std::exchange(empty_, &more);
+    empty_.push(more);
     empty_count_.store(empty_count() + 1, std::memory_order_relaxed);
   }
 
@@ -149,18 +153,19 @@ class batch_memory {
     const std::size_t left = empty_count() - 1;
     empty_count_.store(left, std::memory_order_relaxed);
     least_empty_ = left < least_empty_ ? left : least_empty_;
-    return std::exchange(empty_, empty_->places[0].next);
+    return &empty_.pop();
   }
 
-  os::mutex lock_;
-  std::array<piece*, 2> with_unused_{};
+  heap_mutex<shared::batches> lock_;
+  std::array<linked_list<unused_batches>, 2> with_unused_;
   piece* fresh_ = nullptr; // new batches are cut from it, up to its end
   std::byte* next_fresh_ = nullptr;
-  piece* empty_ = nullptr;                  // pieces without a batch in use
+  linked_stack<piece> empty_;               // pieces without a batch in use
   std::atomic<std::size_t> empty_count_{0}; // written under the lock
   std::size_t least_empty_ = 0;             // since the last trim
 };
 constinit batch_memory memory_of_batches;
+static_assert(sizeof(batch_memory) % cache_line_bytes == 0, "nothing else is on its lines");
 
 } // namespace
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "heap/sharing.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
@@ -10,6 +11,7 @@ namespace heapwise::detail {
 /// A stack of as many addresses as a batch of its class has blocks. They follow it in memory.
 struct batch {
   batch* next;
+  [[no_unique_address]] line_mark<shared::batch> mark;
   std::byte* bottom; ///< nullptr: whoever takes the lowest block and one more finds it
 
   [[nodiscard]] std::byte** blocks() noexcept { return reinterpret_cast<std::byte**>(this + 1); }

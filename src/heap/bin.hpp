@@ -2,16 +2,18 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <span>
 
 #include "heap/batches.hpp"
-#include "heap/invalid.hpp"
+#include "heap/block_runs.hpp"
+#include "heap/linked.hpp"
+#include "heap/sharing.hpp"
 #include "heap/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -30,11 +32,18 @@ class alignas(cache_line_bytes) bin {
   /// Returns: how many blocks are in it; less than a batch where memory is short.
   [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class of) noexcept;
 
+  /// Effects: as refill, but the bin makes no new span. Unless `may_wait` is set, it does nothing
+  /// if another thread is busy with the bin.
+  [[nodiscard]] std::uint32_t refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept;
+
   /// Effects: exchanges a full batch for an empty one. Its blocks wait for another thread, or go
   /// back to their spans if there are many waiting already.
   void flush(batch*& full, size_class of) noexcept;
 
-  /// Effects: takes blocks back to their spans.
+  /// Effects: as flush, if the batch can wait for another thread. Returns: whether it can.
+  [[nodiscard]] bool stock(batch*& full, size_class of) noexcept;
+
+  /// Effects: takes blocks back to their spans, through the bins that these belong to.
   void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
 
   /// Returns: one block, or nullptr: for threads that have no cache.
@@ -64,49 +73,75 @@ class alignas(cache_line_bytes) bin {
 
   [[nodiscard]] bin_figures figures(size_class of) noexcept;
 
+  /// Returns: the full batches that wait.
+  [[nodiscard]] std::uint32_t stocked() const noexcept {
+    return stocked_.load(std::memory_order_relaxed);
+  }
+
+  /// Effects: the bin belongs to this shard. Requires: it has no span.
+  void belong_to(std::uint8_t shard) noexcept;
+
+  /// Returns: whether all that the bin knows of its spans and batches is so.
+  /// Complexity: all of them.
+  [[nodiscard]] bool is_sound(size_class of) noexcept;
+
   /// Taken around a fork.
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::bin>& lock() noexcept { return lock_; }
 
  private:
-  [[nodiscard]] span* source(size_class of) noexcept;
-  [[nodiscard]] span* make_span(size_class of) noexcept;
-  std::uint32_t take_from_holes(std::byte**& top, size_class of) noexcept;
-  std::uint32_t take_blocks(span& from, std::byte**& top, std::uint32_t wanted,
-                            size_class of) noexcept;
-  void handed_out(span& from, std::uint32_t first, std::uint32_t count, size_class of) noexcept;
-  /// Effects: as `put_back`. The lock is let go and taken again where something is to be reported.
-  void put_back_locked(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
-  /// Effects: takes blocks back to their span, up to the first one of another, or behind the first
-  /// invalid one, which is reported. Returns: where the others begin.
-  std::byte* const* put_back_to(span& home, std::span<std::byte* const> blocks,
-                                size_class of) noexcept;
-  /// Requires: the lock, which is let go meanwhile.
-  void report(const std::byte* block, invalid why) noexcept;
-  void count_free(std::ptrdiff_t blocks, size_class of) noexcept;
-  void dissolve(span& empty, size_class of) noexcept;
-  /// Returns: the span of a block, or nullptr for one that went to a mixed span or is invalid.
-  [[nodiscard]] span* home_of(std::byte* block, size_class of) noexcept;
-  void came_back(span& home, std::uint32_t count, size_class of) noexcept;
+  class change;
 
-  os::mutex lock_;
-  batch* stock_ = nullptr;  // full ones
-  batch* papers_ = nullptr; // empty ones: to ask for one would need a second lock
-  std::uint32_t stocked_ = 0;
-  std::uint32_t least_stocked_ = 0; // since the last trim
+  [[nodiscard]] span* make_span(size_class of) noexcept;
+  /// Effects: the span leaves the bin. It goes to the space when the change is over.
+  void dissolve(span& empty, change& ongoing, size_class of) noexcept;
+  void dissolve_spare(change& ongoing, size_class of) noexcept;
+  std::uint32_t take_from_holes(std::byte** top, size_class of) noexcept;
+  /// Effects: puts up to `wanted` blocks of the span onto the stack, the lowest one on top.
+  /// Returns: how many.
+  std::uint32_t take_blocks(span& from, std::byte** top, std::uint32_t wanted,
+                            size_class of) noexcept;
+  [[nodiscard]] batch* take_stocked() noexcept;
+  /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
+  /// many.
+  std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
+  /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go.
+  /// Requires: the lock.
+  std::uint32_t refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept;
+  [[nodiscard]] bin& of_shard(std::size_t shard, size_class of) noexcept;
+  /// Effects: counts batches that came into the stock, or left it. Requires: not the lock.
+  void count_stocked(std::ptrdiff_t batches, size_class of) const noexcept;
+  /// Effects: as put_back, for at most max_batch blocks.
+  void put_back_batch(std::span<std::byte* const> blocks, bool is_flush, size_class of) noexcept;
+  /// Effects: blocks go back to their span. Returns: whether they do; otherwise nothing is changed,
+  /// because the span is not the bin's, or some of the blocks are free.
+  [[nodiscard]] bool take_back(const block_run& run, change& ongoing, size_class of) noexcept;
+  /// The same for some runs. Returns: how many of them did not go back; they are the first ones
+  /// now.
+  [[nodiscard]] std::size_t take_back(std::span<block_run> runs, change& ongoing,
+                                      size_class of) noexcept;
+  void take_whole(span& whole, change& ongoing, size_class of) noexcept;
+  /// Effects: as put_back, for a block that may be of a mixed span, or invalid.
+  void put_back_alone(std::byte* block, size_class of) noexcept;
+  void add_free(std::ptrdiff_t blocks) noexcept;
+  /// Returns: whether nothing that is quickly seen is wrong. Requires: the lock, as the next one.
+  [[nodiscard]] bool is_plausible(size_class of) const noexcept;
+  [[nodiscard]] bool is_sound_locked(size_class of) const noexcept;
+
+  heap_mutex<shared::bin> lock_;
+  linked_stack<batch> stock_;             // full ones
+  linked_stack<batch> empty_batches_;     // to ask for one would need a second lock
+  std::atomic<std::uint32_t> stocked_{0}; // written under the lock
+  std::uint32_t least_stocked_ = 0;       // since the last trim
   span_lists lists_;
   span* spare_ = nullptr; // one span without a block in use, kept for the next refill
   std::size_t spans_ = 0;
-  std::atomic<std::size_t> free_blocks_{0};
+  std::atomic<std::size_t> free_blocks_{0}; // written under the lock
   std::size_t refills_ = 0;
   std::size_t flushes_ = 0;
+  std::uint8_t shard_ = 0; // whose threads it serves
 };
 
-extern std::array<bin, class_slots> the_bins;
-
-/// The bytes of all free blocks inside spans.
-extern std::atomic<std::size_t> the_free_bytes;
-
-/// The bytes of all free blocks in batches that wait in bins.
-extern std::atomic<std::size_t> the_stocked_bytes;
+static_assert(alignof(bin) == cache_line_bytes && sizeof(bin) % cache_line_bytes == 0,
+              "no two bins share a line");
 
 } // namespace heapwise::detail

@@ -1,20 +1,22 @@
 #include "heap/caches.hpp"
 
+#include <array>
+#include <atomic>
 #include <mutex>
 #include <new>
 #include <utility>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/clock.hpp"
 #include "heap/invalid.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
+#include "heap/sharing.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
-#include "os/mutex.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -39,15 +41,28 @@ constinit heap_cache no_cache = make_no_cache();
 /// Stands for "no cache ever again".
 constinit heap_cache no_later_cache = make_no_cache();
 
-/// Caches whose threads have ended, ready for new threads.
-struct idle_caches {
-  os::mutex lock;
-  heap_cache* filled = nullptr; // with what was in them
-  std::size_t filled_count = 0;
-  heap_cache* emptied = nullptr;
-  std::size_t emptied_count = 0;
+/// More than these are emptied when their thread ends, not later.
+constexpr std::size_t most_filled = 8;
+
+/// More than these are given back to the system.
+constexpr std::size_t most_emptied = 64;
+
+/// A cache with what was in it when its thread ended.
+struct filled_cache {
+  heap_cache* cache = nullptr;
+  std::size_t bytes = 0; // of its free blocks
+};
+
+/// Caches whose threads have ended, ready for new threads. While the lock is held, nobody asks the
+/// system for memory or looks through a cache, which another processor may have written.
+struct alignas(cache_line_bytes) idle_caches {
+  heap_mutex<shared::idle_caches> lock;
   std::size_t in_use = 0;
-  std::atomic<std::size_t> bytes{0}; // of the free blocks in them; written under the lock
+  std::size_t filled_count = 0;
+  std::size_t emptied_count = 0;
+  heap_cache* emptied = nullptr;
+  std::atomic<std::size_t> bytes{0}; // of the filled ones; written under the lock
+  std::array<filled_cache, most_filled> filled;
 };
 constinit idle_caches idle;
 
@@ -75,17 +90,11 @@ void change_batches(heap_cache& cache, size_class of) noexcept {
   load(cache, of, std::exchange(cache.spares[of], used), was_full ? class_table[of].batch : 0);
 }
 
-/// More than these are emptied when their thread ends, not later.
-constexpr std::size_t most_filled = 8;
-
-/// More than these are given back to the system.
-constexpr std::size_t most_emptied = 64;
-
 void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
   if (of == mixed_class) {
     the_mixed_spans.put_back({blocks, count});
   } else {
-    the_bins[of].put_back(blocks, count, of);
+    put_back_blocks(blocks, count, of);
   }
 }
 
@@ -107,6 +116,15 @@ void empty(heap_cache& cache, size_class of) noexcept {
       put_back(spare->blocks(), class_table[of].batch, of);
     }
     delete_batch(spare, of);
+  }
+}
+
+/// Effects: gives whole batches to the bins, which pass them on to other threads.
+void pass_on_whole(heap_cache& cache) noexcept {
+  for (size_class of = 1; of <= class_count; ++of) {
+    if (!cache.spare_is_full[of]) continue;
+    flush_batch(cache.spares[of], of);
+    cache.spare_is_full[of] = false;
   }
 }
 
@@ -141,21 +159,6 @@ heap_cache* make_cache() noexcept {
   return made;
 }
 
-void push(heap_cache*& list, std::size_t& count, heap_cache& more) noexcept {
-  more.next = list;
-  list = &more;
-  ++count;
-}
-
-/// Returns: the first one, or nullptr.
-heap_cache* pop(heap_cache*& list, std::size_t& count) noexcept {
-  heap_cache* const first = list;
-  if (first == nullptr) return nullptr;
-  list = first->next;
-  --count;
-  return first;
-}
-
 /// Requires: the lock.
 void count_idle(std::size_t more) noexcept {
   idle.bytes.store(idle.bytes.load(std::memory_order_relaxed) + more, std::memory_order_relaxed);
@@ -163,45 +166,68 @@ void count_idle(std::size_t more) noexcept {
 
 /// Returns: a cache with blocks that was idle, or nullptr. Requires: the lock.
 heap_cache* pop_filled() noexcept {
-  heap_cache* const taken = pop(idle.filled, idle.filled_count);
-  if (taken != nullptr) count_idle(std::size_t{0} - cached_bytes(*taken));
-  return taken;
+  if (idle.filled_count == 0) return nullptr;
+  const filled_cache last = idle.filled[--idle.filled_count];
+  count_idle(std::size_t{0} - last.bytes);
+  return last.cache;
+}
+
+/// Returns: a cache that was idle, or nullptr. Requires: the lock.
+heap_cache* pop_idle() noexcept {
+  if (heap_cache* const filled = pop_filled()) return filled;
+  if (idle.emptied_count == 0) return nullptr;
+  --idle.emptied_count;
+  return std::exchange(idle.emptied, idle.emptied->next);
 }
 
 heap_cache* adopt_cache() noexcept {
-  const std::lock_guard hold{idle.lock};
-  heap_cache* taken = pop_filled();
-  if (taken == nullptr) taken = pop(idle.emptied, idle.emptied_count);
-  if (taken == nullptr) taken = make_cache();
-  if (taken != nullptr) ++idle.in_use;
-  return taken;
-}
-
-void keep_emptied(heap_cache& cache) noexcept {
   {
     const std::lock_guard hold{idle.lock};
-    if (idle.emptied_count < most_emptied) return push(idle.emptied, idle.emptied_count, cache);
+    if (heap_cache* const found = pop_idle()) {
+      ++idle.in_use;
+      return found;
+    }
   }
-  os::unmap(&cache, pages_of_a_cache());
+  heap_cache* const made = make_cache(); // without the lock: the system may take its time
+  if (made == nullptr) return nullptr;
+  const std::lock_guard hold{idle.lock};
+  ++idle.in_use;
+  return made;
+}
+
+/// Returns: whether there was room for another one.
+bool keep_emptied(heap_cache& cache) noexcept {
+  const std::lock_guard hold{idle.lock};
+  if (idle.emptied_count == most_emptied) return false;
+  cache.next = std::exchange(idle.emptied, &cache);
+  ++idle.emptied_count;
+  return true;
+}
+
+void retire_emptied(heap_cache& cache) noexcept {
+  if (!keep_emptied(cache)) os::unmap(&cache, pages_of_a_cache());
+}
+
+/// Effects: the cache of a thread that ends is there for another one. Returns: whether there was
+/// room for it.
+bool keep_filled(heap_cache& cache) noexcept {
+  const std::size_t bytes = cached_bytes(cache);
+  const std::lock_guard hold{idle.lock};
+  --idle.in_use;
+  if (idle.filled_count == most_filled) return false;
+  idle.filled[idle.filled_count++] = {.cache = &cache, .bytes = bytes};
+  count_idle(bytes);
+  return true;
 }
 
 /// The cache of a thread that ends is there for the next one.
 void abandon(void* abandoned) {
   auto& cache = *static_cast<heap_cache*>(abandoned);
   forgo_cache();
-  bool crowded = false;
-  {
-    const std::lock_guard hold{idle.lock};
-    --idle.in_use;
-    crowded = idle.filled_count >= most_filled;
-    if (!crowded) {
-      push(idle.filled, idle.filled_count, cache);
-      count_idle(cached_bytes(cache));
-    }
-  }
-  if (crowded) {
+  if (!keep_filled(cache)) {
+    pass_on_whole(cache);
     empty(cache);
-    keep_emptied(cache);
+    retire_emptied(cache);
   }
   notice_free_memory();
 }
@@ -246,7 +272,7 @@ void empty_idle_caches() noexcept {
     }
     if (filled == nullptr) return;
     empty(*filled);
-    keep_emptied(*filled);
+    retire_emptied(*filled);
   }
 }
 
@@ -271,10 +297,10 @@ namespace {
 
 HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   if (!start_heap()) return no_memory();
-  void* block = the_bins[of].take_one(of);
+  void* block = take_one_block(of);
   if (block == nullptr) {
     free_what_waits();
-    block = the_bins[of].take_one(of);
+    block = take_one_block(of);
   }
   return block != nullptr ? block : no_memory();
 }
@@ -287,7 +313,7 @@ bool fill(heap_cache& cache, size_class of) noexcept {
     return true;
   }
   batch* used = batch_of(cache, of);
-  const std::uint32_t blocks = the_bins[of].refill(used, of);
+  const std::uint32_t blocks = refill_batch(used, of);
   load(cache, of, used, blocks);
   return blocks > 0;
 }
@@ -310,10 +336,10 @@ void make_room(heap_cache& cache, size_class of) noexcept {
     cache.tops[of] = begin;
   } else {
     // The spare one has the blocks that were freed first.
-    if (std::exchange(cache.spare_is_full[of], false)) the_bins[of].flush(spare, of);
+    if (std::exchange(cache.spare_is_full[of], false)) flush_batch(spare, of);
     change_batches(cache, of);
   }
-  notice_free_memory();
+  if (may_look_at_all()) notice_free_memory();
 }
 
 } // namespace

@@ -5,8 +5,9 @@
 #include <cstdint>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
@@ -41,22 +42,55 @@ enum phase : std::uint32_t {
   ticking,  // there is one
   outdated, // there is one that another may replace
 };
-constinit std::atomic<std::uint32_t> state{stopped};
-
-/// What was free when the clock stopped: it had its chance.
-constinit std::atomic<std::size_t> left_over{0};
-
 // The system may refuse a thread, for a moment or for long: the next attempts come after ever more
 // calls.
 constexpr std::uint32_t fewest_calls_to_skip = 16;
 constexpr std::uint32_t most_calls_to_skip = 4096;
-constinit std::atomic<std::uint32_t> calls_skipped_last{0};
-constinit std::atomic<std::uint32_t> calls_to_skip{0};
+/// What the threads know of the clock. Each slow call of `free` reads the phase, so nothing that is
+/// written often may lie on its line.
+struct alignas(cache_line_bytes) clock_state {
+  std::atomic<std::uint32_t> phase{stopped};
+  std::atomic<std::uint32_t> calls_skipped_last{0};
+  std::atomic<std::uint32_t> calls_to_skip{0};
+  std::atomic<std::size_t> left_over{0}; // what was free when the clock stopped: it had its chance
+};
+constinit clock_state the_clock;
 
 std::size_t free_now() noexcept {
-  return the_space.dirty_bytes() + the_free_bytes.load(std::memory_order_relaxed) +
-         the_stocked_bytes.load(std::memory_order_relaxed) + idle_cached_bytes() +
-         the_mixed_spans.free_bytes() + unused_batch_bytes();
+  return the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() + idle_cached_bytes() +
+         the_mixed_spans.free_bytes() + stocked_large_bytes() + unused_batch_bytes();
+}
+
+/// Effects: gives back pages of the span that the slice is the first of, if it is one of small
+/// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
+std::size_t purge_some_pages(span& slice, size_class of) noexcept {
+  return of == mixed_class ? the_mixed_spans.purge_pages(slice, true)
+                           : bin_of(slice, of).purge_pages(slice, of, true);
+}
+
+/// Effects: gives back all free pages of the span.
+std::size_t purge_all_pages(span& slice, size_class of) noexcept {
+  std::size_t purged = 0;
+  for (std::size_t pages = 0; pages < max_span_slices * slice_bytes; pages += os::page_bytes()) {
+    const std::size_t more = purge_some_pages(slice, of);
+    if (more == 0) break;
+    purged += more;
+  }
+  return purged;
+}
+
+/// Effects: looks at a span once.
+std::size_t purge_if_untouched(span& slice, size_class of) noexcept {
+  if (slice.touched == settled) return 0;
+  if (slice.touched == touched) {
+    slice.touched.change(touched, untouched);
+    return 0;
+  }
+  slice.touched.change(untouched, in_purge);
+  const std::size_t purged = purge_all_pages(slice, of);
+  // Pages that the system refused are asked for again.
+  slice.touched.change(in_purge, the_page_returns.was_refused() ? untouched : settled);
+  return purged;
 }
 
 std::size_t purge_spans(bool even_if_touched) noexcept {
@@ -65,8 +99,8 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
     const size_class of = the_heap_map.classes[at].load(std::memory_order_relaxed);
     if (of == no_class) continue;
     span& slice = *the_space.record(at);
-    purged += of == mixed_class ? the_mixed_spans.purge_pages(slice, even_if_touched)
-                                : the_bins[of].purge_pages(slice, of, even_if_touched);
+    if (slice.use.load(std::memory_order_relaxed) == slice_use::inside) continue;
+    purged += even_if_touched ? purge_all_pages(slice, of) : purge_if_untouched(slice, of);
   }
   return purged;
 }
@@ -75,7 +109,8 @@ std::size_t tick() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
-  for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+  trim_large_stocks();
+  trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);
   purged_so_far.fetch_add(purged, std::memory_order_relaxed);
   return purged;
@@ -83,15 +118,15 @@ std::size_t tick() noexcept {
 
 bool much_is_free() noexcept {
   const std::size_t free_bytes = free_now();
-  const std::size_t seen_before = left_over.load(std::memory_order_relaxed);
-  if (free_bytes < seen_before) left_over.store(free_bytes, std::memory_order_relaxed);
+  const std::size_t seen_before = the_clock.left_over.load(std::memory_order_relaxed);
+  if (free_bytes < seen_before) the_clock.left_over.store(free_bytes, std::memory_order_relaxed);
   return free_bytes >= seen_before + worth_bytes;
 }
 
 /// Effects: changes the phase if it is still `from`. Returns: whether it was.
 bool change_phase(std::uint32_t from, std::uint32_t to) noexcept {
   // Relaxed: the phase guards nothing; what the threads share is behind locks.
-  return state.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  return the_clock.phase.compare_exchange_strong(from, to, std::memory_order_relaxed);
 }
 
 /// What the clock's thread does. It must not use thread-local variables other than errno and
@@ -104,14 +139,14 @@ void run_clock() {
   std::uint32_t own_phase = ticking; // the phase that this thread was the last to set
   std::uint32_t idle_ticks = 0;
   for (std::uint32_t ticks = 1;; ++ticks) {
-    os::wait(state, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
-    if (state.load(std::memory_order_relaxed) != own_phase) return; // another took over
+    os::wait(the_clock.phase, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
+    if (the_clock.phase.load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
     const bool idle = little || the_page_returns.refused();
     idle_ticks = idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     if (idle_ticks < idle_ticks_before_end) continue;
-    left_over.store(free_now(), std::memory_order_relaxed);
+    the_clock.left_over.store(free_now(), std::memory_order_relaxed);
     if (!change_phase(own_phase, stopped)) return;
     // Somebody who freed much may have seen the last phase, and have left it to this thread.
     if (!much_is_free() || !change_phase(stopped, own_phase)) return;
@@ -122,29 +157,31 @@ void run_clock() {
 /// Requires: the phase is `ticking`, and there is no thread but an outdated one.
 void start_clock() noexcept {
   if (os::start_bare_thread(run_clock, &current_cache)) {
-    calls_skipped_last.store(0, std::memory_order_relaxed);
-    os::wake_all(state); // an outdated thread ends
+    the_clock.calls_skipped_last.store(0, std::memory_order_relaxed);
+    os::wake_all(the_clock.phase); // an outdated thread ends
     return;
   }
-  const std::uint32_t skip = std::clamp(2 * calls_skipped_last.load(std::memory_order_relaxed),
-                                        fewest_calls_to_skip, most_calls_to_skip);
-  calls_skipped_last.store(skip, std::memory_order_relaxed);
-  calls_to_skip.store(skip, std::memory_order_relaxed);
-  state.store(stopped, std::memory_order_relaxed);
+  const std::uint32_t skip =
+      std::clamp(2 * the_clock.calls_skipped_last.load(std::memory_order_relaxed),
+                 fewest_calls_to_skip, most_calls_to_skip);
+  the_clock.calls_skipped_last.store(skip, std::memory_order_relaxed);
+  the_clock.calls_to_skip.store(skip, std::memory_order_relaxed);
+  the_clock.phase.store(stopped, std::memory_order_relaxed);
 }
 
 /// Returns: whether a thread was refused a short while ago.
 bool refused_just_now() noexcept {
-  const std::uint32_t left = calls_to_skip.load(std::memory_order_relaxed);
+  const std::uint32_t left = the_clock.calls_to_skip.load(std::memory_order_relaxed);
   if (left == 0) return false;
-  calls_to_skip.store(left - 1, std::memory_order_relaxed); // to lose a count does no harm
+  // To lose a count does no harm.
+  the_clock.calls_to_skip.store(left - 1, std::memory_order_relaxed);
   return true;
 }
 
 } // namespace
 
 void notice_free_memory() noexcept {
-  const std::uint32_t seen = state.load(std::memory_order_relaxed);
+  const std::uint32_t seen = the_clock.phase.load(std::memory_order_relaxed);
   if (seen == ticking || !the_options.purge_thread) return;
   if (seen == stopped && (!much_is_free() || refused_just_now())) return;
   if (change_phase(seen, ticking)) start_clock();
@@ -152,9 +189,9 @@ void notice_free_memory() noexcept {
 
 void forget_clock() noexcept {
   os::forget_bare_threads();
-  state.store(stopped, std::memory_order_relaxed);
-  left_over.store(0, std::memory_order_relaxed);
-  calls_to_skip.store(0, std::memory_order_relaxed);
+  the_clock.phase.store(stopped, std::memory_order_relaxed);
+  the_clock.left_over.store(0, std::memory_order_relaxed);
+  the_clock.calls_to_skip.store(0, std::memory_order_relaxed);
 }
 
 std::size_t purge_everything() noexcept {

@@ -35,6 +35,8 @@ class growing_table {
     mapped_bytes_ = usable_bytes_;
   }
 
+  [[nodiscard]] std::size_t usable_bytes() const noexcept { return usable_bytes_; }
+
   [[nodiscard]] bool is_reserved() const noexcept { return is_reserved_; }
 
  private:

@@ -34,6 +34,10 @@ constexpr std::uint32_t round_up(std::uint32_t value, std::uint32_t to) noexcept
   return (value + to - 1) & ~(to - 1);
 }
 
+void see_hole(span& searched, std::uint32_t length) noexcept {
+  searched.longest_seen = std::max(searched.longest_seen, static_cast<std::uint16_t>(length));
+}
+
 constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
   return static_cast<std::uint8_t>(std::bit_width(hole) - 1);
 }
@@ -47,24 +51,21 @@ void mixed_spans::place(span& moved, std::uint32_t longest_hole) noexcept {
   remove(moved);
   moved.fullness = fitting;
   if (fitting == unlisted) return;
-  span*& head = lists_[fitting];
-  moved.previous = nullptr;
-  moved.next = head;
-  if (head != nullptr) head->previous = &moved;
-  head = &moved;
+  lists_[fitting].push(moved);
 }
 
 void mixed_spans::remove(span& gone) noexcept {
   if (gone.fullness == unlisted) return;
-  if (gone.previous != nullptr) gone.previous->next = gone.next;
-  if (gone.next != nullptr) gone.next->previous = gone.previous;
-  if (lists_[gone.fullness] == &gone) lists_[gone.fullness] = gone.next;
+  lists_[gone.fullness].remove(gone);
   gone.fullness = unlisted;
 }
 
 void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
   of_span.free_blocks += static_cast<std::uint32_t>(more);
-  free_granules_.fetch_add(static_cast<std::size_t>(more), std::memory_order_relaxed);
+  // Not one read-modify-write: all writers hold the lock.
+  free_granules_.store(
+      free_granules_.load(std::memory_order_relaxed) + static_cast<std::size_t>(more),
+      std::memory_order_relaxed);
 }
 
 size_class mixed_spans::class_of_block(const void* block) const noexcept {
@@ -102,7 +103,9 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
   sparse.longest_seen = 0;
   count_free(sparse, free);
   count_.fetch_add(1, std::memory_order_relaxed);
-  // Whoever still sees the class frees into a cache's bin of this class, and is right.
+  // Release: pairs with the acquires of bin::take_back and put_back_alone. A thread that still sees
+  // the class of the slice frees into its cache's stack of this class. That is right: when the
+  // block comes back to its span, the use says where it belongs.
   sparse.use.store(slice_use::mixed, std::memory_order_release);
   the_space.set_class(sparse, mixed_class);
   place(sparse, longest);
@@ -131,9 +134,9 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
                                            std::memory_order_relaxed);
       *top++ = block;
     }
-    from.searched = next > first ? next : end;
+    from.searched = static_cast<std::uint16_t>(next > first ? next : end);
     if (next > first) cut_off(from, first, next);
-    from.longest_seen = std::max(from.longest_seen, next > first ? first - hole : end - hole);
+    see_hole(from, next > first ? first - hole : end - hole);
   }
   from.touched = 1;
   return taken;
@@ -155,7 +158,7 @@ std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted, size_cla
   std::uint32_t taken = 0;
   int tries = most_tries;
   for (std::uint8_t list = list_of(size); list < list_count && taken < wanted;) {
-    span* from = lists_[list];
+    span* from = lists_[list].first();
     if (list < sure) {
       // The longest may be too short: those that are go to the end of the search, not of the list.
       while (from != nullptr && from->bytes < size && tries > 0) {
@@ -179,17 +182,20 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
   if (blocks.empty()) return;
   // What is known of them is scattered: it is on its way before the first is needed.
   for (const std::byte* const block : blocks) the_space.prefetch_mixed(block);
-  std::unique_lock hold{lock_};
+  linked_stack<span> empty;
+  lock_.lock();
   for (std::byte* const block : blocks) {
-    if (put_back_locked(block)) continue;
+    if (put_back_locked(block, empty)) continue;
     // Without the lock: a handler of SIGABRT may allocate, and standard error may be slow.
-    hold.unlock();
+    lock_.unlock();
     invalid_free(block, invalid::freed_before);
-    hold.lock();
+    lock_.lock();
   }
+  lock_.unlock();
+  while (!empty.is_empty()) the_space.give(empty.pop());
 }
 
-bool mixed_spans::put_back_locked(std::byte* block) noexcept {
+bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) noexcept {
   span& home = the_space.span_at(block);
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
   const size_class of = kept.load(std::memory_order_relaxed);
@@ -207,8 +213,9 @@ bool mixed_spans::put_back_locked(std::byte* block) noexcept {
     remove(home);
     count_free(home, -static_cast<std::ptrdiff_t>(granules));
     count_.fetch_sub(1, std::memory_order_relaxed);
+    home.use.store(slice_use::none, std::memory_order_relaxed);
     the_space.set_class(home, no_class);
-    the_space.give(home);
+    empty.push(home);
     return true;
   }
   // Never too low, whatever the hole grew together with; the next search will know.
@@ -217,7 +224,7 @@ bool mixed_spans::put_back_locked(std::byte* block) noexcept {
   const auto known = static_cast<std::uint32_t>(home.bytes);
   const std::uint32_t hole =
       std::min(home.free_blocks, size + (before ? known : 0) + (behind ? known : 0));
-  if (first < home.searched) home.longest_seen = std::max(home.longest_seen, hole);
+  if (first < home.searched) see_hole(home, hole);
   if (hole > known) place(home, hole);
   return true;
 }

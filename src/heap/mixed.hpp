@@ -11,14 +11,15 @@
 #include <mutex>
 #include <span>
 
+#include "heap/linked.hpp"
+#include "heap/sharing.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
 /// Thread safety: all.
-class mixed_spans {
+class alignas(cache_line_bytes) mixed_spans {
  public:
   /// Effects: puts up to `wanted` blocks of the class, cut out of holes, onto the stack.
   /// Returns: how many.
@@ -45,7 +46,7 @@ class mixed_spans {
   }
 
   /// Taken around a fork. Order: after all bins, before the space.
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::mixed>& lock() noexcept { return lock_; }
 
  private:
   static constexpr std::uint32_t granules = block_map::bits;
@@ -53,18 +54,21 @@ class mixed_spans {
   static constexpr std::uint8_t unlisted = list_count;
 
   std::uint32_t cut(span& from, std::byte**& top, std::uint32_t wanted, size_class of) noexcept;
-  /// Returns: whether it was a block in use.
-  [[nodiscard]] bool put_back_locked(std::byte* block) noexcept;
+  /// Effects: a block comes back to its hole. If the span has no block in use any more, it goes
+  /// from the mixed spans to `empty`. Returns: whether it was a block in use.
+  [[nodiscard]] bool put_back_locked(std::byte* block, linked_stack<detail::span>& empty) noexcept;
   void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
   void place(span& moved, std::uint32_t longest_hole) noexcept;
   void remove(span& gone) noexcept;
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;
 
-  os::mutex lock_;
-  std::array<detail::span*, list_count> lists_{};
+  heap_mutex<shared::mixed> lock_;
+  std::array<linked_list<detail::span>, list_count> lists_;
   std::atomic<std::size_t> free_granules_{0};
   std::atomic<std::size_t> count_{0};
 };
+
+static_assert(sizeof(mixed_spans) % cache_line_bytes == 0, "nothing else is on its lines");
 
 extern mixed_spans the_mixed_spans;
 

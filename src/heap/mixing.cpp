@@ -1,8 +1,9 @@
 #include "heap/mixing.hpp"
 
 #include <cstddef>
+#include <span>
 
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/mixed.hpp"
 #include "heap/space.hpp"
 
@@ -20,26 +21,27 @@ constexpr std::size_t many_free_percent = 50;
 } // namespace
 
 bool sparse_enough() noexcept {
-  const std::size_t free_bytes =
-      the_free_bytes.load(std::memory_order_relaxed) + the_mixed_spans.free_bytes();
+  const std::size_t free_bytes = free_bytes_in_spans() + the_mixed_spans.free_bytes();
   return free_bytes > many_free_bytes &&
          free_bytes > the_space.used_bytes() / 100 * many_free_percent &&
          the_space.dirty_bytes() < few_dirty_bytes;
 }
 
 bool mix_sparsest(size_class wanted) noexcept {
-  size_class most = no_class;
+  bin* sparsest = nullptr;
+  size_class its_class = no_class;
   std::size_t most_bytes = 0;
-  for (size_class each = 1; each <= class_count; ++each) {
-    const std::size_t bytes = each == wanted || class_table[each].slices > 1
-                                  ? 0
-                                  : the_bins[each].free_blocks() * class_table[each].bytes;
-    if (bytes > most_bytes) {
-      most = each;
+  for (bins& shard : std::span{all_bins}.first(shard_count())) {
+    for (size_class each = 1; each <= class_count; ++each) {
+      if (each == wanted || class_table[each].slices > 1) continue;
+      const std::size_t bytes = shard[each].free_blocks() * class_table[each].bytes;
+      if (bytes <= most_bytes) continue;
+      sparsest = &shard[each];
+      its_class = each;
       most_bytes = bytes;
     }
   }
-  return most != no_class && the_bins[most].let_go_sparsest(most, class_table[wanted].bytes);
+  return sparsest != nullptr && sparsest->let_go_sparsest(its_class, class_table[wanted].bytes);
 }
 
 } // namespace heapwise::detail

@@ -3,6 +3,7 @@
 #include <limits>
 #include <string_view>
 
+#include "heap/shards.hpp"
 #include "options/environment.hpp"
 #include "os/os.hpp"
 
@@ -41,6 +42,7 @@ constexpr option<options> known[] = {
     {"PURGE_DELAY_MS", read_number<&options::purge_delay_ms, 0U, longest_delay>, "milliseconds"},
     {"OUT_OF_MEMORY", read_out_of_memory, "null or abort"},
     {"LIMIT_MIB", read_mib<&options::limit_bytes>, "a number of MiB above 0"},
+    {"SHARDS", read_number<&options::shards, 1U, std::uint32_t{most_shards}>, "1 to 32"},
 };
 
 constexpr variables<options> of_the_heap{

@@ -16,6 +16,7 @@ struct options {
   std::uint32_t purge_delay_ms = 500;
   bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
+  std::uint32_t shards = 0; // 0: as the processors need
 };
 
 /// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.

@@ -11,6 +11,7 @@
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
 #include "heap/last_resort.hpp"
+#include "heap/linked.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
@@ -28,23 +29,20 @@ namespace heapwise::detail {
 namespace {
 struct all_heaps {
   os::mutex lock;
-  heapwise_heap* first = nullptr;
+  linked_list<heapwise_heap> list;
   std::size_t count = 0;
 };
 constinit all_heaps all;
 
 void enlist(heapwise_heap& made) noexcept {
   const std::lock_guard hold{all.lock};
-  made.next = all.first;
-  if (all.first != nullptr) all.first->previous = &made;
-  all.first = &made;
+  all.list.push(made);
   ++all.count;
 }
 
 void strike_off(heapwise_heap& gone) noexcept {
   const std::lock_guard hold{all.lock};
-  (gone.previous != nullptr ? gone.previous->next : all.first) = gone.next;
-  if (gone.next != nullptr) gone.next->previous = gone.previous;
+  all.list.remove(gone);
   --all.count;
 }
 } // namespace
@@ -59,10 +57,7 @@ span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcep
   }
   made->owner = this;
   made->bytes = 0;
-  made->previous = nullptr;
-  made->next = spans_;
-  if (spans_ != nullptr) spans_->previous = made;
-  spans_ = made;
+  spans_.push(*made);
   return made;
 }
 
@@ -77,6 +72,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
     if (made == nullptr) return nullptr;
     made->of = no_class;
     made->bytes = made->slices * slice_bytes;
+    // Release: pairs with the acquire in look_up. The owner and the length were written before.
     made->use.store(slice_use::owned, std::memory_order_release);
     return the_space.begin_of(*made);
   }
@@ -92,6 +88,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
     if (made == nullptr) return nullptr;
     made->of = static_cast<std::uint8_t>(of);
     made->bytes = facts.bytes;
+    // Release: as above.
     made->use.store(slice_use::owned, std::memory_order_release);
     fresh.next = the_space.begin_of(*made);
     fresh.end = fresh.next + std::size_t{facts.blocks} * facts.bytes;
@@ -102,8 +99,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
 }
 
 void owned_blocks::give(span& gone) noexcept {
-  (gone.previous != nullptr ? gone.previous->next : spans_) = gone.next;
-  if (gone.next != nullptr) gone.next->previous = gone.previous;
+  spans_.remove(gone);
   the_space.give(gone);
 }
 
@@ -133,7 +129,7 @@ std::optional<invalid> owned_blocks::release_locked(void* block, span& home) noe
 void owned_blocks::release_all() noexcept {
   {
     const std::lock_guard hold{lock_};
-    while (spans_ != nullptr) give(*spans_);
+    while (span* const each = spans_.first()) give(*each);
   }
   notice_free_memory();
 }
@@ -157,13 +153,13 @@ std::size_t owned_heap_count() noexcept {
 
 void lock_owned_heaps() noexcept {
   all.lock.lock();
-  for (heapwise_heap* each = all.first; each != nullptr; each = each->next) {
+  for (heapwise_heap* each = all.list.first(); each != nullptr; each = each->next) {
     each->blocks.lock().lock();
   }
 }
 
 void unlock_owned_heaps() noexcept {
-  for (heapwise_heap* each = all.first; each != nullptr; each = each->next) {
+  for (heapwise_heap* each = all.list.first(); each != nullptr; each = each->next) {
     each->blocks.lock().unlock();
   }
   all.lock.unlock();

@@ -7,6 +7,7 @@
 
 #include "heap/bin.hpp"
 #include "heap/invalid.hpp"
+#include "heap/linked.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/heap_cache.hpp"
 #include "os/mutex.hpp"
@@ -32,7 +33,7 @@ class owned_blocks {
   std::optional<invalid> release_locked(void* block, span& home) noexcept;
 
   os::mutex lock_;
-  span* spans_ = nullptr;             // all
+  linked_list<span> spans_;           // all
   std::byte* free_[class_slots] = {}; // blocks that came back, linked
   /// Blocks that nobody had yet: they are cut off in the order of their addresses.
   struct run {

@@ -20,6 +20,11 @@ class page_returns {
   /// Effects: asks as often as at first.
   void forget_refusals() noexcept { refusals_.store(0, std::memory_order_relaxed); }
 
+  /// Returns: whether the system has refused the last time.
+  [[nodiscard]] bool was_refused() const noexcept {
+    return refusals_.load(std::memory_order_relaxed) > 0;
+  }
+
   [[nodiscard]] bool refused() const noexcept {
     return refusals_.load(std::memory_order_relaxed) >= most_refusals;
   }

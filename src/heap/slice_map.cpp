@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "heap/expects.hpp"
+
 namespace heapwise::detail {
 
 namespace {
@@ -107,10 +109,12 @@ void slice_map::raise_bound(slice_index run) noexcept {
 }
 
 void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
+  expects(count > 0 && first + count <= slices_, "slices of the map are marked");
   each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
+    expects((word & mask) == 0, "slices that become used were free");
     word |= mask;
     groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used +=
-        static_cast<std::uint32_t>(std::popcount(mask));
+        count_run(mask);
   });
   const slice_index end = first + count;
   if (first == lowest_free_) lowest_free_ = end;
@@ -119,12 +123,42 @@ void slice_map::mark_used(slice_index first, std::size_t count) noexcept {
 
 void slice_map::mark_free(slice_index first, std::size_t count) noexcept {
   each_word(used_, first, count, [&](slice_word& word, slice_word mask) {
+    expects((word & mask) == mask, "slices that become free were used");
     word &= ~mask;
     groups_[static_cast<std::size_t>(&word - used_) * slices_of_a_word / slices_of_a_group].used -=
-        static_cast<std::uint32_t>(std::popcount(mask));
+        count_run(mask);
   });
   lowest_free_ = std::min(lowest_free_, first);
   raise_bound(begin_of_run(first));
+}
+
+/// Returns: whether the count of used slices is right, and the bound is not too low.
+bool slice_map::is_group_sound(std::size_t number) noexcept {
+  const slice_index begin = number * slices_of_a_group;
+  const slice_index end = std::min(slices_, begin + slices_of_a_group);
+  std::size_t used = 0;
+  for (slice_index at = begin; at < end; at += slices_of_a_word) {
+    used += static_cast<std::size_t>(std::popcount(used_[at / slices_of_a_word]));
+  }
+  if (used != groups_[number].used) return false;
+  for (slice_index at = begin; at < end;) {
+    const slice_index run = next(false, at, end);
+    if (run == end) break;
+    const slice_index run_end = next(true, run, slices_);
+    const bool begins_here = run > begin || begin_of_run(run_end) == run;
+    if (begins_here && run_end - run > groups_[number].longest) return false;
+    at = run_end;
+  }
+  return true;
+}
+
+bool slice_map::is_sound(slice_index limit) noexcept {
+  const std::size_t groups = round_up(slices_, slices_of_a_group) / slices_of_a_group;
+  const std::size_t groups_below = round_up(limit, slices_of_a_group) / slices_of_a_group;
+  for (std::size_t each = 0; each < groups; ++each) {
+    if (each < groups_below ? !is_group_sound(each) : groups_[each].used != 0) return false;
+  }
+  return next(false, 0, slices_) >= std::min(lowest_free_, slices_);
 }
 
 } // namespace heapwise::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -16,6 +17,14 @@ inline constexpr std::size_t slices_of_a_word = 64;
 /// Returns: the smallest multiple of `to` that is not less than `value`.
 constexpr std::size_t round_up(std::size_t value, std::size_t to) noexcept {
   return (value + to - 1) / to * to;
+}
+
+/// Returns: how many bits of a word are set. Requires: they are set side by side.
+/// (std::popcount calls a function on processors of which no more is known than x86-64.)
+constexpr std::uint32_t count_run(slice_word run) noexcept {
+  return run == 0 ? 0
+                  : static_cast<std::uint32_t>(std::bit_width(run)) -
+                        static_cast<std::uint32_t>(std::countr_zero(run));
 }
 
 /// Calls `change(word, mask)` for each word of a bitmap that holds some of the bits.
@@ -64,6 +73,10 @@ class slice_map {
   /// Returns: the used slices of the word, a bit for each.
   [[nodiscard]] slice_word used_of_word(std::size_t number) const noexcept { return used_[number]; }
 
+  /// Returns: whether the counts and the bounds agree with the bits of all slices below `limit`,
+  /// and the slices from there on are free. Complexity: linear in `limit`.
+  [[nodiscard]] bool is_sound(slice_index limit) noexcept;
+
   /// Returns: how many words and groups all searches have looked at.
   [[nodiscard]] std::size_t visited() const noexcept { return visited_; }
 
@@ -81,6 +94,7 @@ class slice_map {
   [[nodiscard]] slice_index find_in_group(slice_index& at, std::size_t count, std::size_t alignment,
                                           std::size_t base) noexcept;
   void raise_bound(slice_index run) noexcept;
+  [[nodiscard]] bool is_group_sound(std::size_t number) noexcept;
 
   slice_word* used_ = nullptr;
   group* groups_ = nullptr;

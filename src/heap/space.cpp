@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <utility>
 
+#include "heap/expects.hpp"
 #include "heap/options.hpp"
 #include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
@@ -12,7 +14,8 @@
 
 namespace heapwise::detail {
 
-constinit heap_map the_heap_map;
+// Each on lines of its own: all threads read the map, and some other variable may be written often.
+alignas(cache_line_bytes) constinit heap_map the_heap_map;
 constinit space the_space;
 
 bool space::over_limit(std::size_t more_slices) const noexcept {
@@ -37,7 +40,10 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
   std::size_t were_dirty = 0;
   map_.mark_used(first, count);
   each_word(dirty_, first, count, [&](slice_word& word, slice_word mask) {
-    were_dirty += static_cast<std::size_t>(std::popcount(word & mask));
+    const slice_word dirty_here = word & mask;
+    if (dirty_here == 0) return;
+    were_dirty +=
+        dirty_here == mask ? count_run(mask) : static_cast<std::size_t>(std::popcount(dirty_here));
   });
   used_slices_.store(used_slices_.load(std::memory_order_relaxed) + count,
                      std::memory_order_relaxed);
@@ -54,7 +60,9 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
     each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word &= ~mask; });
     return;
   }
-  each_word(dirty_, first, count, [](slice_word& word, slice_word mask) { word |= mask; });
+  each_word(dirty_, first, count, [](slice_word& word, slice_word mask) {
+    if ((word & mask) != mask) word |= mask; // they are mostly set since they were dirty before
+  });
   std::fill_n(freed_at_ + first, count, now_.load(std::memory_order_relaxed));
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) + count,
                       std::memory_order_relaxed);
@@ -73,6 +81,8 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
     first = find_usable(count, alignment);
   }
   if (first == reserved_slices_) return nullptr;
+  expects(first + count <= committed_slices_.load(std::memory_order_relaxed),
+          "slices that are taken are usable");
   was_clean = mark_used(first, count);
   span& made = spans_[first];
   made.slices = static_cast<std::uint32_t>(count);
@@ -81,7 +91,7 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noe
 }
 
 /// Effects: `first` is the first dirty slice from there on, or `end`. Returns: how many follow it,
-/// itself included.
+/// itself included; `most_at_once` at most.
 std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept {
   const auto is_dirty = [&](slice_index at) {
     return (dirty_[at / slices_of_a_word] >> (at % slices_of_a_word) & 1) != 0;
@@ -91,8 +101,9 @@ std::size_t space::next_dirty_run(slice_index& first, slice_index end) noexcept 
     const bool none = dirty_[first / slices_of_a_word] == 0;
     first = none ? std::min(end, (first / slices_of_a_word + 1) * slices_of_a_word) : first + 1;
   }
+  const slice_index limit = std::min(end, first + most_at_once);
   std::size_t count = 0;
-  while (first + count < end && is_dirty(first + count)) ++count;
+  while (first + count < limit && is_dirty(first + count)) ++count;
   return count;
 }
 
@@ -111,6 +122,7 @@ void space::zero(const span& taken, std::size_t bytes) noexcept {
 }
 
 bool space::extend(span& grown, std::size_t count) noexcept {
+  expects(count > grown.slices, "an extended span becomes longer");
   const std::lock_guard hold{lock_};
   const slice_index end = index_of(grown) + grown.slices;
   const std::size_t more = count - grown.slices;
@@ -127,6 +139,7 @@ bool space::extend(span& grown, std::size_t count) noexcept {
 }
 
 void space::give(span& freed, std::size_t kept, bool clean) noexcept {
+  expects(kept < freed.slices, "a span keeps less than it has");
   if (freed.pieces > 0) {
     const mended how =
         mend(begin_of(freed) + kept * slice_bytes, (freed.slices - kept) * slice_bytes);
@@ -138,17 +151,21 @@ void space::give(span& freed, std::size_t kept, bool clean) noexcept {
       return;
     }
   }
-  const std::lock_guard hold{lock_};
   if (kept == 0) freed.use.store(slice_use::none, std::memory_order_relaxed);
-  mark_free(index_of(freed) + kept, freed.slices - kept, clean);
-  freed.slices = static_cast<std::uint32_t>(kept);
+  const slice_index first = index_of(freed);
+  const slice_index end = first + std::exchange(freed.slices, static_cast<std::uint32_t>(kept));
+  for (slice_index at = first + kept; at < end; at += most_at_once) {
+    const std::lock_guard hold{lock_};
+    mark_free(at, std::min(most_at_once, end - at), clean);
+  }
 }
 
 /// Returns: how many slices from `first` on are dirty and old enough, `most_purged_at_once` at
-/// most; 0 when there are none left.
+/// most; 0 if there are none before `first`, which may not be the end yet.
 std::size_t space::next_old_run(slice_index from, std::uint8_t age,
                                 slice_index& first) const noexcept {
-  const std::size_t end = committed_slices_.load(std::memory_order_relaxed);
+  const slice_index end =
+      std::min(committed_slices_.load(std::memory_order_relaxed), from + most_searched_at_once);
   const std::uint8_t now = now_.load(std::memory_order_relaxed);
   const auto dirty_and_free = [&](slice_index at) {
     return dirty_[at / slices_of_a_word] & ~map_.used_of_word(at / slices_of_a_word);
@@ -164,6 +181,7 @@ std::size_t space::next_old_run(slice_index from, std::uint8_t age,
       break;
     }
   }
+  first = std::min(first, end); // words are passed over whole
   std::size_t count = 0;
   while (first + count < end && count < most_purged_at_once && old(first + count)) ++count;
   return count;
@@ -211,10 +229,11 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   const std::lock_guard alone{purging_};
   std::unique_lock hold{lock_};
   const std::size_t count = next_old_run(from, age, from);
-  if (count == 0) return false;
+  if (count == 0) return from < committed_slices_.load(std::memory_order_relaxed);
   // Nobody else may touch them meanwhile, and nobody needs to wait.
   mark_used(from, count);
   being_purged_ = count;
+  const std::size_t granules = granule_classes_table().usable_bytes();
   hold.unlock();
   purged_slices is_clean{};
   if (the_page_returns.give_back(address_of(from), count * slice_bytes)) {
@@ -222,7 +241,7 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
   } else if (!the_page_returns.refused()) {
     is_clean = purge_one_by_one(from, count);
   }
-  purge_granule_classes(from, count);
+  purge_granule_classes(from, count, granules);
   hold.lock();
   being_purged_ = 0;
   for (std::size_t at = 0; at < count;) {
@@ -242,10 +261,12 @@ bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) 
 
 /// Effects: gives back what was remembered of the blocks of mixed spans that these slices were. All
 /// of it is no_class again.
-void space::purge_granule_classes(slice_index first, std::size_t count) noexcept {
+void space::purge_granule_classes(slice_index first, std::size_t count,
+                                  std::size_t usable_bytes) noexcept {
   const std::size_t page = os::page_bytes();
   const std::size_t begin = round_up(first * granules_of_a_slice, page);
-  const std::size_t end = (first + count) * granules_of_a_slice / page * page;
+  const std::size_t end =
+      std::min((first + count) * granules_of_a_slice / page * page, usable_bytes);
   if (begin < end) os::purge(granule_classes_ + begin, end - begin);
 }
 
@@ -255,6 +276,20 @@ void space::set_class(const span& of, size_class to) noexcept {
     // Release: what is known of the span's blocks comes before (usable_bytes acquires).
     the_heap_map.classes[at].store(static_cast<std::uint8_t>(to), std::memory_order_release);
   }
+}
+
+bool space::is_sound() noexcept {
+  const std::lock_guard hold{lock_};
+  const std::size_t committed = committed_slices_.load(std::memory_order_relaxed);
+  std::size_t used = 0;
+  std::size_t dirty = 0;
+  for (std::size_t word = 0; word * slices_of_a_word < committed; ++word) {
+    const slice_word used_here = map_.used_of_word(word);
+    used += static_cast<std::size_t>(std::popcount(used_here));
+    dirty += static_cast<std::size_t>(std::popcount(dirty_[word] & ~used_here));
+  }
+  return map_.is_sound(committed) && used == used_slices_.load(std::memory_order_relaxed) &&
+         dirty == dirty_slices_.load(std::memory_order_relaxed);
 }
 
 std::size_t space::metadata_bytes() const noexcept {

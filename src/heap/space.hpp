@@ -10,10 +10,10 @@
 
 #include "heap/growing_table.hpp"
 #include "heap/relocation.hpp"
+#include "heap/sharing.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/span.hpp"
 #include "heapwise/detail/size_classes.hpp"
-#include "os/mutex.hpp"
 
 namespace heapwise::detail {
 
@@ -87,26 +87,11 @@ class space {
   /// Requires: a slice of a span that exists.
   [[nodiscard]] span& span_at(const void* address) const noexcept { return *find_span(address); }
   [[nodiscard]] span* record(slice_index slice) const noexcept {
+    // Acquire: pairs with the release in commit_to and pass_over. The record is mapped.
     return slice < committed_slices_.load(std::memory_order_acquire) ? &spans_[slice] : nullptr;
   }
 
-  [[nodiscard]] static bool share_slice(const void* one, const void* other) noexcept {
-    return (reinterpret_cast<std::uintptr_t>(one) ^ reinterpret_cast<std::uintptr_t>(other)) <
-           slice_bytes;
-  }
-
   // Always inlined, as block_map::prefetch.
-
-  /// Effects: lets the processor fetch what `put_back` needs to know of a block. Of a span of more
-  /// than one slice that is only where its first slice is.
-  HEAPWISE_ALWAYS_INLINE void prefetch(const void* block, size_class of) const noexcept {
-    const span& slice = spans_[slice_of(block)];
-    HEAPWISE_PREFETCH_TO_WRITE(&slice);
-    if (class_table[of].slices > 1) return;
-    const std::uintptr_t offset = (reinterpret_cast<std::uintptr_t>(block) - base_) % slice_bytes;
-    slice.free_map.prefetch(block_at(of, offset));
-  }
-
   HEAPWISE_ALWAYS_INLINE void prefetch_mixed(const void* block) const noexcept {
     const span& slice = spans_[slice_of(block)];
     HEAPWISE_PREFETCH_TO_WRITE(&slice);
@@ -115,7 +100,11 @@ class space {
     slice.free_map.prefetch(static_cast<std::uint32_t>(offset / granule_bytes));
   }
 
-  /// The class of the block of a mixed span that starts at a granule.
+  /// Effects: makes the classes of granules usable, for all slices from now on. They are a
+  /// sixteenth of the heap, and a heap without mixed spans has none. Returns: whether they are.
+  [[nodiscard]] bool allow_mixing() noexcept;
+
+  /// The class of the block of a mixed span that starts at a granule. Requires: allow_mixing().
   [[nodiscard]] std::atomic<std::uint8_t>& granule_class(const void* block) const noexcept {
     return granule_classes_[(reinterpret_cast<std::uintptr_t>(block) - base_) / granule_bytes];
   }
@@ -127,6 +116,7 @@ class space {
     return reserved_slices_ * slice_bytes;
   }
   [[nodiscard]] std::size_t committed_slices() const noexcept {
+    // Acquire: as in `record`; the caller goes on to the tables of these slices.
     return committed_slices_.load(std::memory_order_acquire);
   }
   [[nodiscard]] std::size_t used_bytes() const noexcept {
@@ -137,9 +127,12 @@ class space {
   }
   [[nodiscard]] std::size_t metadata_bytes() const noexcept;
 
+  /// Returns: whether the counts agree with the tables. Complexity: linear in the slices.
+  [[nodiscard]] bool is_sound() noexcept;
+
   /// Taken around a fork, one after the other. Order: after all bins.
-  os::mutex& purging() noexcept { return purging_; }
-  os::mutex& lock() noexcept { return lock_; }
+  heap_mutex<shared::purging>& purging() noexcept { return purging_; }
+  heap_mutex<shared::space>& lock() noexcept { return lock_; }
 
  private:
   [[nodiscard]] bool start_quietly(std::size_t slices) noexcept;
@@ -150,36 +143,49 @@ class space {
   [[nodiscard]] bool pass_over(slice_index end) noexcept;
   [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
+  // No thread waits for the lock until more slices than these are marked, or looked at.
+  static constexpr std::size_t most_at_once = 4096;
+  static constexpr std::size_t most_searched_at_once = 64 * most_at_once;
   // No thread waits for more than 16 MiB being given back.
   static constexpr std::size_t most_purged_at_once = 256;
   using purged_slices = std::array<bool, most_purged_at_once>;
   [[nodiscard]] bool purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept;
   [[nodiscard]] purged_slices purge_one_by_one(slice_index first, std::size_t count) noexcept;
-  void purge_granule_classes(slice_index first, std::size_t count) noexcept;
+  void purge_granule_classes(slice_index first, std::size_t count,
+                             std::size_t usable_bytes) noexcept;
+  [[nodiscard]] growing_table& granule_classes_table() noexcept { return tables_.back(); }
   bool mark_used(slice_index first, std::size_t count) noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_dirty_run(slice_index& first, slice_index end) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
                                          slice_index& first) const noexcept;
 
+  // What every thread reads, and hardly anyone writes.
   std::uintptr_t base_ = 0;
-  std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
-  growing_table slices_;
-  bool refused_before_ = false; // then little is asked for, lest every request repeats the search
   std::size_t reserved_slices_ = 0;
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
-  slice_map map_;
-  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
-  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
-  std::size_t being_purged_ = 0;     // slices that only seem used meanwhile
+  std::atomic<bool> may_mix_{false}; // written with the lock
+
+  // What is read and written with the lock.
+  alignas(cache_line_bytes) heap_mutex<shared::space> lock_;
+  std::size_t being_purged_ = 0; // slices that only seem used meanwhile
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};
-  os::mutex purging_; // held while pages are given back, which must be done before a fork
-  os::mutex lock_;
+  slice_map map_;
+  slice_word* dirty_ = nullptr; // a bit for each slice; of a used one: was dirty when it was taken
+  std::uint8_t* freed_at_ = nullptr; // the tick at which a dirty slice became free
+  growing_table slices_;
+  std::array<growing_table, 4> tables_; // classes, ages, spans, classes of granules
+  bool refused_before_ = false; // then little is asked for, lest every request repeats the search
+
+  // Held while pages are given back, which must be done before a fork.
+  alignas(cache_line_bytes) heap_mutex<shared::purging> purging_;
 };
+
+static_assert(alignof(space) == cache_line_bytes, "nothing else is on the lines of its lock");
 
 extern space the_space;
 

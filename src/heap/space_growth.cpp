@@ -1,8 +1,8 @@
 // Where the heap's addresses are, and how more of them become usable.
 #include <algorithm>
 #include <array>
-#include <cassert>
 
+#include "heap/expects.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -21,15 +21,22 @@ constexpr std::size_t fewest_slices = (std::size_t{1} << 20) / slice_bytes; // 1
 constexpr std::size_t commit_step = 64;
 constexpr std::size_t commit_part = 32;
 
-/// How the tables lie in front of the slices: classes and ages, a byte for each slice; the map of
-/// used slices; a bit for each dirty one; the spans; for mixed spans a byte for each granule.
-/// Behind each of the tables that grow a page is left over (growing_table).
+// Tables grow by this many bytes at least. A page more of a table can be refused where the slices
+// themselves can grow, in a process that was forked and has as many mappings as it may have. With a
+// byte for each slice this much is enough for 4 GiB.
+constexpr std::size_t table_step = std::size_t{64} << 10;
+
+/// How the tables lie in front of the slices: the classes, a byte for each slice; the map of used
+/// slices; a bit for each dirty one; the ages, a byte for each slice; the spans; for mixed spans a
+/// byte for each granule. The first three are there from the start. Behind each of the tables that
+/// grow a page is left over (growing_table).
 struct layout {
   explicit layout(std::size_t slices) noexcept
       : bytes_of_a_table{round_up(slices, os::page_bytes())},
-        map_begin{2 * bytes_of_a_table},
+        map_begin{bytes_of_a_table},
         dirty_begin{map_begin + slice_map::bytes_for(slices)},
-        spans_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
+        ages_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
+        spans_begin{round_up(ages_begin + slices + os::page_bytes(), slice_bytes)},
         granule_classes_begin{
             round_up(spans_begin + slices * sizeof(span) + os::page_bytes(), slice_bytes)},
         slices_begin{round_up(
@@ -39,6 +46,7 @@ struct layout {
   std::size_t bytes_of_a_table;
   std::size_t map_begin;
   std::size_t dirty_begin;
+  std::size_t ages_begin;
   std::size_t spans_begin;
   std::size_t granule_classes_begin;
   std::size_t slices_begin;
@@ -68,11 +76,11 @@ bool space::start_quietly(std::size_t slices) noexcept {
   for (int tries = 0; tries < 4; ++tries) { // something may be mapped where a table has to be
     auto* const memory = static_cast<std::byte*>(os::quiet_addresses(parts.bytes, slice_bytes));
     if (memory == nullptr) return false;
-    const os::placed answer = os::reserve_at(memory, parts.spans_begin);
+    const os::placed answer = os::reserve_at(memory, parts.ages_begin);
     if (answer == os::placed::refused) return false;
     if (answer == os::placed::occupied) continue;
     if (start_at(memory, slices, false)) return true;
-    os::unmap(memory, parts.spans_begin);
+    os::unmap(memory, parts.ages_begin);
   }
   return false;
 }
@@ -86,28 +94,28 @@ bool space::start_reserved(std::size_t slices) noexcept {
   return false;
 }
 
-/// Requires: the addresses up to the spans are reserved, or, with `is_reserved`, all of them.
+/// Requires: the addresses up to the ages are reserved, or, with `is_reserved`, all of them.
 bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept {
   const layout parts{slices};
   // The classes are read for any address of the range, long before there are slices.
   if (!os::show(memory, parts.bytes_of_a_table) ||
-      !os::commit(memory + parts.map_begin, parts.spans_begin - parts.map_begin)) {
+      !os::commit(memory + parts.map_begin, parts.ages_begin - parts.map_begin)) {
     return false;
   }
   map_.start(memory + parts.map_begin, slices);
   dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
-  freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.bytes_of_a_table);
+  freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.ages_begin);
   spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
   granule_classes_ =
       reinterpret_cast<std::atomic<std::uint8_t>*>(memory + parts.granule_classes_begin);
   tables_[0].start(memory, true);
-  tables_[1].start(memory + parts.bytes_of_a_table, true);
+  tables_[1].start(memory + parts.ages_begin, is_reserved);
   tables_[2].start(memory + parts.spans_begin, is_reserved);
   tables_[3].start(memory + parts.granule_classes_begin, is_reserved);
   slices_.start(memory + parts.slices_begin, is_reserved);
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
-  assert(base_ % slice_bytes == 0); // alignment within a slice is alignment of the address
+  expects(base_ % slice_bytes == 0, "alignment within a slice is alignment of the address");
   the_heap_map = {.base = base_,
                   .granules = slices * granules_of_a_slice,
                   .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
@@ -125,6 +133,7 @@ bool space::commit_to(slice_index end) noexcept {
     const os::placed answer = slices_.grow_to(wanted * slice_bytes);
     if (answer == os::placed::occupied && pass_over(wanted)) return true;
     if (answer != os::placed::here) continue;
+    // Release: pairs with the acquire in `record`. The tables were mapped before.
     committed_slices_.store(wanted, std::memory_order_release);
     return true;
   }
@@ -134,9 +143,22 @@ bool space::commit_to(slice_index end) noexcept {
 bool space::commit_tables(slice_index end) noexcept {
   constexpr std::array bytes_of_a_slice{std::size_t{1}, std::size_t{1}, sizeof(span),
                                         granules_of_a_slice};
-  for (std::size_t each = 0; each < tables_.size(); ++each) {
-    if (tables_[each].grow_to(end * bytes_of_a_slice[each]) != os::placed::here) return false;
+  const bool may_mix = may_mix_.load(std::memory_order_relaxed);
+  for (std::size_t each = 0; each < tables_.size() - (may_mix ? 0 : 1); ++each) {
+    const std::size_t all = reserved_slices_ * bytes_of_a_slice[each];
+    const std::size_t wanted = std::min(round_up(end * bytes_of_a_slice[each], table_step), all);
+    if (tables_[each].grow_to(wanted) != os::placed::here) return false;
   }
+  return true;
+}
+
+bool space::allow_mixing() noexcept {
+  // Relaxed: only the table of a span's own slice is used, and the span came from the space.
+  if (may_mix_.load(std::memory_order_relaxed)) return true;
+  const std::lock_guard hold{lock_};
+  const std::size_t bytes = committed_slices_.load(std::memory_order_relaxed) * granules_of_a_slice;
+  if (granule_classes_table().grow_to(bytes) != os::placed::here) return false;
+  may_mix_.store(true, std::memory_order_relaxed);
   return true;
 }
 
@@ -152,7 +174,7 @@ bool space::pass_over(slice_index end) noexcept {
     slices_.skip(slice_bytes);
     mark_used(at, 1);
   }
-  committed_slices_.store(at, std::memory_order_release);
+  committed_slices_.store(at, std::memory_order_release); // as in commit_to
   return at > committed;
 }
 

@@ -1,5 +1,52 @@
 // A span: slices side by side that hold blocks of one class, or one large block. What the heap
 // knows of it lies apart from it, so that no overrun reaches it.
+//
+// The life of a slice. Its state is written in three places: its bit in the space's map of used
+// slices (slice_map), the member `use` of its record, and its byte in heap_map::classes. `free`
+// reads the byte only.
+//
+//   state       | bit | use    | byte        | the transition to it is made by
+//   ------------+-----+--------+-------------+-----------------------------------------------------
+//   free        | 0   | none   | no_class    | space::give, with the space's lock
+//   taken       | 1   | none   | no_class    | space::take, with the space's lock
+//   small       | 1   | small  | its class   | bin::make_span, with the bin's lock
+//   mixed       | 1   | mixed  | mixed_class | mixed_spans::adopt, with the locks of the bin and of
+//               |     |        |             | the mixed spans
+//   owned       | 1   | owned  | no_class    | owned_blocks::allocate, with the lock of its heap
+//   large       | 1   | large  | no_class    | make_large, without a lock: the slice was taken
+//   stocked     | 1   | none   | no_class    | large_stock::keep, with the lock of the stock
+//   inner slice | 1   | inside | its span's  | the maker of the span, before the first slice's
+//   in a purge  | 1   | none   | no_class    | space::purge_run, with the space's lock
+//   lost        | 1   | none   | no_class    | space::retire, space::pass_over; for ever
+//
+// A slice goes from free to taken to one of small, owned and large; from small to mixed; and from
+// each of them back to free. `free` and `taken` are told apart by the bit alone. An inner slice
+// keeps `inside` when it is freed, until it is the first slice of a span again: what a record says
+// is of an earlier life unless the bit, the byte or the first slice of its span confirms it.
+//
+// A span that has left its state is nobody's but the thread's that took it out of it. Small, mixed
+// and owned spans leave with their lock held. A large block leaves by a compare-exchange of `use`
+// (close_large): of two threads that free it, one gets it, and the other reports.
+//
+// Who reads without these locks, and why that is right:
+//
+// - `free` reads the byte of a block's slice, relaxed. The block was handed to this thread after
+//   the byte was written, and whatever handed it over (a lock, or the program's own means) orders
+//   the two. While the block is in use the byte changes at most from its class to mixed_class. A
+//   reader of the old byte puts the block into its cache as one of that class, which it is; the bin
+//   finds out that the span is mixed (next point) when the block leaves the cache.
+// - The bin's put_back reads `use`, acquire; the partner is the release in mixed_spans::adopt. It
+//   sees small or mixed: the span has a block in use, so it is not freed meanwhile.
+// - usable_bytes reads the byte, and then has an acquire fence; the partner is the release in
+//   space::set_class. It sees the classes of the blocks that adopt wrote down before.
+// - look_up (uncommon.cpp) reads `use`, acquire; the partners are the releases in make_large and
+//   owned_blocks::allocate. It sees the length and the owner. For a pointer that is not a block
+//   it may see any state, and reports.
+// - The clock reads the byte, relaxed, to learn whose lock it needs. bin::purge_pages reads it
+// again
+//   with that lock held: a bin writes the bytes of its spans with its lock only.
+// - space::record reads the count of committed slices, acquire; the partner is the release in
+//   space::commit_to, after the tables for them were mapped.
 #pragma once
 
 #include <array>
@@ -8,6 +55,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
@@ -17,7 +65,7 @@ inline constexpr std::size_t granules_of_a_slice = slice_bytes / granule_bytes;
 
 class owned_blocks;
 
-/// What a slice is used for.
+/// What a slice is used for: see the table above.
 enum class slice_use : std::uint8_t {
   none,   // free, or never used
   inside, // not the first slice of its span
@@ -32,33 +80,22 @@ enum class slice_use : std::uint8_t {
 class block_map {
  public:
   static constexpr std::uint32_t bits = granules_of_a_slice;
-
-  /// Some neighbouring bits, taken out to be looked at and set in a register.
-  class window {
-   public:
-    window() = default;
-    [[nodiscard]] bool holds(std::uint32_t block) const noexcept { return block / 64 == place_; }
-    [[nodiscard]] bool test(std::uint32_t block) const noexcept {
-      return (bits_ >> (block % 64) & 1) != 0;
-    }
-    void set(std::uint32_t block) noexcept { bits_ |= std::uint64_t{1} << (block % 64); }
-
-   private:
-    friend block_map;
-    window(std::uint32_t place, std::uint64_t taken) noexcept : place_{place}, bits_{taken} {}
-    std::uint32_t place_;
-    std::uint64_t bits_;
-  };
-
-  [[nodiscard]] window read(std::uint32_t block) const noexcept {
-    return {block / 64, words_[block / 64]};
-  }
-  void write(const window& back) noexcept { words_[back.place_] = back.bits_; }
+  static constexpr std::uint32_t word_bits = 64;
 
   void fill(std::uint32_t count) noexcept {
     const std::uint32_t whole = count / 64;
     for (std::uint32_t each = 0; each < whole; ++each) words_[each] = ~std::uint64_t{0};
     if (count % 64 != 0) words_[whole] = (std::uint64_t{1} << (count % 64)) - 1;
+  }
+  /// Returns: how many of the first `limit` bits are set.
+  [[nodiscard]] std::uint32_t count(std::uint32_t limit) const noexcept {
+    std::uint32_t set = 0;
+    for (std::uint32_t word = 0; word * 64 < limit; ++word) {
+      const std::uint32_t behind = limit - word * 64;
+      const std::uint64_t mask = behind < 64 ? (std::uint64_t{1} << behind) - 1 : ~std::uint64_t{0};
+      set += static_cast<std::uint32_t>(std::popcount(words_[word] & mask));
+    }
+    return set;
   }
   [[nodiscard]] bool test(std::uint32_t block) const noexcept {
     return (words_[block / 64] >> (block % 64) & 1) != 0;
@@ -69,6 +106,31 @@ class block_map {
   }
   void clear_run(std::uint32_t first, std::uint32_t count) noexcept {
     each_word(first, count, [](std::uint64_t& word, std::uint64_t mask) { word &= ~mask; });
+  }
+
+  /// Effects: sets bits of one word if none of them is set. Returns: whether that is so.
+  [[nodiscard]] bool set_if_clear(std::uint32_t word, std::uint64_t mask) noexcept {
+    if ((words_[word] & mask) != 0) return false;
+    words_[word] |= mask;
+    return true;
+  }
+
+  /// Effects: clears the lowest `count` set bits, and calls `take(first, length)` for runs that are
+  /// all of them, in order. Requires: as many are set.
+  template <class Take>
+  void take_lowest(std::uint32_t count, Take take) noexcept {
+    for (std::uint32_t word = 0; count > 0; ++word) {
+      std::uint64_t left = words_[word];
+      while (left != 0 && count > 0) {
+        const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
+        const auto run = static_cast<std::uint32_t>(std::countr_one(left >> bit));
+        const std::uint32_t length = run < count ? run : count;
+        left &= ~((~std::uint64_t{0} >> (64 - length)) << bit);
+        count -= length;
+        take(word * 64 + bit, length);
+      }
+      words_[word] = left;
+    }
   }
 
   // Always inlined: GCC takes a function that only prefetches for one without an effect, and
@@ -108,18 +170,43 @@ class block_map {
   std::array<std::uint64_t, bits / 64> words_;
 };
 
+/// A byte that one thread may read while another writes it, without an order.
+class relaxed_byte {
+ public:
+  void operator=(std::uint8_t value) noexcept { value_.store(value, std::memory_order_relaxed); }
+  operator std::uint8_t() const noexcept { return value_.load(std::memory_order_relaxed); }
+  /// Effects: changes it if it is still `from`.
+  void change(std::uint8_t from, std::uint8_t to) noexcept {
+    value_.compare_exchange_strong(from, to, std::memory_order_relaxed);
+  }
+
+ private:
+  std::atomic<std::uint8_t> value_;
+};
+
+/// What the clock knows of a span of small blocks. Blocks that come or go make it `touched`, with
+/// the lock of the span's bin. The clock's next look makes it `untouched`, and the one after that
+/// gives its free pages back (`in_purge`) and makes it `settled`, unless it was touched meanwhile.
+/// Settled spans are passed over, and no lock is taken for them.
+enum touch : std::uint8_t { untouched, touched, in_purge, settled };
+
 struct span {
   span* next; // in the list of its bin that holds spans about as full
   span* previous;
   std::atomic<slice_use> use;
-  std::uint8_t of;           // size_class
-  std::uint8_t fullness;     // which list it is in
-  std::uint8_t touched;      // blocks came or went since the clock looked last
+  std::uint8_t of; // size_class
+  union {
+    std::uint8_t fullness; // which list it is in
+    bool grows;            // large: it is small still, and counts among those that grow
+  };
+  relaxed_byte touched;      // of the clock: see `touch`
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
-  std::uint32_t searched;    // mixed: the next search for holes begins here
-  std::uint32_t longest_seen; // mixed: of the holes before that, in granules
-  std::uint32_t pieces;       // large: mappings that moved pages are, up to the next `mend`
+  std::uint16_t searched;    // mixed: the next search for holes begins here
+  std::uint16_t longest_seen; // mixed: of the holes before that, in granules
+  // Small and large: whose span it is; never changes meanwhile.
+  std::atomic<std::uint8_t> shard;
+  std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
     // large: what is behind these is not in use; at most `worth_purging_slices` (uncommon.cpp) of
@@ -128,6 +215,7 @@ struct span {
   };
   std::size_t bytes;   // large: usable
   owned_blocks* owner; // owned: whose
+  [[no_unique_address]] line_mark<shared::span_record> mark;
   block_map free_map;
 };
 

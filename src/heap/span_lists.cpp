@@ -3,28 +3,19 @@
 namespace heapwise::detail {
 
 void span_lists::place(span& moved, std::uint32_t blocks) noexcept {
-  const std::uint32_t used = blocks - moved.free_blocks;
-  const auto fitting =
-      moved.free_blocks == 0 ? unlisted : static_cast<std::uint8_t>(used * count / blocks);
+  const std::uint8_t fitting = list_of(moved, blocks);
   if (moved.fullness == fitting) return;
   remove(moved);
   moved.fullness = fitting;
   if (fitting == unlisted) return;
-  span*& head = heads_[fitting];
-  moved.previous = nullptr;
-  moved.next = head;
-  if (head != nullptr) head->previous = &moved;
-  head = &moved;
+  lists_[fitting].push(moved);
   occupied_ |= 1U << fitting;
 }
 
 void span_lists::remove(span& gone) noexcept {
   if (gone.fullness == unlisted) return;
-  span*& head = heads_[gone.fullness];
-  if (gone.previous != nullptr) gone.previous->next = gone.next;
-  if (gone.next != nullptr) gone.next->previous = gone.previous;
-  if (head == &gone) head = gone.next;
-  if (head == nullptr) occupied_ &= ~(1U << gone.fullness);
+  lists_[gone.fullness].remove(gone);
+  if (lists_[gone.fullness].first() == nullptr) occupied_ &= ~(1U << gone.fullness);
   gone.fullness = unlisted;
 }
 

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstdint>
 
+#include "heap/linked.hpp"
 #include "heap/span.hpp"
 
 namespace heapwise::detail {
@@ -17,17 +18,43 @@ class span_lists {
 
   /// Returns: the fullest span that has a free block, or nullptr.
   [[nodiscard]] span* fullest() const noexcept {
-    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::bit_width(occupied_)) - 1];
+    if (occupied_ == 0) return nullptr;
+    return lists_[static_cast<unsigned>(std::bit_width(occupied_)) - 1].first();
   }
   [[nodiscard]] span* emptiest() const noexcept {
-    return occupied_ == 0 ? nullptr : heads_[static_cast<unsigned>(std::countr_zero(occupied_))];
+    if (occupied_ == 0) return nullptr;
+    return lists_[static_cast<unsigned>(std::countr_zero(occupied_))].first();
+  }
+  /// Returns: the list where the span belongs.
+  [[nodiscard]] static std::uint8_t list_of(const span& some, std::uint32_t blocks) noexcept {
+    const std::uint32_t used = blocks - some.free_blocks;
+    return some.free_blocks == 0 ? unlisted : static_cast<std::uint8_t>(used * count / blocks);
+  }
+  /// Returns: whether the span has more free blocks than belong into its list.
+  [[nodiscard]] static bool is_too_empty(const span& listed, std::uint32_t blocks) noexcept {
+    return (blocks - listed.free_blocks) * count < listed.fullness * blocks;
   }
   /// Effects: puts the span where its free blocks say.
   void place(span& moved, std::uint32_t blocks) noexcept;
   void remove(span& gone) noexcept;
 
+  /// Returns: whether `holds(span, list)` is true of each span, and each is linked with its
+  /// neighbours. Complexity: all spans.
+  template <class Holds>
+  [[nodiscard]] bool all_of(Holds holds) const noexcept {
+    for (std::uint8_t list = 0; list < count; ++list) {
+      const span* previous = nullptr;
+      if ((occupied_ >> list & 1) != (lists_[list].first() != nullptr)) return false;
+      for (const span* each = lists_[list].first(); each != nullptr; each = each->next) {
+        if (each->previous != previous || !holds(*each, list)) return false;
+        previous = each;
+      }
+    }
+    return true;
+  }
+
  private:
-  std::array<span*, count> heads_{};
+  std::array<linked_list<span>, count> lists_;
   unsigned occupied_ = 0; // a bit for each list
 };
 

@@ -6,14 +6,16 @@
 #include <utility>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
+#include "heap/shards.hpp"
 #include "heap/space.hpp"
 #include "options/text.hpp"
 #include "os/mutex.hpp"
@@ -23,7 +25,8 @@ namespace heapwise::detail {
 
 namespace {
 
-constinit std::atomic<bool> started{false};
+// Read by every thread, on a line of its own: what is written often may lie beside it otherwise.
+alignas(cache_line_bytes) constinit std::atomic<bool> started{false};
 constinit os::mutex starting;
 constinit bool said_no_memory = false;
 constinit bool has_options = false; // written with `starting` locked
@@ -40,7 +43,8 @@ void before_fork() {
   if (!locks) return;
   lock_owned_heaps();
   lock_caches();
-  for (bin& each : the_bins) each.lock().lock();
+  lock_bins();
+  for (large_stock& each : the_large_stocks) each.lock().lock();
   the_mixed_spans.lock().lock();
   the_space.purging().lock();
   the_space.lock().lock();
@@ -53,7 +57,8 @@ void unlock_all() {
   the_space.lock().unlock();
   the_space.purging().unlock();
   the_mixed_spans.lock().unlock();
-  for (std::size_t each = the_bins.size(); each > 0; --each) the_bins[each - 1].lock().unlock();
+  for (large_stock& each : the_large_stocks) each.lock().unlock();
+  unlock_bins();
   unlock_caches();
   unlock_owned_heaps();
   starting.unlock();
@@ -95,14 +100,19 @@ bool start_locked() noexcept {
   }
   has_options = read_options();
   os::remember_processors();
+  if (has_options) choose_shards();
   watch_thread_exits();
+  // Release: pairs with the acquire in heap_has_started. The space and the options are set.
   started.store(true, std::memory_order_release);
   return true;
 }
 
 } // namespace
 
-bool heap_has_started() noexcept { return started.load(std::memory_order_acquire); }
+bool heap_has_started() noexcept {
+  // Acquire: pairs with the release in start_locked.
+  return started.load(std::memory_order_acquire);
+}
 
 bool start_heap() noexcept {
   if (heap_has_started()) return true;
@@ -125,6 +135,7 @@ void read_late_options() noexcept {
     const std::lock_guard hold{starting};
     if (!heap_has_started() || has_options) return;
     has_options = read_options();
+    if (has_options) choose_shards();
   }
   follow_options();
 }

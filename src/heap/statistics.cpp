@@ -1,11 +1,13 @@
 // What the heap knows of itself.
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
+#include "heap/sharing.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
@@ -27,11 +29,11 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   into->threads = thread_count();
   into->heaps = owned_heap_count();
   into->metadata_bytes = the_space.metadata_bytes();
-  into->cached_bytes = own_cached_bytes();
+  into->cached_bytes = own_cached_bytes() + stocked_large_bytes();
   into->spans = the_mixed_spans.count();
   into->free_bytes = the_mixed_spans.free_bytes();
   for (size_class of = 1; of <= class_count; ++of) {
-    const bin_figures figures = the_bins[of].figures(of);
+    const bin_figures figures = figures_of(of);
     into->spans += figures.spans;
     into->free_bytes += figures.free_blocks * class_table[of].bytes;
     into->cached_bytes += figures.stocked_blocks * class_table[of].bytes;
@@ -80,7 +82,7 @@ void write_row(const heapwise_malloc_statistics& from, const row& of) noexcept {
 }
 
 void write_class(size_class of) noexcept {
-  const bin_figures figures = the_bins[of].figures(of);
+  const bin_figures figures = figures_of(of);
   if (figures.spans == 0) return;
   const class_facts& facts = class_table[of];
   text line;
@@ -103,6 +105,7 @@ void heapwise_malloc_stats() {
   line.add("  block size     spans      blocks        free   in batches\n");
   line.write();
   for (size_class of = 1; of <= class_count; ++of) write_class(of);
+  if constexpr (counts_sharing) write_sharing();
   if (the_mixed_spans.count() == 0) return;
   line.clear();
   line.add("       mixed").add(the_mixed_spans.count(), 8);

@@ -1,6 +1,7 @@
 // Threads made by clone() alone. pthread_create takes locks of the C library that may be held by
 // the very thread that calls free, and so it cannot be called from there (docs/decisions/0030).
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <csignal>
@@ -66,6 +67,20 @@ void settle() noexcept {
 void remember_processors() noexcept {
   const errno_keeper keep;
   usual.bytes = ::syscall(SYS_sched_getaffinity, 0, sizeof usual.bits, usual.bits);
+}
+
+std::size_t processor_count() noexcept {
+  std::size_t count = 0;
+  for (const unsigned long word : usual.bits) {
+    count += static_cast<std::size_t>(std::popcount(word));
+  }
+  return usual.bytes > 0 ? count : 0;
+}
+
+std::size_t processor() noexcept {
+  const errno_keeper keep;
+  const int number = ::sched_getcpu(); // reads what the kernel wrote for the thread (rseq)
+  return number < 0 ? 0 : static_cast<std::size_t>(number);
 }
 
 #if HEAPWISE_BARE_THREADS

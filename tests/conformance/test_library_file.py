@@ -48,3 +48,13 @@ def test_B1_18_thread_storage_is_static(library: Path) -> None:
 def test_B1_18_is_never_unloaded(library: Path) -> None:
     """Its blocks outlive every dlclose."""
     assert flags(library, "DT_FLAGS_1") & DF_1_NODELETE
+
+
+def test_B1_18_needs_no_runtime_of_cpp(library: Path) -> None:
+    """A program in C would load it, with its memory and its start."""
+    with library.open("rb") as stream:
+        section = ELFFile(stream).get_section_by_name(".dynamic")
+        assert isinstance(section, DynamicSection)
+        needed = [str(vars(tag)["needed"]) for tag in section.iter_tags("DT_NEEDED")]
+    assert needed
+    assert not [name for name in needed if not name.startswith(("libc.", "ld-linux"))]

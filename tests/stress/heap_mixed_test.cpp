@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/mixed.hpp"

@@ -29,6 +29,12 @@ def test_storm_that_lasts(heap: Any, compiled: Any) -> None:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+def test_storm_among_shards(heap: Any, compiled: Any) -> None:
+    done = heap.run(compiled(HERE / "fork_storm.c"), "20", PATIENCE_S, timeout_s=120,
+                    HEAPWISE_MALLOC_SHARDS="2")
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 @pytest.mark.parametrize("call", ["fork", "_Fork"])
 def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     done = heap.run(compiled(HERE / "fork_in_handler.c"), call, "1500", timeout_s=60)

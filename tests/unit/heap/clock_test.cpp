@@ -122,6 +122,32 @@ TEST_CASE("what waits in the bins' stocks counts as free memory") {
   CHECK(how.exit_code == 0);
 }
 
+TEST_CASE("a span that was given back is passed over until blocks come or go") {
+  const contract::ending how = contract::in_child([] {
+    ::alarm(20);
+    the_options.purge_thread = true;
+    the_options.purge_delay_ms = 2;
+    constexpr std::size_t bytes = std::size_t{16} << 20;
+    const std::vector<void*> blocks = make_blocks(1024, bytes);
+    const auto free_some = [&](std::size_t number) { // of eight: two pages of each four stay
+      for (std::size_t at = 0; at < blocks.size(); ++at) {
+        if (at / 4 % 8 == number) heapwise_free(blocks[at]);
+      }
+    };
+    for (const std::size_t number : {0U, 2U, 4U, 6U}) free_some(number);
+    bring_everything_home();
+    wake_clock();
+    const span& home = the_space.span_at(blocks[blocks.size() / 2]);
+    while (home.touched != settled) std::this_thread::yield();
+    const std::uint64_t before = home.purged_pages;
+    free_some(3);
+    bring_everything_home();
+    while (home.touched != settled) wake_clock();
+    if (home.purged_pages == before) std::_Exit(1);
+  });
+  CHECK(how.exit_code == 0);
+}
+
 TEST_CASE("what lies in the caches of threads that ended counts as free memory") {
   const contract::ending how = contract::in_child([] {
     ::alarm(20);

@@ -37,7 +37,7 @@ bool is_taken(const char* name, const std::string& value, const Check& is_as_wan
 bool are_defaults(const options& now) {
   return !now.stats && now.invalid_free == when_invalid::abort && now.purge_thread &&
          now.purge_delay_ms == 500 && !now.abort_without_memory &&
-         now.limit_bytes == static_cast<std::size_t>(-1);
+         now.limit_bytes == static_cast<std::size_t>(-1) && now.shards == 0;
 }
 
 /// Whether the value is refused with this line, and changes nothing.
@@ -75,6 +75,10 @@ TEST_CASE("every value that there is") {
                  [](const options& now) { return now.limit_bytes == 3UL << 20; }));
   CHECK(is_taken("HEAPWISE_MALLOC_LIMIT_MIB", "17592186044415",
                  [](const options& now) { return now.limit_bytes == 17592186044415UL << 20; }));
+  CHECK(
+      is_taken("HEAPWISE_MALLOC_SHARDS", "1", [](const options& now) { return now.shards == 1; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_SHARDS", "32",
+                 [](const options& now) { return now.shards == 32; }));
 }
 
 TEST_CASE("values that there are not are refused, each with a line that says which there are") {
@@ -96,10 +100,16 @@ TEST_CASE("values that there are not are refused, each with a line that says whi
   }
 }
 
+TEST_CASE("there are 1 to 32 shards") {
+  for (const char* value : {"", "0", "-1", "33", "many"}) {
+    CHECK(is_refused("SHARDS", value, "no such value; it is ignored. Next: 1 to 32"));
+  }
+}
+
 TEST_CASE("options that there are not are refused") {
   constexpr const char* reason =
       "no such option; it is ignored. Next: STATS, INVALID_FREE, PURGE_THREAD, PURGE_DELAY_MS, "
-      "OUT_OF_MEMORY, LIMIT_MIB";
+      "OUT_OF_MEMORY, LIMIT_MIB, SHARDS";
   CHECK(is_refused("STAT", "1", reason));
   CHECK(is_refused("STATS2", "1", reason));
   CHECK(is_refused("stats", "1", reason));

@@ -22,6 +22,10 @@ class noted_map {
     map_.start(memory_.data(), slices);
   }
 
+  [[nodiscard]] bool is_sound() { return map_.is_sound(map_.slices()); }
+  /// Effects: makes a bit wrong, as an overrun would.
+  void damage(slice_index at) { memory_[at / 64] ^= std::uint64_t{1} << (at % 64); }
+
   slice_map& operator*() { return map_; }
   slice_map* operator->() { return &map_; }
 
@@ -98,6 +102,7 @@ TEST_CASE("a long random history: the place found is the lowest") {
       some.use(found, count);
       spans.emplace_back(found, count);
     }
+    if (step % 8 == 0) REQUIRE(some.is_sound());
     while (!spans.empty() && (found == slices || draw.below(2) == 0)) {
       std::swap(spans[draw.below(spans.size())], spans.back());
       auto& [first, length] = spans.back();
@@ -108,6 +113,19 @@ TEST_CASE("a long random history: the place found is the lowest") {
       if (draw.below(3) == 0) break;
     }
   }
+}
+
+TEST_CASE("a bit that changed by itself is noticed") {
+  noted_map some{slice_map::slices_of_a_group + 100};
+  some.use(0, 70);
+  some.use(slice_map::slices_of_a_group - 5, 10);
+  REQUIRE(some.is_sound());
+  for (const slice_index at : {slice_index{3}, slice_index{90}, slice_map::slices_of_a_group}) {
+    some.damage(at);
+    CHECK_FALSE(some.is_sound());
+    some.damage(at);
+  }
+  CHECK(some.is_sound());
 }
 
 TEST_CASE("a search does not look at holes that are too short") {

@@ -50,6 +50,8 @@ class a_space {
     the_heap_map.base = heap_.base;
     the_heap_map.granules = heap_.granules;
     the_heap_map.classes = heap_.classes;
+    // The next space may begin anywhere, and must not find these in its way.
+    os::unmap(made_.address_of(0), made_.committed_slices() * slice_bytes + os::page_bytes());
   }
   a_space(const a_space&) = delete;
   a_space& operator=(const a_space&) = delete;
@@ -229,6 +231,26 @@ TEST_CASE("more than is given back in one step goes back too, and only what is f
   CHECK(some.dirty() == 0);
 }
 
+TEST_CASE("what is freed or searched by parts is all of it") {
+  a_space some;
+  constexpr std::size_t count = 20'000;
+  const slice_index first = some.take(count);
+  for (std::size_t at = 0; at < count; at += 1000) *some->address_of(first + at) = std::byte{1};
+  const slice_index far = some.take(300'000); // more than one search looks at
+  some.give(first, 3);
+  CHECK(some.dirty() == count - 3);
+  CHECK(some->is_sound());
+  CHECK(some.take(count - 3) == first + 3); // one run
+  some->zero(*some.last, (count - 3) * slice_bytes);
+  for (std::size_t at = 1000; at < count; at += 1000) {
+    REQUIRE(*some->address_of(first + at) == std::byte{0});
+  }
+  some.give(first + 3, 0, true);
+  some.give(far, 299'000);
+  CHECK(some->purge(0) == 1000 * slice_bytes);
+  CHECK(some->is_sound());
+}
+
 TEST_CASE("slices become usable in steps, ahead of what is asked for") {
   a_space some;
   CHECK(some->committed_slices() == 0);
@@ -278,6 +300,45 @@ TEST_CASE("only what is used is mapped, as one mapping, however often the heap g
   CHECK(found.begin == reinterpret_cast<std::uintptr_t>(begin));
   CHECK(found.end ==
         reinterpret_cast<std::uintptr_t>(some->address_of(committed) + os::page_bytes()));
+}
+
+/// Returns: the bytes of addresses that the process uses.
+std::size_t mapped_bytes() {
+  std::size_t pages = 0;
+  std::ifstream{"/proc/self/statm"} >> pages;
+  return pages * os::page_bytes();
+}
+
+TEST_CASE("tables use few addresses until they are needed") {
+  const std::size_t before = mapped_bytes();
+  a_space some;
+  some.take(1);
+  std::byte* const first = some->begin_of(*some.last);
+  if (!maps_as_it_grows(*some)) return;
+  // A byte and two bits for each slice that there may be, and 4 MiB of slices.
+  CHECK(mapped_bytes() - before < (std::size_t{25} << 20) + slice_bytes);
+  CHECK(mapping_of(&some->granule_class(first)).end == 0);
+  some.take(200);
+  const std::size_t without = mapped_bytes();
+  REQUIRE(some->allow_mixing());
+  some->granule_class(some->begin_of(*some.last)).store(1);
+  const std::size_t classes = mapped_bytes() - without;
+  CHECK(classes >= some->committed_slices() * granules_of_a_slice);
+  CHECK(classes <= (some->committed_slices() + 1) * granules_of_a_slice);
+  some.take(some->committed_slices()); // the table grows with the heap from now on
+  some->granule_class(some->begin_of(*some.last)).store(1);
+  some.give(some->index_of(*some.last));
+  CHECK(some->purge(0) > 0);
+  CHECK(some->granule_class(some->address_of(some->committed_slices() - 2)).load() == 0);
+}
+
+TEST_CASE("the tables of bytes are usable far ahead of the slices") {
+  a_space some;
+  some.take(1);
+  const mapping classes = mapping_of(the_heap_map.classes);
+  CHECK(classes.end - classes.begin >= 65536);
+  some.take(65536 - 100); // 4 GiB
+  CHECK(mapping_of(the_heap_map.classes).end == classes.end);
 }
 
 TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {
@@ -404,6 +465,7 @@ TEST_CASE("a long random history agrees with notes taken slice by slice") {
       std::replace(expected.slices.begin(), expected.slices.end(), notes::dirty, notes::clean);
     }
     REQUIRE(some.used() == expected.count(notes::used));
+    if (step % 16 == 0) REQUIRE(some->is_sound());
     REQUIRE(some.dirty() == expected.count(notes::dirty));
   }
 }

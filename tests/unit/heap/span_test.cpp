@@ -40,6 +40,7 @@ TEST_CASE("fill sets as many bits as said and no other") {
     std::vector<bool> expected(bits);
     std::fill_n(expected.begin(), count, true);
     CHECK(equal(map, expected));
+    for (const std::uint32_t limit : edges) CHECK(map.count(limit) == std::min(limit, count));
   }
 }
 
@@ -88,24 +89,53 @@ TEST_CASE("find agrees with looking at one bit after the other, for random maps 
   }
 }
 
-TEST_CASE("a window holds the bits of its word, and writes back only these") {
+TEST_CASE("bits of a word are set only if none of them is set, and else nothing changes") {
   block_map map{};
-  map.set(63);
-  map.set(128);
-  block_map::window window = map.read(64);
-  CHECK(window.holds(64));
-  CHECK(window.holds(127));
-  CHECK_FALSE(window.holds(63));
-  CHECK_FALSE(window.holds(128));
-  CHECK_FALSE(window.test(64));
-  window.set(64);
-  window.set(127);
-  CHECK(window.test(64));
-  CHECK_FALSE(map.test(64)); // not before it is written
-  map.write(window);
+  map.set(64);
+  map.set(127);
   std::vector<bool> expected(bits);
-  for (const std::size_t at : {63U, 64U, 127U, 128U}) expected[at] = true;
+  expected[64] = expected[127] = true;
+  CHECK_FALSE(map.set_if_clear(1, 3));
+  CHECK_FALSE(map.set_if_clear(1, ~std::uint64_t{0}));
   CHECK(equal(map, expected));
+  CHECK(map.set_if_clear(1, 6));
+  CHECK(map.set_if_clear(2, ~std::uint64_t{0}));
+  expected[65] = expected[66] = true;
+  std::fill_n(expected.begin() + 128, 64, true);
+  CHECK(equal(map, expected));
+}
+
+TEST_CASE("the lowest bits are taken in runs, in order, and the others stay") {
+  stress::random draw{21};
+  for (int round = 0; round < 200; ++round) {
+    block_map map{};
+    std::vector<bool> expected(bits);
+    std::uint32_t set = 0;
+    const std::size_t runs = 1 + draw.below(60);
+    for (std::size_t run = 0; run < runs; ++run) {
+      const auto first = static_cast<std::uint32_t>(draw.below(bits));
+      const auto count = static_cast<std::uint32_t>(draw.below(std::min(150U, bits - first) + 1));
+      map.set_run(first, count);
+      std::fill_n(expected.begin() + first, count, true);
+    }
+    set = static_cast<std::uint32_t>(std::count(expected.begin(), expected.end(), true));
+    const auto wanted = static_cast<std::uint32_t>(draw.below(set + 1));
+    std::uint32_t taken = 0;
+    std::uint32_t behind = 0;
+    map.take_lowest(wanted, [&](std::uint32_t first, std::uint32_t length) {
+      REQUIRE(length > 0);
+      REQUIRE(std::find(expected.begin() + behind, expected.begin() + first, true) ==
+              expected.begin() + first);
+      for (std::uint32_t at = first; at < first + length; ++at) {
+        REQUIRE(expected[at]);
+        expected[at] = false;
+      }
+      behind = first + length;
+      taken += length;
+    });
+    CHECK(taken == wanted);
+    CHECK(equal(map, expected));
+  }
 }
 
 TEST_CASE("the bits of pages") {

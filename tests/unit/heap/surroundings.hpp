@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "heap/batches.hpp"
-#include "heap/bin.hpp"
+#include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
@@ -47,37 +47,37 @@ inline void bring_everything_home() {
 /// A batch of one class that is nobody's: what a bin gives it stays here.
 class lone_batch {
  public:
-  explicit lone_batch(size_class of) : of_{of}, written_on_{new_batch(of)} {
-    if (written_on_ == nullptr) std::abort();
+  explicit lone_batch(size_class of) : of_{of}, batch_{new_batch(of)} {
+    if (batch_ == nullptr) std::abort();
   }
   lone_batch(const lone_batch&) = delete;
   lone_batch& operator=(const lone_batch&) = delete;
-  ~lone_batch() { delete_batch(written_on_, of_); }
+  ~lone_batch() { delete_batch(batch_, of_); }
 
   /// Requires: it is empty.
   [[nodiscard]] bool refill(bin& from) {
-    blocks_ = from.refill(written_on_, of_);
+    blocks_ = from.refill(batch_, of_);
     return blocks_ > 0;
   }
   /// Effects: hands a whole batch to the bin.
   void flush(bin& to, std::byte* const* blocks) {
-    std::copy_n(blocks, class_table[of_].batch, written_on_->blocks());
-    to.flush(written_on_, of_);
-    if (written_on_->bottom != nullptr) std::abort();
+    std::copy_n(blocks, class_table[of_].batch, batch_->blocks());
+    to.flush(batch_, of_);
+    if (batch_->bottom != nullptr) std::abort();
     blocks_ = 0;
   }
   /// Returns: the blocks in the order in which malloc would hand them out.
   std::vector<std::byte*> take_all() {
-    std::vector<std::byte*> taken(written_on_->blocks(), written_on_->blocks() + blocks_);
+    std::vector<std::byte*> taken(batch_->blocks(), batch_->blocks() + blocks_);
     std::reverse(taken.begin(), taken.end());
     blocks_ = 0;
     return taken;
   }
-  [[nodiscard]] const batch* paper() const { return written_on_; }
+  [[nodiscard]] const batch* memory() const { return batch_; }
 
  private:
   size_class of_;
-  batch* written_on_;
+  batch* batch_;
   std::uint32_t blocks_ = 0;
 };
 

@@ -202,6 +202,60 @@ struct walled_block {
   }
 };
 
+/// Effects: grows a block by halves from 16 bytes to a slice. Returns: how often it moved when it
+/// was larger than a page.
+int moves_while_growing(std::byte*& block) {
+  int moves = 0;
+  std::size_t size = 16;
+  block = static_cast<std::byte*>(heapwise_malloc(size));
+  std::memset(block, 5, size);
+  while (size < slice_bytes) {
+    const std::size_t more = std::min(size + size / 2, slice_bytes);
+    auto* const grown = static_cast<std::byte*>(heapwise_realloc(block, more));
+    REQUIRE(grown != nullptr);
+    REQUIRE(all_are(grown, size, 5));
+    std::memset(grown + size, 5, more - size);
+    if (size > 4096 && grown != block) ++moves;
+    block = grown;
+    size = more;
+  }
+  return moves;
+}
+
+TEST_CASE("a small block that grows is copied only while it is short") {
+  start_without_clock();
+  for (int life = 0; life < 100; ++life) {
+    std::byte* block = nullptr;
+    CHECK(moves_while_growing(block) <= 1);
+    heapwise_free(block);
+  }
+}
+
+TEST_CASE("few small blocks that grow have slices of their own, and all of them come back") {
+  start_without_clock();
+  constexpr std::size_t count = 500;
+  const std::size_t used = the_space.used_bytes();
+  const large_figures before = count_large();
+  for (int life = 0; life < 3; ++life) {
+    std::vector<void*> blocks;
+    for (std::size_t i = 0; i < count; ++i) {
+      blocks.push_back(heapwise_realloc(heapwise_malloc(3000), 5000));
+    }
+    const std::size_t large = count_large().blocks - before.blocks;
+    CHECK(large >= 1);
+    CHECK(large <= std::max(std::size_t{1}, the_space.used_bytes() / slice_bytes / 64));
+    for (void*& each : blocks) each = heapwise_realloc(each, 1000); // small again
+    CHECK(count_large().blocks == before.blocks);
+    for (void* each : blocks) heapwise_free(each);
+  }
+  bring_everything_home();
+  CHECK(count_large().bytes == before.bytes);
+  CHECK(the_space.used_bytes() <= used + 4 * max_span_slices * slice_bytes); // spare spans
+  std::byte* block = nullptr;
+  CHECK(moves_while_growing(block) <= 1); // none of them counts any more
+  heapwise_free(block);
+}
+
 TEST_CASE("a block that moves many times has its contents, and leaves no pieces behind") {
   const std::size_t before = count_pieces();
   {

@@ -1,0 +1,163 @@
+// From spans to caches.
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "heap/bin.hpp"
+#include "heap/bin_change.hpp"
+#include "heap/mixed.hpp"
+#include "heap/mixing.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+/// With this part of a batch from holes a thread is content.
+constexpr std::uint32_t enough_part = 4;
+
+// A span that becomes a mixed one costs some 10 us, and the locks of two bins are held meanwhile.
+constexpr int most_mixed_at_once = 4;
+
+/// Effects: pages that were given back are in use again, because these blocks are.
+void use_pages(span& home, std::uint32_t first, std::uint32_t count, size_class of) noexcept {
+  const auto page_shift = static_cast<unsigned>(std::countr_zero(os::page_bytes()));
+  const std::size_t bytes = class_table[of].bytes;
+  const std::size_t begin = first * bytes >> page_shift;
+  const std::size_t end = ((first + count) * bytes - 1) >> page_shift;
+  home.purged_pages &= ~page_bits(begin, end - begin + 1);
+}
+
+} // namespace
+
+span* bin::make_span(size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  bool clean = false;
+  span* const made = the_space.take(facts.slices, 1, clean);
+  if (made == nullptr) return nullptr;
+  for (std::uint32_t each = 1; each < facts.slices; ++each) {
+    made[each].slices = each;
+    made[each].use.store(slice_use::inside, std::memory_order_relaxed);
+  }
+  const std::size_t pages = facts.slices * slice_bytes / os::page_bytes();
+  made->of = static_cast<std::uint8_t>(of);
+  made->fullness = span_lists::unlisted;
+  made->free_blocks = facts.blocks;
+  made->purged_pages = clean ? page_bits(0, pages) : 0;
+  made->touched = 1;
+  made->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
+  made->free_map.fill(facts.blocks);
+  // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
+  // is free, by a thread that has not seen anything of the span.
+  made->use.store(slice_use::small, std::memory_order_release);
+  the_space.set_class(*made, of);
+  lists_.place(*made, facts.blocks);
+  ++spans_;
+  add_free(facts.blocks);
+  return made;
+}
+
+std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted,
+                               size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  std::byte* const begin = the_space.begin_of(from);
+  expects(from.of == of && from.free_blocks > 0, "the span has free blocks of the class");
+  if (&from == spare_) spare_ = nullptr;
+  from.touched = 1;
+  from.mark.written();
+  const std::uint32_t count = std::min(wanted, from.free_blocks);
+  std::byte** slot = top + count;
+  from.free_map.take_lowest(count, [&](std::uint32_t first, std::uint32_t length) {
+    std::byte* block = begin + std::size_t{first} * facts.bytes;
+    for (std::byte** const end = slot - length; slot != end; block += facts.bytes) *--slot = block;
+    if (from.purged_pages != 0) use_pages(from, first, length, of);
+  });
+  from.free_blocks -= count;
+  add_free(-static_cast<std::ptrdiff_t>(count));
+  lists_.place(from, facts.blocks);
+  return count;
+}
+
+std::uint32_t bin::take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept {
+  std::uint32_t taken = 0;
+  while (taken < wanted) {
+    span* const from = lists_.fullest();
+    if (from == nullptr) break;
+    taken += take_blocks(*from, top + taken, wanted - taken, of);
+  }
+  return taken;
+}
+
+std::uint32_t bin::refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept {
+  const std::uint32_t wanted = class_table[of].batch;
+  if (!stock_.is_empty()) {
+    ++refills_;
+    empty_batches_.push(*std::exchange(loaded, take_stocked()));
+    loaded->mark.written();
+    lock_.unlock();
+    count_stocked(-1, of);
+    return wanted;
+  }
+  const change ongoing{*this, of, std::adopt_lock};
+  std::byte** const bottom = loaded->blocks();
+  std::uint32_t taken = take_from_spans(bottom, wanted, of);
+  if (taken > 0 || may_grow) ++refills_;
+  if (taken > 0 || !may_grow) return taken;
+  taken = take_from_holes(bottom, of);
+  if (taken == 0 && make_span(of) == nullptr) return 0;
+  return taken + take_from_spans(bottom + taken, wanted - taken, of);
+}
+
+std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
+  lock_.lock();
+  return refill_locked(loaded, of, true);
+}
+
+std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept {
+  if (may_wait) {
+    lock_.lock();
+  } else if (!lock_.try_lock()) {
+    return 0;
+  }
+  return refill_locked(loaded, of, false);
+}
+
+std::uint32_t bin::take_from_holes(std::byte** top, size_class of) noexcept {
+  const std::uint32_t wanted = class_table[of].batch;
+  std::uint32_t taken = the_mixed_spans.take(top, wanted, of);
+  for (int mixed = 0; mixed < most_mixed_at_once && taken < wanted / enough_part; ++mixed) {
+    if (!sparse_enough() || !mix_sparsest(of)) break;
+    const std::uint32_t more = the_mixed_spans.take(top, wanted - taken, of);
+    if (more == 0) break; // the hole is not aligned, or another thread was quicker
+    taken += more;
+  }
+  return taken;
+}
+
+void* bin::take_one(size_class of) noexcept {
+  std::byte* block = nullptr;
+  batch* unpacked = nullptr;
+  do {
+    if (unpacked != nullptr) { // before a new span is made
+      put_back(unpacked->blocks(), class_table[of].batch, of);
+      delete_batch(std::exchange(unpacked, nullptr), of);
+    }
+    const change ongoing{*this, of};
+    span* from = lists_.fullest();
+    if (from == nullptr && !stock_.is_empty()) {
+      unpacked = take_stocked();
+      continue;
+    }
+    if (from == nullptr) from = make_span(of);
+    std::byte** top = &block;
+    if (from != nullptr) {
+      take_blocks(*from, top, 1, of);
+    } else { // holes do not need a new span
+      static_cast<void>(the_mixed_spans.take(top, 1, of));
+    }
+  } while (unpacked != nullptr);
+  return block;
+}
+
+} // namespace heapwise::detail

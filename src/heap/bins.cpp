@@ -1,0 +1,142 @@
+#include "heap/bins.hpp"
+
+#include <algorithm>
+#include <ranges>
+#include <span>
+
+#include "heap/space.hpp"
+
+namespace heapwise::detail {
+
+constinit std::array<bins, most_shards> all_bins;
+constinit std::array<bin_sums, most_shards> the_bin_sums;
+
+namespace {
+
+/// A shard helps out others if this many bytes of a class are free in its bin.
+constexpr std::size_t plenty_bytes = std::size_t{256} << 10;
+
+std::span<bins> bins_in_use() noexcept { return std::span{all_bins}.first(shard_count()); }
+
+template <class Action>
+void each_bin(Action action) noexcept {
+  for (bins& shard : bins_in_use()) {
+    for (size_class of = 1; of <= class_count; ++of) action(shard[of], of);
+  }
+}
+
+bool has_plenty(const bin& asked, size_class of) noexcept {
+  const class_facts& facts = class_table[of];
+  const std::size_t blocks = asked.free_blocks() + asked.stocked() * std::size_t{facts.batch};
+  return blocks * facts.bytes >= plenty_bytes;
+}
+
+std::uint32_t refill_from_others(std::size_t own, batch*& loaded, size_class of) noexcept {
+  const std::size_t count = shard_count();
+  for (std::size_t distance = 1; distance < count; ++distance) {
+    bin& other = all_bins[(own + distance) % count][of];
+    if (!has_plenty(other, of)) continue;
+    if (const std::uint32_t blocks = other.refill_if_free(loaded, of, false)) return blocks;
+  }
+  return 0;
+}
+
+template <auto member>
+std::size_t sum() noexcept {
+  std::size_t total = 0;
+  for (const bin_sums& each : std::span{the_bin_sums}.first(shard_count())) {
+    total += (each.*member).load(std::memory_order_relaxed);
+  }
+  return total;
+}
+
+} // namespace
+
+std::size_t free_bytes_in_spans() noexcept { return sum<&bin_sums::free_bytes>(); }
+
+std::size_t stocked_bytes() noexcept { return sum<&bin_sums::stocked_bytes>(); }
+
+std::uint32_t refill_batch(batch*& loaded, size_class of) noexcept {
+  if (shard_count() == 1) return the_bins[of].refill(loaded, of);
+  const std::size_t own = own_shard();
+  bin& nearest = all_bins[own][of];
+  if (const std::uint32_t blocks = nearest.refill_if_free(loaded, of, true)) return blocks;
+  if (const std::uint32_t blocks = refill_from_others(own, loaded, of)) return blocks;
+  return nearest.refill(loaded, of);
+}
+
+void flush_batch(batch*& full, size_class of) noexcept {
+  if (shard_count() == 1) return the_bins[of].flush(full, of);
+  bin& nearest = all_bins[own_shard()][of];
+  if (nearest.stock(full, of)) return;
+  // Most of its blocks come from the shard that the first one comes from.
+  const span* const home = the_space.find_span(full->blocks()[0]);
+  bin& origin = home == nullptr ? nearest : bin_of(*home, of);
+  origin.flush(full, of);
+}
+
+void put_back_blocks(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
+  if (count == 0) return;
+  const span* const home = the_space.find_span(blocks[0]);
+  bin& origin = home == nullptr ? the_bins[of] : bin_of(*home, of);
+  origin.put_back(blocks, count, of);
+}
+
+void* take_one_block(size_class of) noexcept { return all_bins[own_shard()][of].take_one(of); }
+
+void trim_bins() noexcept {
+  each_bin([](bin& each, size_class of) { each.trim(of); });
+}
+
+void drop_spares() noexcept {
+  each_bin([](bin& each, size_class of) { each.drop_spare(of); });
+}
+
+bool may_look_at_all() noexcept {
+  const std::size_t count = shard_count();
+  if (count == 1) return true;
+  // Relaxed, and not one read-modify-write: a count that is lost does no harm.
+  std::atomic<std::uint32_t>& flushes = the_bin_sums[own_shard()].flushes;
+  const std::uint32_t so_far = flushes.load(std::memory_order_relaxed) + 1;
+  flushes.store(so_far, std::memory_order_relaxed);
+  return so_far % count == 0;
+}
+
+bin_figures figures_of(size_class of) noexcept {
+  bin_figures total;
+  for (bins& shard : bins_in_use()) {
+    const bin_figures more = shard[of].figures(of);
+    total.spans += more.spans;
+    total.free_blocks += more.free_blocks;
+    total.stocked_blocks += more.stocked_blocks;
+    total.refills += more.refills;
+    total.flushes += more.flushes;
+  }
+  return total;
+}
+
+bin& bin_of(const span& home, size_class of) noexcept {
+  // Relaxed: who has a block of a span has seen whose span it is. For others it is a guess, which
+  // the bin checks.
+  return all_bins[home.shard.load(std::memory_order_relaxed)][of];
+}
+
+void prepare_bins(std::size_t shards) noexcept {
+  for (std::size_t shard = shard_count(); shard < shards; ++shard) {
+    for (bin& each : all_bins[shard]) each.belong_to(static_cast<std::uint8_t>(shard));
+  }
+}
+
+void lock_bins() noexcept {
+  for (bins& shard : bins_in_use()) {
+    for (bin& each : shard) each.lock().lock();
+  }
+}
+
+void unlock_bins() noexcept {
+  for (bins& shard : std::views::reverse(bins_in_use())) {
+    for (bin& each : std::views::reverse(shard)) each.lock().unlock();
+  }
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,65 @@
+// Large blocks of few slices that were freed. The next request for as many slices takes one of
+// them, and asks the space for nothing: that has one lock for the whole process.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "heap/linked.hpp"
+#include "heap/shards.hpp"
+#include "heap/sharing.hpp"
+#include "heap/span.hpp"
+#include "heapwise/detail/config.hpp"
+
+namespace heapwise::detail {
+
+/// To the space their slices are in use. Thread safety: all.
+class alignas(cache_line_bytes) large_stock {
+ public:
+  /// Longer blocks are not kept: to touch them costs more than any lock.
+  static constexpr std::size_t most_slices = 16;
+
+  /// Returns: a span of so many slices that `keep` was given, or nullptr. Its pages hold anything.
+  /// Requires: 0 < slices <= most_slices.
+  [[nodiscard]] span* take(std::size_t slices) noexcept;
+
+  /// Effects: keeps a span whose block was freed, if there is room. Returns: whether it did.
+  /// Requires: at most most_slices, none of them a piece (span::pieces).
+  [[nodiscard]] bool keep(span& freed) noexcept;
+
+  /// Effects: gives to the space what nobody needed since the last call.
+  void trim() noexcept;
+
+  /// Returns: the bytes of all that is kept.
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return kept_.load(std::memory_order_relaxed) * slice_bytes;
+  }
+
+  /// Taken around a fork. Order: no other lock is taken while it is held.
+  heap_mutex<shared::large_stock>& lock() noexcept { return lock_; }
+
+ private:
+  /// Of all lengths together. A few buffers for each processor of the shard.
+  static constexpr std::uint32_t most_kept = 32;
+
+  [[nodiscard]] span* pop(std::size_t slices) noexcept;
+  [[nodiscard]] span* take_unneeded() noexcept;
+
+  heap_mutex<shared::large_stock> lock_;
+  std::atomic<std::uint32_t> kept_{0};                // slices; written under the lock
+  std::uint32_t least_kept_ = 0;                      // since the last trim
+  std::array<linked_stack<span>, most_slices> spans_; // by their slices
+};
+
+static_assert(sizeof(large_stock) % cache_line_bytes == 0, "no two stocks share a line");
+
+/// One for each shard. Empty ones if there is one shard only.
+extern std::array<large_stock, most_shards> the_large_stocks;
+
+/// Effects: trims all.
+void trim_large_stocks() noexcept;
+
+[[nodiscard]] std::size_t stocked_large_bytes() noexcept;
+
+} // namespace heapwise::detail
