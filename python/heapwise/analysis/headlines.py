@@ -21,10 +21,12 @@ QUANTILE_WORDS = ("p50", "p9", "max")
 
 SCENARIOS = ("pool/bulk", "pool/interleaved", "pool/concurrent", "pool/up_and_down",
          "pool/producer_consumer")
-"""The scenarios of the published reports on pools, and two that belong to them. The goals speak of all others."""
+"""Those of the published reports on pools, and two that belong to them. The goals speak of all
+others."""
 
 SHOWN: dict[str, Setting] = {"touch": "write", "block_size": 64}
-"""Where an experiment has several values, the one that the published reports have. Tables have all."""
+"""Where an experiment has several values, the one that the published reports have. Tables have
+all."""
 
 
 def headlines(evidence: Evidence) -> list[str]:
