@@ -371,7 +371,8 @@ std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched)
   // The slice may have gone to another class meanwhile, under whose lock its record is written now.
   // Relaxed: this class is written and taken away under this lock only, so it is either the bin's
   // span, and all of its record is seen, or another class is read.
-  if (the_heap_map.classes[the_space.index_of(of_span)].load(std::memory_order_relaxed) != of) {
+  if (the_heap_map.class_of_slice(the_space.index_of(of_span)).load(std::memory_order_relaxed) !=
+      of) {
     return 0;
   }
   if (of_span.use.load(std::memory_order_relaxed) != slice_use::small) return 0; // an inner slice

@@ -208,9 +208,9 @@ void abandon(void* abandoned) {
 
 } // namespace
 
-inline namespace layout_1 {
+inline namespace layout_2 {
 __thread heap_cache* current_cache = &no_cache;
-} // namespace layout_1
+} // namespace layout_2
 
 void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
 
@@ -318,9 +318,10 @@ void make_room(heap_cache& cache, size_class of) noexcept {
 
 } // namespace
 
-inline namespace layout_1 {
+inline namespace layout_2 {
 
-void* refill(size_class of) noexcept {
+void* refill(std::size_t wanted) noexcept {
+  const auto of = static_cast<size_class>(wanted);
   heap_cache* const cache = own_cache();
   if (cache == nullptr || !have_batch(*cache, of)) return allocate_uncached(of);
   if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
@@ -347,6 +348,6 @@ void release_slowly(void* block) noexcept {
   *cache->tops[of]++ = static_cast<std::byte*>(block);
 }
 
-} // namespace layout_1
+} // namespace layout_2
 
 } // namespace heapwise::detail

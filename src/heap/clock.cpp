@@ -62,7 +62,7 @@ std::size_t free_now() noexcept {
 std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
-    const size_class of = the_heap_map.classes[at].load(std::memory_order_relaxed);
+    const size_class of = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
     if (of == no_class) continue;
     span& slice = *the_space.record(at);
     purged += of == mixed_class ? the_mixed_spans.purge_pages(slice, even_if_touched)

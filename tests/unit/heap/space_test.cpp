@@ -46,11 +46,7 @@ mapping mapping_of(const void* address) {
 class a_space {
  public:
   a_space() { REQUIRE(made_.start()); }
-  ~a_space() {
-    the_heap_map.base = heap_.base;
-    the_heap_map.granules = heap_.granules;
-    the_heap_map.classes = heap_.classes;
-  }
+  ~a_space() { the_heap_map = heap_; }
   a_space(const a_space&) = delete;
   a_space& operator=(const a_space&) = delete;
 
@@ -75,9 +71,7 @@ class a_space {
   bool was_clean = false;
 
  private:
-  heap_map heap_{.base = the_heap_map.base,
-                 .granules = the_heap_map.granules,
-                 .classes = the_heap_map.classes};
+  heap_map heap_ = the_heap_map;
   space made_;
 };
 
