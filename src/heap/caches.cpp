@@ -1,5 +1,6 @@
 #include "heap/caches.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -54,8 +55,53 @@ constinit idle_caches idle;
 /// Without it, caches of threads that end are lost.
 constinit bool ends_are_told = false;
 
-bool has_batch(const heap_cache& cache, size_class of) noexcept {
+/// The cache of a thread, with a short stack for each class in the same page. A class begins with
+/// that one, and gets a batch when it has needed its bin a few times. So a thread that does little
+/// has one page of addresses, and few free blocks.
+struct thread_cache : heap_cache {
+  static constexpr std::size_t page_bytes = 4096;
+  static constexpr std::size_t places =
+      (page_bytes - sizeof(heap_cache) - class_slots - cache_line_bytes) /
+          (class_slots * sizeof(std::byte*)) -
+      1;
+  static constexpr std::uint8_t grown = 0xff; // has a batch
+
+  struct short_stack {
+    std::byte* bottom; // nullptr, as batch::bottom
+    std::byte* blocks[places];
+  };
+  std::uint8_t bin_calls[class_slots]; // since the short stack is used; or `grown`
+  short_stack stacks[class_slots];
+};
+static_assert(sizeof(thread_cache) <= thread_cache::page_bytes && thread_cache::places >= 2);
+
+thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
+
+/// Returns: how many places of the short stack may be used. Larger blocks have fewer.
+constexpr std::size_t most_places(size_class of) noexcept {
+  constexpr std::size_t most_waiting_bytes = 2048;
+  const class_facts& facts = class_table[of];
+  return std::clamp(most_waiting_bytes / facts.bytes, std::size_t{1},
+                    std::min<std::size_t>(thread_cache::places, facts.batch));
+}
+
+/// Returns: how often a class with a short stack may need its bin. More often for larger blocks:
+/// each of them that waits costs memory, and its user has more to do with it.
+constexpr std::size_t most_bin_calls(size_class of) noexcept {
+  constexpr std::size_t calls_of_all = 16;
+  constexpr std::size_t bytes_for_a_call = 256;
+  constexpr std::size_t most_of_bytes = 32;
+  return calls_of_all +
+         std::min(most_of_bytes, std::size_t{class_table[of].bytes} / bytes_for_a_call);
+}
+static_assert(most_bin_calls(class_count) < thread_cache::grown);
+
+bool has_stack(const heap_cache& cache, size_class of) noexcept {
   return cache.ends[of] != no_room;
+}
+
+bool has_batch(heap_cache& cache, size_class of) noexcept {
+  return all_of(cache).bin_calls[of] == thread_cache::grown;
 }
 
 /// Requires: there is one.
@@ -66,6 +112,15 @@ batch* batch_of(const heap_cache& cache, size_class of) noexcept {
 void load(heap_cache& cache, size_class of, batch* loaded, std::uint32_t blocks) noexcept {
   cache.tops[of] = loaded->blocks() + blocks;
   cache.ends[of] = loaded->blocks() + class_table[of].batch;
+}
+
+/// Requires: there is a stack. Returns: where its lowest block is, or comes to be.
+std::byte** begin_of_stack(heap_cache& cache, size_class of) noexcept {
+  return has_batch(cache, of) ? batch_of(cache, of)->blocks() : all_of(cache).stacks[of].blocks;
+}
+
+std::size_t height_of_stack(heap_cache& cache, size_class of) noexcept {
+  return static_cast<std::size_t>(cache.tops[of] - begin_of_stack(cache, of));
 }
 
 /// Requires: the batch in use is as full as the spare one is empty, or the other way round.
@@ -96,11 +151,11 @@ void release_uncached(void* block, size_class of) noexcept {
 
 void empty(heap_cache& cache, size_class of) noexcept {
   if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) release_uncached(hot, of);
-  if (has_batch(cache, of)) {
-    batch* const used = batch_of(cache, of);
-    put_back(used->blocks(), static_cast<std::size_t>(cache.tops[of] - used->blocks()), of);
-    delete_batch(used, of);
+  if (has_stack(cache, of)) {
+    put_back(begin_of_stack(cache, of), height_of_stack(cache, of), of);
+    if (has_batch(cache, of)) delete_batch(batch_of(cache, of), of);
     cache.tops[of] = cache.ends[of] = no_room;
+    all_of(cache).bin_calls[of] = 0;
   }
   if (batch* const spare = std::exchange(cache.spares[of], nullptr)) {
     if (std::exchange(cache.spare_is_full[of], false)) {
@@ -114,14 +169,12 @@ void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= mixed_class; ++of) empty(cache, of);
 }
 
-std::size_t cached_bytes(const heap_cache& cache) noexcept {
+std::size_t cached_bytes(heap_cache& cache) noexcept {
   std::size_t bytes = 0;
   for (size_class of = 1; of <= class_count; ++of) {
     const class_facts& facts = class_table[of];
     std::size_t blocks = cache.spare_is_full[of] ? facts.batch : 0;
-    if (has_batch(cache, of)) {
-      blocks += static_cast<std::size_t>(cache.tops[of] - batch_of(cache, of)->blocks());
-    }
+    if (has_stack(cache, of)) blocks += height_of_stack(cache, of);
     bytes += blocks * facts.bytes;
   }
   return bytes;
@@ -129,14 +182,14 @@ std::size_t cached_bytes(const heap_cache& cache) noexcept {
 
 std::size_t pages_of_a_cache() noexcept {
   const std::size_t page = os::page_bytes();
-  return (sizeof(heap_cache) + page - 1) / page * page;
+  return (sizeof(thread_cache) + page - 1) / page * page;
 }
 
 /// Returns: a cache that was never used, or nullptr.
 heap_cache* make_cache() noexcept {
   void* const memory = os::map(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
-  auto* const made = new (memory) heap_cache{no_cache};
+  auto* const made = new (memory) thread_cache{no_cache, {}, {}};
   made->map = the_heap_map;
   return made;
 }
@@ -262,7 +315,10 @@ std::size_t idle_cache_count() noexcept {
 
 std::size_t idle_cached_bytes() noexcept { return idle.bytes.load(std::memory_order_relaxed); }
 
-std::size_t own_cached_bytes() noexcept { return cached_bytes(*current_cache); }
+std::size_t own_cached_bytes() noexcept {
+  heap_cache* const cache = current_cache;
+  return cache == &no_cache || cache == &no_later_cache ? 0 : cached_bytes(*cache);
+}
 
 void lock_caches() noexcept { idle.lock.lock(); }
 void unlock_caches() noexcept { idle.lock.unlock(); }
@@ -279,9 +335,49 @@ HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   return block != nullptr ? block : no_memory();
 }
 
-/// Effects: sees to it that the batch in use has a block. Requires: it has none, but there is one.
+/// Effects: from now on the class has a batch, with the blocks of its short stack.
+/// Returns: whether there was memory.
+bool grow(heap_cache& cache, size_class of) noexcept {
+  batch* const made = new_batch(of);
+  if (made == nullptr) return false;
+  const std::size_t blocks = has_stack(cache, of) ? height_of_stack(cache, of) : 0;
+  std::copy_n(all_of(cache).stacks[of].blocks, blocks, made->blocks());
+  all_of(cache).bin_calls[of] = thread_cache::grown;
+  load(cache, of, made, static_cast<std::uint32_t>(blocks));
+  return true;
+}
+
+/// Effects: counts a call of the bin. The short stack has one place more, or the class has a batch
+/// from now on. Requires: a short stack.
+void count_bin_call(heap_cache& cache, size_class of) noexcept {
+  std::uint8_t& calls = all_of(cache).bin_calls[of];
+  if (calls == most_bin_calls(of)) {
+    static_cast<void>(grow(cache, of)); // without memory all remains as it is
+    return;
+  }
+  ++calls;
+  cache.ends[of] = all_of(cache).stacks[of].blocks + std::min<std::size_t>(calls, most_places(of));
+}
+
+/// Effects: fills the short stack, the lowest block on top. Requires: it is empty.
+/// Returns: whether there was memory for a block.
+bool fill_short(heap_cache& cache, size_class of) noexcept {
+  std::byte** const begin = begin_of_stack(cache, of);
+  std::byte**& top = cache.tops[of];
+  while (top != cache.ends[of]) {
+    auto* const block = static_cast<std::byte*>(the_bins[of].take_one(of));
+    if (block == nullptr) break;
+    *top++ = block;
+  }
+  std::reverse(begin, top);
+  return top != begin;
+}
+
+/// Effects: sees to it that the stack has a block. Requires: it has none.
 /// Returns: whether there was memory.
 bool fill(heap_cache& cache, size_class of) noexcept {
+  if (!has_batch(cache, of)) count_bin_call(cache, of);
+  if (!has_batch(cache, of)) return fill_short(cache, of);
   if (cache.spare_is_full[of]) {
     change_batches(cache, of);
     return true;
@@ -292,16 +388,27 @@ bool fill(heap_cache& cache, size_class of) noexcept {
   return blocks > 0;
 }
 
-/// Effects: sees to it that there is a batch in use. Returns: whether there is.
-bool have_batch(heap_cache& cache, size_class of) noexcept {
-  if (has_batch(cache, of)) return true;
-  batch* const made = new_batch(of);
-  if (made != nullptr) load(cache, of, made, 0);
-  return made != nullptr;
+/// Effects: sees to it that there is a stack. Returns: whether there is.
+bool have_stack(heap_cache& cache, size_class of) noexcept {
+  if (has_stack(cache, of)) return true;
+  if (of == mixed_class) return grow(cache, of);
+  cache.tops[of] = cache.ends[of] = all_of(cache).stacks[of].blocks;
+  return true;
+}
+
+/// Effects: makes room in the short stack. Half of its blocks, those that were freed first, go back
+/// to their spans. Requires: it is full.
+void make_room_short(heap_cache& cache, size_class of) noexcept {
+  std::byte** const begin = begin_of_stack(cache, of);
+  const std::size_t blocks = height_of_stack(cache, of);
+  const std::size_t oldest = (blocks + 1) / 2;
+  put_back(begin, oldest, of);
+  std::copy(begin + oldest, begin + blocks, begin);
+  cache.tops[of] = begin + (blocks - oldest);
 }
 
 /// Effects: makes room in the batch in use. Requires: it is full.
-void make_room(heap_cache& cache, size_class of) noexcept {
+void make_room_in_batch(heap_cache& cache, size_class of) noexcept {
   batch*& spare = cache.spares[of];
   if (spare == nullptr && of != mixed_class) spare = new_batch(of);
   if (spare == nullptr) {
@@ -313,6 +420,16 @@ void make_room(heap_cache& cache, size_class of) noexcept {
     if (std::exchange(cache.spare_is_full[of], false)) the_bins[of].flush(spare, of);
     change_batches(cache, of);
   }
+}
+
+/// Effects: makes room in the stack. Requires: it is full.
+void make_room(heap_cache& cache, size_class of) noexcept {
+  if (!has_batch(cache, of)) count_bin_call(cache, of);
+  if (!has_batch(cache, of)) {
+    make_room_short(cache, of);
+  } else if (cache.tops[of] == cache.ends[of]) {
+    make_room_in_batch(cache, of);
+  }
   notice_free_memory();
 }
 
@@ -323,7 +440,7 @@ inline namespace layout_2 {
 void* refill(std::size_t wanted) noexcept {
   const auto of = static_cast<size_class>(wanted);
   heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_batch(*cache, of)) return allocate_uncached(of);
+  if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
   if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
   return take(of);
 }
@@ -336,7 +453,7 @@ void release_slowly(void* block) noexcept {
     return;
   }
   heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_batch(*cache, of)) {
+  if (cache == nullptr || !have_stack(*cache, of)) {
     release_uncached(block, of);
     return;
   }
