@@ -15,6 +15,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 #include <pthread.h>
+#include <heapwise/heap.hpp>
 
 #include "contract/child.hpp"
 #include "heap/space.hpp"
@@ -158,6 +159,45 @@ TEST_CASE("a thread that does little keeps few blocks, and one that does much ke
   for (size_class of = 1; of <= class_count; ++of) {
     CHECK(the_bins[of].free_blocks() % class_table[of].blocks == 0);
   }
+}
+
+TEST_CASE("a thread that says that it waits keeps nothing, and can go on") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t used = the_space.used_bytes();
+  on_a_thread([&] {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<void*> blocks;
+      for (int i = 0; i < 1'000; ++i) blocks.push_back(heapwise_malloc(size));
+      for (void* each : blocks) heapwise_free(each);
+      heapwise::deallocate(heapwise::allocate(size), size); // in the place of inlined code
+      CHECK(own_cached_bytes() > 0);
+      heapwise_thread_idle();
+      CHECK(own_cached_bytes() == 0);
+      heapwise_thread_idle();
+    }
+    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    CHECK(the_space.used_bytes() <= used + slice_bytes); // the spare span
+  });
+  bring_everything_home();
+}
+
+TEST_CASE("a thread that never allocated can say that it waits, and so can one that ends") {
+  start_without_clock();
+  const std::size_t threads = thread_count();
+  on_a_thread([&] {
+    heapwise_thread_idle();
+    CHECK(thread_count() == threads);
+  });
+  pthread_key_t key{};
+  REQUIRE(pthread_key_create(&key, [](void* block) {
+            heapwise_free(block);
+            heapwise_thread_idle();
+          }) == 0);
+  on_a_thread([&] { pthread_setspecific(key, heapwise_malloc(size)); });
+  pthread_key_delete(key);
+  bring_everything_home();
 }
 
 /// Frees what it is handed when its thread is as good as gone.
