@@ -14,6 +14,7 @@
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
 #include "heap/start.hpp"
+#include "heap/thread_cache.hpp"
 #include "heap/uncommon.hpp"
 #include "os/mutex.hpp"
 #include "os/os.hpp"
@@ -55,46 +56,7 @@ constinit idle_caches idle;
 /// Without it, caches of threads that end are lost.
 constinit bool ends_are_told = false;
 
-/// The cache of a thread, with a short stack for each class in the same page. A class begins with
-/// that one, and gets a batch when it has needed its bin a few times. So a thread that does little
-/// has one page of addresses, and few free blocks.
-struct thread_cache : heap_cache {
-  static constexpr std::size_t page_bytes = 4096;
-  static constexpr std::size_t places =
-      (page_bytes - sizeof(heap_cache) - class_slots - cache_line_bytes) /
-          (class_slots * sizeof(std::byte*)) -
-      1;
-  static constexpr std::uint8_t grown = 0xff; // has a batch
-
-  struct short_stack {
-    std::byte* bottom; // nullptr, as batch::bottom
-    std::byte* blocks[places];
-  };
-  std::uint8_t bin_calls[class_slots]; // since the short stack is used; or `grown`
-  short_stack stacks[class_slots];
-};
-static_assert(sizeof(thread_cache) <= thread_cache::page_bytes && thread_cache::places >= 2);
-
 thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
-
-/// Returns: how many places of the short stack may be used. Larger blocks have fewer.
-constexpr std::size_t most_places(size_class of) noexcept {
-  constexpr std::size_t most_waiting_bytes = 2048;
-  const class_facts& facts = class_table[of];
-  return std::clamp(most_waiting_bytes / facts.bytes, std::size_t{1},
-                    std::min<std::size_t>(thread_cache::places, facts.batch));
-}
-
-/// Returns: how often a class with a short stack may need its bin. More often for larger blocks:
-/// each of them that waits costs memory, and its user has more to do with it.
-constexpr std::size_t most_bin_calls(size_class of) noexcept {
-  constexpr std::size_t calls_of_all = 16;
-  constexpr std::size_t bytes_for_a_call = 256;
-  constexpr std::size_t most_of_bytes = 32;
-  return calls_of_all +
-         std::min(most_of_bytes, std::size_t{class_table[of].bytes} / bytes_for_a_call);
-}
-static_assert(most_bin_calls(class_count) < thread_cache::grown);
 
 bool has_stack(const heap_cache& cache, size_class of) noexcept {
   return cache.ends[of] != no_room;
@@ -116,7 +78,7 @@ void load(heap_cache& cache, size_class of, batch* loaded, std::uint32_t blocks)
 
 /// Requires: there is a stack. Returns: where its lowest block is, or comes to be.
 std::byte** begin_of_stack(heap_cache& cache, size_class of) noexcept {
-  return has_batch(cache, of) ? batch_of(cache, of)->blocks() : all_of(cache).stacks[of].blocks;
+  return has_batch(cache, of) ? batch_of(cache, of)->blocks() : all_of(cache).short_stack(of);
 }
 
 std::size_t height_of_stack(heap_cache& cache, size_class of) noexcept {
@@ -341,7 +303,7 @@ bool grow(heap_cache& cache, size_class of) noexcept {
   batch* const made = new_batch(of);
   if (made == nullptr) return false;
   const std::size_t blocks = has_stack(cache, of) ? height_of_stack(cache, of) : 0;
-  std::copy_n(all_of(cache).stacks[of].blocks, blocks, made->blocks());
+  std::copy_n(all_of(cache).short_stack(of), blocks, made->blocks());
   all_of(cache).bin_calls[of] = thread_cache::grown;
   load(cache, of, made, static_cast<std::uint32_t>(blocks));
   return true;
@@ -351,12 +313,13 @@ bool grow(heap_cache& cache, size_class of) noexcept {
 /// from now on. Requires: a short stack.
 void count_bin_call(heap_cache& cache, size_class of) noexcept {
   std::uint8_t& calls = all_of(cache).bin_calls[of];
-  if (calls == most_bin_calls(of)) {
+  if (calls == short_stacks::most_bin_calls(of)) {
     static_cast<void>(grow(cache, of)); // without memory all remains as it is
     return;
   }
   ++calls;
-  cache.ends[of] = all_of(cache).stacks[of].blocks + std::min<std::size_t>(calls, most_places(of));
+  cache.ends[of] =
+      all_of(cache).short_stack(of) + std::min<std::size_t>(calls, short_stacks::most_places(of));
 }
 
 /// Effects: fills the short stack, the lowest block on top. Requires: it is empty.
@@ -392,7 +355,7 @@ bool fill(heap_cache& cache, size_class of) noexcept {
 bool have_stack(heap_cache& cache, size_class of) noexcept {
   if (has_stack(cache, of)) return true;
   if (of == mixed_class) return grow(cache, of);
-  cache.tops[of] = cache.ends[of] = all_of(cache).stacks[of].blocks;
+  cache.tops[of] = cache.ends[of] = all_of(cache).short_stack(of);
   return true;
 }
 
