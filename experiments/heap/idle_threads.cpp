@@ -1,4 +1,5 @@
 // A thousand threads that each did a little work and then wait: what the allocator keeps for them.
+#include <dlfcn.h>
 #include <pthread.h>
 
 #include <algorithm>
@@ -38,6 +39,34 @@ std::size_t play(const tape& plays, void** slots) {
   return whole;
 }
 
+/// What an allocator has for a thread that will wait; one of ours, jemalloc, mimalloc or
+/// gperftools.
+class idle_call {
+ public:
+  void operator()() const noexcept {
+    if (ours_ != nullptr) {
+      ours_();
+    } else if (jemalloc_ != nullptr) {
+      jemalloc_("thread.idle", nullptr, nullptr, nullptr, 0);
+    } else if (mimalloc_ != nullptr) {
+      mimalloc_(false);
+    } else if (gperftools_ != nullptr) {
+      gperftools_();
+    }
+  }
+
+ private:
+  template <class Function>
+  static Function* find(const char* name) noexcept {
+    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+  }
+  void (*ours_)() = find<void()>("heapwise_thread_idle");
+  int (*jemalloc_)(const char*, void*, std::size_t*, void*, std::size_t) =
+      find<int(const char*, void*, std::size_t*, void*, std::size_t)>("mallctl");
+  void (*mimalloc_)(bool) = find<void(bool)>("mi_collect");
+  void (*gperftools_)() = find<void()>("MallocExtension_MarkThreadIdle");
+};
+
 /// A thread that waits, works once when it is told to, and waits again.
 class worker {
  public:
@@ -73,7 +102,12 @@ class worker {
   }
   [[nodiscard]] std::size_t whole() const noexcept { return whole_; }
 
-  enum stage { made, waiting, may_work, worked, may_end };
+  static void tell_idle(worker&) {
+    static const idle_call tell;
+    tell();
+  }
+
+  enum stage { made, waiting, may_work, worked, may_tell, told, may_end };
 
  private:
   static void* run(void* argument) noexcept {
@@ -83,6 +117,11 @@ class worker {
     self.wait_until(may_work);
     self.work_(self);
     self.reach(worked);
+    self.wait_until(may_tell);
+    if (self.stage_.load(std::memory_order_acquire) == may_tell) { // pairs with reach
+      tell_idle(self);
+      self.reach(told);
+    }
     self.wait_until(may_end);
     return nullptr;
   }
@@ -157,6 +196,14 @@ class crowd {
     return whole;
   }
 
+  /// Lets them tell the allocator that they wait from now on.
+  void tell_idle() noexcept {
+    for (worker& each : workers_) {
+      each.reach(worker::may_tell);
+      each.wait_until(worker::told);
+    }
+  }
+
  private:
   mapped_array<worker> workers_;
 };
@@ -186,6 +233,9 @@ struct measure {
       std::this_thread::sleep_for(std::chrono::milliseconds{given.integer("wait_ms")});
       yields.set("per_thread_memory", bytes_each(meter.now(), silent, threads));
       yields.set("per_thread_memory_0s", bytes_each(at_once, silent, threads));
+      all.tell_idle();
+      std::this_thread::sleep_for(std::chrono::milliseconds{given.integer("wait_ms")});
+      yields.set("per_told_thread_memory", bytes_each(meter.now(), silent, threads));
       yields.set("silent_thread_memory", bytes_each(silent, 0, threads));
       given.check("work", whole == tapes.allocations() / tapes.threads() * threads,
                   "%zu whole blocks of %zu", whole, allocations);
@@ -214,6 +264,10 @@ const experiment question{
                     "resident for each thread, after the wait, above threads that did nothing"},
                    {"per_thread_memory_0s", "bytes", better::lower,
                     "the same as soon as the last thread has worked"},
+                   {"per_told_thread_memory", "bytes", better::lower,
+                    "the same after each thread has told the allocator that it will wait, and "
+                    "another wait: by heapwise_thread_idle, jemalloc's thread.idle, mimalloc's "
+                    "mi_collect, gperftools' MarkThreadIdle; other allocators are told nothing"},
                    {"silent_thread_memory", "bytes", better::lower,
                     "resident for each thread that has allocated nothing, its stack included"}},
     .subjects = heaps::subjects<measure>(),

@@ -83,6 +83,12 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes,
   detail::give_hot<detail::default_profile>(block, detail::aligned_class_of(size_bytes, boundary));
 }
 
+/// Effects: gives all free blocks that the calling thread keeps for itself back, so that other
+/// threads can use them. The thread may go on to allocate and free. Its next requests cost more, as
+/// those of a new thread do. For a thread that will wait for long, such as one of a pool without
+/// work. Thread safety: all. Complexity: linear in the free blocks that it keeps.
+inline void thread_idle() noexcept { heapwise_thread_idle(); }
+
 /// Returns: what a request of `size_bytes` is rounded up to.
 [[nodiscard]] inline std::size_t good_size(std::size_t size_bytes) noexcept {
   return heapwise_good_size(size_bytes);

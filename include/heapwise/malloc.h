@@ -65,6 +65,13 @@ size_t heapwise_good_size(size_t size);
  * the calling thread keeps for itself to all. Returns: the bytes given back. */
 size_t heapwise_malloc_purge(void);
 
+/* Effects: gives all free blocks that the calling thread keeps for itself back, so that other threads
+ * can use them, and their pages can go back to the system later. The thread may go on to allocate and
+ * free. Its next requests cost more, as those of a new thread do. For a thread that will wait for
+ * long, such as one of a pool without work.
+ * Complexity: linear in the free blocks that it keeps: some microseconds, at most a millisecond. */
+void heapwise_thread_idle(void);
+
 /* What the heap knows of itself, in bytes and in numbers of things. Counted without stopping other
  * threads: each number is right, all together may be of slightly different moments. */
 typedef struct heapwise_malloc_statistics {

@@ -123,7 +123,8 @@ std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched)
   // The slice may have gone to another bin meanwhile, under whose lock its record is written now.
   // Acquire: pairs with the release of set_class. If another bin has written this class, its shard
   // is seen, too. If this bin has, that was under its lock, and all of the record is seen.
-  if (the_heap_map.classes[the_space.index_of(of_span)].load(std::memory_order_acquire) != of ||
+  if (the_heap_map.class_of_slice(the_space.index_of(of_span)).load(std::memory_order_acquire) !=
+          of ||
       of_span.shard.load(std::memory_order_relaxed) != shard_) {
     return 0;
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
@@ -81,6 +82,11 @@ size_t heapwise_good_size(size_t size) {
   if (size <= max_small_bytes) return class_table[class_of(size)].bytes;
   const std::size_t page = heapwise::os::page_bytes();
   return size > SIZE_MAX - page ? size : (size + page - 1) / page * page;
+}
+
+void heapwise_thread_idle() {
+  empty_own_cache();
+  notice_free_memory();
 }
 
 size_t heapwise_malloc_purge() { return heap_has_started() ? purge_everything() : 0; }

@@ -1,5 +1,6 @@
 #include "heap/caches.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <mutex>
@@ -16,6 +17,7 @@
 #include "heap/profile.hpp"
 #include "heap/sharing.hpp"
 #include "heap/start.hpp"
+#include "heap/thread_cache.hpp"
 #include "heap/uncommon.hpp"
 #include "os/os.hpp"
 
@@ -69,8 +71,14 @@ constinit idle_caches idle;
 /// Without it, caches of threads that end are lost.
 constinit bool ends_are_told = false;
 
-bool has_batch(const heap_cache& cache, size_class of) noexcept {
+thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
+
+bool has_stack(const heap_cache& cache, size_class of) noexcept {
   return cache.ends[of] != no_room;
+}
+
+bool has_batch(heap_cache& cache, size_class of) noexcept {
+  return all_of(cache).bin_calls[of] == thread_cache::grown;
 }
 
 /// Requires: there is one.
@@ -81,6 +89,15 @@ batch* batch_of(const heap_cache& cache, size_class of) noexcept {
 void load(heap_cache& cache, size_class of, batch* loaded, std::uint32_t blocks) noexcept {
   cache.tops[of] = loaded->blocks() + blocks;
   cache.ends[of] = loaded->blocks() + class_table[of].batch;
+}
+
+/// Requires: there is a stack. Returns: where its lowest block is, or comes to be.
+std::byte** begin_of_stack(heap_cache& cache, size_class of) noexcept {
+  return has_batch(cache, of) ? batch_of(cache, of)->blocks() : all_of(cache).short_stack(of);
+}
+
+std::size_t height_of_stack(heap_cache& cache, size_class of) noexcept {
+  return static_cast<std::size_t>(cache.tops[of] - begin_of_stack(cache, of));
 }
 
 /// Requires: the batch in use is as full as the spare one is empty, or the other way round.
@@ -105,11 +122,11 @@ void release_uncached(void* block, size_class of) noexcept {
 
 void empty(heap_cache& cache, size_class of) noexcept {
   if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) release_uncached(hot, of);
-  if (has_batch(cache, of)) {
-    batch* const used = batch_of(cache, of);
-    put_back(used->blocks(), static_cast<std::size_t>(cache.tops[of] - used->blocks()), of);
-    delete_batch(used, of);
+  if (has_stack(cache, of)) {
+    put_back(begin_of_stack(cache, of), height_of_stack(cache, of), of);
+    if (has_batch(cache, of)) delete_batch(batch_of(cache, of), of);
     cache.tops[of] = cache.ends[of] = no_room;
+    all_of(cache).bin_calls[of] = 0;
   }
   if (batch* const spare = std::exchange(cache.spares[of], nullptr)) {
     if (std::exchange(cache.spare_is_full[of], false)) {
@@ -132,14 +149,12 @@ void empty(heap_cache& cache) noexcept {
   for (size_class of = 1; of <= mixed_class; ++of) empty(cache, of);
 }
 
-std::size_t cached_bytes(const heap_cache& cache) noexcept {
+std::size_t cached_bytes(heap_cache& cache) noexcept {
   std::size_t bytes = 0;
   for (size_class of = 1; of <= class_count; ++of) {
     const class_facts& facts = class_table[of];
     std::size_t blocks = cache.spare_is_full[of] ? facts.batch : 0;
-    if (has_batch(cache, of)) {
-      blocks += static_cast<std::size_t>(cache.tops[of] - batch_of(cache, of)->blocks());
-    }
+    if (has_stack(cache, of)) blocks += height_of_stack(cache, of);
     bytes += blocks * facts.bytes;
   }
   return bytes;
@@ -147,14 +162,14 @@ std::size_t cached_bytes(const heap_cache& cache) noexcept {
 
 std::size_t pages_of_a_cache() noexcept {
   const std::size_t page = os::page_bytes();
-  return (sizeof(heap_cache) + page - 1) / page * page;
+  return (sizeof(thread_cache) + page - 1) / page * page;
 }
 
 /// Returns: a cache that was never used, or nullptr.
 heap_cache* make_cache() noexcept {
   void* const memory = os::map(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
-  auto* const made = new (memory) heap_cache{no_cache};
+  auto* const made = new (memory) thread_cache{no_cache, {}, {}};
   made->map = the_heap_map;
   return made;
 }
@@ -234,9 +249,9 @@ void abandon(void* abandoned) {
 
 } // namespace
 
-inline namespace layout_1 {
+inline namespace layout_2 {
 __thread heap_cache* current_cache = &no_cache;
-} // namespace layout_1
+} // namespace layout_2
 
 void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
 
@@ -288,7 +303,10 @@ std::size_t idle_cache_count() noexcept {
 
 std::size_t idle_cached_bytes() noexcept { return idle.bytes.load(std::memory_order_relaxed); }
 
-std::size_t own_cached_bytes() noexcept { return cached_bytes(*current_cache); }
+std::size_t own_cached_bytes() noexcept {
+  heap_cache* const cache = current_cache;
+  return cache == &no_cache || cache == &no_later_cache ? 0 : cached_bytes(*cache);
+}
 
 void lock_caches() noexcept { idle.lock.lock(); }
 void unlock_caches() noexcept { idle.lock.unlock(); }
@@ -305,9 +323,50 @@ HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
   return block != nullptr ? block : no_memory();
 }
 
-/// Effects: sees to it that the batch in use has a block. Requires: it has none, but there is one.
+/// Effects: from now on the class has a batch, with the blocks of its short stack.
+/// Returns: whether there was memory.
+bool grow(heap_cache& cache, size_class of) noexcept {
+  batch* const made = new_batch(of);
+  if (made == nullptr) return false;
+  const std::size_t blocks = has_stack(cache, of) ? height_of_stack(cache, of) : 0;
+  std::copy_n(all_of(cache).short_stack(of), blocks, made->blocks());
+  all_of(cache).bin_calls[of] = thread_cache::grown;
+  load(cache, of, made, static_cast<std::uint32_t>(blocks));
+  return true;
+}
+
+/// Effects: counts a call of the bin. The short stack has one place more, or the class has a batch
+/// from now on. Requires: a short stack.
+void count_bin_call(heap_cache& cache, size_class of) noexcept {
+  std::uint8_t& calls = all_of(cache).bin_calls[of];
+  if (calls == short_stacks::most_bin_calls(of)) {
+    static_cast<void>(grow(cache, of)); // without memory all remains as it is
+    return;
+  }
+  ++calls;
+  cache.ends[of] =
+      all_of(cache).short_stack(of) + std::min<std::size_t>(calls, short_stacks::most_places(of));
+}
+
+/// Effects: fills the short stack, the lowest block on top. Requires: it is empty.
+/// Returns: whether there was memory for a block.
+bool fill_short(heap_cache& cache, size_class of) noexcept {
+  std::byte** const begin = begin_of_stack(cache, of);
+  std::byte**& top = cache.tops[of];
+  while (top != cache.ends[of]) {
+    auto* const block = static_cast<std::byte*>(the_bins[of].take_one(of));
+    if (block == nullptr) break;
+    *top++ = block;
+  }
+  std::reverse(begin, top);
+  return top != begin;
+}
+
+/// Effects: sees to it that the stack has a block. Requires: it has none.
 /// Returns: whether there was memory.
 bool fill(heap_cache& cache, size_class of) noexcept {
+  if (!has_batch(cache, of)) count_bin_call(cache, of);
+  if (!has_batch(cache, of)) return fill_short(cache, of);
   if (cache.spare_is_full[of]) {
     change_batches(cache, of);
     return true;
@@ -318,16 +377,27 @@ bool fill(heap_cache& cache, size_class of) noexcept {
   return blocks > 0;
 }
 
-/// Effects: sees to it that there is a batch in use. Returns: whether there is.
-bool have_batch(heap_cache& cache, size_class of) noexcept {
-  if (has_batch(cache, of)) return true;
-  batch* const made = new_batch(of);
-  if (made != nullptr) load(cache, of, made, 0);
-  return made != nullptr;
+/// Effects: sees to it that there is a stack. Returns: whether there is.
+bool have_stack(heap_cache& cache, size_class of) noexcept {
+  if (has_stack(cache, of)) return true;
+  if (of == mixed_class) return grow(cache, of);
+  cache.tops[of] = cache.ends[of] = all_of(cache).short_stack(of);
+  return true;
+}
+
+/// Effects: makes room in the short stack. Half of its blocks, those that were freed first, go back
+/// to their spans. Requires: it is full.
+void make_room_short(heap_cache& cache, size_class of) noexcept {
+  std::byte** const begin = begin_of_stack(cache, of);
+  const std::size_t blocks = height_of_stack(cache, of);
+  const std::size_t oldest = (blocks + 1) / 2;
+  put_back(begin, oldest, of);
+  std::copy(begin + oldest, begin + blocks, begin);
+  cache.tops[of] = begin + (blocks - oldest);
 }
 
 /// Effects: makes room in the batch in use. Requires: it is full.
-void make_room(heap_cache& cache, size_class of) noexcept {
+void make_room_in_batch(heap_cache& cache, size_class of) noexcept {
   batch*& spare = cache.spares[of];
   if (spare == nullptr && of != mixed_class) spare = new_batch(of);
   if (spare == nullptr) {
@@ -339,16 +409,27 @@ void make_room(heap_cache& cache, size_class of) noexcept {
     if (std::exchange(cache.spare_is_full[of], false)) flush_batch(spare, of);
     change_batches(cache, of);
   }
+}
+
+/// Effects: makes room in the stack. Requires: it is full.
+void make_room(heap_cache& cache, size_class of) noexcept {
+  if (!has_batch(cache, of)) count_bin_call(cache, of);
+  if (!has_batch(cache, of)) {
+    make_room_short(cache, of);
+  } else if (cache.tops[of] == cache.ends[of]) {
+    make_room_in_batch(cache, of);
+  }
   if (may_look_at_all()) notice_free_memory();
 }
 
 } // namespace
 
-inline namespace layout_1 {
+inline namespace layout_2 {
 
-void* refill(size_class of) noexcept {
+void* refill(std::size_t wanted) noexcept {
+  const auto of = static_cast<size_class>(wanted);
   heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_batch(*cache, of)) return allocate_uncached(of);
+  if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
   if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
   return take(of);
 }
@@ -361,7 +442,7 @@ void release_slowly(void* block) noexcept {
     return;
   }
   heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_batch(*cache, of)) {
+  if (cache == nullptr || !have_stack(*cache, of)) {
     release_uncached(block, of);
     return;
   }
@@ -373,6 +454,6 @@ void release_slowly(void* block) noexcept {
   *cache->tops[of]++ = static_cast<std::byte*>(block);
 }
 
-} // namespace layout_1
+} // namespace layout_2
 
 } // namespace heapwise::detail

@@ -96,7 +96,7 @@ std::size_t purge_if_untouched(span& slice, size_class of) noexcept {
 std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
-    const size_class of = the_heap_map.classes[at].load(std::memory_order_relaxed);
+    const size_class of = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
     if (of == no_class) continue;
     span& slice = *the_space.record(at);
     if (slice.use.load(std::memory_order_relaxed) == slice_use::inside) continue;

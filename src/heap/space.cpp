@@ -274,7 +274,7 @@ void space::set_class(const span& of, size_class to) noexcept {
   const slice_index first = index_of(of);
   for (slice_index at = first; at < first + of.slices; ++at) {
     // Release: what is known of the span's blocks comes before (usable_bytes acquires).
-    the_heap_map.classes[at].store(static_cast<std::uint8_t>(to), std::memory_order_release);
+    the_heap_map.class_of_slice(at).store(static_cast<std::uint8_t>(to), std::memory_order_release);
   }
 }
 

@@ -116,9 +116,7 @@ bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) no
   reserved_slices_ = slices;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
   expects(base_ % slice_bytes == 0, "alignment within a slice is alignment of the address");
-  the_heap_map = {.base = base_,
-                  .granules = slices * granules_of_a_slice,
-                  .classes = reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
+  the_heap_map = {base_, slices, reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
   return true;
 }
 

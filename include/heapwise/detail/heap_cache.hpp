@@ -15,29 +15,46 @@ namespace heapwise::detail {
 /// Where the heap lives: one range of addresses cut into slices, and for every slice the class of
 /// the small blocks in it. Set once, before the first block exists.
 struct heap_map {
-  std::uintptr_t base = 0;
-  std::uintptr_t granules = 0; // how many granules there are from the base on
-  std::atomic<std::uint8_t>* classes = nullptr;
-
   static constexpr unsigned granule_shift = std::countr_zero(granule_bytes);
   static constexpr unsigned slice_shift = std::countr_zero(slice_bytes);
+
+  /// An empty range: no address lies in it.
+  constexpr heap_map() noexcept = default;
+  /// Requires: `begin` is a multiple of slice_bytes; a class for each slice at `table`.
+  heap_map(std::uintptr_t begin, std::size_t slices, std::atomic<std::uint8_t>* table) noexcept
+      : base{begin},
+        granules{slices << (slice_shift - granule_shift)},
+        classes{reinterpret_cast<std::uintptr_t>(table) - (begin >> slice_shift)} {}
+
+  std::uintptr_t base = 0;
+  std::uintptr_t granules = 0; // how many granules there are from the base on
+  // Where the table would begin if it had a class for every slice from address 0 on. So the class
+  // of a block is one shift and one load away, and the load does not wait for the base.
+  std::uintptr_t classes = 0;
 
   /// Returns: how many granules an address is from the base on; too many (>= granules) for what is
   /// outside of the heap or not aligned: rotating moves the bits below a granule to the top.
   [[nodiscard]] std::uintptr_t granule_of(const void* address) const noexcept {
     return std::rotr(reinterpret_cast<std::uintptr_t>(address) - base, granule_shift);
   }
-  /// Requires: granule < granules.
-  [[nodiscard]] std::size_t class_of_granule(std::uintptr_t granule) const noexcept {
-    // Relaxed: whoever was handed the block learned of it after the class was written.
-    return classes[granule >> (slice_shift - granule_shift)].load(std::memory_order_relaxed);
+  /// Returns: the class of the slice that an address is in. Requires: it is in the range.
+  [[nodiscard]] std::atomic<std::uint8_t>& class_around(std::uintptr_t address) const noexcept {
+    return *reinterpret_cast<std::atomic<std::uint8_t>*>(classes + (address >> slice_shift));
+  }
+  /// Returns: the same of a block that is in use.
+  [[nodiscard]] std::size_t class_of_block(const void* block) const noexcept {
+    // Relaxed: the thread that was handed the block learned of it after the class was written.
+    return class_around(reinterpret_cast<std::uintptr_t>(block)).load(std::memory_order_relaxed);
+  }
+  /// Returns: the class of a slice, by its number from the base on. Requires: it is in the range.
+  [[nodiscard]] std::atomic<std::uint8_t>& class_of_slice(std::size_t slice) const noexcept {
+    return class_around(base + (slice << slice_shift));
   }
 
   /// Returns: the class of a small block, or no_class for what is not the first byte of any
   /// granule of the heap, and for blocks that need the slow path.
   [[nodiscard]] size_class class_at(const void* block) const noexcept {
-    const std::uintptr_t granule = granule_of(block);
-    return granule < granules ? static_cast<size_class>(class_of_granule(granule)) : no_class;
+    return granule_of(block) < granules ? static_cast<size_class>(class_of_block(block)) : no_class;
   }
 };
 
@@ -63,7 +80,7 @@ struct alignas(cache_line_bytes) heap_cache {
 // all that such a program knows of it: the members of heap_cache and heap_map, the size classes,
 // and the contracts of the two functions. A change of these needs another number. So a program uses
 // a library that suits it even if another one was preloaded.
-inline namespace layout_1 {
+inline namespace layout_2 {
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
 // the processor's short cut from a store to the load that follows (docs/decisions/0021).
@@ -75,10 +92,10 @@ extern thread_local heap_cache* current_cache;
 #endif
 
 /// The slow paths. Errors: `refill` returns nullptr when there is no memory.
-[[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(size_class of) noexcept;
+[[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(std::size_t of) noexcept;
 HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
 
-} // namespace layout_1
+} // namespace layout_2
 
 /// Returns: a block of the class, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {
@@ -88,19 +105,28 @@ HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {
     cache.tops[of] = top;
     return block;
   }
-  return refill(static_cast<size_class>(of));
+  return refill(of);
+}
+
+/// Returns: the value. The compiler does not know that it is the same. So it does not compute an
+/// address first that two arrays have in common, and each access does it by itself: one step less
+/// for the block whose class was just found.
+HEAPWISE_ALWAYS_INLINE std::size_t unrelated(std::size_t value) noexcept {
+#if defined(__GNUC__) || defined(__clang__)
+  __asm__("" : "+r"(value));
+#endif
+  return value;
 }
 
 /// Effects: gives back any block of the heap. nullptr does nothing.
 template <class Profile>
 HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   heap_cache& cache = *current_cache;
-  const std::uintptr_t granule = cache.map.granule_of(block);
-  if (granule >= cache.map.granules) [[unlikely]]
+  if (cache.map.granule_of(block) >= cache.map.granules) [[unlikely]]
     return release_slowly(block);
-  const std::size_t of = cache.map.class_of_granule(granule);
+  const std::size_t of = cache.map.class_of_block(block);
   std::byte** const top = cache.tops[of];
-  if (top == cache.ends[of]) [[unlikely]]
+  if (top == cache.ends[unrelated(of)]) [[unlikely]]
     return release_slowly(block); // always, for no_class
   if (Profile::checks_last && top[-1] == block) [[unlikely]]
     return release_slowly(block);

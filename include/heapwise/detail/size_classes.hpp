@@ -24,19 +24,39 @@ inline constexpr size_class no_class = 0;
 
 namespace classes {
 
+/// Sizes up to `end_bytes` that are not in a range before: each octave is cut into `steps`.
+struct range {
+  std::size_t end_bytes;
+  size_class steps;
+};
+
 inline constexpr std::size_t linear_bytes = 128; // below: a class for every granule
 inline constexpr size_class linear_count = linear_bytes / granule_bytes;
-inline constexpr size_class per_octave = 4; // above: at most a fifth of a block is wasted
 
-constexpr size_class octaves() noexcept {
-  return static_cast<size_class>(std::bit_width(max_small_bytes) - std::bit_width(linear_bytes));
+/// Four classes of an octave waste at most a fifth of a block, eight a ninth. A class that is used
+/// for a few blocks has pages of its own, so there are more where programs have many blocks.
+inline constexpr std::array<range, 3> ranges{{{1024, 4}, {16384, 8}, {max_small_bytes, 4}}};
+
+/// Returns: the classes of a range that begins behind `from`.
+constexpr size_class count_in(const range& counted, std::size_t from) noexcept {
+  return static_cast<size_class>(std::bit_width(counted.end_bytes) - std::bit_width(from)) *
+         counted.steps;
+}
+
+constexpr size_class count() noexcept {
+  size_class classes = linear_count;
+  std::size_t from = linear_bytes;
+  for (const range& each : ranges) {
+    classes += count_in(each, from);
+    from = each.end_bytes;
+  }
+  return classes;
 }
 
 } // namespace classes
 
 /// Classes are 1 ... class_count.
-inline constexpr size_class class_count =
-    classes::linear_count + classes::octaves() * classes::per_octave;
+inline constexpr size_class class_count = classes::count();
 
 /// What blocks in mixed spans have for a class until somebody asks for the real one: caches collect
 /// them like blocks of a class, and hand none out.
@@ -48,9 +68,18 @@ inline constexpr std::uint32_t mixed_batch = 64;
 constexpr std::size_t computed_class_bytes(size_class of) noexcept {
   using namespace classes;
   if (of <= linear_count) return of * granule_bytes;
-  const size_class beyond = of - linear_count - 1;
-  const std::size_t octave = linear_bytes << (beyond / per_octave);
-  return octave + (beyond % per_octave + 1) * (octave / per_octave);
+  size_class beyond = of - linear_count - 1;
+  std::size_t from = linear_bytes;
+  for (const range& each : ranges) {
+    const size_class classes = count_in(each, from);
+    if (beyond < classes) {
+      const std::size_t octave = from << (beyond / each.steps);
+      return octave + (beyond % each.steps + 1) * (octave / each.steps);
+    }
+    beyond -= classes;
+    from = each.end_bytes;
+  }
+  return 0;
 }
 
 inline constexpr unsigned reciprocal_shift = 40;

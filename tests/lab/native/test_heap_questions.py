@@ -208,6 +208,7 @@ def test_what_an_allocator_keeps_for_each_thread_is_seen(ask: Ask) -> None:
     found = ask("idle_threads", KEEPS_FOR_EACH_THREAD)
     assert found["per_thread_memory"] >= KEPT_BYTES
     assert found["per_thread_memory_0s"] >= KEPT_BYTES
+    assert found["per_told_thread_memory"] >= KEPT_BYTES  # it has no call for threads that wait
     assert found["silent_thread_memory"] >= 32 * 1024  # of the stack, touched on purpose
 
 

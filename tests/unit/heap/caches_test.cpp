@@ -1,10 +1,12 @@
 #include "heap/caches.hpp"
 
 #include <algorithm>
+#include <array>
 #include <barrier>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -13,6 +15,7 @@
 #include <doctest/doctest.h>
 #include <heapwise/malloc.h>
 #include <pthread.h>
+#include <heapwise/heap.hpp>
 
 #include "contract/child.hpp"
 #include "heap/space.hpp"
@@ -47,6 +50,9 @@ TEST_CASE("the next thread has what the one before it left in its cache") {
   start_without_clock();
   std::vector<void*> left;
   on_a_thread([&] {
+    std::vector<void*> blocks; // so many that the class has a batch
+    for (int i = 0; i < 200; ++i) blocks.push_back(heapwise_malloc(size));
+    for (void* each : blocks) heapwise_free(each);
     for (int i = 0; i < 20; ++i) left.push_back(heapwise_malloc(size));
     for (void* each : left) heapwise_free(each);
   });
@@ -84,13 +90,19 @@ TEST_CASE("many threads that end at once leave few full caches") {
   };
   const std::size_t free_before = free_in_bin();
   std::barrier<> all{12};
-  stress::on_threads(12, [&](std::size_t) {
+  std::array<std::size_t, 12> cached{};
+  stress::on_threads(12, [&](std::size_t me) {
     std::vector<void*> blocks;
-    for (int i = 0; i < 100; ++i) blocks.push_back(heapwise_malloc(size));
+    for (int i = 0; i < 200; ++i) blocks.push_back(heapwise_malloc(size));
     for (void* each : blocks) heapwise_free(each);
+    cached[me] = own_cached_bytes();
     all.arrive_and_wait();
   });
   CHECK(free_in_bin() >= free_before);
+  std::sort(cached.begin(), cached.end());
+  CHECK(cached.front() > 0);
+  // Of eight threads at most.
+  CHECK(idle_cached_bytes() <= std::accumulate(cached.begin() + 4, cached.end(), std::size_t{0}));
   bring_everything_home();
   CHECK(the_bins[of_64].figures(of_64).stocked_blocks == 0);
   CHECK(the_bins[of_64].free_blocks() % class_table[of_64].blocks == 0);
@@ -101,23 +113,96 @@ TEST_CASE("a cache holds two batches and passes on the one that was freed first"
   bring_everything_home();
   const std::size_t batch = class_table[of_64].batch;
   std::vector<std::byte*> blocks;
-  for (std::size_t i = 0; i < 2 * batch + 1; ++i) {
+  while (blocks.size() < 2 * batch + 1 || own_cached_bytes() > 0) {
     blocks.push_back(static_cast<std::byte*>(heapwise_malloc(size)));
   }
-  empty_own_cache();
   const std::size_t flushes = the_bins[of_64].figures(of_64).flushes;
   for (std::size_t i = 0; i < 2 * batch; ++i) heapwise_free(blocks[i]);
   CHECK(the_bins[of_64].figures(of_64).flushes == flushes);
   CHECK(own_cached_bytes() == 2 * batch * size);
-  heapwise_free(blocks.back());
+  heapwise_free(blocks[2 * batch]);
   CHECK(the_bins[of_64].figures(of_64).flushes == flushes + 1);
   CHECK(own_cached_bytes() == (batch + 1) * size);
   on_a_thread([&] {
-    void* const first = heapwise_malloc(size);
-    const auto passed_on = blocks.begin() + static_cast<std::ptrdiff_t>(batch);
-    CHECK(std::find(blocks.begin(), passed_on, first) != passed_on);
-    heapwise_free(first);
+    const std::set<void*> passed_on(blocks.begin(),
+                                    blocks.begin() + static_cast<std::ptrdiff_t>(batch));
+    std::vector<void*> taken;
+    for (std::size_t i = 0; i < 2 * batch; ++i) taken.push_back(heapwise_malloc(size));
+    CHECK(std::count_if(taken.begin(), taken.end(), [&](void* each) {
+            return passed_on.contains(each);
+          }) == static_cast<std::ptrdiff_t>(batch));
+    for (void* each : taken) heapwise_free(each);
   });
+  for (std::size_t i = 2 * batch + 1; i < blocks.size(); ++i) heapwise_free(blocks[i]);
+  bring_everything_home();
+}
+
+TEST_CASE("a thread that does little keeps few blocks, and one that does much keeps two batches") {
+  start_without_clock();
+  bring_everything_home();
+  std::size_t asked = 0;
+  for (size_class of = 1; of <= class_count; ++of) {
+    asked += class_table[of].bytes;
+    heapwise_free(heapwise_malloc(class_table[of].bytes));
+    CAPTURE(of);
+    CHECK(own_cached_bytes() <= asked);
+  }
+  for (size_class of = 1; of <= class_count; ++of) {
+    CAPTURE(of);
+    const std::size_t bytes = class_table[of].bytes;
+    const std::size_t batch = class_table[of].batch;
+    std::vector<void*> blocks;
+    for (std::size_t i = 0; i < 500; ++i) blocks.push_back(heapwise_malloc(bytes));
+    const std::set<void*> distinct(blocks.begin(), blocks.end());
+    CHECK(distinct.size() == blocks.size());
+    for (void* each : blocks) heapwise_free(each);
+    CHECK(own_cached_bytes() >= batch * bytes);
+    CHECK(own_cached_bytes() <= 2 * batch * bytes + asked);
+    empty_own_cache();
+    CHECK(own_cached_bytes() == 0);
+  }
+  bring_everything_home();
+  for (size_class of = 1; of <= class_count; ++of) {
+    CHECK(the_bins[of].free_blocks() % class_table[of].blocks == 0);
+  }
+}
+
+TEST_CASE("a thread that says that it waits keeps nothing, and can go on") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t used = the_space.used_bytes();
+  on_a_thread([&] {
+    for (int round = 0; round < 3; ++round) {
+      std::vector<void*> blocks;
+      for (int i = 0; i < 1'000; ++i) blocks.push_back(heapwise_malloc(size));
+      for (void* each : blocks) heapwise_free(each);
+      heapwise::deallocate(heapwise::allocate(size), size); // in the place of inlined code
+      CHECK(own_cached_bytes() > 0);
+      heapwise_thread_idle();
+      CHECK(own_cached_bytes() == 0);
+      heapwise_thread_idle();
+    }
+    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    CHECK(the_space.used_bytes() <= used + slice_bytes); // the spare span
+  });
+  bring_everything_home();
+}
+
+TEST_CASE("a thread that never allocated can say that it waits, and so can one that ends") {
+  start_without_clock();
+  const std::size_t threads = thread_count();
+  on_a_thread([&] {
+    heapwise_thread_idle();
+    CHECK(thread_count() == threads);
+  });
+  pthread_key_t key{};
+  REQUIRE(pthread_key_create(&key, [](void* block) {
+            heapwise_free(block);
+            heapwise_thread_idle();
+          }) == 0);
+  on_a_thread([&] { pthread_setspecific(key, heapwise_malloc(size)); });
+  pthread_key_delete(key);
   bring_everything_home();
 }
 

@@ -202,6 +202,15 @@ std::size_t resident_kib() {
   return 0;
 }
 
+/// Effects: the calling thread's cache has 12 batches of 1 KiB, at least.
+void get_batches() {
+  for (size_class of = 1; of <= class_of(256); ++of) {
+    std::vector<void*> blocks;
+    for (int i = 0; i < 100; ++i) blocks.push_back(heapwise_malloc(class_table[of].bytes));
+    for (void* block : blocks) heapwise_free(block);
+  }
+}
+
 TEST_CASE("what the batches of very many threads were written on goes back") {
   const contract::ending how = contract::in_child([] {
     ::alarm(30);
@@ -213,22 +222,15 @@ TEST_CASE("what the batches of very many threads were written on goes back") {
     std::vector<std::thread> threads(count);
     for (std::thread& each : threads) {
       each = std::thread{[&] {
-        std::vector<void*> blocks;
-        for (size_class of = 1; of <= class_count; ++of) {
-          blocks.push_back(heapwise_malloc(class_table[of].bytes));
-        }
-        for (void* block : blocks) heapwise_free(block);
+        get_batches();
         empty_own_cache();
-        for (size_class of = 1; of <= class_count; ++of) { // its cache has batches again
-          heapwise_free(heapwise_malloc(class_table[of].bytes));
-        }
+        get_batches();
         if (++ready == count) resident_with_threads = resident_kib();
         while (ready < count || resident_with_threads == 0) std::this_thread::yield();
       }};
     }
     for (std::thread& each : threads) each.join();
-    // Each had 22 KiB of long batches, and some short ones.
-    while (resident_kib() + count * 20 > resident_with_threads) std::this_thread::yield();
+    while (resident_kib() + count * 10 > resident_with_threads) std::this_thread::yield();
     while (unused_batch_bytes() != 0) wake_clock();
   });
   CHECK(how.exit_code == 0);

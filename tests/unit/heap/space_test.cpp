@@ -47,9 +47,7 @@ class a_space {
  public:
   a_space() { REQUIRE(made_.start()); }
   ~a_space() {
-    the_heap_map.base = heap_.base;
-    the_heap_map.granules = heap_.granules;
-    the_heap_map.classes = heap_.classes;
+    the_heap_map = heap_;
     // The next space may begin anywhere, and must not find these in its way.
     os::unmap(made_.address_of(0), made_.committed_slices() * slice_bytes + os::page_bytes());
   }
@@ -77,9 +75,7 @@ class a_space {
   bool was_clean = false;
 
  private:
-  heap_map heap_{.base = the_heap_map.base,
-                 .granules = the_heap_map.granules,
-                 .classes = the_heap_map.classes};
+  heap_map heap_ = the_heap_map;
   space made_;
 };
 
@@ -335,10 +331,10 @@ TEST_CASE("tables use few addresses until they are needed") {
 TEST_CASE("the tables of bytes are usable far ahead of the slices") {
   a_space some;
   some.take(1);
-  const mapping classes = mapping_of(the_heap_map.classes);
+  const mapping classes = mapping_of(&the_heap_map.class_of_slice(0));
   CHECK(classes.end - classes.begin >= 65536);
   some.take(65536 - 100); // 4 GiB
-  CHECK(mapping_of(the_heap_map.classes).end == classes.end);
+  CHECK(mapping_of(&the_heap_map.class_of_slice(0)).end == classes.end);
 }
 
 TEST_CASE("what somebody else has mapped in the range is left alone and passed over") {

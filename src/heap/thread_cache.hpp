@@ -1,0 +1,65 @@
+// The cache of a thread with the short stacks that its classes begin with.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "heapwise/detail/heap_cache.hpp"
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+namespace short_stacks {
+
+/// Returns: how many blocks the short stack of a class may hold. Larger blocks have fewer.
+constexpr std::size_t most_places(size_class of) noexcept {
+  constexpr std::size_t most_places_of_all = 6;
+  constexpr std::size_t most_waiting_bytes = 2048;
+  const class_facts& facts = class_table[of];
+  return std::clamp(most_waiting_bytes / facts.bytes, std::size_t{1},
+                    std::min<std::size_t>(most_places_of_all, facts.batch));
+}
+
+/// Returns: how often a class with a short stack may need its bin. More often for larger blocks:
+/// each of them that waits costs memory, and its user has more to do with it.
+constexpr std::size_t most_bin_calls(size_class of) noexcept {
+  constexpr std::size_t calls_of_all = 16;
+  constexpr std::size_t bytes_for_a_call = 256;
+  constexpr std::size_t most_of_bytes = 32;
+  return calls_of_all + std::min(most_of_bytes, class_table[of].bytes / bytes_for_a_call);
+}
+
+/// Where the stack of each class begins: behind its bottom, which stays nullptr.
+inline constexpr std::array<std::uint16_t, class_slots> begins = [] {
+  std::array<std::uint16_t, class_slots> table{};
+  std::size_t end = 0;
+  for (size_class of = 1; of <= class_count; ++of) {
+    table[of] = static_cast<std::uint16_t>(end + 1);
+    end += 1 + most_places(of);
+  }
+  table[mixed_class] = static_cast<std::uint16_t>(end); // has none
+  return table;
+}();
+inline constexpr std::size_t all_places = begins[mixed_class];
+
+} // namespace short_stacks
+
+/// The cache of a thread, with a short stack for each class in the same page. A class begins with
+/// that one, and gets a batch when it has needed its bin a few times. So a thread that does little
+/// has one page of addresses, and few free blocks.
+struct thread_cache : heap_cache {
+  static constexpr std::uint8_t grown = 0xff; // has a batch
+
+  std::uint8_t bin_calls[class_slots]; // since the short stack is used; or `grown`
+  std::byte* places[short_stacks::all_places];
+
+  [[nodiscard]] std::byte** short_stack(size_class of) noexcept {
+    return places + short_stacks::begins[of];
+  }
+};
+static_assert(sizeof(thread_cache) <= 4096);
+static_assert(short_stacks::most_bin_calls(class_count) < thread_cache::grown);
+
+} // namespace heapwise::detail
