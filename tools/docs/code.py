@@ -38,14 +38,13 @@ def blocks(text: str) -> Iterator[Block]:
 
 @cache
 def libraries(root: Path) -> list[str]:
-    """The static libraries, built for these checks in the build folder."""
-    build = root / "build" / "docs"
-    off = [f"-DHEAPWISE_{part}=OFF" for part in ("BUILD_LAB", "BUILD_TESTS", "INSTALL")]
-    configure = ["cmake", "-G", "Ninja", "-S", str(root), "-B", str(build), *off]
-    subprocess.run(configure, check=True, capture_output=True)
+    """The static libraries of the preset that the tests build first."""
     targets = ["--target", "heapwise_static", "heapwise_gc_static"]
-    subprocess.run(["cmake", "--build", str(build), *targets], check=True, capture_output=True)
-    return [str(next(build.rglob(f"lib{name}.a"))) for name in ("heapwise", "heapwise-gc")]
+    for command in (["--preset", "dev"], ["--build", "--preset", "dev", *targets]):
+        subprocess.run(["cmake", *command], cwd=root, check=True, capture_output=True)
+    return [str(root / "build" / "dev" / "src" / f"lib{name}.a") for name in
+            ("heapwise", "heapwise-gc")]
+
 
 
 def trouble_with_program(root: Path, block: Block) -> str:
