@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -36,8 +37,13 @@ def root(tmp_path: Path) -> Path:
 def with_library(root: Path) -> Path:
     """A tree whose library is small, so that code blocks can be linked."""
     (root / "include").mkdir()
+    dev = {"name": "dev", "generator": "Ninja", "binaryDir": "${sourceDir}/build/dev"}
+    builds = {"name": "dev", "configurePreset": "dev"}
+    presets = {"version": 6, "configurePresets": [dev], "buildPresets": [builds]}
+    (root / "CMakePresets.json").write_text(json.dumps(presets))
     (root / "CMakeLists.txt").write_text(
         "cmake_minimum_required(VERSION 3.25)\nproject(toy CXX)\n"
+        "set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/src)\n"
         "add_library(heapwise_static STATIC toy.cpp)\n"
         "set_target_properties(heapwise_static PROPERTIES OUTPUT_NAME heapwise)\n"
         "add_library(heapwise_gc_static STATIC toy.cpp)\n"
