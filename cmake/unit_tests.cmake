@@ -29,6 +29,11 @@ endif()
 
 function(add_unit_tests folder)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT_S" "")
+  # Unit tests look into the bins: of one shard, however many processors there are.
+  set(surroundings)
+  if(folder STREQUAL "unit")
+    set(surroundings ENVIRONMENT "HEAPWISE_MALLOC_SHARDS=1")
+  endif()
   set(root "${PROJECT_SOURCE_DIR}/tests/${folder}")
   file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE "${root}" "${root}/*.cpp")
   if(NOT TARGET heapwise_bench)
@@ -62,6 +67,7 @@ function(add_unit_tests folder)
     endif()
     doctest_discover_tests(${target}
       TEST_PREFIX "${name}: "
-      PROPERTIES LABELS "${folder}" TIMEOUT "${arg_TIMEOUT_S}")
+      PROPERTIES LABELS "${folder}" TIMEOUT "${arg_TIMEOUT_S}"
+        ${surroundings})
   endforeach()
 endfunction()
