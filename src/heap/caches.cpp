@@ -354,7 +354,7 @@ bool fill_short(heap_cache& cache, size_class of) noexcept {
   std::byte** const begin = begin_of_stack(cache, of);
   std::byte**& top = cache.tops[of];
   while (top != cache.ends[of]) {
-    auto* const block = static_cast<std::byte*>(the_bins[of].take_one(of));
+    auto* const block = static_cast<std::byte*>(take_one_block(of));
     if (block == nullptr) break;
     *top++ = block;
   }
