@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "heap/sharing.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -16,6 +17,9 @@ struct batch {
 
   [[nodiscard]] std::byte** blocks() noexcept { return reinterpret_cast<std::byte**>(this + 1); }
 };
+
+/// More blocks than any batch has.
+inline constexpr std::uint32_t whole_batch = ~std::uint32_t{0};
 
 /// Returns: an empty one for blocks of the class, or nullptr. Thread safety: all.
 [[nodiscard]] batch* new_batch(size_class of) noexcept;

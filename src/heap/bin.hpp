@@ -28,13 +28,15 @@ struct bin_figures {
 /// Thread safety: all.
 class alignas(cache_line_bytes) bin {
  public:
-  /// Effects: exchanges an empty batch for a whole one that waits, or fills it from spans.
-  /// Returns: how many blocks are in it; less than a batch where memory is short.
-  [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class of) noexcept;
+  /// Effects: exchanges an empty batch for a whole one that waits, or puts up to `most` blocks of
+  /// spans into it. Returns: how many blocks are in it; fewer where memory is short.
+  [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class of,
+                                     std::uint32_t most = whole_batch) noexcept;
 
   /// Effects: as refill, but the bin makes no new span. Unless `may_wait` is set, it does nothing
   /// if another thread is busy with the bin.
-  [[nodiscard]] std::uint32_t refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept;
+  [[nodiscard]] std::uint32_t refill_if_free(batch*& loaded, size_class of, std::uint32_t most,
+                                             bool may_wait) noexcept;
 
   /// Effects: exchanges a full batch for an empty one. Its blocks wait for another thread, or go
   /// back to their spans if there are many waiting already.
@@ -95,7 +97,7 @@ class alignas(cache_line_bytes) bin {
   /// Effects: the span leaves the bin. It goes to the space when the change is over.
   void dissolve(span& empty, change& ongoing, size_class of) noexcept;
   void dissolve_spare(change& ongoing, size_class of) noexcept;
-  std::uint32_t take_from_holes(std::byte** top, size_class of) noexcept;
+  std::uint32_t take_from_holes(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
   /// Effects: puts up to `wanted` blocks of the span onto the stack, the lowest one on top.
   /// Returns: how many.
   std::uint32_t take_blocks(span& from, std::byte** top, std::uint32_t wanted,
@@ -106,7 +108,8 @@ class alignas(cache_line_bytes) bin {
   std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
   /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go.
   /// Requires: the lock.
-  std::uint32_t refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept;
+  std::uint32_t refill_locked(batch*& loaded, size_class of, std::uint32_t most,
+                              bool may_grow) noexcept;
   [[nodiscard]] bin& of_shard(std::size_t shard, size_class of) noexcept;
   /// Effects: counts batches that came into the stock, or left it. Requires: not the lock.
   void count_stocked(std::ptrdiff_t batches, size_class of) const noexcept;

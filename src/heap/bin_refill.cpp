@@ -89,42 +89,44 @@ std::uint32_t bin::take_from_spans(std::byte** top, std::uint32_t wanted, size_c
   return taken;
 }
 
-std::uint32_t bin::refill_locked(batch*& loaded, size_class of, bool may_grow) noexcept {
-  const std::uint32_t wanted = class_table[of].batch;
+std::uint32_t bin::refill_locked(batch*& loaded, size_class of, std::uint32_t most,
+                                 bool may_grow) noexcept {
+  const std::uint32_t whole = class_table[of].batch;
+  const std::uint32_t wanted = std::min(most, whole);
   if (!stock_.is_empty()) {
     ++refills_;
     empty_batches_.push(*std::exchange(loaded, take_stocked()));
     loaded->mark.written();
     lock_.unlock();
     count_stocked(-1, of);
-    return wanted;
+    return whole;
   }
   const change ongoing{*this, of, std::adopt_lock};
   std::byte** const bottom = loaded->blocks();
   std::uint32_t taken = take_from_spans(bottom, wanted, of);
   if (taken > 0 || may_grow) ++refills_;
   if (taken > 0 || !may_grow) return taken;
-  taken = take_from_holes(bottom, of);
+  taken = take_from_holes(bottom, wanted, of);
   if (taken == 0 && make_span(of) == nullptr) return 0;
   return taken + take_from_spans(bottom + taken, wanted - taken, of);
 }
 
-std::uint32_t bin::refill(batch*& loaded, size_class of) noexcept {
+std::uint32_t bin::refill(batch*& loaded, size_class of, std::uint32_t most) noexcept {
   lock_.lock();
-  return refill_locked(loaded, of, true);
+  return refill_locked(loaded, of, most, true);
 }
 
-std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, bool may_wait) noexcept {
+std::uint32_t bin::refill_if_free(batch*& loaded, size_class of, std::uint32_t most,
+                                  bool may_wait) noexcept {
   if (may_wait) {
     lock_.lock();
   } else if (!lock_.try_lock()) {
     return 0;
   }
-  return refill_locked(loaded, of, false);
+  return refill_locked(loaded, of, most, false);
 }
 
-std::uint32_t bin::take_from_holes(std::byte** top, size_class of) noexcept {
-  const std::uint32_t wanted = class_table[of].batch;
+std::uint32_t bin::take_from_holes(std::byte** top, std::uint32_t wanted, size_class of) noexcept {
   std::uint32_t taken = the_mixed_spans.take(top, wanted, of);
   for (int mixed = 0; mixed < most_mixed_at_once && taken < wanted / enough_part; ++mixed) {
     if (!sparse_enough() || !mix_sparsest(of)) break;

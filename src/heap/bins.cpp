@@ -31,12 +31,15 @@ bool has_plenty(const bin& asked, size_class of) noexcept {
   return blocks * facts.bytes >= plenty_bytes;
 }
 
-std::uint32_t refill_from_others(std::size_t own, batch*& loaded, size_class of) noexcept {
+std::uint32_t refill_from_others(std::size_t own, batch*& loaded, size_class of,
+                                 std::uint32_t most) noexcept {
   const std::size_t count = shard_count();
   for (std::size_t distance = 1; distance < count; ++distance) {
     bin& other = all_bins[(own + distance) % count][of];
     if (!has_plenty(other, of)) continue;
-    if (const std::uint32_t blocks = other.refill_if_free(loaded, of, false)) return blocks;
+    if (const std::uint32_t blocks = other.refill_if_free(loaded, of, most, false)) {
+      return blocks;
+    }
   }
   return 0;
 }
@@ -56,13 +59,17 @@ std::size_t free_bytes_in_spans() noexcept { return sum<&bin_sums::free_bytes>()
 
 std::size_t stocked_bytes() noexcept { return sum<&bin_sums::stocked_bytes>(); }
 
-std::uint32_t refill_batch(batch*& loaded, size_class of) noexcept {
-  if (shard_count() == 1) return the_bins[of].refill(loaded, of);
+std::uint32_t refill_batch(batch*& loaded, size_class of, std::uint32_t most) noexcept {
+  if (shard_count() == 1) return the_bins[of].refill(loaded, of, most);
   const std::size_t own = own_shard();
   bin& nearest = all_bins[own][of];
-  if (const std::uint32_t blocks = nearest.refill_if_free(loaded, of, true)) return blocks;
-  if (const std::uint32_t blocks = refill_from_others(own, loaded, of)) return blocks;
-  return nearest.refill(loaded, of);
+  if (const std::uint32_t blocks = nearest.refill_if_free(loaded, of, most, true)) {
+    return blocks;
+  }
+  if (const std::uint32_t blocks = refill_from_others(own, loaded, of, most)) {
+    return blocks;
+  }
+  return nearest.refill(loaded, of, most);
 }
 
 void flush_batch(batch*& full, size_class of) noexcept {

@@ -50,7 +50,8 @@ extern std::array<bin_sums, most_shards> the_bin_sums;
 
 /// Effects: as bin::refill, from the thread's shard. Before that one grows, another shard helps out
 /// that has many free blocks.
-[[nodiscard]] std::uint32_t refill_batch(batch*& loaded, size_class of) noexcept;
+[[nodiscard]] std::uint32_t refill_batch(batch*& loaded, size_class of,
+                                         std::uint32_t most = whole_batch) noexcept;
 
 /// Effects: as bin::flush. The batch waits in the thread's shard, or where its blocks come from.
 void flush_batch(batch*& full, size_class of) noexcept;

@@ -78,7 +78,7 @@ bool has_stack(const heap_cache& cache, size_class of) noexcept {
 }
 
 bool has_batch(heap_cache& cache, size_class of) noexcept {
-  return all_of(cache).bin_calls[of] == thread_cache::grown;
+  return all_of(cache).bin_calls[of] >= thread_cache::just_grown;
 }
 
 /// Requires: there is one.
@@ -330,7 +330,7 @@ bool grow(heap_cache& cache, size_class of) noexcept {
   if (made == nullptr) return false;
   const std::size_t blocks = has_stack(cache, of) ? height_of_stack(cache, of) : 0;
   std::copy_n(all_of(cache).short_stack(of), blocks, made->blocks());
-  all_of(cache).bin_calls[of] = thread_cache::grown;
+  all_of(cache).bin_calls[of] = thread_cache::just_grown;
   load(cache, of, made, static_cast<std::uint32_t>(blocks));
   return true;
 }
@@ -372,7 +372,12 @@ bool fill(heap_cache& cache, size_class of) noexcept {
     return true;
   }
   batch* used = batch_of(cache, of);
-  const std::uint32_t blocks = refill_batch(used, of);
+  // Half of the first one, so that a few blocks that come and go from now on find both room and
+  // blocks in this batch. From a full one they would go to and fro between two.
+  const bool is_first =
+      std::exchange(all_of(cache).bin_calls[of], thread_cache::grown) == thread_cache::just_grown;
+  const std::uint32_t whole = class_table[of].batch;
+  const std::uint32_t blocks = refill_batch(used, of, is_first ? (whole + 1) / 2 : whole);
   load(cache, of, used, blocks);
   return blocks > 0;
 }

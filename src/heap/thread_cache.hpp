@@ -50,9 +50,10 @@ inline constexpr std::size_t all_places = begins[mixed_class];
 /// that one, and gets a batch when it has needed its bin a few times. So a thread that does little
 /// has one page of addresses, and few free blocks.
 struct thread_cache : heap_cache {
-  static constexpr std::uint8_t grown = 0xff; // has a batch
+  static constexpr std::uint8_t grown = 0xff;      // has a batch
+  static constexpr std::uint8_t just_grown = 0xfe; // and the bin has not filled it yet
 
-  std::uint8_t bin_calls[class_slots]; // since the short stack is used; or `grown`
+  std::uint8_t bin_calls[class_slots]; // since the short stack is used; or one of these
   std::byte* places[short_stacks::all_places];
 
   [[nodiscard]] std::byte** short_stack(size_class of) noexcept {
@@ -60,6 +61,6 @@ struct thread_cache : heap_cache {
   }
 };
 static_assert(sizeof(thread_cache) <= 4096);
-static_assert(short_stacks::most_bin_calls(class_count) < thread_cache::grown);
+static_assert(short_stacks::most_bin_calls(class_count) < thread_cache::just_grown);
 
 } // namespace heapwise::detail

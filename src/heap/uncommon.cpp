@@ -20,6 +20,7 @@
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
 #include "heap/space.hpp"
+#include "heapwise/detail/config.hpp"
 #include "heap/start.hpp"
 #include "os/os.hpp"
 
@@ -286,19 +287,29 @@ struct measured {
   found what;            // if it is no small block of all threads
 };
 
+/// Returns: the class of a small block of all threads, or no_class.
+size_class small_class_of(const void* block) noexcept {
+  const size_class of = the_heap_map.class_at(block);
+  if (of != mixed_class) return of;
+  // Acquire: pairs with the release in set_class. The classes of its blocks were written before.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return the_mixed_spans.class_of_block(block);
+}
+
 measured measure(const void* block) noexcept {
-  size_class of = the_heap_map.class_at(block);
-  if (of == mixed_class) {
-    // Acquire: pairs with the release in set_class. The classes of its blocks were written before.
-    std::atomic_thread_fence(std::memory_order_acquire);
-    of = the_mixed_spans.class_of_block(block);
-  }
+  const size_class of = small_class_of(block);
   if (of != no_class) return {.bytes = class_table[of].bytes, .what = {}};
   const found what = look_up(block);
   if (what.record == nullptr) return {.bytes = 0, .what = what};
   const bool is_small = what.use == slice_use::owned && what.record->of != no_class;
   return {.bytes = is_small ? class_table[what.record->of].bytes : what.record->bytes,
           .what = what};
+}
+
+/// Returns: whether the bytes stay in a block. A smaller one is not worth a copy until this one
+/// wastes half of its bytes.
+bool is_worth_keeping(std::size_t block_bytes, std::size_t size_bytes) noexcept {
+  return size_bytes <= block_bytes && size_bytes > block_bytes / 2;
 }
 
 void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) noexcept {
@@ -313,6 +324,26 @@ void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) 
   std::memcpy(to, block, std::min(known.bytes, size_bytes));
   deallocate(block);
   return to;
+}
+
+/// Effects: as resize, for blocks that do not stay where they are because of their class.
+HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) noexcept {
+  const measured known = measure(block);
+  if (known.bytes == 0) {
+    invalid_free(block, known.what.why);
+    return nullptr;
+  }
+  const found& what = known.what;
+  if (what.use == slice_use::large && size_bytes > std::min(known.bytes, max_small_bytes)) {
+    if (too_large(size_bytes)) return no_memory();
+    void* const same = resize_in_place(*what.record, size_bytes);
+    return same != nullptr ? same : move_large(*what.record, size_bytes);
+  }
+  if (what.use == slice_use::large && what.record->grows && size_bytes >= worth_growing_bytes) {
+    return block;
+  }
+  if (is_worth_keeping(known.bytes, size_bytes)) return block;
+  return move_anywhere(block, known, size_bytes);
 }
 
 } // namespace
@@ -348,25 +379,12 @@ std::size_t usable_bytes(const void* block) noexcept {
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
-  const measured known = measure(block);
-  if (known.bytes == 0) {
-    invalid_free(block, known.what.why);
-    return nullptr;
-  }
-  const found& what = known.what;
-  if (what.use == slice_use::large && size_bytes > std::min(known.bytes, max_small_bytes)) {
-    if (too_large(size_bytes)) return no_memory();
-    void* const same = resize_in_place(*what.record, size_bytes);
-    return same != nullptr ? same : move_large(*what.record, size_bytes);
-  }
-  if (what.use == slice_use::large && what.record->grows && size_bytes >= worth_growing_bytes) {
+  const size_class of = small_class_of(block);
+  if (of != no_class && (is_worth_keeping(class_table[of].bytes, size_bytes) ||
+                         (size_bytes <= max_small_bytes && class_of(size_bytes) == of))) {
     return block;
   }
-  // A smaller block is not worth a copy until it wastes half of its bytes.
-  const bool same_class = size_bytes <= max_small_bytes && what.record == nullptr &&
-                          class_table[class_of(size_bytes)].bytes == known.bytes;
-  if (same_class || (size_bytes <= known.bytes && size_bytes > known.bytes / 2)) return block;
-  return move_anywhere(block, known, size_bytes);
+  return resize_otherwise(block, size_bytes);
 }
 
 large_figures count_large() noexcept {
