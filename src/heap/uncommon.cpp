@@ -20,8 +20,8 @@
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
 #include "heap/space.hpp"
-#include "heapwise/detail/config.hpp"
 #include "heap/start.hpp"
+#include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
