@@ -42,9 +42,8 @@
 // - look_up (uncommon.cpp) reads `use`, acquire; the partners are the releases in make_large and
 //   owned_blocks::allocate. It sees the length and the owner. For a pointer that is not a block
 //   it may see any state, and reports.
-// - The clock reads the byte, relaxed, to learn whose lock it needs. bin::purge_pages reads it
-// again
-//   with that lock held: a bin writes the bytes of its spans with its lock only.
+// - The clock reads the byte, relaxed, to learn whose lock it needs. With that lock held,
+//   bin::purge_pages reads it again: a bin writes the bytes of its spans with its lock only.
 // - space::record reads the count of committed slices, acquire; the partner is the release in
 //   space::commit_to, after the tables for them were mapped.
 #pragma once
