@@ -67,7 +67,7 @@ def choose_experiments(patterns: Sequence[str]) -> list[Experiment]:
 
 def describe(binary: Path) -> Experiment:
     """What an experiment that is not in the catalogue says of itself. Problem E052 if nothing."""
-    found = _describe_once(binary)
+    found = _described_by(binary, _answer_once(binary))
     if isinstance(found, Broken):
         raise Problem("E052", f"{binary}: {found.reason}")
     return found
@@ -87,7 +87,9 @@ def _survey() -> list[Experiment | Broken]:
     )
     declared = sorted(folder.glob("*/*.toml"))
     with ThreadPoolExecutor(max_workers=2) as pool:
-        return [*pool.map(_describe_once, binaries), *map(_read, declared)]
+        answers = list(pool.map(_answer_once, binaries))
+    # By one thread: msgspec crashes if two decode a type for the first time at once (0.22.0).
+    return [*map(_described_by, binaries, answers), *map(_read, declared)]
 
 
 def _read(path: Path) -> Experiment | Broken:
@@ -98,23 +100,37 @@ def _read(path: Path) -> Experiment | Broken:
         return Broken(path, f"it declares no experiment: {error}")
 
 
-def _describe_once(binary: Path) -> Experiment | Broken:
-    key = (str(binary), binary.stat().st_mtime_ns)
-    if key not in _described:
-        _described[key] = _describe(binary)
-    return _described[key]
+def _key(binary: Path) -> tuple[str, int]:
+    return str(binary), binary.stat().st_mtime_ns
 
 
-def _describe(binary: Path) -> Experiment | Broken:
+def _answer_once(binary: Path) -> bytes | Broken:
+    """What the binary says of itself; b"" if that is known already."""
+    if _key(binary) in _described:
+        return b""
     try:
         answer = subprocess.run(
             [str(binary), "--describe"], capture_output=True, timeout=DESCRIBE_TIMEOUT_S,
             check=False, stdin=subprocess.DEVNULL,
         )
-        if answer.returncode != 0:
-            return Broken(binary, f"--describe ended with {answer.returncode}")
-        experiment = msgspec.json.decode(answer.stdout, type=Experiment)
-    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Broken(binary, f"--describe failed: {error}")
+    if answer.returncode != 0:
+        return Broken(binary, f"--describe ended with {answer.returncode}")
+    return answer.stdout
+
+
+def _described_by(binary: Path, answer: bytes | Broken) -> Experiment | Broken:
+    key = _key(binary)
+    if key not in _described:
+        _described[key] = answer if isinstance(answer, Broken) else _decoded(binary, answer)
+    return _described[key]
+
+
+def _decoded(binary: Path, answer: bytes) -> Experiment | Broken:
+    try:
+        experiment = msgspec.json.decode(answer, type=Experiment)
+    except ValueError as error:
         return Broken(binary, f"--describe failed: {error}")
     if experiment.schema > SCHEMA_VERSION:
         return Broken(binary, f"it speaks schema {experiment.schema}, newer than this heapwise")

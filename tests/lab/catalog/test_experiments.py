@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from heapwise.catalog import (
@@ -12,8 +14,10 @@ from heapwise.catalog import (
     find_experiments,
     native_folder,
 )
+from heapwise.catalog import experiments as experiments_module
 from heapwise.catalog import native as native_module
 from heapwise.errors import Problem
+from heapwise.model import Experiment
 
 
 @pytest.fixture(autouse=True)
@@ -80,3 +84,17 @@ def test_the_native_folder(
     inside.mkdir(parents=True)
     (inside / "heapwise-launch").write_text("")
     assert native_folder() == inside
+
+
+def test_one_thread_decodes_all_answers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """msgspec crashes if two threads decode a type for the first time at once."""
+    decoders: list[threading.Thread] = []
+
+    def decode(answer: bytes, type: type[Experiment]) -> Experiment:
+        decoders.append(threading.current_thread())
+        return msgspec.json.Decoder(type).decode(answer)
+
+    monkeypatch.setattr(experiments_module, "_described", {})
+    monkeypatch.setattr(experiments_module.msgspec.json, "decode", decode)
+    assert len(find_experiments()) > 1
+    assert set(decoders) == {threading.current_thread()}
