@@ -18,7 +18,7 @@ from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app
 from heapwise.cli.frame.progress import describe
 from heapwise.cli.frame.table import align
-from heapwise.errors import CATALOGUE, Exit
+from heapwise.errors import CATALOGUE, Exit, Problem
 from heapwise.model import Experiment, Subject
 from heapwise.runner import Progress, Step
 
@@ -123,6 +123,21 @@ def test_the_keys_of_settings_are_the_long_options(
     (tmp_path / "heapwise.toml").write_text('[report]\nopen = "no"\njson = true\n')
     found = settings.defaults(typer.main.get_command(build_app()))
     assert found["report"] == {"open_": "no", "as_json": True}
+
+
+@pytest.mark.parametrize("by_file", [True, False])
+def test_a_setting_with_a_control_character_is_refused(
+    by_file: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """--help prints the defaults, and a terminal would obey them."""
+    monkeypatch.chdir(tmp_path)
+    if by_file:
+        (tmp_path / "heapwise.toml").write_text('seed = "\\u001b[2J"')
+    else:
+        monkeypatch.setenv("HEAPWISE_SEED", "\x1b[2J")
+    with pytest.raises(Problem, match="control character") as caught:
+        settings.defaults(typer.main.get_command(build_app()))
+    assert caught.value.id == "E003"
 
 
 def test_the_progress_line() -> None:

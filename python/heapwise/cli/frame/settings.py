@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
+import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,9 @@ def _typed(option: Any, value: Any, path: Path) -> Any:
 
     Options that take values with commas between them, or that can be repeated, take lists too.
     """
+    for text in value if isinstance(value, list) else [value]:
+        if isinstance(text, str):
+            _demand_printable(text, f"{_key(option)} in {path}")
     wanted = option.type_descriptor.annotation
     needs = NEEDS.get(wanted, NEEDS[str])
     if option.multiple:
@@ -130,7 +134,15 @@ def _apply_environment(result: Defaults, known: Options) -> None:
         if variable in OTHER_VARIABLES:
             continue
         if option in every:
+            _demand_printable(value, variable)
             _everywhere(result, known, option, value, override=True)
+
+
+def _demand_printable(value: str, where: str) -> None:
+    """Problem E003 for a value that could change what the terminal shows: --help prints it."""
+    if any(unicodedata.category(letter) == "Cc" for letter in value):
+        raise Problem("E003", f"{where} has a control character in its value",
+                      do=f"set {where} anew, or leave it out")
 
 
 def _everywhere(
