@@ -76,12 +76,12 @@ struct measure {
     Source source;
     yields.time("growth", steps, [&] { grow_small(source, blocks, step, last); });
     const std::size_t kept = count_kept(blocks, step, last);
-    for (void* block : blocks) source.deallocate(block, last / step * step);
+    for (void* block : blocks) source.deallocate_resized(block);
     void* large = nullptr;
     yields.time("large_growth", large_steps,
                 [&] { large = grow_large(source, large_step, large_last); });
     const bool whole = count_pages(large, large_steps * large_step);
-    source.deallocate(large, large_steps * large_step);
+    source.deallocate_resized(large);
     given.check("work", kept == steps && whole, "%zu steps of %zu kept their byte, large block %s",
                 kept, steps, whole ? "whole" : "spoiled");
     given.expect_calls(steps + large_steps);

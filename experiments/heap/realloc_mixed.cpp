@@ -115,7 +115,7 @@ class program {
     for (const step& each : steps) {
       held& chosen = growing_[each.slot];
       if (each.bytes == 0) {
-        source_.deallocate(chosen.block, chosen.bytes);
+        source_.deallocate_resized(chosen.block);
         chosen = {};
       } else {
         grow(chosen, each.bytes);

@@ -66,8 +66,8 @@ HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept {
 }
 
 /// As `deallocate`, without having to find out the size.
-/// Requires: what `allocate(size_bytes)` or `try_allocate(size_bytes)` returned for this size, not
-/// nullptr.
+/// Requires: what `allocate(size_bytes)` or `try_allocate(size_bytes)` returned for this size, and
+/// heapwise_realloc did not; not nullptr.
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block, std::size_t size_bytes) noexcept {
   if (size_bytes > max_small_bytes) [[unlikely]]
     return heapwise_free(block);

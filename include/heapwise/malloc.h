@@ -28,7 +28,8 @@ void* heapwise_calloc(size_t count, size_t size);
 /* Effects: makes the block `size` bytes long, at its place or at another one, and keeps the smaller
  * number of its bytes. A failure leaves it as it was. `block` NULL: as heapwise_malloc. `size` 0 with
  * a block: frees it and returns NULL, errno as before (as glibc does). A block of a heap of its own
- * stays in that heap.
+ * stays in that heap. The block may be of any size class from then on: it is not freed by the sized
+ * functions of heap.hpp.
  * Complexity: blocks of many pages are moved by moving their pages. */
 void* heapwise_realloc(void* block, size_t size);
 

@@ -20,6 +20,7 @@ struct system_malloc {
   [[gnu::always_inline]] void* reallocate(void* block, std::size_t, std::size_t bytes) {
     return std::realloc(block, bytes);
   }
+  [[gnu::always_inline]] void deallocate_resized(void* block) { std::free(block); }
   static std::size_t usable(void* block) { return malloc_usable_size(block); }
 };
 
@@ -31,7 +32,8 @@ struct system_aligned_alloc : system_malloc {
   }
 };
 
-/// The functions of heapwise/heap.hpp, inlined; the sizes of freed blocks are known.
+/// The functions of heapwise/heap.hpp, inlined; the sizes of freed blocks are known, unless they
+/// were resized.
 struct inlined_heap {
   [[gnu::always_inline]] void* allocate(std::size_t bytes) { return heapwise::allocate(bytes); }
   [[gnu::always_inline]] void deallocate(void* block, std::size_t bytes) {
@@ -40,6 +42,8 @@ struct inlined_heap {
   static void* reallocate(void* block, std::size_t, std::size_t bytes) {
     return heapwise_realloc(block, bytes);
   }
+  /// A block that was resized is of any size class, so nobody can free it by its size.
+  [[gnu::always_inline]] void deallocate_resized(void* block) { heapwise::deallocate(block); }
   static std::size_t usable(void* block) { return heapwise_malloc_usable_size(block); }
 };
 

@@ -108,17 +108,18 @@ def reproduce(
 
 def _list(console: Console, store: str | None) -> int:
     from heapwise.catalog import find_published
-    from heapwise.cli.frame.reproduced import listed, newest_verdicts
+    from heapwise.cli.frame.reproduced import newest_verdicts, report_facts
     from heapwise.store import find_store
 
     reports, problems = find_published()
     newest = newest_verdicts(find_store(store))
     if console.as_json:
-        console.json([{**listed(report), "last": newest.get(report.name)} for report in reports])
+        console.json([report_facts(report) | {"last": newest.get(report.name)}
+                      for report in reports])
     else:
         width = max((len(report.name) for report in reports), default=0)
         for report in reports:
-            facts = listed(report)
+            facts = report_facts(report)
             console.result(f"{report.name.ljust(width)}  {report.title}")
             gap = " " * (width + 2)
             console.result(f"{gap}{'; '.join(facts['machines'])}: {facts['tables']} tables, "

@@ -21,6 +21,7 @@ using namespace heapwise::detail;
 template <class Check>
 ending with(const char* name, const std::string& value, const Check& is_as_wanted) {
   return in_child([&] {
+    ::unsetenv("HEAPWISE_MALLOC_SHARDS"); // the suite sets it for tests of the bins
     ::setenv(name, value.c_str(), 1);
     read_options();
     if (!is_as_wanted(the_options)) std::_Exit(1);

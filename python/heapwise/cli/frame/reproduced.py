@@ -32,7 +32,7 @@ FEW = 2
 """Columns of a table whose figures are printed with their intervals."""
 
 
-def listed(report: PublishedReport) -> dict[str, Any]:
+def report_facts(report: PublishedReport) -> dict[str, Any]:
     """What is known of it before anything is measured."""
     figures = [figure for figure in report.figures if figure.value is not None]
     return {
