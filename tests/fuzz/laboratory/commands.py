@@ -137,7 +137,7 @@ def _settings(random: Random, options: list[Any]) -> dict[str, str]:
     # These are places where the code may write: they stay in the sandbox.
     return {name: value for name, value in chosen.items()
             if name not in ("HEAPWISE_OUTPUT", "HEAPWISE_STORE", "HOME", "XDG_DATA_HOME")
-            or not value.strip("./")}
+            or not value}
 
 
 def _toml(random: Random, options: list[Any]) -> bytes:
