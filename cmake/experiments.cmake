@@ -65,8 +65,9 @@ function(heapwise_flags variable)
   set(${variable} "${flags}" PARENT_SCOPE)
 endfunction()
 
-# Families whose experiments start threads or processes, and some of another. With a sanitizer they are the ones that are
-# built unless others are asked for: no race is to be found in a loop on one thread.
+# Families whose experiments start threads or processes, and some of another. With a sanitizer they
+# are the ones that are built unless others are asked for: no race is to be found in a loop on one
+# thread.
 set(HEAPWISE_CONCURRENT_FAMILIES concurrency ipc memory network)
 set(HEAPWISE_CONCURRENT_EXPERIMENTS pool/producer_consumer)
 
