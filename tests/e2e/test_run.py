@@ -170,7 +170,7 @@ def test_list_json(heapwise: Any, fake_native: Path) -> None:
     assert [e["id"] for e in found] == ["fake/single", "fake/subjects"]
     for experiment in found:
         assert set(experiment) >= {"id", "family", "question", "unit", "better", "parameters",
-                                   "seed"}
+                                   "published"}
 
 
 def test_a_binary_that_does_not_describe_itself_is_left_out(
