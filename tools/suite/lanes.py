@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 from suite.part import Lane, Part, end_all
 from suite.tally import Tally
@@ -32,6 +32,9 @@ def run_lanes(parts: list[Part], run: Callable[[Part], Tally]) -> Tally:
             tally += beside.result()
         except BaseException:
             stopped.set()
-            end_all()
+            # Again and again: the other lane may be about to start a command.
+            while not beside.done():
+                end_all()
+                wait([beside], timeout=0.1)
             raise
     return tally + run_lane(Lane.ALONE)

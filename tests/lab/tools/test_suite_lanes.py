@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,25 @@ def test_an_interruption_ends_what_runs_beside(tmp_path: Path) -> None:
     assert sorted(run_names) == ["a", "b"]
     with pytest.raises(ProcessLookupError):
         os.kill(pids[0], 0)
+
+
+def test_an_interruption_ends_what_is_about_to_start(tmp_path: Path) -> None:
+    too_late = tmp_path / "too_late"
+    program = f"import pathlib, time; time.sleep(10); pathlib.Path({str(too_late)!r}).touch()"
+    parts = [part("a"), Part("b", [sys.executable, "-c", program], lane=Lane.BESIDE)]
+    is_chosen = threading.Event()
+
+    def run(it: Part) -> Tally:
+        if it.name == "a":
+            is_chosen.wait()
+            raise KeyboardInterrupt
+        is_chosen.set()
+        time.sleep(0.5)
+        return run_part(it, tmp_path)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_lanes(parts, run)
+    assert not too_late.exists()
 
 
 def test_the_output_of_each_part_stays_together(tmp_path: Path) -> None:
