@@ -26,7 +26,7 @@ constexpr std::size_t most_stocked(size_class of) noexcept {
 }
 
 std::size_t shard_of(const block_run& run) noexcept {
-  // Relaxed: who has a block of a span has seen whose span it is. Others are told apart later.
+  // Relaxed: a thread that has a block of the span has seen its shard. The bin notices an old one.
   return run.home->shard.load(std::memory_order_relaxed);
 }
 

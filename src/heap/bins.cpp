@@ -123,8 +123,8 @@ bin_figures figures_of(size_class of) noexcept {
 }
 
 bin& bin_of(const span& home, size_class of) noexcept {
-  // Relaxed: who has a block of a span has seen whose span it is. For others it is a guess, which
-  // the bin checks.
+  // Relaxed: a thread that has a block of the span has seen its shard. Another thread may read an
+  // old shard, and the bin notices that.
   return all_bins[home.shard.load(std::memory_order_relaxed)][of];
 }
 

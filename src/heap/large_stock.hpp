@@ -20,7 +20,7 @@ class alignas(cache_line_bytes) large_stock {
   /// Longer blocks are not kept: to touch them costs more than any lock.
   static constexpr std::size_t most_slices = 16;
 
-  /// Returns: a span of so many slices that `keep` was given, or nullptr. Its pages hold anything.
+  /// Returns: a span of this length that was kept, or nullptr. Its pages are not zero.
   /// Requires: 0 < slices <= most_slices.
   [[nodiscard]] span* take(std::size_t slices) noexcept;
 

@@ -102,8 +102,8 @@ bool may_grow_alone() noexcept {
   return bytes < std::max(slice_bytes, the_space.used_bytes() / growing_part);
 }
 
-/// Returns: whether blocks of so many slices may wait for the next request. With one shard the lock
-/// of the space is as good as another one.
+/// Returns: whether freed blocks of this length may wait in a stock for the next request. With one
+/// shard they may not: its stock would have one lock too, as the space has.
 bool are_stocked(std::size_t slices) noexcept {
   return slices <= large_stock::most_slices && shard_count() > 1;
 }
@@ -283,7 +283,7 @@ void* allocate_growing(std::size_t size_bytes) noexcept {
 
 /// What is known of a block.
 struct measured {
-  std::size_t bytes = 0; // that it may use; 0 for what is no block
+  std::size_t bytes = 0; // that it may use; 0 if the address is not a block
   found what;            // if it is no small block of all threads
 };
 

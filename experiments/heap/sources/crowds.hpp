@@ -28,7 +28,7 @@ class crowd {
   [[nodiscard]] double live_bytes() const noexcept {
     return static_cast<double>(threads_) * kept * bytes;
   }
-  /// Calls of malloc that are not operations, if each thread does so many.
+  /// Returns: the calls of malloc that are not counted as operations, for this many operations.
   [[nodiscard]] std::size_t other_calls(std::size_t /*operations*/) const noexcept { return 0; }
 
   template <class Source>

@@ -57,7 +57,7 @@ def _pair(
 
 
 def _best(evidence: Evidence, experiment: Experiment, cell: Cell) -> Iterator[Finding]:
-    """Who is first, and by how much; or who cannot be told apart at the head."""
+    """The best subject and its lead; or the best ones, if they cannot be told apart."""
     where = where_words(evidence, experiment, cell)
     for standing in standings(evidence, experiment.family):
         if standing.cell == cell:

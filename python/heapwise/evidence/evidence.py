@@ -260,7 +260,7 @@ class Evidence:
 
     @cached_property
     def never_ranked(self) -> dict[str, set[str]]:
-        """Experiment -> who is shown there and in no ranking: controls and yardsticks."""
+        """Experiment -> subjects that are shown and never ranked: controls and yardsticks."""
         return {e.id: self.control_names | {YARDSTICK} | {
             spec.name for spec in e.subjects if spec.yardstick}
             for e in self.stored.run.experiments}
