@@ -1,0 +1,105 @@
+// The blocks that live, by address: open addressing, linear probing, no tombstones.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "trace/event.hpp"
+
+namespace heapwise::bench {
+
+struct live_block {
+  std::uint64_t address = 0; ///< 0: an empty place
+  std::uint64_t number = 0;
+  std::uint64_t words = 0; ///< as in the event that made it
+  std::uint32_t site = 0;
+  std::uint32_t thread = 0;
+
+  [[nodiscard]] std::uint64_t size() const noexcept { return event{0, 0, words, 0}.size(); }
+  [[nodiscard]] std::uint8_t alignment_log() const noexcept {
+    return static_cast<std::uint8_t>(event{0, 0, words, 0}.alignment_log());
+  }
+};
+static_assert(sizeof(live_block) == 32);
+
+class live_blocks {
+ public:
+  live_blocks() : places_(first_places) {}
+
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+  /// Null if no block lives there. Valid until the next call that changes the table.
+  [[nodiscard]] live_block* find(std::uint64_t address) noexcept {
+    for (std::size_t at = home(address);; at = next(at)) {
+      if (places_[at].address == address) return &places_[at];
+      if (places_[at].address == 0) return nullptr;
+    }
+  }
+
+  /// Requires that no block lives at that address, and that the address is not 0.
+  void insert(const live_block& block) {
+    if ((count_ + 1) * 4 > places_.size() * 3) grow();
+    place(block);
+    ++count_;
+  }
+
+  /// `block` is of find(). Later ones move up, so that a search never meets a gap.
+  void erase(live_block* block) noexcept {
+    auto gap = static_cast<std::size_t>(block - places_.data());
+    for (std::size_t at = next(gap); places_[at].address != 0; at = next(at)) {
+      const std::size_t wanted = home(places_[at].address);
+      // Whether `wanted` lies, on the circle, after the gap and up to `at`.
+      const bool fits = gap <= at ? (gap < wanted && wanted <= at) : (gap < wanted || wanted <= at);
+      if (fits) continue;
+      places_[gap] = places_[at];
+      gap = at;
+    }
+    places_[gap] = {};
+    --count_;
+  }
+
+  void clear() {
+    places_.assign(first_places, {});
+    count_ = 0;
+  }
+
+  template <class Visit>
+  void visit(Visit visit) const {
+    for (const live_block& each : places_) {
+      if (each.address != 0) visit(each);
+    }
+  }
+
+ private:
+  static constexpr std::size_t first_places = 1024;
+
+  [[nodiscard]] std::size_t home(std::uint64_t address) const noexcept {
+    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+    return static_cast<std::size_t>((address >> 4) * golden >> 32) & (places_.size() - 1);
+  }
+
+  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
+    return (at + 1) & (places_.size() - 1);
+  }
+
+  void place(const live_block& block) noexcept {
+    std::size_t at = home(block.address);
+    while (places_[at].address != 0) at = next(at);
+    places_[at] = block;
+  }
+
+  void grow() {
+    std::vector<live_block> old(places_.size() * 2);
+    std::swap(old, places_);
+    for (const live_block& each : old) {
+      if (each.address != 0) place(each);
+    }
+  }
+
+  std::vector<live_block> places_;
+  std::size_t count_ = 0;
+};
+
+} // namespace heapwise::bench

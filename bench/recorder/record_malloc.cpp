@@ -1,0 +1,209 @@
+// malloc and its family, recorded and forwarded.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+
+#include "probe/next.hpp"
+#include "recorder/calls.hpp"
+
+using namespace heapwise::bench;
+
+namespace {
+
+constexpr std::size_t default_alignment = 16;
+
+constinit next_function<void*(std::size_t)> next_malloc{"malloc"};
+constinit next_function<void*(std::size_t, std::size_t)> next_calloc{"calloc"};
+constinit next_function<void*(void*, std::size_t)> next_realloc{"realloc"};
+constinit next_function<void(void*)> next_free{"free"};
+constinit next_function<void*(std::size_t, std::size_t)> next_aligned_alloc{"aligned_alloc"};
+constinit next_function<void*(std::size_t, std::size_t)> next_memalign{"memalign"};
+constinit next_function<int(void**, std::size_t, std::size_t)> next_posix_memalign{
+    "posix_memalign"};
+constinit next_function<void*(std::size_t)> next_valloc{"valloc"};
+constinit next_function<void*(std::size_t)> next_pvalloc{"pvalloc"};
+constinit next_function<std::size_t(void*)> next_usable_size{"malloc_usable_size"};
+
+void* move_out_of_early(void* block, std::size_t size) noexcept {
+  auto* next = next_malloc.get();
+  void* moved = next != nullptr ? next(size) : early.allocate(size, default_alignment);
+  const std::size_t readable = early.readable(block);
+  if (moved != nullptr) std::memcpy(moved, block, size < readable ? size : readable);
+  return moved;
+}
+
+unsigned log_of(std::size_t alignment) noexcept {
+  return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
+}
+
+/// Writes down what `allocate` returned.
+template <class Allocate>
+[[gnu::always_inline]] inline void* recorded_call(event_kind kind, std::size_t size,
+                                                  const void* site, unsigned alignment_log,
+                                                  Allocate allocate) {
+  if (!writer.records()) {
+    void* block = allocate();
+    // The C++ function around this call may throw, and then does not end it.
+    if (block == nullptr) writer.leave_inner_calls();
+    return block;
+  }
+  void* block = nullptr;
+  {
+    const thread_writer::inner_calls inner{writer};
+    block = allocate();
+  }
+  writer.write_block(kind, block, size, site, alignment_log);
+  return block;
+}
+
+} // namespace
+
+namespace heapwise::bench {
+
+std::uint64_t resident_pages(const void* block) noexcept {
+  auto* next = next_usable_size.get();
+  if (next == nullptr) return 0;
+  const std::size_t usable = next(const_cast<void*>(block));
+  if (usable < session::large_bytes) return 0;
+  const int saved_errno = errno;
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  std::uintptr_t at = reinterpret_cast<std::uintptr_t>(block) & ~(page - 1);
+  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(block) + usable;
+  std::uint64_t resident = 0;
+  constexpr std::size_t pages_a_look = 4096;
+  unsigned char present[pages_a_look];
+  while (at < end) {
+    const std::size_t bytes =
+        end - at < pages_a_look * page ? end - at : static_cast<std::size_t>(pages_a_look * page);
+    if (mincore(reinterpret_cast<void*>(at), bytes, present) != 0) break;
+    for (std::size_t i = 0; i < (bytes + page - 1) / page; ++i) resident += present[i] & 1;
+    at += bytes;
+  }
+  errno = saved_errno;
+  return resident;
+}
+
+} // namespace heapwise::bench
+
+extern "C" {
+
+void* malloc(std::size_t size) {
+  auto* next = next_malloc.get();
+  if (next == nullptr) return early.allocate(size, default_alignment);
+  return recorded_call(event_kind::malloc, size, __builtin_return_address(0), 0,
+                       [=] { return next(size); });
+}
+
+void* calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  const bool overflows = __builtin_mul_overflow(count, size, &bytes);
+  auto* next = next_calloc.get();
+  if (next == nullptr) return overflows ? nullptr : early.allocate(bytes, default_alignment);
+  return recorded_call(event_kind::calloc, overflows ? SIZE_MAX : bytes,
+                       __builtin_return_address(0), 0, [=] { return next(count, size); });
+}
+
+void free(void* block) {
+  if (early.owns(block)) return;
+  write_free(event_kind::free, block, __builtin_return_address(0));
+  if (auto* next = next_free.get(); next != nullptr) next(block);
+}
+
+static void* record_realloc(void* block, std::size_t size, const void* site) {
+  if (early.owns(block)) return move_out_of_early(block, size);
+  auto* next = next_realloc.get();
+  if (next == nullptr) return early.allocate(size, default_alignment);
+  if (block == nullptr) {
+    return recorded_call(event_kind::malloc, size, site, 0, [=] { return next(block, size); });
+  }
+  if (!writer.records()) return next(block, size);
+  const std::uint64_t pages = recorded.may_be_large(block) ? resident_pages(block) : 0;
+  const std::uint64_t before = stamp_before();
+  void* resized = nullptr;
+  {
+    const thread_writer::inner_calls inner{writer};
+    resized = next(block, size);
+  }
+  if (resized != nullptr) {
+    writer.write_end(event_kind::resize_from, block, pages, before, site);
+    writer.write_block(event_kind::resize_to, resized, size, site);
+  } else if (size == 0) {
+    writer.write_end(event_kind::free, block, pages, before, site);
+  } else {
+    writer.write_block(event_kind::failed, nullptr, size, site);
+  }
+  return resized;
+}
+
+void* realloc(void* block, std::size_t size) {
+  return record_realloc(block, size, __builtin_return_address(0));
+}
+
+void* reallocarray(void* block, std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (!__builtin_mul_overflow(count, size, &bytes)) {
+    return record_realloc(block, bytes, __builtin_return_address(0));
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  auto* next = next_aligned_alloc.get();
+  if (next == nullptr) return early.allocate(size, alignment);
+  return recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
+                       [=] { return next(alignment, size); });
+}
+
+void* memalign(std::size_t alignment, std::size_t size) {
+  auto* next = next_memalign.get();
+  if (next == nullptr) return early.allocate(size, alignment);
+  return recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
+                       [=] { return next(alignment, size); });
+}
+
+int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
+  auto* next = next_posix_memalign.get();
+  if (next == nullptr) {
+    *block = early.allocate(size, alignment);
+    return *block != nullptr ? 0 : ENOMEM;
+  }
+  int status = 0;
+  recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment), [&] {
+    status = next(block, alignment, size);
+    return status == 0 ? *block : nullptr;
+  });
+  return status;
+}
+
+void* valloc(std::size_t size) {
+  auto* next = next_valloc.get();
+  if (next == nullptr) return nullptr;
+  return recorded_call(event_kind::aligned, size, __builtin_return_address(0),
+                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+                       [=] { return next(size); });
+}
+
+void* pvalloc(std::size_t size) {
+  auto* next = next_pvalloc.get();
+  if (next == nullptr) return nullptr;
+  return recorded_call(event_kind::aligned, size, __builtin_return_address(0),
+                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+                       [=] { return next(size); });
+}
+
+std::size_t malloc_usable_size(void* block) {
+  if (early.owns(block)) return 0;
+  auto* next = next_usable_size.get();
+  if (next == nullptr) return 0;
+  const std::size_t size = next(block);
+  if (block != nullptr && writer.records()) {
+    writer.write_end(event_kind::usable_size, block, 0, stamp_before(),
+                     __builtin_return_address(0));
+  }
+  return size;
+}
+}

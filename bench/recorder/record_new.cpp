@@ -1,0 +1,111 @@
+// C++'s operator new and delete, recorded and forwarded.
+//
+// Some allocators bring their own, others leave libstdc++'s, which calls malloc: that inner call is
+// not an event. Defined by their mangled names (Itanium C++ ABI) and compiled without exceptions:
+// bad_alloc passes through these frames.
+#include <cstddef>
+
+#include "probe/next.hpp"
+#include "recorder/calls.hpp"
+
+using namespace heapwise::bench;
+
+namespace {
+
+template <class Function, class... Arguments>
+[[gnu::always_inline]] inline void* recorded_new(next_function<Function>& next, event_kind kind,
+                                                 const void* site, unsigned alignment_log,
+                                                 std::size_t size, Arguments... arguments) {
+  auto* function = next.get();
+  if (!writer.records()) return function(size, arguments...);
+  void* block = nullptr;
+  {
+    const thread_writer::inner_calls inner{writer};
+    block = function(size, arguments...);
+  }
+  writer.write_block(kind, block, size, site, alignment_log);
+  return block;
+}
+
+template <class Function, class... Arguments>
+[[gnu::always_inline]] inline void recorded_delete(next_function<Function>& next, event_kind kind,
+                                                   const void* site, void* block,
+                                                   Arguments... arguments) {
+  auto* function = next.get();
+  if (block == nullptr || !writer.records()) return function(block, arguments...);
+  write_free(kind, block, site);
+  const thread_writer::inner_calls inner{writer};
+  function(block, arguments...);
+}
+
+unsigned log_of(std::size_t alignment) noexcept {
+  return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
+}
+
+} // namespace
+
+extern "C" {
+
+#define HEAPWISE_RECORD_NEW(name, kind)                                                           \
+  void* name(std::size_t size) {                                                                  \
+    static constinit next_function<void*(std::size_t)> next{#name};                               \
+    return recorded_new(next, event_kind::kind, __builtin_return_address(0), 0, size);            \
+  }
+
+#define HEAPWISE_RECORD_NEW_NOTHROW(name, kind)                                                   \
+  void* name(std::size_t size, const void* tag) {                                                 \
+    static constinit next_function<void*(std::size_t, const void*)> next{#name};                  \
+    return recorded_new(next, event_kind::kind, __builtin_return_address(0), 0, size, tag);       \
+  }
+
+#define HEAPWISE_RECORD_NEW_ALIGNED(name, kind)                                                   \
+  void* name(std::size_t size, std::size_t alignment) {                                           \
+    static constinit next_function<void*(std::size_t, std::size_t)> next{#name};                  \
+    return recorded_new(next, event_kind::kind, __builtin_return_address(0), log_of(alignment),   \
+                        size, alignment);                                                         \
+  }
+
+#define HEAPWISE_RECORD_NEW_ALIGNED_NOTHROW(name, kind)                                           \
+  void* name(std::size_t size, std::size_t alignment, const void* tag) {                          \
+    static constinit next_function<void*(std::size_t, std::size_t, const void*)> next{#name};     \
+    return recorded_new(next, event_kind::kind, __builtin_return_address(0), log_of(alignment),   \
+                        size, alignment, tag);                                                    \
+  }
+
+#define HEAPWISE_RECORD_DELETE(name, kind)                                                        \
+  void name(void* block) {                                                                        \
+    static constinit next_function<void(void*)> next{#name};                                      \
+    recorded_delete(next, event_kind::kind, __builtin_return_address(0), block);                  \
+  }
+
+#define HEAPWISE_RECORD_DELETE_WITH(name, kind, Argument)                                         \
+  void name(void* block, Argument argument) {                                                     \
+    static constinit next_function<void(void*, Argument)> next{#name};                            \
+    recorded_delete(next, event_kind::kind, __builtin_return_address(0), block, argument);        \
+  }
+
+#define HEAPWISE_RECORD_DELETE_WITH_TWO(name, kind, First, Second)                                \
+  void name(void* block, First first, Second second) {                                            \
+    static constinit next_function<void(void*, First, Second)> next{#name};                       \
+    recorded_delete(next, event_kind::kind, __builtin_return_address(0), block, first, second);   \
+  }
+
+HEAPWISE_RECORD_NEW(_Znwm, scalar_new)
+HEAPWISE_RECORD_NEW(_Znam, array_new)
+HEAPWISE_RECORD_NEW_NOTHROW(_ZnwmRKSt9nothrow_t, scalar_new)
+HEAPWISE_RECORD_NEW_NOTHROW(_ZnamRKSt9nothrow_t, array_new)
+HEAPWISE_RECORD_NEW_ALIGNED(_ZnwmSt11align_val_t, scalar_new)
+HEAPWISE_RECORD_NEW_ALIGNED(_ZnamSt11align_val_t, array_new)
+HEAPWISE_RECORD_NEW_ALIGNED_NOTHROW(_ZnwmSt11align_val_tRKSt9nothrow_t, scalar_new)
+HEAPWISE_RECORD_NEW_ALIGNED_NOTHROW(_ZnamSt11align_val_tRKSt9nothrow_t, array_new)
+HEAPWISE_RECORD_DELETE(_ZdlPv, scalar_delete)
+HEAPWISE_RECORD_DELETE(_ZdaPv, array_delete)
+HEAPWISE_RECORD_DELETE_WITH(_ZdlPvm, scalar_delete, std::size_t)
+HEAPWISE_RECORD_DELETE_WITH(_ZdaPvm, array_delete, std::size_t)
+HEAPWISE_RECORD_DELETE_WITH(_ZdlPvRKSt9nothrow_t, scalar_delete, const void*)
+HEAPWISE_RECORD_DELETE_WITH(_ZdaPvRKSt9nothrow_t, array_delete, const void*)
+HEAPWISE_RECORD_DELETE_WITH(_ZdlPvSt11align_val_t, scalar_delete, std::size_t)
+HEAPWISE_RECORD_DELETE_WITH(_ZdaPvSt11align_val_t, array_delete, std::size_t)
+HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdlPvmSt11align_val_t, scalar_delete, std::size_t, std::size_t)
+HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdaPvmSt11align_val_t, array_delete, std::size_t, std::size_t)
+}

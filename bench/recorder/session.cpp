@@ -1,0 +1,182 @@
+#include "recorder/session.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace heapwise::bench {
+
+constinit session recorded;
+
+namespace {
+
+/// One bit for each of the addresses that large blocks have had, by a hash: misses are harmless.
+constexpr std::size_t filter_bits = 1U << 16;
+constinit std::atomic<std::uint64_t> large_filter[filter_bits / 64];
+
+constexpr std::uint32_t off = 0;
+constexpr std::uint32_t on = 1;
+
+std::size_t filter_bit(const void* block) noexcept {
+  constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+  return (reinterpret_cast<std::uintptr_t>(block) >> 4) * golden >> 48;
+}
+
+/// A page whose first word is `on` here and `off` in every forked child (Linux 4.14).
+std::uint32_t* page_of_this_process() noexcept {
+  void* page = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0) {
+    munmap(page, page_bytes);
+    return nullptr;
+  }
+  return static_cast<std::uint32_t*>(page);
+}
+
+} // namespace
+
+bool session::begin() noexcept {
+  // The loader calls malloc before the C library knows its environment.
+  if (environ == nullptr) return false;
+  std::uint32_t expected = 0;
+  if (!beginning_.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return false;
+  const int saved_errno = errno;
+  const char* path = std::getenv(record_variable);
+  const bool found = path != nullptr && open(path);
+  const std::uint32_t* here = &off;
+  if (found) {
+    if (std::uint32_t* page = page_of_this_process(); page != nullptr) {
+      *page = on;
+      here = page;
+    }
+  }
+  // Read without an order: other threads begin after this one has created them.
+  in_this_process_ = here;
+  errno = saved_errno;
+  return *here != 0 && records();
+}
+
+bool session::open(const char* path) noexcept {
+  file_ = ::open(path, O_RDWR | O_CLOEXEC);
+  if (file_ < 0) return false;
+  void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (found == MAP_FAILED) return false;
+  memory_ = static_cast<shared_memory*>(found);
+  if (memory_->magic != shared_magic) return false;
+  if (memory_->process.load(std::memory_order_relaxed) != getpid()) {
+    memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+  // The rings of the program that this one replaced have nobody who writes to them.
+  const std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
+  for (std::uint32_t slot = 0; slot < used && slot < most_threads; ++slot) {
+    auto live = slot_state::live;
+    memory_->slots[slot].state.compare_exchange_strong(live, slot_state::ended,
+                                                       std::memory_order_release);
+  }
+  memory_->maps.loaded.store(0, std::memory_order_relaxed);
+  image_.store(memory_->images.fetch_add(1, std::memory_order_relaxed) + 1,
+               std::memory_order_relaxed);
+  return true;
+}
+
+event* session::take_ring(thread_slot*& slot) noexcept {
+  for (unsigned number = 0; number < most_threads; ++number) {
+    thread_slot& next = memory_->slots[number];
+    auto free = slot_state::free;
+    // acquire: with the drain's release, so that both counters are seen as zero.
+    if (!next.state.compare_exchange_strong(free, slot_state::live, std::memory_order_acquire)) {
+      continue;
+    }
+    void* ring = mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
+                      static_cast<off_t>(ring_offset(number)));
+    if (ring == MAP_FAILED) {
+      next.state.store(slot_state::free, std::memory_order_release);
+      break;
+    }
+    next.kernel_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
+    std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
+    while (used <= number &&
+           !memory_->slots_used.compare_exchange_weak(used, number + 1,
+                                                      std::memory_order_release)) {
+    }
+    slot = &next;
+    return static_cast<event*>(ring);
+  }
+  memory_->threads_missed.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+namespace {
+
+/// Appends the file mappings that hold code, as whole lines.
+void append_code_maps(maps_text& maps) noexcept {
+  const int file = ::open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  char piece[4096 + 1];
+  std::size_t held = 0;
+  std::uint32_t at = maps.bytes.load(std::memory_order_relaxed);
+  for (;;) {
+    const ssize_t got = ::read(file, piece + held, sizeof piece - 1 - held);
+    if (got <= 0) break;
+    held += static_cast<std::size_t>(got);
+    piece[held] = '\0';
+    char* line = piece;
+    while (char* end = std::strchr(line, '\n')) {
+      const auto bytes = static_cast<std::uint32_t>(end + 1 - line);
+      *end = '\0';
+      const char* path = std::strchr(line, '/');
+      const bool code = path != nullptr && std::strstr(line, " r-xp ") != nullptr;
+      *end = '\n';
+      if (code && at + bytes < maps_text::most_bytes) {
+        std::memcpy(maps.text + at, line, bytes);
+        at += bytes;
+      }
+      line = end + 1;
+    }
+    held -= static_cast<std::size_t>(line - piece);
+    std::memmove(piece, line, held);
+    if (held == sizeof piece - 1) held = 0; // a line that is longer than any path
+  }
+  ::close(file);
+  maps.bytes.store(at, std::memory_order_release);
+}
+
+int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
+  *static_cast<std::uint64_t*>(argument) = object->dlpi_adds;
+  return 1;
+}
+
+} // namespace
+
+void session::note_modules() noexcept {
+  std::uint64_t loaded = 0;
+  dl_iterate_phdr(read_loaded, &loaded);
+  maps_text& maps = memory_->maps;
+  if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
+  std::uint32_t idle = 0;
+  if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;
+  const int saved_errno = errno;
+  append_code_maps(maps);
+  maps.loaded.store(loaded, std::memory_order_relaxed);
+  maps.busy.store(0, std::memory_order_release);
+  errno = saved_errno;
+}
+
+void session::remember_large(const void* block) noexcept {
+  const std::size_t bit = filter_bit(block);
+  large_filter[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
+}
+
+bool session::may_be_large(const void* block) const noexcept {
+  const std::size_t bit = filter_bit(block);
+  return (large_filter[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
+}
+
+} // namespace heapwise::bench

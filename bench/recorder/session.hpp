@@ -1,0 +1,51 @@
+// What the recording threads of this process share: the memory of the drain, and whether to record.
+#pragma once
+
+#include "trace/shared.hpp"
+
+namespace heapwise::bench {
+
+class session {
+ public:
+  /// Whether calls of this process are recorded now. Any thread may ask; never allocates.
+  ///
+  /// False before the C library is set up, without a drain, in a child of fork, and in any process
+  /// but the one that the drain has started.
+  [[nodiscard]] bool records() noexcept {
+    const std::uint32_t* here = in_this_process_;
+    if (here == nullptr) return begin();
+    return *here != 0 && memory_->recording.load(std::memory_order_relaxed) != 0;
+  }
+
+  [[nodiscard]] shared_memory& memory() const noexcept { return *memory_; }
+
+  /// Takes a slot and maps its ring. Returns null if there is none; the thread is then counted.
+  event* take_ring(thread_slot*& slot) noexcept;
+
+  /// Tells the drain what is mapped where, if the loader has loaded a library since the last time.
+  void note_modules() noexcept;
+
+  /// True once for each image of the process: for the thread that is to write it down.
+  [[nodiscard]] bool take_image() noexcept { return image_.exchange(0) != 0; }
+
+  /// Frees a block that is at least this large look at what is resident of it.
+  static constexpr std::size_t large_bytes = 65536;
+
+  void remember_large(const void* block) noexcept;
+  [[nodiscard]] bool may_be_large(const void* block) const noexcept;
+
+ private:
+  bool begin() noexcept;
+  bool open(const char* path) noexcept;
+
+  /// In a page that the kernel clears in a forked child, however it was forked.
+  const std::uint32_t* in_this_process_ = nullptr;
+  shared_memory* memory_ = nullptr;
+  int file_ = -1;
+  std::atomic<std::uint32_t> beginning_{0};
+  std::atomic<std::uint32_t> image_{0};
+};
+
+extern session recorded;
+
+} // namespace heapwise::bench
