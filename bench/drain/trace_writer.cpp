@@ -6,10 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
-
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 namespace heapwise::bench {
 
@@ -23,12 +21,15 @@ constexpr std::uint64_t reserve_bytes = 1U << 20;
 } // namespace
 
 trace_writer::trace_writer(const std::string& path, std::uint64_t limit, const std::string& about)
-    : limit_{std::max(limit, 4 * reserve_bytes) - reserve_bytes} {
+    : compressor_{ZSTD_createCCtx(), ZSTD_freeCCtx},
+      limit_{std::max(limit, 4 * reserve_bytes) - reserve_bytes} {
   file_ = open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   if (file_ < 0) {
     error_ = errno;
     return;
   }
+  ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_compressionLevel, compression_level);
+  ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_checksumFlag, 1);
   file_header header{};
   std::memcpy(header.magic, file_magic, sizeof header.magic);
   header.version = file_version;
@@ -68,14 +69,14 @@ void trace_writer::begin_window() {
 void trace_writer::append(frame_header about, const std::vector<unsigned char>& raw) {
   stored_.resize(ZSTD_compressBound(raw.size()));
   const std::size_t stored =
-      ZSTD_compress(stored_.data(), stored_.size(), raw.data(), raw.size(), compression_level);
+      ZSTD_compress2(compressor_.get(), stored_.data(), stored_.size(), raw.data(), raw.size());
   about.magic = frame_magic;
   about.columns = static_cast<std::uint16_t>(column_count);
   about.window = windows_.back().number;
   about.raw_bytes = static_cast<std::uint32_t>(raw.size());
   about.stored_bytes = static_cast<std::uint32_t>(stored);
   about.number = frames_written_++;
-  about.hash = XXH3_64bits(stored_.data(), stored);
+  about.hash = header_hash(&about, offsetof(frame_header, hash));
   store(&about, sizeof about, size_);
   store(stored_.data(), stored, size_ + sizeof about);
   windows_.back().frames.push_back(size_);
@@ -189,7 +190,7 @@ void trace_writer::finish() {
   }
   const std::size_t bytes = offsets.size() * sizeof(std::uint64_t);
   store(offsets.data(), bytes, size_);
-  const file_trailer end{size_, offsets.size(), XXH3_64bits(offsets.data(), bytes), file_version,
+  const file_trailer end{size_, offsets.size(), header_hash(offsets.data(), bytes), file_version,
                          trailer_magic};
   store(&end, sizeof end, size_ + bytes);
   size_ += bytes + sizeof end;

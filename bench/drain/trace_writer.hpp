@@ -6,7 +6,10 @@
 // windows are twice as far apart from then on. So what is kept is spread over the whole recording.
 #pragma once
 
+#include <zstd.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -58,6 +61,7 @@ class trace_writer {
   void begin_window();
   void after_frame();
 
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> compressor_;
   int file_ = -1;
   int error_ = 0;
   std::uint64_t limit_;

@@ -5,6 +5,7 @@
 // other: each says how long it is and has a hash of its content.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace heapwise::bench {
@@ -54,7 +55,7 @@ struct frame_header {
   std::uint64_t first_event;  ///< how many events came before, kept or not
   std::uint64_t live_blocks;  ///< before the first event
   std::uint64_t live_bytes;
-  std::uint64_t hash; ///< XXH3 (64 bits) of the stored bytes
+  std::uint64_t hash; ///< of the fields before it, see header_hash; zstd checks the stored bytes
 };
 static_assert(sizeof(frame_header) == 80);
 
@@ -62,10 +63,19 @@ static_assert(sizeof(frame_header) == 80);
 struct file_trailer {
   std::uint64_t index_offset;
   std::uint64_t count;
-  std::uint64_t hash; ///< XXH3 (64 bits) of the index
+  std::uint64_t hash; ///< of the index
   std::uint32_t version;
   std::uint32_t magic;
 };
 static_assert(sizeof(file_trailer) == 32);
+
+/// FNV-1a with 64 bits (draft-eastlake-fnv).
+[[nodiscard]] inline std::uint64_t header_hash(const void* bytes, std::size_t size) noexcept {
+  std::uint64_t hash = 0xCBF2'9CE4'8422'2325;
+  for (std::size_t i = 0; i < size; ++i) {
+    hash = (hash ^ static_cast<const unsigned char*>(bytes)[i]) * 0x100'0000'01B3;
+  }
+  return hash;
+}
 
 } // namespace heapwise::bench

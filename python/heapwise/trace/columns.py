@@ -1,0 +1,174 @@
+"""The content of a frame: columns of numbers, stored by the significance of their bytes."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+COLUMNS = 7
+KIND, THREAD, TIME, BLOCK, SIZE, SITE, ALIGNMENT = range(COLUMNS)
+
+Numbers = NDArray[np.uint64]
+
+
+class Kind(IntEnum):
+    """The calls that a trace tells apart; see bench/trace/event.hpp."""
+
+    MALLOC = 1
+    CALLOC = 2
+    ALIGNED = 3
+    SCALAR_NEW = 4
+    ARRAY_NEW = 5
+    RESIZE_FROM = 6
+    RESIZE_TO = 7
+    FREE = 8
+    SCALAR_DELETE = 9
+    ARRAY_DELETE = 10
+    USABLE_SIZE = 11
+    FAILED = 12
+    THREAD_BEGIN = 13
+    THREAD_END = 14
+    PAUSE = 15
+    NEW_IMAGE = 17
+
+
+MAKES = np.zeros(256, dtype=bool)
+MAKES[[Kind.MALLOC, Kind.CALLOC, Kind.ALIGNED, Kind.SCALAR_NEW, Kind.ARRAY_NEW,
+       Kind.RESIZE_TO]] = True
+ENDS = np.zeros(256, dtype=bool)
+ENDS[[Kind.RESIZE_FROM, Kind.FREE, Kind.SCALAR_DELETE, Kind.ARRAY_DELETE]] = True
+
+
+class Damaged(ValueError):
+    """The bytes are not what a frame holds."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The return addresses of one allocation, the caller first. row: in its frame."""
+
+    row: int
+    addresses: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Events:
+    """Arrays of one length, a place for each event of a frame, in the order of time.
+
+    kind: values of Kind. thread: numbers from 0. time: in units of the trace since its start.
+    block: the number of the block that the event makes or ends; of other events 0. size: bytes as
+    asked for; of an end the resident pages, if they were counted. site: index of Trace.sites.
+    alignment: its binary logarithm, 0 for the default of malloc. first_event: events of the
+    recording before these.
+    """
+
+    kind: NDArray[np.uint8]
+    thread: Numbers
+    time: Numbers
+    block: Numbers
+    size: Numbers
+    site: Numbers
+    alignment: NDArray[np.uint8]
+    stacks: tuple[Stack, ...]
+    window: int
+    first_event: int
+    first_block: int
+
+    @property
+    def makes(self) -> NDArray[np.bool_]:
+        """Where a block begins its life."""
+        return MAKES[self.kind]
+
+    @property
+    def ends(self) -> NDArray[np.bool_]:
+        """Where a block ends its life."""
+        return ENDS[self.kind]
+
+
+@dataclass(frozen=True)
+class LiveBlocks:
+    """The blocks that live where a window begins, oldest first."""
+
+    block: Numbers
+    thread: Numbers
+    size: Numbers
+    site: Numbers
+    alignment: NDArray[np.uint8]
+
+
+def read_columns(raw: bytes, count: int) -> tuple[list[Numbers], int]:
+    """All columns of ``count`` numbers each, and how many bytes they took. Raises Damaged."""
+    found: list[Numbers] = []
+    at = 0
+    for _ in range(COLUMNS):
+        if at >= len(raw):
+            raise Damaged("a column is missing")
+        width = raw[at]
+        at += 1
+        if width > 8 or at + width * count > len(raw):
+            raise Damaged("a column is cut off")
+        planes = np.frombuffer(raw, np.uint8, width * count, at).reshape(width, count)
+        at += width * count
+        found.append(_joined(planes, count))
+    return found, at
+
+
+def _joined(planes: NDArray[np.uint8], count: int) -> Numbers:
+    if len(planes) == 0:
+        return np.zeros(count, np.uint64)
+    numbers = planes[0].astype(np.uint64)
+    for byte in range(1, len(planes)):
+        numbers |= planes[byte].astype(np.uint64) << np.uint64(8 * byte)
+    return numbers
+
+
+@dataclass(frozen=True)
+class Extras:
+    """What stands behind the columns: sites that are new, from number ``first_site``, and stacks."""
+
+    first_site: int
+    sites: tuple[int, ...]
+    stacks: tuple[Stack, ...]
+
+
+def read_extras(raw: bytes, at: int) -> Extras:
+    """Raises Damaged."""
+    try:
+        first_site, sites = struct.unpack_from("<II", raw, at)
+        at += 8
+        addresses = struct.unpack_from(f"<{sites}Q", raw, at)
+        at += 8 * sites
+        (stack_count,) = struct.unpack_from("<I", raw, at)
+        at += 4
+        stacks = []
+        for _ in range(stack_count):
+            row, depth = struct.unpack_from("<II", raw, at)
+            at += 8
+            stacks.append(Stack(row, struct.unpack_from(f"<{depth}Q", raw, at)))
+            at += 8 * depth
+    except struct.error as error:
+        raise Damaged("sites or stacks are cut off") from error
+    return Extras(first_site, addresses, tuple(stacks))
+
+
+def events_of(columns: list[Numbers], stacks: tuple[Stack, ...], *, window: int, first_event: int,
+              first_time: int, first_block: int) -> Events:
+    """Times and block numbers become absolute."""
+    kind = columns[KIND].astype(np.uint8)
+    time = np.cumsum(columns[TIME], dtype=np.uint64) + np.uint64(first_time)
+    makes, ends = MAKES[kind], ENDS[kind] | (kind == Kind.USABLE_SIZE)
+    made = np.cumsum(makes, dtype=np.uint64) + np.uint64(first_block)  # after each event
+    block = np.where(makes, made - np.uint64(1),
+                     np.where(ends & (columns[BLOCK] != 0), made - columns[BLOCK], np.uint64(0)))
+    return Events(kind, columns[THREAD], time, block, columns[SIZE], columns[SITE],
+                  columns[ALIGNMENT].astype(np.uint8), stacks, window, first_event, first_block)
+
+
+def live_of(columns: list[Numbers]) -> LiveBlocks:
+    """Block numbers become absolute."""
+    return LiveBlocks(np.cumsum(columns[BLOCK], dtype=np.uint64), columns[THREAD], columns[SIZE],
+                      columns[SITE], columns[ALIGNMENT].astype(np.uint8))

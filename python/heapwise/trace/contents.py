@@ -1,0 +1,165 @@
+"""What is in a trace: sizes, lifetimes, threads, call sites, and live bytes over time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from heapwise.trace.columns import Events, Kind, Numbers
+from heapwise.trace.file import Frame, FrameKind, Trace
+from heapwise.trace.live_table import LiveTable
+
+EXACT_SIZES = 4096
+"""Sizes up to here are counted one by one, larger ones by powers of two."""
+
+BUCKETS = 65
+"""Of powers of two: bucket k holds numbers of [2**(k-1), 2**k), bucket 0 holds 0."""
+
+POINTS = 2000
+"""Of the curve of live bytes, at most."""
+
+
+@dataclass
+class SiteContents:
+    """The blocks of one call site.
+
+    count, bytes: of all blocks. ended: those whose end is in the trace. own_thread: of these, freed
+    by the thread that made them. lifetimes: by powers of two of a unit of time. smallest, largest:
+    sizes in bytes. live_bytes, peak_bytes: now and at most, at the ends of frames.
+    """
+
+    count: int = 0
+    bytes: int = 0
+    ended: int = 0
+    own_thread: int = 0
+    smallest: int = 1 << 62
+    largest: int = 0
+    live_bytes: int = 0
+    peak_bytes: int = 0
+    lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
+
+
+@dataclass
+class Contents:
+    """All of it. Times in units of the trace (``Trace.ns_a_unit``).
+
+    sizes: blocks by exact size, up to EXACT_SIZES. size_buckets, lifetimes: by powers of two.
+    handed_over: blocks that another thread freed than made. growth: for each resize, by powers of
+    two of new size over old, from 2**-8 to 2**8. live: (time, live bytes) at the starts of frames.
+    """
+
+    events: int = 0
+    blocks: int = 0
+    bytes: int = 0
+    ended: int = 0
+    handed_over: int = 0
+    resizes: int = 0
+    failed: int = 0
+    usable_size_calls: int = 0
+    calls: Counter[Kind] = field(default_factory=Counter)
+    by_thread: Counter[int] = field(default_factory=Counter)
+    sizes: Numbers = field(default_factory=lambda: np.zeros(EXACT_SIZES + 1, np.uint64))
+    size_buckets: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
+    byte_buckets: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
+    lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
+    sites: dict[int, SiteContents] = field(default_factory=dict)
+    live: list[tuple[int, int]] = field(default_factory=list)
+    stacks: Counter[tuple[int, ...]] = field(default_factory=Counter)
+    stack_bytes: Counter[tuple[int, ...]] = field(default_factory=Counter)
+    duration: int = 0
+
+
+def read_contents(trace: Trace) -> Contents:
+    """Reads the whole trace once. Memory: one frame and the live blocks."""
+    found, table = Contents(), LiveTable()
+    frames = [frame for frame in trace.frames if frame.kind is FrameKind.EVENTS]
+    every = max(1, len(frames) // POINTS)
+    window_live = {frame.window: frame for frame in trace.frames if frame.kind is FrameKind.LIVE}
+    for place, (frame, events) in enumerate(zip(frames, trace.events(), strict=False)):
+        if start := window_live.pop(frame.window, None):
+            table.begin_window(trace.live_of(start), frame.first_time)
+        if place % every == 0 or place == len(frames) - 1:
+            _add_live_points(found, frame, events, len(frames))
+        _take(found, table, events)
+    return found
+
+
+def _add_live_points(found: Contents, frame: Frame, events: Events, frames: int) -> None:
+    """Of few frames several points each, so that a short program has a curve too."""
+    found.live.append((frame.first_time, frame.live_bytes))
+    found.duration = int(events.time[-1]) if len(events.time) else frame.first_time
+
+
+def _take(found: Contents, table: LiveTable, events: Events) -> None:
+    ended = table.take(events)
+    makes = events.makes
+    sizes, sites = events.size[makes], events.site[makes].astype(np.int64)
+    found.events += len(events.kind)
+    found.blocks += len(sizes)
+    found.bytes += int(sizes.sum())
+    for kind, count in zip(*np.unique(events.kind, return_counts=True), strict=True):
+        if kind in iter(Kind):
+            found.calls[Kind(int(kind))] += int(count)
+    for thread, count in zip(*np.unique(events.thread, return_counts=True), strict=True):
+        found.by_thread[int(thread)] += int(count)
+    found.sizes += np.bincount(sizes[sizes <= EXACT_SIZES].astype(np.int64),
+                               minlength=EXACT_SIZES + 1).astype(np.uint64)
+    buckets = power_buckets(sizes)
+    found.size_buckets += np.bincount(buckets, minlength=BUCKETS).astype(np.uint64)
+    found.byte_buckets += np.bincount(buckets, sizes.astype(float), BUCKETS).astype(np.uint64)
+    lifetimes = power_buckets(events.time[ended.row] - ended.time)
+    found.lifetimes += np.bincount(lifetimes, minlength=BUCKETS).astype(np.uint64)
+    own = events.thread[ended.row] == ended.thread
+    found.ended += len(own)
+    found.handed_over += int((~own).sum())
+    found.resizes += int((events.kind == Kind.RESIZE_TO).sum())
+    found.failed += int((events.kind == Kind.FAILED).sum())
+    found.usable_size_calls += int((events.kind == Kind.USABLE_SIZE).sum())
+    _take_made(found, sites, sizes)
+    _take_ended(found, ended.site.astype(np.int64), ended.size, own, lifetimes)
+    for site in found.sites.values():
+        site.peak_bytes = max(site.peak_bytes, site.live_bytes)
+    for stack in events.stacks:
+        found.stacks[stack.addresses] += 1
+        if stack.row < len(events.size):
+            found.stack_bytes[stack.addresses] += int(events.size[stack.row])
+
+
+def _take_made(found: Contents, sites: np.ndarray, sizes: Numbers) -> None:
+    order = np.argsort(sites, kind="stable")
+    numbers, starts = np.unique(sites[order], return_index=True)
+    for number, part in zip(numbers, np.split(sizes[order], starts[1:]), strict=True):
+        site = found.sites.setdefault(int(number), SiteContents())
+        site.count += len(part)
+        site.bytes += int(part.sum())
+        site.live_bytes += int(part.sum())
+        site.smallest = min(site.smallest, int(part.min()))
+        site.largest = max(site.largest, int(part.max()))
+
+
+def _take_ended(found: Contents, sites: np.ndarray, sizes: Numbers, own: np.ndarray,
+                lifetimes: np.ndarray) -> None:
+    order = np.argsort(sites, kind="stable")
+    numbers, starts = np.unique(sites[order], return_index=True)
+    for number, part in zip(numbers, np.split(order, starts[1:]), strict=True):
+        site = found.sites.setdefault(int(number), SiteContents())
+        site.ended += len(part)
+        site.own_thread += int(own[part].sum())
+        site.live_bytes -= int(sizes[part].sum())
+        site.lifetimes += np.bincount(lifetimes[part], minlength=BUCKETS).astype(np.uint64)
+
+
+def power_buckets(numbers: Numbers) -> np.ndarray:
+    """0 for 0, else the k with 2**(k-1) <= number < 2**k."""
+    mantissa, exponent = np.frexp(numbers.astype(np.float64))
+    return np.where(numbers == 0, 0, exponent).astype(np.int64)
+
+
+def median_bucket(histogram: Numbers) -> int | None:
+    """The bucket that holds the median; None of an empty histogram."""
+    total = int(histogram.sum())
+    if total == 0:
+        return None
+    return int(np.searchsorted(np.cumsum(histogram), (total + 1) // 2))

@@ -1,0 +1,267 @@
+"""A trace file: its header, its frames, and what can still be read of a damaged one.
+
+docs/trace-format.md describes the format; bench/trace/file.hpp has the same structures.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import zstandard
+
+from heapwise.errors import Problem
+from heapwise.trace.columns import (
+    Damaged,
+    Events,
+    LiveBlocks,
+    events_of,
+    live_of,
+    read_columns,
+    read_extras,
+)
+
+MAGIC = b"HWTRACE\n"
+VERSION = 1
+FRAME_MAGIC = 0x4D52_4648
+TRAILER_MAGIC = 0x444E_4548
+HEADER = struct.Struct("<8sII")
+FRAME = struct.Struct("<IHHIIIIQQQQQQQ")
+TRAILER = struct.Struct("<QQQII")
+MOST_RAW_BYTES = 1 << 31
+"""A frame that says it is larger is damaged."""
+
+
+class FrameKind(IntEnum):
+    """What a frame holds."""
+
+    EVENTS = 1
+    LIVE = 2
+    MODULES = 3
+    SUMMARY = 4
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The header of a frame. offset: of its stored bytes in the file."""
+
+    kind: FrameKind
+    window: int
+    count: int
+    raw_bytes: int
+    stored_bytes: int
+    number: int
+    first_time: int
+    first_block: int
+    first_event: int
+    live_blocks: int
+    live_bytes: int
+    offset: int
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """Totals of the whole recording, kept or not. Sizes in bytes, times in seconds."""
+
+    events: int = 0
+    kept_events: int = 0
+    windows: int = 1
+    blocks: int = 0
+    bytes: int = 0
+    peak_live_bytes: int = 0
+    peak_live_blocks: int = 0
+    end_live_blocks: int = 0
+    end_live_bytes: int = 0
+    unknown_ends: int = 0
+    lost_ends: int = 0
+    late_events: int = 0
+    threads: int = 0
+    threads_missed: int = 0
+    events_missed: int = 0
+    other_processes: int = 0
+    images: int = 0
+    ns_a_unit: float = 0.0
+    wall_s: float = 0.0
+    exit_code: int | None = None
+    signal: int | None = None
+    calls: list[int] = []
+
+
+class Modules(msgspec.Struct, frozen=True):
+    """Lines of /proc/PID/maps, and the addresses of all sites by their numbers."""
+
+    maps: str = ""
+    sites: list[int] = []
+
+
+@dataclass
+class Trace:
+    """An open trace. Use ``open_trace``, and ``with``.
+
+    about: what was recorded, as the recorder wrote it. summary: None in a trace whose recorder was
+    killed. damage: what could not be read, in words; empty for a whole file.
+    """
+
+    path: Path
+    about: dict[str, Any]
+    frames: list[Frame]
+    summary: Summary | None
+    modules: Modules
+    damage: str
+    _file: int
+    _sites: dict[int, int] = field(default_factory=dict)
+
+    def __enter__(self) -> Trace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._file)
+
+    def events(self) -> Iterator[Events]:
+        """The events that were kept, a frame at a time. A damaged frame ends it: see ``damage``."""
+        for frame in self.frames:
+            if frame.kind is FrameKind.EVENTS:
+                try:
+                    yield self.events_of(frame)
+                except Damaged as error:
+                    self.damage = self.damage or f"frame {frame.number}: {error}"
+                    return
+
+    def events_of(self, frame: Frame) -> Events:
+        """Raises Damaged."""
+        raw = self._raw(frame)
+        columns, at = read_columns(raw, frame.count)
+        extras = read_extras(raw, at)
+        self._sites.update(enumerate(extras.sites, extras.first_site))
+        return events_of(columns, extras.stacks, window=frame.window,
+                         first_event=frame.first_event, first_time=frame.first_time,
+                         first_block=frame.first_block)
+
+    def live_of(self, frame: Frame) -> LiveBlocks:
+        """The live blocks at the begin of a window. Raises Damaged."""
+        return live_of(read_columns(self._raw(frame), frame.count)[0])
+
+    def site_address(self, number: int) -> int | None:
+        """The return address of a site; None if the part of the file that says it is lost."""
+        if number < len(self.modules.sites):
+            return self.modules.sites[number]
+        return self._sites.get(number)
+
+    @property
+    def ns_a_unit(self) -> float:
+        """Nanoseconds of one unit of time; 0 if the trace was cut off before it was known."""
+        return self.summary.ns_a_unit if self.summary else 0.0
+
+    def _raw(self, frame: Frame) -> bytes:
+        return _raw(self._file, frame)
+
+
+def open_trace(path: Path) -> Trace:
+    """Problems: E060 if there is no such file, E061 for what is not a trace or too new."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise Problem("E060", f"{path} cannot be read: {error.strerror}") from error
+    try:
+        return _open(path, file)
+    except BaseException:
+        os.close(file)
+        raise
+
+
+def _open(path: Path, file: int) -> Trace:
+    size = os.fstat(file).st_size
+    head = os.pread(file, HEADER.size, 0)
+    if len(head) < HEADER.size or head[:8] != MAGIC:
+        raise Problem("E061", f"{path} is not a trace", why="It does not begin as a trace does.",
+                      do="heapwise record -o FILE.hwt -- PROGRAM writes one")
+    _, version, length = HEADER.unpack(head)
+    if version > VERSION:
+        raise Problem("E061", f"{path} has version {version}; this program reads up to {VERSION}",
+                      do="use the heapwise that recorded it, or a newer one")
+    try:
+        about = msgspec.json.decode(os.pread(file, min(length, size), HEADER.size),
+                                    type=dict[str, Any])
+    except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
+        raise Problem("E061", f"{path} is damaged: its header cannot be read ({error})") from error
+    first = HEADER.size + length
+    frames = _indexed(file, size)
+    damage = ""
+    if frames is None:
+        frames, damage = _scanned(file, first, size)
+    modules, summary = Modules(), None
+    for frame in frames:
+        try:
+            if frame.kind is FrameKind.MODULES:
+                modules = msgspec.json.decode(_raw(file, frame), type=Modules)
+            elif frame.kind is FrameKind.SUMMARY:
+                summary = msgspec.json.decode(_raw(file, frame), type=Summary)
+        except (Damaged, msgspec.DecodeError, UnicodeDecodeError) as error:
+            damage = damage or f"frame {frame.number}: {error}"
+    return Trace(path, about, frames, summary, modules, damage, file)
+
+
+def _indexed(file: int, size: int) -> list[Frame] | None:
+    """The frames that the index lists; None if it is not there or damaged."""
+    if size < TRAILER.size:
+        return None
+    offset, count, hash_, _, magic = TRAILER.unpack(os.pread(file, TRAILER.size,
+                                                             size - TRAILER.size))
+    if magic != TRAILER_MAGIC or offset + count * 8 + TRAILER.size != size:
+        return None
+    index = os.pread(file, count * 8, offset)
+    if len(index) != count * 8 or fnv(index) != hash_:
+        return None
+    frames = [_frame_at(file, at, size) for at in struct.unpack(f"<{count}Q", index)]
+    return None if None in frames else [frame for frame in frames if frame]
+
+
+def _scanned(file: int, first: int, size: int) -> tuple[list[Frame], str]:
+    """Frame after frame, as far as they are whole."""
+    frames: list[Frame] = []
+    at = first
+    while at < size:
+        frame = _frame_at(file, at, size)
+        if frame is None or (frames and frame.number <= frames[-1].number):
+            break
+        frames.append(frame)
+        at = frame.offset + frame.stored_bytes
+    return frames, f"the file ends without an index; {len(frames)} frames were found"
+
+
+def _frame_at(file: int, at: int, size: int) -> Frame | None:
+    head = os.pread(file, FRAME.size, at) if 0 <= at < size else b""
+    if len(head) < FRAME.size or fnv(head[:-8]) != int.from_bytes(head[-8:], "little"):
+        return None
+    (magic, kind, _, window, count, raw_bytes, stored_bytes, number, first_time, first_block,
+     first_event, live_blocks, live_bytes, _) = FRAME.unpack(head)
+    offset = at + FRAME.size
+    if (magic != FRAME_MAGIC or kind not in iter(FrameKind) or offset + stored_bytes > size
+            or raw_bytes > MOST_RAW_BYTES):
+        return None
+    return Frame(FrameKind(kind), window, count, raw_bytes, stored_bytes, number, first_time,
+                 first_block, first_event, live_blocks, live_bytes, offset)
+
+
+def _raw(file: int, frame: Frame) -> bytes:
+    stored = os.pread(file, frame.stored_bytes, frame.offset)
+    try:
+        raw = zstandard.ZstdDecompressor().decompress(stored, max_output_size=frame.raw_bytes)
+    except zstandard.ZstdError as error:
+        raise Damaged(str(error)) from error
+    if len(raw) != frame.raw_bytes:
+        raise Damaged("it is shorter than it says")
+    return raw
+
+
+def fnv(data: bytes) -> int:
+    """FNV-1a with 64 bits (draft-eastlake-fnv)."""
+    found = 0xCBF2_9CE4_8422_2325
+    for byte in data:
+        found = (found ^ byte) * 0x100_0000_01B3 & 0xFFFF_FFFF_FFFF_FFFF
+    return found
