@@ -19,11 +19,13 @@ from heapwise.catalog.experiments import (
 )
 from heapwise.catalog.native import (
     COUNTER,
+    DRAIN,
     EMPTY,
     KNOWN,
     LAUNCHER,
     OUR_MALLOC,
     PROBE,
+    RECORDER,
     TOY,
     build_fingerprint,
     native_folder,
@@ -57,7 +59,7 @@ from heapwise.catalog.tree_rows import (
 )
 
 __all__ = [
-    "ADD", "COUNTER", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE",
+    "ADD", "COUNTER", "DRAIN", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE", "RECORDER",
     "RECORD", "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record",
     "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments",
     "build_fingerprint", "choose_experiments", "choose_peers", "choose_published",

@@ -20,6 +20,9 @@ TOY, KNOWN = "heapwise-toy", "heapwise-known"
 EMPTY = "heapwise-empty"
 """A program that only starts and ends."""
 
+RECORDER, DRAIN = "libheapwise-recorder.so", "heapwise-record"
+"""The library that is preloaded into a recorded program, and the process that writes its trace."""
+
 OUR_MALLOC = "libheapwise-malloc.so"
 
 

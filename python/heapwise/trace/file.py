@@ -162,11 +162,11 @@ class Trace:
 
 
 def open_trace(path: Path) -> Trace:
-    """Problems: E060 if there is no such file, E061 for what is not a trace or too new."""
+    """Problems: E062 if there is no such file, if it is not a trace, or too new."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise Problem("E060", f"{path} cannot be read: {error.strerror}") from error
+        raise Problem("E062", f"{path} cannot be read: {error.strerror}") from error
     try:
         return _open(path, file)
     except BaseException:
@@ -178,17 +178,17 @@ def _open(path: Path, file: int) -> Trace:
     size = os.fstat(file).st_size
     head = os.pread(file, HEADER.size, 0)
     if len(head) < HEADER.size or head[:8] != MAGIC:
-        raise Problem("E061", f"{path} is not a trace", why="It does not begin as a trace does.",
+        raise Problem("E062", f"{path} is not a trace", why="It does not begin as a trace does.",
                       do="heapwise record -o FILE.hwt -- PROGRAM writes one")
     _, version, length = HEADER.unpack(head)
     if version > VERSION:
-        raise Problem("E061", f"{path} has version {version}; this program reads up to {VERSION}",
+        raise Problem("E062", f"{path} has version {version}; this program reads up to {VERSION}",
                       do="use the heapwise that recorded it, or a newer one")
     try:
         about = msgspec.json.decode(os.pread(file, min(length, size), HEADER.size),
                                     type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, ValueError) as error:
-        raise Problem("E061", f"{path} is damaged: its header cannot be read ({error})") from error
+        raise Problem("E062", f"{path} is damaged: its header cannot be read ({error})") from error
     first = HEADER.size + length
     frames = _indexed(file, size)
     damage = ""
