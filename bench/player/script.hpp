@@ -1,0 +1,72 @@
+// A script: what the threads of a replay do, ready to be played from a file mapping.
+//
+// The file is a header, a thread_part for each thread, and the steps of one thread after the other.
+#pragma once
+
+#include <cstdint>
+
+namespace heapwise::bench {
+
+inline constexpr std::uint64_t script_magic = 0x3130'5450'5243'5348; // "HSCRPT01"
+
+enum class step_kind : std::uint8_t {
+  malloc = 0,
+  calloc = 1,
+  aligned = 2,
+  scalar_new = 3,
+  array_new = 4,
+  free = 5,
+  scalar_delete = 6,
+  array_delete = 7,
+  resize = 8,
+  usable_size = 9,
+  start = 10, ///< the thread whose number is `slot` begins
+  turn = 11,  ///< only in exact order: wait until `size` steps of all threads are done
+  pass = 12,  ///< only in exact order: `size` steps are done
+  sleep = 13, ///< only when paced: `size` nanoseconds
+};
+
+/// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block that
+/// another thread ends: the store that makes it known releases, the load that takes it acquires.
+struct step {
+  std::uint64_t words; ///< kind (4 bits), slot is shared (1), target is shared (1), alignment (6), size (50)
+  std::uint32_t slot;
+  std::uint32_t target; ///< of a resize: where the block is kept then. Of others: pages to touch, plus 1
+
+  [[nodiscard]] step_kind kind() const noexcept { return static_cast<step_kind>(words & 15); }
+  [[nodiscard]] bool shared() const noexcept { return (words >> 4 & 1) != 0; }
+  [[nodiscard]] bool target_shared() const noexcept { return (words >> 5 & 1) != 0; }
+  [[nodiscard]] std::uint64_t alignment() const noexcept {
+    return std::uint64_t{1} << (words >> 6 & 63);
+  }
+  [[nodiscard]] std::uint64_t size() const noexcept { return words >> 12; }
+
+  [[nodiscard]] static constexpr std::uint64_t pack(step_kind kind, bool shared, bool target_shared,
+                                                    unsigned alignment_log,
+                                                    std::uint64_t size) noexcept {
+    return static_cast<std::uint64_t>(kind) | std::uint64_t{shared} << 4 |
+           std::uint64_t{target_shared} << 5 | std::uint64_t{alignment_log} << 6 | size << 12;
+  }
+};
+static_assert(sizeof(step) == 16);
+
+struct thread_part {
+  std::uint64_t first; ///< of its steps, counted from the first of all
+  std::uint64_t count;
+  std::uint64_t slots; ///< local ones
+};
+
+/// Totals are what the replay must find again: V24.
+struct script_header {
+  std::uint64_t magic;
+  std::uint64_t threads;
+  std::uint64_t steps;        ///< of all threads, with those that only some schedules take
+  std::uint64_t shared_slots;
+  std::uint64_t calls;        ///< of the allocator
+  std::uint64_t blocks;
+  std::uint64_t bytes;
+  std::uint64_t peak_live_bytes;
+  std::uint64_t left_blocks;  ///< not freed at the end
+};
+
+} // namespace heapwise::bench

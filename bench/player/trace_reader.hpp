@@ -1,0 +1,49 @@
+// Reads a whole trace file, event by event, with absolute block numbers.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "trace/event.hpp"
+#include "trace/file.hpp"
+
+namespace heapwise::bench {
+
+struct trace_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// An event with numbers that hold in the whole trace.
+struct traced_event {
+  event_kind kind;
+  std::uint8_t alignment_log;
+  std::uint32_t thread;
+  std::uint32_t site;
+  std::uint64_t time;  ///< in units of the trace
+  std::uint64_t block; ///< that it makes or ends
+  std::uint64_t size;  ///< in bytes; of an end: resident pages, 0 if they were not counted
+};
+
+class trace_reader {
+ public:
+  /// Throws trace_error for a file that is no trace, is damaged, or has several windows.
+  explicit trace_reader(const std::string& path);
+  ~trace_reader();
+  trace_reader(const trace_reader&) = delete;
+  trace_reader& operator=(const trace_reader&) = delete;
+
+  /// Calls `take` with each event, in the order of time. May be called again.
+  void each(const std::function<void(const traced_event&)>& take);
+
+ private:
+  std::vector<unsigned char> content(const frame_header& frame, std::uint64_t offset) const;
+  void read_frames();
+
+  int file_ = -1;
+  std::vector<std::uint64_t> frames_; ///< offsets of the headers of events
+};
+
+} // namespace heapwise::bench
