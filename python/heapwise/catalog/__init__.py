@@ -26,6 +26,7 @@ from heapwise.catalog.native import (
     OUR_MALLOC,
     PROBE,
     RECORDER,
+    SCRIPT_MAKER,
     TOY,
     build_fingerprint,
     native_folder,
@@ -59,8 +60,8 @@ from heapwise.catalog.tree_rows import (
 )
 
 __all__ = [
-    "ADD", "COUNTER", "DRAIN", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE", "RECORDER",
-    "RECORD", "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record",
+    "ADD", "COUNTER", "DRAIN", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE",
+    "RECORD", "RECORDER", "SCRIPT_MAKER", "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record",
     "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments",
     "build_fingerprint", "choose_experiments", "choose_peers", "choose_published",
     "data_folder", "describe", "examined", "expected_output", "fill", "find_experiments",

@@ -17,6 +17,9 @@ LAUNCHER, PROBE, COUNTER = "heapwise-launch", "libheapwise-probe.so", "libheapwi
 TOY, KNOWN = "heapwise-toy", "heapwise-known"
 """A program and an experiment with known answers, for the self-test."""
 
+SCRIPT_MAKER = "heapwise-script"
+"""Makes a script for a replay of a trace."""
+
 EMPTY = "heapwise-empty"
 """A program that only starts and ends."""
 

@@ -45,7 +45,7 @@ from heapwise.model.facts import (
     WorkCheck,
 )
 from heapwise.model.machine import MachineFacts, Quiet
-from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions, Reproduction
+from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions, Replay, Reproduction
 from heapwise.model.published import (
     Conclusion,
     Formula,
@@ -85,7 +85,7 @@ __all__ = [
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
     "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
     "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
-    "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
+    "Replay", "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
     "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
     "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
     "name_with_peer", "same_setting", "setting_order", "settle", "short_name",

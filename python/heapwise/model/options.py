@@ -43,6 +43,15 @@ class Reproduction(msgspec.Struct, frozen=True):
     pdf: bool = False
 
 
+class Replay(msgspec.Struct, frozen=True):
+    """A run that plays a trace. trace, script: absolute paths; the script was made of the trace.
+    command: of the recorded program."""
+
+    trace: str
+    script: str
+    command: list[str]
+
+
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Of ``compare`` and of ``run``. One that a kind of plan does not have has its default."""
 
@@ -85,6 +94,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     reproduction: Reproduction | None = None
     """None: the run is not that of a published report."""
+
+    replay: Replay | None = None
+    """None: the run does not play a trace."""
 
     not_utf8: bool = False
     """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""

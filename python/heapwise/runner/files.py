@@ -27,6 +27,8 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
             found[f"interpreter {place}" if place else "program"] = str(file)
     if plan.input_path:
         found["input"] = plan.input_path
+    if plan.options.replay:
+        found["script"] = plan.options.replay.script
     for subject in plan.subjects:
         if subject.peer and subject.peer.path:
             found[f"allocator {subject.peer.name}"] = subject.peer.path

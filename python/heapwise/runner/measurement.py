@@ -153,6 +153,8 @@ class ExperimentExecutor:
         peer = step.subject.peer
         padded = padding(self.plan.seed, number)
         environment = of_child(peer, self.environment, libraries, padded)
+        if replay := self.plan.options.replay:
+            environment |= {"HEAPWISE_SCRIPT": replay.script}
         return Launch(command, environment, self._timeout_s(), cpus=self.plan.options.cpus)
 
     def _timeout_s(self) -> float:

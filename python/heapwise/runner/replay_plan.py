@@ -1,0 +1,77 @@
+"""From a trace to a run that plays it under every allocator."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from msgspec import structs
+
+from heapwise.catalog import SCRIPT_MAKER, data_folder, native_part
+from heapwise.errors import Problem
+from heapwise.model import Replay
+from heapwise.runner.compare_plan import Prepared
+from heapwise.runner.experiment_plan import RunRequest, prepare_run
+from heapwise.trace import Trace, open_trace
+
+EXPERIMENT = "trace/replay"
+
+
+def prepare_replay(trace: Path, request: RunRequest, environment: Mapping[str, str], *,
+                   force: bool = False) -> Prepared:
+    """Problems: E062 for a trace that cannot be read or cannot be played, and those of ``run``."""
+    with open_trace(trace) as opened:
+        refuse_unplayable(opened, force=force)
+        script = _script(opened)
+        about = opened.about
+    prepared = prepare_run(replace(request, patterns=[EXPERIMENT]), environment)
+    replay = Replay(str(trace.absolute()), str(script), list(about.get("command", [])))
+    plan = replace(prepared.plan, options=structs.replace(prepared.plan.options, replay=replay))
+    return replace(prepared, plan=plan)
+
+
+def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
+    """Problem E062, with the reason. ``force`` plays on other processors than were recorded."""
+    summary = trace.summary
+    if summary is None:
+        raise Problem("E062", f"{trace.path} ends early, so it cannot be played",
+                      why=f"{trace.damage}.", do="record the program again, to its end")
+    if summary.kept_events < summary.events:
+        raise Problem("E062", f"{trace.path} holds {summary.windows} windows of the run, not all",
+                      why="A replay of parts would begin without the holes that earlier frees left.",
+                      do="record it again with a larger --max-size")
+    if not summary.blocks:
+        raise Problem("E062", f"{trace.path} has no allocation to play",
+                      do="heapwise record --force says why none was seen")
+    here = len(os.sched_getaffinity(0))
+    recorded = int(trace.about.get("processors", here))
+    if summary.threads > 1 and here < min(recorded, summary.threads) and not force:
+        raise Problem("E062", f"{trace.path} was recorded on {recorded} processors; here are {here}",
+                      why="Threads that ran side by side would take turns.",
+                      do="play it on a machine like that one, or --force")
+
+
+def _script(trace: Trace) -> Path:
+    """The script of this trace; made once, and found again by its contents."""
+    digest = hashlib.sha256()
+    with trace.path.open("rb") as file:
+        while piece := file.read(1 << 20):
+            digest.update(piece)
+    digest.update(native_part(SCRIPT_MAKER).read_bytes())
+    folder = data_folder() / "scripts"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    script = folder / f"{digest.hexdigest()[:32]}.script"
+    if not script.exists():
+        partial = script.with_suffix(f".{os.getpid()}")
+        made = subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace.path),
+                               repr(trace.ns_a_unit), str(partial)],
+                              capture_output=True, text=True, check=False)
+        if made.returncode:
+            partial.unlink(missing_ok=True)
+            raise Problem("E062", f"{trace.path} cannot be played: {made.stderr.strip()}")
+        partial.rename(script)
+    return script
