@@ -12,7 +12,8 @@ void resolver::take(const event& next, std::uint32_t thread) {
   if (ends_block(kind)) return end(next, thread);
   if (kind == event_kind::usable_size) {
     const live_block* block = live_.find(next.address);
-    return write(next, thread, block != nullptr ? next_block_ - block->number : 0, 0);
+    return write(next, thread, block != nullptr ? next_block_ - block->number : 0, 0,
+                 site_number(next.site));
   }
   if (kind == event_kind::new_image) {
     live_.clear();
@@ -20,7 +21,8 @@ void resolver::take(const event& next, std::uint32_t thread) {
     waiting_.clear();
     displaced_.clear();
   }
-  write(next, thread, 0, next.size());
+  write(next, thread, 0, next.size(),
+        kind == event_kind::failed ? site_number(next.site) : 0);
 }
 
 void resolver::make(const event& next, std::uint32_t thread) {
@@ -40,7 +42,7 @@ void resolver::make(const event& next, std::uint32_t thread) {
     totals_.peak_live_bytes = live_bytes_;
     has_peak_ = true;
   }
-  write(next, thread, 0, made.size());
+  write(next, thread, 0, made.size(), made.site);
   if (waiting_.empty()) return;
   if (const auto early = waiting_.find(next.address);
       early != waiting_.end() && early->second.end.stamp > next.stamp) {
@@ -71,7 +73,7 @@ void resolver::end(const event& next, std::uint32_t thread) {
 
 void resolver::end_block(const event& next, std::uint32_t thread, const live_block& block) {
   begin_frame();
-  write(next, thread, next_block_ - block.number, next.size());
+  write(next, thread, next_block_ - block.number, next.size(), site_number(next.site));
   live_bytes_ -= block.size();
 }
 
@@ -110,7 +112,7 @@ void resolver::begin_frame() {
 }
 
 void resolver::write(const event& next, std::uint32_t thread, std::uint64_t block,
-                     std::uint64_t size) {
+                     std::uint64_t size, std::uint32_t site) {
   begin_frame();
   const std::uint64_t now = next.stamp > start_ ? (next.stamp - start_) >> shift_ : 0;
   if (now < time_) ++totals_.late_events;
@@ -122,9 +124,7 @@ void resolver::write(const event& next, std::uint32_t thread, std::uint64_t bloc
       stacks_.erase(found);
     }
   }
-  const bool has_site = makes_block(next.kind()) || ends_block(next.kind()) ||
-                        next.kind() == event_kind::failed || next.kind() == event_kind::usable_size;
-  rows_.add({next.kind(), thread, since, block, size, has_site ? site_number(next.site) : 0,
+  rows_.add({next.kind(), thread, since, block, size, site,
              makes_block(next.kind()) ? static_cast<std::uint8_t>(next.alignment_log())
                                       : std::uint8_t{0}});
   ++totals_.events;
@@ -163,12 +163,12 @@ void resolver::write_live() {
 }
 
 std::uint32_t resolver::site_number(std::uint64_t address) {
+  known_site& known = known_sites_[(address ^ address >> 10) % known_sites];
+  if (known.address == address) return known.number;
   const auto [found, is_new] =
       sites_.try_emplace(address, static_cast<std::uint32_t>(site_order_.size()));
-  if (is_new) {
-    site_order_.push_back(address);
-    on_new_site(address);
-  }
+  if (is_new) site_order_.push_back(address);
+  known = {address, found->second};
   return found->second;
 }
 

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -51,9 +50,6 @@ class resolver {
   [[nodiscard]] std::uint64_t live_bytes() const noexcept { return live_bytes_; }
   [[nodiscard]] std::uint64_t last_time() const noexcept { return time_; }
 
-  /// Is called with each address that has not called before.
-  std::function<void(std::uint64_t)> on_new_site = [](std::uint64_t) {};
-
  private:
   struct waiting_end {
     event end;
@@ -70,7 +66,8 @@ class resolver {
   void end(const event& next, std::uint32_t thread);
   void end_block(const event& next, std::uint32_t thread, const live_block& block);
   void add_stack(const event& next, std::uint32_t thread);
-  void write(const event& next, std::uint32_t thread, std::uint64_t block, std::uint64_t size);
+  void write(const event& next, std::uint32_t thread, std::uint64_t block, std::uint64_t size,
+             std::uint32_t site);
   void write_live();
   void begin_frame();
   std::uint32_t site_number(std::uint64_t address);
@@ -87,6 +84,13 @@ class resolver {
   std::uint64_t live_bytes_ = 0;
   std::uint64_t next_block_ = 0;
   std::unordered_map<std::uint64_t, std::uint32_t> sites_;
+  /// The sites that were looked up last, by a hash: most calls come from few sites.
+  struct known_site {
+    std::uint64_t address = UINT64_MAX;
+    std::uint32_t number = 0;
+  };
+  static constexpr std::size_t known_sites = 1024;
+  std::vector<known_site> known_sites_ = std::vector<known_site>(known_sites);
   std::uint32_t sites_stored_ = 0; ///< of the addresses in `site_order_`
   std::vector<std::uint64_t> site_order_;
   std::unordered_map<std::uint64_t, waiting_end> waiting_;

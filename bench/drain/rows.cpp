@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 namespace heapwise::bench {
 
@@ -15,7 +16,7 @@ void append(std::vector<unsigned char>& bytes, Number number) {
 }
 
 /// How many bytes the largest number needs; 0 if all are 0.
-unsigned bytes_needed(const std::vector<std::uint64_t>& numbers) {
+unsigned bytes_needed(std::span<const std::uint64_t> numbers) {
   std::uint64_t all = 0;
   for (const std::uint64_t each : numbers) all |= each;
   unsigned needed = 0;
@@ -23,32 +24,36 @@ unsigned bytes_needed(const std::vector<std::uint64_t>& numbers) {
   return needed;
 }
 
-void append_column(std::vector<unsigned char>& bytes, const std::vector<std::uint64_t>& numbers) {
+void append_column(std::vector<unsigned char>& bytes, std::span<const std::uint64_t> numbers) {
   const unsigned needed = bytes_needed(numbers);
   bytes.push_back(static_cast<unsigned char>(needed));
-  std::size_t at = bytes.size();
-  bytes.resize(at + needed * numbers.size());
+  const std::size_t at = bytes.size();
+  const std::size_t count = numbers.size();
+  bytes.resize(at + needed * count);
   for (unsigned byte = 0; byte < needed; ++byte) {
-    for (const std::uint64_t each : numbers) {
-      bytes[at++] = static_cast<unsigned char>(each >> 8 * byte);
-    }
+    const std::uint64_t* from = numbers.data();
+    unsigned char* to = bytes.data() + at + byte * count;
+    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<unsigned char>(from[i] >> 8 * byte);
   }
 }
 
 } // namespace
 
 void rows::add(const row& next) {
-  const std::uint64_t numbers[column_count] = {
+  const std::uint64_t values[column_count] = {
       static_cast<std::uint64_t>(next.kind), next.thread, next.time, next.block, next.size,
       next.site, next.alignment_log};
-  for (unsigned i = 0; i < column_count; ++i) columns_[i].push_back(numbers[i]);
+  if (count_ == columns_[0].size()) {
+    for (auto& column : columns_) column.resize(count_ + most);
+  }
+  for (unsigned i = 0; i < column_count; ++i) columns_[i][count_] = values[i];
   ++count_;
 }
 
 std::vector<unsigned char> rows::bytes() const {
   std::vector<unsigned char> all;
   all.reserve(std::size_t{count_} * 12 + sites_.size() * 8);
-  for (const auto& numbers : columns_) append_column(all, numbers);
+  for (const auto& column : columns_) append_column(all, {column.data(), count_});
   append(all, first_site_);
   append(all, static_cast<std::uint32_t>(sites_.size()));
   for (const std::uint64_t each : sites_) append(all, each);
@@ -62,7 +67,6 @@ std::vector<unsigned char> rows::bytes() const {
 }
 
 void rows::clear() {
-  for (auto& numbers : columns_) numbers.clear();
   sites_.clear();
   stacks_.clear();
   count_ = 0;

@@ -48,8 +48,11 @@ class rows {
   void clear();
 
  private:
+  /// A number of each row; of live blocks there can be more than `most`.
+  using numbers = std::vector<std::uint64_t>;
+
   std::uint32_t count_ = 0;
-  std::vector<std::uint64_t> columns_[column_count];
+  numbers columns_[column_count];
   std::uint32_t first_site_ = 0;
   std::vector<std::uint64_t> sites_;
   std::vector<row_stack> stacks_;

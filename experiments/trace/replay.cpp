@@ -31,9 +31,13 @@ constexpr const char* script_variable = "HEAPWISE_SCRIPT";
 /// A script in memory, all pages present, so that no page of it counts as the allocator's.
 class script {
  public:
-  /// Null if there is none that can be read.
+  /// Not known if there is none that can be read. Without a path, an example.
   explicit script(const char* path) noexcept {
-    const int file = path != nullptr ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (path == nullptr) {
+      make_example();
+      return;
+    }
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
     struct stat about{};
     fstat(file, &about);
@@ -61,6 +65,32 @@ class script {
     return header_->magic == script_magic &&
            bytes_ == sizeof *header_ + header_->threads * sizeof *parts_ +
                          header_->steps * sizeof *steps_;
+  }
+
+  /// Blocks of many sizes on one thread, up and down again: what `heapwise run` plays.
+  void make_example() noexcept {
+    constexpr std::uint64_t blocks = 5000;
+    constexpr std::uint64_t sizes = 1000;
+    bytes_ = sizeof(script_header) + sizeof(thread_part) + 2 * blocks * sizeof(step);
+    void* made = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (made == MAP_FAILED) {
+      bytes_ = 0;
+      return;
+    }
+    auto* header = new (made) script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks,
+                                            0, 0, 0};
+    auto* part = new (header + 1) thread_part{0, 2 * blocks, blocks};
+    auto* next = reinterpret_cast<step*>(part + 1);
+    for (std::uint32_t i = 0; i < blocks; ++i) {
+      const std::uint64_t size = i * 37 % sizes;
+      header->bytes += size;
+      new (next++) step{step::pack(step_kind::malloc, false, false, 0, size), i, 0};
+    }
+    for (std::uint32_t i = blocks; i-- > 0;) {
+      new (next++) step{step::pack(step_kind::free, false, false, 0, 0), i, 0};
+    }
+    if (!take(static_cast<const std::byte*>(made))) bytes_ = 0;
   }
 
   std::size_t bytes_ = 0;
@@ -256,7 +286,7 @@ void player::run() noexcept {
 
 void measure(cell& given) {
   const script plays{std::getenv(script_variable)};
-  if (!plays.known()) given.refuse("script", "heapwise replay FILE.hwt makes one of a trace");
+  if (!plays.known()) given.refuse("script", "the file of HEAPWISE_SCRIPT is not a script");
   const script_header& wanted = plays.header();
   const std::string_view name = given.text("schedule");
   const schedule how{name != "fast", name == "paced", given.text("touch") == "line"};
@@ -284,6 +314,7 @@ void measure(cell& given) {
     });
     one.set_processor_time(wanted.calls);
     one.set("peak_memory", static_cast<double>(resident.peak()));
+    given.expect_calls(wanted.blocks);
     std::uint64_t calls = 0;
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
@@ -294,7 +325,7 @@ void measure(cell& given) {
       bytes += each.bytes;
       failed += each.failed;
     }
-    given.check("replay", calls == wanted.calls && blocks == wanted.blocks &&
+    given.check("work", calls == wanted.calls && blocks == wanted.blocks &&
                               bytes == wanted.bytes && failed == 0,
                 "%llu of %llu calls, %llu of %llu blocks, %llu of %llu bytes, %llu failed",
                 static_cast<unsigned long long>(calls),
@@ -318,7 +349,8 @@ const experiment question{
     .not_shown =
         "What the program computes between the calls, and so what the caches hold then: the ratio "
         "of two replays is not the ratio of two runs of the program. `heapwise compare` has that. "
-        "An allocator that gives memory back after some time does so only in the schedule `paced`.",
+        "An allocator that gives memory back after some time does so only in the schedule `paced`. "
+        "Without a trace it plays an example of 5,000 blocks, which says nothing about a program.",
     .parameters =
         {{"schedule", "fast: threads run freely; order: exactly as recorded; paced: with gaps",
           {"fast", "order"}, {"order"}, "", 1, {"fast", "order", "paced"}},

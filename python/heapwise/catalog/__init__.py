@@ -60,13 +60,13 @@ from heapwise.catalog.tree_rows import (
 )
 
 __all__ = [
-    "ADD", "COUNTER", "DRAIN", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL", "PROBE",
-    "RECORD", "RECORDER", "SCRIPT_MAKER", "SYSTEM", "TOY", "TREES", "Build", "Declared", "ElfFacts", "Record",
-    "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer", "broken_experiments",
-    "build_fingerprint", "choose_experiments", "choose_peers", "choose_published",
-    "data_folder", "describe", "examined", "expected_output", "fill", "find_experiments",
-    "find_peers", "find_published", "fingerprint", "first_line", "forget", "forget_trees",
-    "installed_peers", "native_folder", "native_part", "read_declarations", "read_elf",
-    "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
+    "ADD", "COUNTER", "DRAIN", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL",
+    "PROBE", "RECORD", "RECORDER", "SCRIPT_MAKER", "SYSTEM", "TOY", "TREES", "Build", "Declared",
+    "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
+    "broken_experiments", "build_fingerprint", "choose_experiments", "choose_peers",
+    "choose_published", "data_folder", "describe", "examined", "expected_output", "fill",
+    "find_experiments", "find_peers", "find_published", "fingerprint", "first_line", "forget",
+    "forget_trees", "installed_peers", "native_folder", "native_part", "read_declarations",
+    "read_elf", "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
     "tree_output", "tuning_prefixes",
 ]

@@ -25,7 +25,8 @@ def record(
         list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
     ] = None,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="[NAME.hwt, of the program]")
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="[NAME.hwt, of the program]"),
     ] = None,
     max_size: Annotated[
         str, typer.Option(metavar="SIZE", help="The trace never grows beyond this.")

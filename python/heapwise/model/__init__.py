@@ -85,8 +85,8 @@ __all__ = [
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
     "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
     "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
-    "Replay", "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
-    "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
+    "Replay", "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest",
+    "Setting", "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
     "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
     "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
 ]

@@ -63,10 +63,10 @@ def record(wanted: Recording) -> Summary:
 
 def _about(wanted: Recording, program: Path) -> dict[str, Any]:
     """What a reader of the trace wants to know. No environment: it may hold secrets."""
-    machine = read_machine()
     return {
         "command": list(wanted.command), "program": str(program),
         "working_directory": str(Path.cwd()), "heapwise": __version__,
-        "recorded": datetime.now(UTC).isoformat(timespec="seconds"), "machine": machine_fingerprint(machine),
+        "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": machine_fingerprint(read_machine()),
         "processors": len(os.sched_getaffinity(0)), "stack_every": wanted.stack_every,
     }

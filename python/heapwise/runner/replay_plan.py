@@ -42,7 +42,7 @@ def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
                       why=f"{trace.damage}.", do="record the program again, to its end")
     if summary.kept_events < summary.events:
         raise Problem("E062", f"{trace.path} holds {summary.windows} windows of the run, not all",
-                      why="A replay of parts would begin without the holes that earlier frees left.",
+                      why="A replay of parts begins without the holes that earlier frees left.",
                       do="record it again with a larger --max-size")
     if not summary.blocks:
         raise Problem("E062", f"{trace.path} has no allocation to play",
@@ -50,7 +50,8 @@ def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
     here = len(os.sched_getaffinity(0))
     recorded = int(trace.about.get("processors", here))
     if summary.threads > 1 and here < min(recorded, summary.threads) and not force:
-        raise Problem("E062", f"{trace.path} was recorded on {recorded} processors; here are {here}",
+        raise Problem("E062", f"{trace.path} was recorded on {recorded} processors, "
+                      f"and here are {here}",
                       why="Threads that ran side by side would take turns.",
                       do="play it on a machine like that one, or --force")
 

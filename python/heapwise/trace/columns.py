@@ -120,7 +120,7 @@ def read_columns(raw: bytes, count: int) -> tuple[list[Numbers], int]:
 def _joined(planes: NDArray[np.uint8], count: int) -> Numbers:
     if len(planes) == 0:
         return np.zeros(count, np.uint64)
-    numbers = planes[0].astype(np.uint64)
+    numbers: Numbers = planes[0].astype(np.uint64)
     for byte in range(1, len(planes)):
         numbers |= planes[byte].astype(np.uint64) << np.uint64(8 * byte)
     return numbers
@@ -128,7 +128,7 @@ def _joined(planes: NDArray[np.uint8], count: int) -> Numbers:
 
 @dataclass(frozen=True)
 class Extras:
-    """What stands behind the columns: sites that are new, from number ``first_site``, and stacks."""
+    """What stands behind the columns: new sites, from number ``first_site``, and stacks."""
 
     first_site: int
     sites: tuple[int, ...]

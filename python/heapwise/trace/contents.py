@@ -6,10 +6,14 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from heapwise.trace.columns import Events, Kind, Numbers
 from heapwise.trace.file import Frame, FrameKind, Trace
-from heapwise.trace.live_table import LiveTable
+from heapwise.trace.live_table import Ended, LiveTable
+
+Flags = NDArray[np.bool_]
+Places = NDArray[np.int64]
 
 EXACT_SIZES = 4096
 """Sizes up to here are counted one by one, larger ones by powers of two."""
@@ -27,7 +31,7 @@ class SiteContents:
 
     count, bytes: of all blocks. ended: those whose end is in the trace. own_thread: of these, freed
     by the thread that made them. lifetimes: by powers of two of a unit of time. smallest, largest:
-    sizes in bytes. live_bytes, peak_bytes: now and at most, at the ends of frames.
+    sizes in bytes. live_bytes, peak_bytes: now, and at most.
     """
 
     count: int = 0
@@ -77,25 +81,32 @@ def read_contents(trace: Trace) -> Contents:
     frames = [frame for frame in trace.frames if frame.kind is FrameKind.EVENTS]
     every = max(1, len(frames) // POINTS)
     window_live = {frame.window: frame for frame in trace.frames if frame.kind is FrameKind.LIVE}
+    points = max(1, POINTS // max(1, len(frames)))
     for place, (frame, events) in enumerate(zip(frames, trace.events(), strict=False)):
         if start := window_live.pop(frame.window, None):
             table.begin_window(trace.live_of(start), frame.first_time)
+        ended = table.take(events)
         if place % every == 0 or place == len(frames) - 1:
-            _add_live_points(found, frame, events, len(frames))
-        _take(found, table, events)
+            found.live += _live_points(frame, events, ended, points)
+        _take(found, events, ended)
+        if len(events.time):
+            found.duration = int(events.time[-1])
     return found
 
 
-def _add_live_points(found: Contents, frame: Frame, events: Events, frames: int) -> None:
-    """Of few frames several points each, so that a short program has a curve too."""
-    found.live.append((frame.first_time, frame.live_bytes))
-    found.duration = int(events.time[-1]) if len(events.time) else frame.first_time
+def _live_points(frame: Frame, events: Events, ended: Ended, points: int) -> list[tuple[int, int]]:
+    """(time, live bytes) at the begin of the frame, and evenly through it."""
+    change = np.where(events.makes, events.size, 0).astype(np.int64)
+    np.subtract.at(change, ended.row, ended.size.astype(np.int64))
+    live = frame.live_bytes + np.cumsum(change)
+    rows = np.unique(np.linspace(0, len(live) - 1, min(points, len(live))).astype(np.int64))
+    return [(frame.first_time, frame.live_bytes),
+            *zip(events.time[rows].tolist(), live[rows].tolist(), strict=True)]
 
 
-def _take(found: Contents, table: LiveTable, events: Events) -> None:
-    ended = table.take(events)
+def _take(found: Contents, events: Events, ended: Ended) -> None:
     makes = events.makes
-    sizes, sites = events.size[makes], events.site[makes].astype(np.int64)
+    sizes = events.size[makes]
     found.events += len(events.kind)
     found.blocks += len(sizes)
     found.bytes += int(sizes.sum())
@@ -117,43 +128,42 @@ def _take(found: Contents, table: LiveTable, events: Events) -> None:
     found.resizes += int((events.kind == Kind.RESIZE_TO).sum())
     found.failed += int((events.kind == Kind.FAILED).sum())
     found.usable_size_calls += int((events.kind == Kind.USABLE_SIZE).sum())
-    _take_made(found, sites, sizes)
-    _take_ended(found, ended.site.astype(np.int64), ended.size, own, lifetimes)
-    for site in found.sites.values():
-        site.peak_bytes = max(site.peak_bytes, site.live_bytes)
+    _take_sites(found, events, ended, own, lifetimes)
     for stack in events.stacks:
         found.stacks[stack.addresses] += 1
         if stack.row < len(events.size):
             found.stack_bytes[stack.addresses] += int(events.size[stack.row])
 
 
-def _take_made(found: Contents, sites: np.ndarray, sizes: Numbers) -> None:
-    order = np.argsort(sites, kind="stable")
-    numbers, starts = np.unique(sites[order], return_index=True)
-    for number, part in zip(numbers, np.split(sizes[order], starts[1:]), strict=True):
+def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
+                lifetimes: Places) -> None:
+    """Adds the events of each site; its live bytes are followed from event to event."""
+    makes = np.flatnonzero(events.makes)
+    rows = np.concatenate([makes, ended.row])
+    numbers = np.concatenate([events.site[makes], ended.site]).astype(np.int64)
+    sizes = np.concatenate([events.size[makes], ended.size]).astype(np.int64)
+    is_end = np.arange(len(rows)) >= len(makes)
+    order = np.lexsort((rows, numbers))
+    kinds, starts = np.unique(numbers[order], return_index=True)
+    for number, part in zip(kinds, np.split(order, starts[1:]), strict=True):
         site = found.sites.setdefault(int(number), SiteContents())
-        site.count += len(part)
-        site.bytes += int(part.sum())
-        site.live_bytes += int(part.sum())
-        site.smallest = min(site.smallest, int(part.min()))
-        site.largest = max(site.largest, int(part.max()))
+        made, gone = part[~is_end[part]], part[is_end[part]] - len(makes)
+        if len(made):
+            site.count += len(made)
+            site.bytes += int(sizes[made].sum())
+            site.smallest = min(site.smallest, int(sizes[made].min()))
+            site.largest = max(site.largest, int(sizes[made].max()))
+        site.ended += len(gone)
+        site.own_thread += int(own[gone].sum())
+        site.lifetimes += np.bincount(lifetimes[gone], minlength=BUCKETS).astype(np.uint64)
+        live = site.live_bytes + np.cumsum(np.where(is_end[part], -sizes[part], sizes[part]))
+        site.peak_bytes = max(site.peak_bytes, int(live.max()))
+        site.live_bytes = int(live[-1])
 
 
-def _take_ended(found: Contents, sites: np.ndarray, sizes: Numbers, own: np.ndarray,
-                lifetimes: np.ndarray) -> None:
-    order = np.argsort(sites, kind="stable")
-    numbers, starts = np.unique(sites[order], return_index=True)
-    for number, part in zip(numbers, np.split(order, starts[1:]), strict=True):
-        site = found.sites.setdefault(int(number), SiteContents())
-        site.ended += len(part)
-        site.own_thread += int(own[part].sum())
-        site.live_bytes -= int(sizes[part].sum())
-        site.lifetimes += np.bincount(lifetimes[part], minlength=BUCKETS).astype(np.uint64)
-
-
-def power_buckets(numbers: Numbers) -> np.ndarray:
+def power_buckets(numbers: Numbers) -> Places:
     """0 for 0, else the k with 2**(k-1) <= number < 2**k."""
-    mantissa, exponent = np.frexp(numbers.astype(np.float64))
+    _, exponent = np.frexp(numbers.astype(np.float64))
     return np.where(numbers == 0, 0, exponent).astype(np.int64)
 
 

@@ -17,7 +17,8 @@ class LiveTable:
 
     def __init__(self) -> None:
         self._block = np.zeros(0, np.uint64)
-        self._columns = {name: np.zeros(0, np.uint64) for name in ("time", "size", "site", "thread")}
+        self._columns = {name: np.zeros(0, np.uint64)
+                         for name in ("time", "size", "site", "thread")}
         self._alive = np.zeros(0, bool)
 
     def __len__(self) -> int:

@@ -41,7 +41,7 @@ class Mapping:
 
 
 def read_mappings(text: str) -> list[Mapping]:
-    """Of code, in the order in which they were noted; later ones win where addresses were reused."""
+    """Of code, in the order in which they were noted: later ones win."""
     found = []
     for line in text.splitlines():
         words = line.split(maxsplit=5)

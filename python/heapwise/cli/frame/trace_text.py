@@ -38,8 +38,8 @@ def trace_lines(trace: Trace, found: Contents, symbols: Symbols, top: int) -> It
 
 def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     summary = trace.summary
-    yield (f"Calls     {found.events:,} of {len(found.by_thread)} threads; {found.blocks:,} blocks, "
-           f"{size(found.bytes)} asked for")
+    yield (f"Calls     {found.events:,} of {len(found.by_thread)} threads; {found.blocks:,} "
+           f"blocks, {size(found.bytes)} asked for")
     if summary and summary.kept_events < summary.events:
         yield (f"Windows   {summary.windows} windows hold {percent(found.events / summary.events)} "
                f"of {summary.events:,} calls; holes between blocks that were made before a window "

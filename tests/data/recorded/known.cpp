@@ -1,0 +1,121 @@
+// A program whose calls of the allocator are known: what the tests of the recorder compare with.
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+
+namespace {
+
+std::atomic<void*> handed{nullptr};
+
+void* take_over(void*) {
+  void* block = nullptr;
+  while ((block = handed.exchange(nullptr)) == nullptr) {
+  }
+  free(block);
+  return nullptr;
+}
+
+/// One block of 4321 bytes, freed by another thread.
+[[gnu::noinline]] void hand_over() {
+  pthread_t other{};
+  pthread_create(&other, nullptr, take_over, nullptr);
+  handed.store(malloc(4321));
+  pthread_join(other, nullptr);
+}
+
+/// Every way to get a block of 1111 bytes, and every way to give it back.
+void every_call() {
+  free(malloc(1111));
+  free(calloc(11, 101));
+  free(aligned_alloc(64, 1111));
+  free(memalign(64, 1111));
+  void* block = nullptr;
+  if (posix_memalign(&block, 64, 1111) == 0) free(block);
+  block = realloc(nullptr, 1111);
+  block = realloc(block, 2222);
+  block = realloc(block, 3333);
+  free(block);
+  ::operator delete(::operator new(1111));
+  ::operator delete[](::operator new[](1111));
+  ::operator delete(::operator new(1111, std::nothrow), std::nothrow);
+  ::operator delete(::operator new(1111, std::align_val_t{64}), std::align_val_t{64});
+  ::operator delete(::operator new(1111), std::size_t{1111});
+  free(nullptr);
+  block = malloc(1111);
+  volatile std::size_t usable = malloc_usable_size(block);
+  (void)usable;
+  free(block);
+}
+
+void* churn(void* argument) {
+  for (long i = 0; i < reinterpret_cast<long>(argument); ++i) free(malloc(24 + i % 7));
+  return nullptr;
+}
+
+/// Threads one after the other: more than there are at one time.
+void many_threads(long count) {
+  for (long i = 0; i < count; ++i) {
+    pthread_t other{};
+    pthread_create(&other, nullptr, churn, reinterpret_cast<void*>(10L));
+    pthread_join(other, nullptr);
+  }
+}
+
+/// A child that allocates while its parent does.
+void fork_and_churn() {
+  const pid_t child = fork();
+  churn(reinterpret_cast<void*>(1000L));
+  if (child == 0) {
+    for (int i = 0; i < 500; ++i) free(malloc(7777));
+    _exit(0);
+  }
+  waitpid(child, nullptr, 0);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  const long count = argc > 2 ? std::atol(argv[2]) : 0;
+  if (what == "calls") every_call();
+  if (what == "hand") hand_over();
+  if (what == "churn") churn(reinterpret_cast<void*>(count));
+  if (what == "threads") many_threads(count);
+  if (what == "fork") fork_and_churn();
+  if (what == "exec") {
+    free(malloc(5555));
+    void* kept = malloc(6666);
+    std::memset(kept, 1, 6666);
+    execl(argv[0], argv[0], "calls", nullptr);
+  }
+  if (what == "keep") {
+    for (long i = 0; i < count; ++i) std::memset(malloc(100), 1, 100);
+  }
+  if (what == "large") {
+    char* block = static_cast<char*>(malloc(1 << 20));
+    for (long page = 0; page < count; ++page) block[page * 4096 + 2048] = 1;
+    free(block);
+  }
+  if (what == "throw") {
+    try {
+      void* volatile block = ::operator new(~std::size_t{0} / 4);
+      (void)block;
+    } catch (const std::bad_alloc&) {
+      free(malloc(1234));
+    }
+  }
+  if (what == "killed") {
+    for (;;) free(malloc(32));
+  }
+  if (what == "exit") std::exit(static_cast<int>(count));
+  return 0;
+}

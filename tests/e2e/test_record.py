@@ -1,0 +1,74 @@
+"""record, trace and replay, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Heapwise = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def trace(heapwise: Heapwise, tmp_path: Path) -> Path:
+    path = tmp_path / "perl.hwt"
+    done = heapwise("record", "-o", str(path), "--", "perl", "-e",
+                    'my %h; $h{$_} = "x" x ($_ % 90) for 1..20000; print scalar keys %h')
+    assert done.returncode == 0, done.stderr
+    assert "20000" in done.stdout
+    assert "Recorded" in done.stdout
+    return path
+
+
+def test_a_trace_says_what_is_in_it(heapwise: Heapwise, trace: Path) -> None:
+    done = heapwise("trace", str(trace), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["blocks"] > 20000
+    assert found["summary"]["exit_code"] == 0
+    assert sum(site["count"] for site in found["sites"]) == found["blocks"]
+    assert max(point["bytes"] for point in found["live_bytes"]) <= (
+        found["summary"]["peak_live_bytes"])
+    assert "perl" in found["sites"][0]["module"]
+
+
+def test_a_replay_is_an_ordinary_run_and_does_the_recorded_work(
+        heapwise: Heapwise, trace: Path) -> None:
+    done = heapwise("replay", str(trace), "--rounds", "1", "--allocators", "heapwise", "--schedule",
+                    "fast,order,paced", "--json")
+    assert done.returncode in (0, 4), done.stderr
+    result = json.loads(done.stdout)
+    assert result["run"]["plan"]["options"]["replay"]["trace"] == str(trace)
+    memory = {(row["parameters"]["schedule"], row["subject"]): row["median"]
+              for row in result["rows"] if row["parameters"]["quantity"] == "peak_memory"}
+    assert {schedule for schedule, _ in memory} == {"fast", "order", "paced"}
+    assert all(median and median > 1 << 20 for median in memory.values())
+
+
+def test_the_exit_code_is_that_of_the_program(heapwise: Heapwise, tmp_path: Path) -> None:
+    path = tmp_path / "false.hwt"
+    assert heapwise("record", "-o", str(path), "--", "sh", "-c", "exit 7").returncode == 7
+    assert path.exists()
+
+
+def test_what_cannot_be_recorded_is_refused(heapwise: Heapwise, tmp_path: Path) -> None:
+    done = heapwise("record", "--", "no-such-program")
+    assert done.returncode == 2
+    assert "E010" in done.stderr
+    done = heapwise("record", "--max-size", "1k", "--", "true")
+    assert done.returncode == 2
+    assert "--max-size" in done.stderr
+    done = heapwise("record", "-o", str(tmp_path / "no" / "folder.hwt"), "--", "true")
+    assert done.returncode == 5
+    assert "No such file" in done.stderr
+
+
+def test_a_cut_trace_is_not_played(heapwise: Heapwise, trace: Path) -> None:
+    trace.write_bytes(trace.read_bytes()[:-100])
+    done = heapwise("replay", str(trace))
+    assert done.returncode == 2
+    assert "E062" in done.stderr
+    assert "record" in done.stderr

@@ -1,0 +1,76 @@
+"""A trace that is cut off or damaged is read as far as it is whole, and never crashes a reader."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from heapwise.errors import Problem
+from heapwise.trace import open_trace
+from heapwise.trace.contents import read_contents
+
+Record = Callable[..., Path]
+
+CASES = 150
+
+
+@pytest.fixture
+def whole(known: Path, record: Record) -> bytes:
+    return record(known, "threads", "40").read_bytes()
+
+
+def read(path: Path) -> tuple[int, str]:
+    """Events that were read, and the damage; the problem's id where it is no trace at all."""
+    try:
+        with open_trace(path) as opened:
+            return read_contents(opened).events, opened.damage
+    except Problem as problem:
+        return 0, problem.id
+
+
+def test_the_whole_file_has_no_damage(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "whole.hwt"
+    path.write_bytes(whole)
+    events, damage = read(path)
+    assert events > 800
+    assert not damage
+
+
+def test_cut_off_anywhere_it_says_so(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "cut.hwt"
+    for length in Random(7).sample(range(len(whole)), CASES):
+        path.write_bytes(whole[:length])
+        _, damage = read(path)
+        assert damage == "E062" or damage.startswith(("the file ends", "frame"))
+
+
+def test_a_changed_byte_is_noticed_or_changes_nothing(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "changed.hwt"
+    path.write_bytes(whole)
+    good = read(path)
+    random = Random(11)
+    for _ in range(CASES):
+        place = random.randrange(16, len(whole))
+        changed = bytearray(whole)
+        changed[place] ^= 1 << random.randrange(8)
+        path.write_bytes(changed)
+        events, damage = read(path)
+        assert damage or (events, damage) == good
+
+
+@pytest.mark.parametrize("content", [b"", b"HWTRACE\n", b"not a trace at all, but long enough"])
+def test_what_is_no_trace_is_refused(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "none.hwt"
+    path.write_bytes(content)
+    with pytest.raises(Problem, match=r"is not a trace"):
+        open_trace(path)
+
+
+def test_a_newer_version_is_refused(whole: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "newer.hwt"
+    path.write_bytes(whole[:8] + (99).to_bytes(4, "little") + whole[12:])
+    with pytest.raises(Problem, match="version 99"):
+        open_trace(path)

@@ -1,0 +1,195 @@
+"""What the recorder writes is what the program did: nothing more, nothing less."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from heapwise.catalog import DRAIN, RECORDER, native_part
+from heapwise.trace import Kind, open_trace
+from heapwise.trace.contents import Contents, read_contents
+
+Record = Callable[..., Path]
+
+
+def contents(trace: Path) -> Contents:
+    with open_trace(trace) as opened:
+        assert not opened.damage
+        return read_contents(opened)
+
+
+def sizes(trace: Path) -> Counter[tuple[Kind, int]]:
+    """How often each call made a block of each size."""
+    found: Counter[tuple[Kind, int]] = Counter()
+    with open_trace(trace) as opened:
+        for events in opened.events():
+            made = events.makes
+            found.update((Kind(kind), size) for kind, size in zip(
+                events.kind[made].tolist(), events.size[made].tolist(), strict=True))
+    return found
+
+
+def test_every_call_is_an_event_of_its_own_kind(known: Path, record: Record) -> None:
+    found = sizes(record(known, "calls"))
+    assert found[Kind.MALLOC, 1111] == 3  # one of them is realloc(nullptr)
+    assert found[Kind.CALLOC, 1111] == 1
+    assert found[Kind.ALIGNED, 1111] == 3
+    assert found[Kind.RESIZE_TO, 2222] == found[Kind.RESIZE_TO, 3333] == 1
+    assert found[Kind.SCALAR_NEW, 1111] == 4
+    assert found[Kind.ARRAY_NEW, 1111] == 1
+    with open_trace(record(known, "calls")) as opened:
+        calls = read_contents(opened).calls
+    assert calls[Kind.USABLE_SIZE] == 1
+    assert calls[Kind.SCALAR_DELETE] == 4
+    assert calls[Kind.ARRAY_DELETE] == 1
+
+
+def test_alignments_are_kept(known: Path, record: Record) -> None:
+    with open_trace(record(known, "calls")) as opened:
+        [events] = opened.events()
+    aligned = (events.size == 1111) & (events.alignment == 6)
+    assert int(aligned.sum()) == 4
+
+
+def test_a_block_that_another_thread_frees_is_a_hand_over(known: Path, record: Record) -> None:
+    with open_trace(record(known, "hand")) as opened:
+        [events] = opened.events()
+        made = int(((events.size == 4321) & events.makes).argmax())
+        ended = int(((events.block == events.block[made]) & events.ends).argmax())
+        assert events.thread[made] != events.thread[ended]
+        assert read_contents(opened).handed_over >= 1
+
+
+def test_threads_that_come_and_go_share_slots_and_lose_nothing(known: Path, record: Record) -> None:
+    with open_trace(record(known, "threads", "300")) as opened:
+        found = read_contents(opened)
+        assert opened.summary is not None
+        assert opened.summary.threads == 301
+        assert opened.summary.threads_missed == 0
+    assert sum(found.sizes[24:31]) >= 3000
+    assert found.calls[Kind.THREAD_END] == 300
+
+
+def test_a_forked_child_is_not_mixed_up_with_its_parent(known: Path, record: Record) -> None:
+    found = sizes(record(known, "fork"))
+    assert not any(size == 7777 for _, size in found)
+    assert sum(count for (_, size), count in found.items() if 24 <= size < 31) == 1000
+
+
+def test_exec_ends_all_blocks_and_goes_on_in_the_same_trace(known: Path, record: Record) -> None:
+    trace = record(known, "exec")
+    found = sizes(trace)
+    assert found[Kind.MALLOC, 5555] == found[Kind.MALLOC, 6666] == 1
+    assert found[Kind.CALLOC, 1111] == 1
+    with open_trace(trace) as opened:
+        assert opened.summary is not None
+        assert opened.summary.images == 2
+        assert opened.summary.end_live_bytes < 6666 + 100_000
+        assert read_contents(opened).calls[Kind.NEW_IMAGE] == 2
+
+
+def test_a_child_by_exec_is_counted_and_not_recorded(known: Path, record: Record) -> None:
+    trace = record("sh", "-c", f"{known} keep 5000; true")
+    with open_trace(trace) as opened:
+        assert opened.summary is not None
+        assert opened.summary.other_processes >= 1
+        assert opened.summary.blocks < 5000
+
+
+def test_resident_pages_of_a_large_block_are_counted(known: Path, record: Record) -> None:
+    with open_trace(record(known, "large", "100")) as opened:
+        [events] = opened.events()
+        made = int(((events.size == 1 << 20) & events.makes).argmax())
+        ended = (events.block == events.block[made]) & events.ends
+    assert 100 <= int(events.size[ended][0]) <= 103
+
+
+def test_calls_after_an_exception_are_recorded(known: Path, record: Record) -> None:
+    found = sizes(record(known, "throw"))
+    assert found[Kind.MALLOC, 1234] == 1
+
+
+def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record) -> None:
+    from heapwise.trace.symbols import Symbols
+
+    with open_trace(record(known, "hand", stack_every=1)) as opened:
+        [events] = opened.events()
+        row = int((events.size == 4321).argmax())
+        address = opened.site_address(int(events.site[row]))
+        assert address is not None
+        symbols = Symbols(opened.modules.maps)
+        place = symbols.place(address)
+        line = next(i for i, text in enumerate(
+            (Path(__file__).parents[2] / "data/recorded/known.cpp").read_text().splitlines(), 1)
+            if "malloc(4321)" in text)
+        assert place.line == f"known.cpp:{line}"
+        [stack] = [stack for stack in events.stacks if stack.row == row]
+    names = [symbols.place(frame).function for frame in stack.addresses]
+    assert "hand_over" in names[0]
+    assert "main" in names
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_a_program_that_is_killed_leaves_a_whole_trace(
+        number: int, known: Path, tmp_path: Path) -> None:
+    """All that it did up to then: the only live block is the one in the making."""
+    trace = tmp_path / "killed.hwt"
+    recorder = subprocess.Popen([
+        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
+        str(known), "killed"])
+    time.sleep(0.1 + Random(number).random() / 5)
+    children = Path(f"/proc/{recorder.pid}/task/{recorder.pid}/children").read_text().split()
+    os.kill(int(children[0]), signal.SIGKILL)
+    assert recorder.wait(60) == 0
+    with open_trace(trace) as opened:
+        assert not opened.damage
+        assert opened.summary is not None
+        assert opened.summary.signal == signal.SIGKILL
+        assert opened.summary.end_live_blocks <= 12
+        found = read_contents(opened)
+    assert found.events == opened.summary.events
+    assert abs(int(found.sizes[32]) - found.calls[Kind.FREE]) <= 12
+
+
+def test_a_recorder_that_is_killed_leaves_what_it_wrote(known: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "cut.hwt"
+    recorder = subprocess.Popen([
+        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)), "--",
+        str(known), "killed"])
+    while not trace.exists() or trace.stat().st_size < 200_000:
+        time.sleep(0.01)
+    recorder.kill()
+    recorder.wait(60)
+    with open_trace(trace) as opened:
+        assert "without an index" in opened.damage
+        assert opened.summary is None
+        found = read_contents(opened)
+    assert found.events >= 65536
+    assert found.events % 65536 == 0
+
+
+@pytest.mark.parametrize("most_bytes", [4 << 20, 5 << 20])
+def test_the_limit_of_the_size_holds_and_the_windows_span_the_run(
+        most_bytes: int, known: Path, record: Record) -> None:
+    trace = record(known, "churn", "12000000", most_bytes=most_bytes)
+    assert trace.stat().st_size <= most_bytes
+    with open_trace(trace) as opened:
+        assert not opened.damage
+        summary = opened.summary
+        assert summary is not None
+        found = read_contents(opened)
+        first = [frame.first_event for frame in opened.frames if frame.count]
+        if summary.kept_events == summary.events:
+            pytest.skip("it compresses too well to pass the limit")
+        assert found.events == summary.kept_events
+        assert first[0] == 0
+        assert first[-1] > summary.events / 2
+        assert {frame.window for frame in opened.frames if frame.count} >= {0}
