@@ -17,12 +17,15 @@ from heapwise.model import (
     Identity,
     Library,
     LostExec,
+    PlanOptions,
     Planted,
     ProbeFacts,
     Process,
     ProcessFacts,
+    Replay,
     Sample,
     SelfTest,
+    WorkCheck,
 )
 from heapwise.store import StoredRun
 from heapwise.trust import check_run
@@ -58,6 +61,14 @@ def with_start(stored: StoredRun, **changes: Any) -> StoredRun:
 
 def with_plan(stored: StoredRun, **changes: Any) -> StoredRun:
     return replace(stored, run=replace(stored.run, plan=replace(stored.run.plan, **changes)))
+
+
+def replayed(**changes: Any) -> StoredRun:
+    """A run whose processes all made the calls of a trace; ``changes`` are of the trace."""
+    trace = Replay("/t.hwt", "/t.script", ["program"], calls=1000, threads=2, handed_over=3,
+                   peak_live_bytes=4096, script_peak_live_bytes=4096)
+    stored = with_plan(pool_run(), options=PlanOptions(replay=structs.replace(trace, **changes)))
+    return with_facts(stored, lambda _: {"checks": [WorkCheck("work", True, "all of it")]})
 
 
 def with_machine_after(stored: StoredRun, **settings: Any) -> StoredRun:

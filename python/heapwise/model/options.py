@@ -45,11 +45,21 @@ class Reproduction(msgspec.Struct, frozen=True):
 
 class Replay(msgspec.Struct, frozen=True):
     """A run that plays a trace. trace, script: absolute paths; the script was made of the trace.
-    command: of the recorded program."""
+    command: of the recorded program. The other fields are the coverage of the trace: what was
+    recorded, and what was missed. peak_live_bytes: of the trace, and of the script."""
 
     trace: str
     script: str
     command: list[str]
+    calls: Count = 0
+    threads: Count = 0
+    handed_over: Count = 0
+    unknown_ends: Count = 0
+    missed_calls: Count = 0
+    missed_threads: Count = 0
+    other_processes: Count = 0
+    peak_live_bytes: Count = 0
+    script_peak_live_bytes: Count = 0
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):

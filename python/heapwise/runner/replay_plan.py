@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import struct
 import subprocess
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,9 +28,8 @@ def prepare_replay(trace: Path, request: RunRequest, environment: Mapping[str, s
     with open_trace(trace) as opened:
         refuse_unplayable(opened, force=force)
         script = _script(opened)
-        about = opened.about
+        replay = _replay(opened, script)
     prepared = prepare_run(replace(request, patterns=[EXPERIMENT]), environment)
-    replay = Replay(str(trace.absolute()), str(script), list(about.get("command", [])))
     plan = replace(prepared.plan, options=structs.replace(prepared.plan.options, replay=replay))
     return replace(prepared, plan=plan)
 
@@ -54,6 +54,25 @@ def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
                       f"and here are {here}",
                       why="Threads that ran side by side would take turns.",
                       do="play it on a machine like that one, or --force")
+
+
+SCRIPT_HEADER = struct.Struct("<9Q")
+"""magic, threads, steps, shared slots, calls, blocks, bytes, peak live bytes, left blocks: see
+bench/player/script.hpp."""
+
+
+def _replay(trace: Trace, script: Path) -> Replay:
+    summary = trace.summary
+    assert summary is not None, "refuse_unplayable demands it"
+    with script.open("rb") as file:
+        _, _, _, shared, calls, _, _, peak, _ = SCRIPT_HEADER.unpack(
+            file.read(SCRIPT_HEADER.size))
+    return Replay(
+        str(trace.path.absolute()), str(script), list(trace.about.get("command", [])),
+        calls=calls, threads=summary.threads, handed_over=shared,
+        unknown_ends=summary.unknown_ends, missed_calls=summary.events_missed + summary.lost_ends,
+        missed_threads=summary.threads_missed, other_processes=summary.other_processes,
+        peak_live_bytes=summary.peak_live_bytes, script_peak_live_bytes=peak)
 
 
 def _script(trace: Trace) -> Path:

@@ -1,17 +1,56 @@
 """Does the replay of a recorded program do what the program did?
 
-A replay can lose timing, threads, addresses and the order of lifetimes. It must say how much of the
-record it covers.
-If it is unavailable: nothing was replayed.
+A recording can miss threads and calls; a script that is made of it can lose blocks; a replay can
+make other calls. The totals of the recording, of the script, and of each process are compared. The
+replay of a program does not compute between the calls, which no check can mend.
+If it fails: record the program again. If it says that calls were missed, record on a machine with
+fewer threads at one time, or with more memory.
 """
 
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.model import Check
+from heapwise.evidence.kept import timed
+from heapwise.model import Check, Process, Replay
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V24", "A replay is what was recorded"
 
+MOST_UNKNOWN = 0.01
+"""From this share on, freed blocks whose making was not seen change what is measured."""
+
 
 def check(evidence: Evidence) -> Check:
-    return Check(ID, TITLE, "unavailable", "Does not apply: nothing was replayed.")
+    replay = evidence.stored.run.plan.options.replay
+    if replay is None:
+        return Check(ID, TITLE, "unavailable", "Does not apply: nothing was replayed.")
+    played = [p for p in evidence.stored.processes if timed(p) and p.status == "ok"]
+    figures = {"calls": replay.calls, "threads": replay.threads, "processes": len(played),
+               "missed_calls": replay.missed_calls, "missed_threads": replay.missed_threads,
+               "unknown_ends": replay.unknown_ends}
+    if fault := _fault(replay, played):
+        return Check(ID, TITLE, "fail", fault, figures)
+    if replay.calls and replay.unknown_ends / replay.calls > MOST_UNKNOWN:
+        return Check(ID, TITLE, "warn", f"{percent(replay.unknown_ends / replay.calls)} of the "
+                     "calls free blocks that were made before the recording: they are not played.",
+                     figures)
+    if not played:
+        return Check(ID, TITLE, "unavailable", "No replay ended well.", figures)
+    return Check(ID, TITLE, "pass", f"{replay.calls:,} calls of {replay.threads} threads, "
+                 f"{replay.handed_over:,} blocks handed over: calls, blocks and bytes are those of "
+                 f"the trace in all {len(played)} processes; addresses and the program's own work "
+                 "between the calls are not.", figures)
+
+
+def _fault(replay: Replay, played: list[Process]) -> str:
+    if replay.missed_calls or replay.missed_threads:
+        return (f"The recording missed {replay.missed_calls} calls and {replay.missed_threads} "
+                "threads.")
+    if replay.peak_live_bytes != replay.script_peak_live_bytes:
+        return (f"At most {replay.peak_live_bytes:,} bytes live at once in the trace, and "
+                f"{replay.script_peak_live_bytes:,} in the replay.")
+    silent = sum(not any(check.id == "work" and check.ok for check in p.facts.checks or ())
+                 for p in played)
+    if silent:
+        return f"{silent} of {len(played)} processes do not say that they made the recorded calls."
+    return ""

@@ -25,6 +25,7 @@ from planted import (
     other_output,
     pinned_by_itself,
     ratio_drifts,
+    replayed,
     silent,
     slightly_biased,
     slow_start,
@@ -138,6 +139,12 @@ FAULTS: list[tuple[str, str, Plant]] = [
     ("V23", "warn", lambda: compare_run(Script(rounds=2))),
     ("V23", "warn", lambda: compare_run(Script(rounds=6))),
     ("V23", "warn", lambda: replace(compare(), damaged_lines=2)),
+    ("V24", "fail", lambda: replayed(missed_calls=1)),
+    ("V24", "fail", lambda: replayed(missed_threads=1)),
+    ("V24", "fail", lambda: replayed(script_peak_live_bytes=4095)),
+    ("V24", "fail", lambda: with_facts(replayed(), lambda p: {"checks": [
+        WorkCheck("work", p.number > 0, "")]})),
+    ("V24", "warn", lambda: replayed(unknown_ends=11)),
     ("V25", "warn", lambda: replace(compare(), run=replace(compare().run, self_test=SelfTest(
         "2026-11-22T12:00:00", "0.1.0", "b", "m", 30.0,
         [Planted("V8", "another output", "missed", "")])))),
@@ -149,7 +156,7 @@ FAULTS: list[tuple[str, str, Plant]] = [
 ]
 
 
-NOT_YET = {"V16", "V24"}
+NOT_YET = {"V16"}
 """Their features do not exist yet, so nothing can be planted."""
 
 
@@ -185,6 +192,7 @@ ABSENT: list[tuple[str, Plant]] = [
     ("V22", pool_run),
     ("V23", lambda: replace(compare(), samples=[])),
     ("V24", compare),
+    ("V24", lambda: replace(replayed(), processes=[])),
     ("V25", compare),
     ("V26", compare),
 ]
@@ -208,3 +216,9 @@ def test_every_check_fires_and_is_missed_somewhere() -> None:
     ids = {module.ID for module in check_modules()}
     assert ids == {f"V{number}" for number in range(1, 27)}
     assert ids == {id for id, _, _ in FAULTS} | NOT_YET == {id for id, _ in ABSENT}
+
+
+def test_a_replay_of_all_that_was_recorded_passes() -> None:
+    found = verdict_of(replayed(), "V24")
+    assert found.verdict == "pass"
+    assert "1,000 calls of 2 threads" in found.detail
