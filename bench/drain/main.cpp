@@ -133,8 +133,7 @@ pid_t start(const options& asked, rings& all, int& error) {
 }
 
 bool thread_is_gone(pid_t process, std::int32_t thread) {
-  const std::string path =
-      "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread);
+  const std::string path = "/proc/" + std::to_string(process) + "/task/" + std::to_string(thread);
   return access(path.c_str(), F_OK) != 0;
 }
 
@@ -242,9 +241,9 @@ int record(const options& asked) {
   trace.give_up_waiting(UINT64_MAX);
   trace.flush();
   file.write_text(frame_kind::modules, modules_json(all, all.memory(), trace));
-  const std::string summary = summary_json(all, all.memory(), trace, file,
-                                           tick.ns() * static_cast<double>(1U << shift), seconds,
-                                           status);
+  const std::string summary =
+      summary_json(all, all.memory(), trace, file, tick.ns() * static_cast<double>(1U << shift),
+                   seconds, status);
   file.write_text(frame_kind::summary, summary);
   file.finish();
   if (!asked.result.empty()) std::ofstream{asked.result} << summary << '\n';

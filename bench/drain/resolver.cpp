@@ -21,8 +21,7 @@ void resolver::take(const event& next, std::uint32_t thread) {
     waiting_.clear();
     displaced_.clear();
   }
-  write(next, thread, 0, next.size(),
-        kind == event_kind::failed ? site_number(next.site) : 0);
+  write(next, thread, 0, next.size(), kind == event_kind::failed ? site_number(next.site) : 0);
 }
 
 void resolver::make(const event& next, std::uint32_t thread) {
@@ -78,8 +77,8 @@ void resolver::end_block(const event& next, std::uint32_t thread, const live_blo
 }
 
 void resolver::give_up_waiting(std::uint64_t stamp) {
-  totals_.unknown_ends += std::erase_if(
-      waiting_, [&](const auto& each) { return each.second.end.stamp < stamp; });
+  totals_.unknown_ends +=
+      std::erase_if(waiting_, [&](const auto& each) { return each.second.end.stamp < stamp; });
   for (auto each = displaced_.begin(); each != displaced_.end();) {
     const displaced& old = each->second;
     if (old.replaced_at >= stamp) {

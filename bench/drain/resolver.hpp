@@ -1,8 +1,8 @@
 // Turns events with addresses, in about the order of their stamps, into rows with block numbers.
 //
 // The order is exact for the events of one thread. Between threads an event can come late: its
-// thread was preempted between its stamp and its store. So an address may seem to be freed before it
-// is allocated, or allocated while it lives. Both are put right here by the stamps.
+// thread was preempted between its stamp and its store. So an address may seem to be freed before
+// it is allocated, or allocated while it lives. Both are put right here by the stamps.
 #pragma once
 
 #include <cstdint>

@@ -38,8 +38,8 @@ const event* rings::ring_of(unsigned slot) {
 
 std::uint64_t rings::drain(std::uint64_t horizon, const take& take_event) {
   runs_.clear();
-  const std::uint32_t used = std::min<std::uint32_t>(
-      memory_->slots_used.load(std::memory_order_acquire), most_threads);
+  const std::uint32_t used =
+      std::min<std::uint32_t>(memory_->slots_used.load(std::memory_order_acquire), most_threads);
   for (unsigned slot = 0; slot < used; ++slot) {
     thread_slot& each = memory_->slots[slot];
     // acquire: with the writer's release, so that the events up to this number are there.
@@ -60,8 +60,7 @@ std::uint64_t rings::drain(std::uint64_t horizon, const take& take_event) {
   const auto later = [&](const run& one, const run& other) {
     const event& a = head(one);
     const event& b = head(other);
-    return a.stamp != b.stamp ? a.stamp > b.stamp
-                              : ends_block(b.kind()) && !ends_block(a.kind());
+    return a.stamp != b.stamp ? a.stamp > b.stamp : ends_block(b.kind()) && !ends_block(a.kind());
   };
   std::ranges::make_heap(runs_, later);
   std::uint64_t taken = 0;
@@ -96,8 +95,8 @@ std::uint64_t rings::drain(std::uint64_t horizon, const take& take_event) {
 }
 
 void rings::reclaim(const std::function<bool(std::int32_t)>& is_gone) {
-  const std::uint32_t used = std::min<std::uint32_t>(
-      memory_->slots_used.load(std::memory_order_acquire), most_threads);
+  const std::uint32_t used =
+      std::min<std::uint32_t>(memory_->slots_used.load(std::memory_order_acquire), most_threads);
   for (unsigned number = 0; number < used; ++number) {
     thread_slot& slot = memory_->slots[number];
     const slot_state state = slot.state.load(std::memory_order_acquire);

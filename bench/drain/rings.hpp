@@ -23,8 +23,9 @@ class rings {
 
   using take = std::function<void(const event&, std::uint32_t thread)>;
 
-  /// Hands over what is in the rings, in the order of stamps. Events that are younger than `horizon`
-  /// stay, unless a ring is half full: one with a smaller stamp may still come. Returns how many.
+  /// Hands over what is in the rings, in the order of stamps. Events that are younger than
+  /// `horizon` stay, unless a ring is half full: one with a smaller stamp may still come. Returns
+  /// how many.
   std::uint64_t drain(std::uint64_t horizon, const take& take_event);
 
   /// Frees the slots of threads that are gone. `is_gone` is asked for a thread of the kernel.

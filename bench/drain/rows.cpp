@@ -40,9 +40,13 @@ void append_column(std::vector<unsigned char>& bytes, std::span<const std::uint6
 } // namespace
 
 void rows::add(const row& next) {
-  const std::uint64_t values[column_count] = {
-      static_cast<std::uint64_t>(next.kind), next.thread, next.time, next.block, next.size,
-      next.site, next.alignment_log};
+  const std::uint64_t values[column_count] = {static_cast<std::uint64_t>(next.kind),
+                                              next.thread,
+                                              next.time,
+                                              next.block,
+                                              next.size,
+                                              next.site,
+                                              next.alignment_log};
   if (count_ == columns_[0].size()) {
     for (auto& column : columns_) column.resize(count_ + most);
   }

@@ -150,8 +150,8 @@ void trace_writer::thin() {
   windows_ = std::move(kept);
   size_ = at;
   if (ftruncate(file_, static_cast<off_t>(size_)) != 0) error_ = errno;
-  const std::uint64_t events = windows_.back().events != 0 ? windows_.back().events
-                                                           : windows_.front().events / 8;
+  const std::uint64_t events =
+      windows_.back().events != 0 ? windows_.back().events : windows_.front().events / 8;
   gap_events_ = std::max<std::uint64_t>({1, gap_events_ * 2, events});
 }
 

@@ -1,9 +1,10 @@
 // Writes a trace file that never grows beyond its limit.
 //
-// The file is a sequence of windows. The first begins where the recording does and takes a quarter of
-// the limit; each later one begins with the blocks that live there. If the limit would be passed,
-// every second window is dropped, but not the first and not the one with the highest live bytes, and
-// windows are twice as far apart from then on. So what is kept is spread over the whole recording.
+// The file is a sequence of windows. The first begins where the recording does and takes a quarter
+// of the limit; each later one begins with the blocks that live there. If the limit would be
+// passed, every second window is dropped, but not the first and not the one with the highest live
+// bytes, and windows are twice as far apart from then on. So what is kept is spread over the whole
+// recording.
 #pragma once
 
 #include <zstd.h>

@@ -26,12 +26,15 @@ enum class step_kind : std::uint8_t {
   sleep = 13, ///< only when paced: `size` nanoseconds
 };
 
-/// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block that
-/// another thread ends: the store that makes it known releases, the load that takes it acquires.
+/// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block
+/// that another thread ends: the store that makes it known releases, the load that takes it
+/// acquires.
 struct step {
-  std::uint64_t words; ///< kind (4 bits), slot is shared (1), target is shared (1), alignment (6), size (50)
+  std::uint64_t
+      words; ///< kind (4 bits), slot is shared (1), target is shared (1), alignment (6), size (50)
   std::uint32_t slot;
-  std::uint32_t target; ///< of a resize: where the block is kept then. Of others: pages to touch, plus 1
+  std::uint32_t
+      target; ///< of a resize: where the block is kept then. Of others: pages to touch, plus 1
 
   [[nodiscard]] step_kind kind() const noexcept { return static_cast<step_kind>(words & 15); }
   [[nodiscard]] bool shared() const noexcept { return (words >> 4 & 1) != 0; }
@@ -60,13 +63,13 @@ struct thread_part {
 struct script_header {
   std::uint64_t magic;
   std::uint64_t threads;
-  std::uint64_t steps;        ///< of all threads, with those that only some schedules take
+  std::uint64_t steps; ///< of all threads, with those that only some schedules take
   std::uint64_t shared_slots;
-  std::uint64_t calls;        ///< of the allocator
+  std::uint64_t calls; ///< of the allocator
   std::uint64_t blocks;
   std::uint64_t bytes;
   std::uint64_t peak_live_bytes;
-  std::uint64_t left_blocks;  ///< not freed at the end
+  std::uint64_t left_blocks; ///< not freed at the end
 };
 
 } // namespace heapwise::bench

@@ -35,8 +35,8 @@ future read_future(trace_reader& trace) {
       if (maker == makers.end()) throw trace_error{"it ends a block twice"};
       found.handed_over[next.block] = maker->second != next.thread;
       if (next.size != 0) {
-        found.pages[next.block] = static_cast<std::uint32_t>(std::min<std::uint64_t>(
-            next.size, UINT32_MAX - 1));
+        found.pages[next.block] =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(next.size, UINT32_MAX - 1));
       }
       makers.erase(maker);
     }
@@ -108,8 +108,7 @@ part& maker::part_of(std::uint32_t thread) {
 
 void maker::pass_turn() {
   if (running_ == UINT32_MAX) return;
-  parts_[running_]->steps.push_back(
-      {step::pack(step_kind::pass, false, false, 0, done_), 0, 0});
+  parts_[running_]->steps.push_back({step::pack(step_kind::pass, false, false, 0, done_), 0, 0});
 }
 
 void maker::switch_to(std::uint32_t thread, std::uint64_t time) {
@@ -193,16 +192,16 @@ void maker::end(const traced_event& next, part& by) {
 }
 
 void maker::take(const traced_event& next) {
-  const bool plays = makes_block(next.kind) || ends_block(next.kind) ||
-                     next.kind == event_kind::usable_size;
+  const bool plays =
+      makes_block(next.kind) || ends_block(next.kind) || next.kind == event_kind::usable_size;
   if (!plays) return;
   switch_to(next.thread, next.time);
   part& by = *parts_[next.thread];
   ++done_;
   if (makes_block(next.kind)) return make(next, by);
   if (ends_block(next.kind)) return end(next, by);
-  if (const auto found = places_.find(next.block); found != places_.end() &&
-                                                    !found->second.shared) {
+  if (const auto found = places_.find(next.block);
+      found != places_.end() && !found->second.shared) {
     by.steps.push_back(
         {step::pack(step_kind::usable_size, false, false, 0, 0), found->second.slot, 0});
   }
@@ -221,8 +220,8 @@ void maker::write(const std::string& path) {
     totals_.steps += each->steps.size();
   }
   bool whole = std::fwrite(&totals_, sizeof totals_, 1, file.get()) == 1;
-  whole = whole && std::fwrite(index.data(), sizeof(thread_part), index.size(), file.get()) ==
-                       index.size();
+  whole = whole &&
+          std::fwrite(index.data(), sizeof(thread_part), index.size(), file.get()) == index.size();
   for (const auto& each : parts_) {
     whole = whole && std::fwrite(each->steps.data(), sizeof(step), each->steps.size(),
                                  file.get()) == each->steps.size();

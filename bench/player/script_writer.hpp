@@ -9,7 +9,8 @@
 namespace heapwise::bench {
 
 /// Reads the trace twice: only its future says which blocks are handed over and what is touched.
-/// `ns_a_unit` is the unit of the trace's times. Throws trace_error, also if `path` cannot be written.
+/// `ns_a_unit` is the unit of the trace's times. Throws trace_error, also if `path` cannot be
+/// written.
 void write_script(trace_reader& trace, double ns_a_unit, const std::string& path);
 
 } // namespace heapwise::bench

@@ -70,8 +70,9 @@ void trace_reader::read_frames() {
          frame.magic == frame_magic &&
          frame.hash == header_hash(&frame, offsetof(frame_header, hash))) {
     if (static_cast<frame_kind>(frame.kind) == frame_kind::live) {
-      throw trace_error{"it holds windows of the run, not all of it: record it again with a larger "
-                        "--max-size"};
+      throw trace_error{
+          "it holds windows of the run, not all of it: record it again with a larger "
+          "--max-size"};
     }
     if (static_cast<frame_kind>(frame.kind) == frame_kind::events) frames_.push_back(at);
     at += sizeof frame + frame.stored_bytes;
@@ -85,8 +86,7 @@ std::vector<unsigned char> trace_reader::content(const frame_header& frame,
   if (!read_at(file_, stored.data(), stored.size(), offset + sizeof frame)) {
     throw trace_error{"it is cut off"};
   }
-  const std::size_t bytes =
-      ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
+  const std::size_t bytes = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) throw trace_error{"a frame is damaged"};
   return raw;
 }

@@ -30,7 +30,8 @@ std::size_t filter_bit(const void* block) noexcept {
 
 /// A page whose first word is `on` here and `off` in every forked child (Linux 4.14).
 std::uint32_t* page_of_this_process() noexcept {
-  void* page = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* page =
+      mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) return nullptr;
   if (madvise(page, page_bytes, MADV_WIPEONFORK) != 0) {
     munmap(page, page_bytes);
@@ -102,9 +103,8 @@ event* session::take_ring(thread_slot*& slot) noexcept {
     }
     next.kernel_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
     std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
-    while (used <= number &&
-           !memory_->slots_used.compare_exchange_weak(used, number + 1,
-                                                      std::memory_order_release)) {
+    while (used <= number && !memory_->slots_used.compare_exchange_weak(
+                                 used, number + 1, std::memory_order_release)) {
     }
     slot = &next;
     return static_cast<event*>(ring);

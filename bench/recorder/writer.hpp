@@ -13,7 +13,9 @@ class thread_writer {
   /// While it lives, calls of this thread are part of another call and are not recorded.
   class inner_calls {
    public:
-    explicit inner_calls(thread_writer& writer) noexcept : writer_{writer} { writer_.inner_ = true; }
+    explicit inner_calls(thread_writer& writer) noexcept : writer_{writer} {
+      writer_.inner_ = true;
+    }
     ~inner_calls() { writer_.inner_ = false; }
     inner_calls(const inner_calls&) = delete;
     inner_calls& operator=(const inner_calls&) = delete;

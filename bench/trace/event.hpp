@@ -23,9 +23,9 @@ enum class event_kind : std::uint8_t {
   failed = 12,      ///< a call that returned no block; size is what was asked for
   thread_begin = 13,
   thread_end = 14,
-  pause = 15,       ///< only in files: time that does not fit between two events
-  stack = 16,       ///< only in rings: frames of the allocation that follows, two an event
-  new_image = 17,   ///< the process called exec: all its blocks are gone
+  pause = 15,     ///< only in files: time that does not fit between two events
+  stack = 16,     ///< only in rings: frames of the allocation that follows, two an event
+  new_image = 17, ///< the process called exec: all its blocks are gone
 };
 
 [[nodiscard]] constexpr bool makes_block(event_kind kind) noexcept {
@@ -38,8 +38,8 @@ enum class event_kind : std::uint8_t {
          (kind >= event_kind::free && kind <= event_kind::array_delete);
 }
 
-/// One call. Of a free, `size` is the number of pages that were resident, if they were counted. Of a
-/// stack, `address` and `site` are frames, `size` says how many, and an alignment marks the last.
+/// One call. Of a free, `size` is the number of pages that were resident, if they were counted. Of
+/// a stack, `address` and `site` are frames, `size` says how many, and an alignment marks the last.
 struct event {
   static constexpr int size_bits = 50;
   static constexpr std::uint64_t largest_size = (std::uint64_t{1} << size_bits) - 1;

@@ -1,4 +1,5 @@
-// The format of a trace file (.hwt), version 1. docs/trace-format.md describes it for other readers.
+// The format of a trace file (.hwt), version 1. docs/trace-format.md describes it for other
+// readers.
 //
 // A file is a header, then frames, then an index and a trailer. All numbers are little-endian. A
 // file without index and trailer (its writer was killed) is read by looking at one frame after the
@@ -18,7 +19,7 @@ inline constexpr std::uint32_t trailer_magic = 0x444E'4548; // "HEND"
 struct file_header {
   char magic[8];
   std::uint32_t version;
-  std::uint32_t bytes;    ///< of the JSON text that follows, which says what was recorded
+  std::uint32_t bytes; ///< of the JSON text that follows, which says what was recorded
 };
 
 enum class frame_kind : std::uint16_t {
@@ -31,12 +32,12 @@ enum class frame_kind : std::uint16_t {
 /// The columns of a frame, each with as many bytes for a number as its largest one needs. The bytes
 /// of a column are stored by significance: first the lowest bytes of all its numbers.
 enum class column : unsigned {
-  kind = 0,      ///< event_kind
-  thread = 1,    ///< in the order of their first events, from 0
-  time = 2,      ///< since the event before, in units of the header; of the first: since `first_time`
-  block = 3,     ///< if it ends: how many blocks were made since. Of a live block: since the one before
-  size = 4,      ///< as asked for; of an end: resident pages if they were counted
-  site = 5,      ///< number of the address that called, in the order of first use
+  kind = 0,   ///< event_kind
+  thread = 1, ///< in the order of their first events, from 0
+  time = 2,   ///< since the event before, in units of the header; of the first: since `first_time`
+  block = 3, ///< if it ends: how many blocks were made since. Of a live block: since the one before
+  size = 4,  ///< as asked for; of an end: resident pages if they were counted
+  site = 5,  ///< number of the address that called, in the order of first use
   alignment = 6, ///< binary logarithm; 0: the default of malloc
 };
 inline constexpr unsigned column_count = 7;
@@ -45,8 +46,8 @@ struct frame_header {
   std::uint32_t magic;
   std::uint16_t kind; ///< frame_kind
   std::uint16_t columns;
-  std::uint32_t window;       ///< frames of one window follow each other without a gap
-  std::uint32_t count;        ///< events, or live blocks
+  std::uint32_t window; ///< frames of one window follow each other without a gap
+  std::uint32_t count;  ///< events, or live blocks
   std::uint32_t raw_bytes;
   std::uint32_t stored_bytes; ///< compressed with zstd, as one zstd frame
   std::uint64_t number;       ///< of the frame; larger than that of the frame before

@@ -1,7 +1,8 @@
 // The memory that a recorded process and the drain share: one ring of events for each thread.
 //
-// The drain makes it (a memory file, so that it outlives a recorded process that is killed) and names
-// it to the process by a path. Each ring has one writer, its thread, and one reader, the drain.
+// The drain makes it (a memory file, so that it outlives a recorded process that is killed) and
+// names it to the process by a path. Each ring has one writer, its thread, and one reader, the
+// drain.
 #pragma once
 
 #include <atomic>
@@ -16,11 +17,11 @@ namespace heapwise::bench {
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
 inline constexpr std::uint64_t shared_magic = 0x3130'4345'5257'4848; // "HHWREC01"
-inline constexpr unsigned most_threads = 4096;                      ///< at one time
-inline constexpr std::uint64_t ring_events = 32768;                 ///< 1 MiB
+inline constexpr unsigned most_threads = 4096;                       ///< at one time
+inline constexpr std::uint64_t ring_events = 32768;                  ///< 1 MiB
 
-/// free -> live (the thread, by compare and swap) -> ended (the drain, when the kernel says that the
-/// thread is gone, or a new image of the process) -> free (the drain, when the ring is empty).
+/// free -> live (the thread, by compare and swap) -> ended (the drain, when the kernel says that
+/// the thread is gone, or a new image of the process) -> free (the drain, when the ring is empty).
 enum class slot_state : std::uint32_t { free = 0, live = 1, ended = 2 };
 
 struct thread_slot {
@@ -37,7 +38,7 @@ struct maps_text {
   static constexpr std::uint32_t most_bytes = 1U << 20;
 
   std::atomic<std::uint32_t> busy{0};
-  std::atomic<std::uint32_t> bytes{0}; ///< released by the writer, acquired by the drain
+  std::atomic<std::uint32_t> bytes{0};  ///< released by the writer, acquired by the drain
   std::atomic<std::uint64_t> loaded{0}; ///< how many objects the loader had loaded at the last look
   char text[most_bytes];
 };
@@ -50,16 +51,17 @@ struct shared_memory {
   /// Set by the drain: 1 while calls are to be recorded.
   std::atomic<std::uint32_t> recording{0};
   std::uint32_t stack_every = 256; ///< of how many allocations of a thread one has its stack
-  std::atomic<std::uint32_t> slots_used{0}; ///< slots from here on were never taken
-  std::atomic<std::uint32_t> images{0};     ///< how many programs the process has been
-  std::atomic<std::uint64_t> threads_missed{0};   ///< for which no slot was free
-  std::atomic<std::uint64_t> events_missed{0};    ///< after the drain had gone
-  std::atomic<std::uint64_t> other_processes{0};  ///< that loaded the recorder, or were forked
+  std::atomic<std::uint32_t> slots_used{0};      ///< slots from here on were never taken
+  std::atomic<std::uint32_t> images{0};          ///< how many programs the process has been
+  std::atomic<std::uint64_t> threads_missed{0};  ///< for which no slot was free
+  std::atomic<std::uint64_t> events_missed{0};   ///< after the drain had gone
+  std::atomic<std::uint64_t> other_processes{0}; ///< that loaded the recorder, or were forked
   thread_slot slots[most_threads];
   maps_text maps;
 };
 
-inline constexpr std::size_t page_bytes = 65536; ///< of every Linux system, or a multiple of its own
+inline constexpr std::size_t page_bytes =
+    65536; ///< of every Linux system, or a multiple of its own
 inline constexpr std::size_t control_bytes =
     (sizeof(shared_memory) + page_bytes - 1) / page_bytes * page_bytes;
 inline constexpr std::size_t ring_bytes = ring_events * sizeof(event);

@@ -62,9 +62,9 @@ class script {
     header_ = reinterpret_cast<const script_header*>(at);
     parts_ = reinterpret_cast<const thread_part*>(at + sizeof *header_);
     steps_ = reinterpret_cast<const step*>(parts_ + header_->threads);
-    return header_->magic == script_magic &&
-           bytes_ == sizeof *header_ + header_->threads * sizeof *parts_ +
-                         header_->steps * sizeof *steps_;
+    return header_->magic == script_magic && bytes_ == sizeof *header_ +
+                                                           header_->threads * sizeof *parts_ +
+                                                           header_->steps * sizeof *steps_;
   }
 
   /// Blocks of many sizes on one thread, up and down again: what `heapwise run` plays.
@@ -78,8 +78,8 @@ class script {
       bytes_ = 0;
       return;
     }
-    auto* header = new (made) script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks,
-                                            0, 0, 0};
+    auto* header =
+        new (made) script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks, 0, 0, 0};
     auto* part = new (header + 1) thread_part{0, 2 * blocks, blocks};
     auto* next = reinterpret_cast<step*>(part + 1);
     for (std::uint32_t i = 0; i < blocks; ++i) {
@@ -300,8 +300,12 @@ void measure(cell& given) {
     std::uint64_t next_slot = 0;
     for (std::size_t i = 0; i < players.size(); ++i) {
       const thread_part& part = plays.threads()[i];
-      players[i] = player{.plays = &plays, .part = &part, .all = players.span(), .how = how,
-                          .local = local.data() + next_slot, .shared = shared.data(),
+      players[i] = player{.plays = &plays,
+                          .part = &part,
+                          .all = players.span(),
+                          .how = how,
+                          .local = local.data() + next_slot,
+                          .shared = shared.data(),
                           .turn = &turn};
       next_slot += part.slots;
     }
@@ -325,16 +329,14 @@ void measure(cell& given) {
       bytes += each.bytes;
       failed += each.failed;
     }
-    given.check("work", calls == wanted.calls && blocks == wanted.blocks &&
-                              bytes == wanted.bytes && failed == 0,
-                "%llu of %llu calls, %llu of %llu blocks, %llu of %llu bytes, %llu failed",
-                static_cast<unsigned long long>(calls),
-                static_cast<unsigned long long>(wanted.calls),
-                static_cast<unsigned long long>(blocks),
-                static_cast<unsigned long long>(wanted.blocks),
-                static_cast<unsigned long long>(bytes),
-                static_cast<unsigned long long>(wanted.bytes),
-                static_cast<unsigned long long>(failed));
+    given.check(
+        "work",
+        calls == wanted.calls && blocks == wanted.blocks && bytes == wanted.bytes && failed == 0,
+        "%llu of %llu calls, %llu of %llu blocks, %llu of %llu bytes, %llu failed",
+        static_cast<unsigned long long>(calls), static_cast<unsigned long long>(wanted.calls),
+        static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(wanted.blocks),
+        static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(wanted.bytes),
+        static_cast<unsigned long long>(failed));
   });
 }
 
@@ -351,11 +353,20 @@ const experiment question{
         "of two replays is not the ratio of two runs of the program. `heapwise compare` has that. "
         "An allocator that gives memory back after some time does so only in the schedule `paced`. "
         "Without a trace it plays an example of 5,000 blocks, which says nothing about a program.",
-    .parameters =
-        {{"schedule", "fast: threads run freely; order: exactly as recorded; paced: with gaps",
-          {"fast", "order"}, {"order"}, "", 1, {"fast", "order", "paced"}},
-         {"touch", "line: blocks are written to; none: only the allocator touches memory",
-          {"line"}, {"line"}, "", 1, {"line", "none"}}},
+    .parameters = {{"schedule",
+                    "fast: threads run freely; order: exactly as recorded; paced: with gaps",
+                    {"fast", "order"},
+                    {"order"},
+                    "",
+                    1,
+                    {"fast", "order", "paced"}},
+                   {"touch",
+                    "line: blocks are written to; none: only the allocator touches memory",
+                    {"line"},
+                    {"line"},
+                    "",
+                    1,
+                    {"line", "none"}}},
     .quantities = {{"time", "ns/op", better::lower, "wall time over all calls"},
                    processor_time,
                    {"peak_memory", "bytes", better::lower, "resident memory above the start"}},
