@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,22 +12,31 @@ from msgspec import structs
 from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
 from heapwise.errors import Problem
 from heapwise.model import (
+    ROUND,
     Experiment,
     Peer,
     Plan,
     Process,
     Quantity,
+    Setting,
+    Settings,
+    Setup,
     Subject,
     SubjectSpec,
+    filled,
 )
+from heapwise.runner.builds import Parameters, parameters_of
 from heapwise.runner.campaign import Record, now
+from heapwise.runner.commands import Commands
 from heapwise.runner.counting import with_totals
 from heapwise.runner.judge import Reference, judge
+from heapwise.runner.launch import Outcome
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.whole_program import WholeProgram
+from heapwise.runner.whole_program import LONGEST_S, WholeProgram
 from heapwise.runner.work import Work
+from heapwise.wording.lists import listed
 
 EXPERIMENT_ID = "compare"
 
@@ -40,6 +50,8 @@ would cost too much of the user's time."""
 QUANTITIES = [
     Quantity("wall_time", "s", "lower", "from start to end of the process"),
     Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
+    Quantity("user_time", "s", "lower", "time in the program and its children"),
+    Quantity("system_time", "s", "lower", "time in the kernel, for the program and its children"),
     Quantity("peak_memory", "bytes", "lower", "high-water mark of resident memory, by the kernel"),
     Quantity("minor_faults", "count", "lower", "pages mapped without reading from a disk"),
     Quantity("major_faults", "count", "lower", "pages read from a disk"),
@@ -48,20 +60,26 @@ QUANTITIES = [
 ]
 
 
-def experiment_of(command: list[str], subjects: list[Subject]) -> Experiment:
+def experiment_of(command: list[str], subjects: list[Subject],
+                  parameters: Parameters | None = None) -> Experiment:
     """``compare`` as an experiment, so that analysis and report need to know only one thing."""
     baseline = next(subject.name for subject in subjects if subject.baseline)
+    builds = list(dict.fromkeys(subject.build for subject in subjects))
+    question, isolates = f"Which allocator suits {Path(command[0]).name}, and what does it buy?", \
+        "the allocator: program, input, environment and machine stay the same"
+    if len(builds) > 1:
+        question = f"Which of {listed(builds, len(builds))} is better, and by how much?"
+        isolates = "the program: input, environment and machine stay the same"
     specs = [
         SubjectSpec(subject.name, "inline", subject.title)
         for subject in subjects if not subject.control
     ]
     return Experiment(
         schema=1, id=EXPERIMENT_ID, family=EXPERIMENT_ID,
-        question=f"Which allocator suits {Path(command[0]).name}, and what does it buy?",
-        isolates="the allocator: program, input, environment and machine stay the same",
+        question=question, isolates=isolates,
         not_shown="other inputs, other loads, and programs that run for days",
-        parameters=[], quantities=QUANTITIES, subjects=specs, baseline=baseline, repeats=1,
-        dropped_repeats=0,
+        parameters=parameters_of(parameters or {}), quantities=QUANTITIES, subjects=specs,
+        baseline=baseline, repeats=1, dropped_repeats=0,
     )
 
 
@@ -71,96 +89,153 @@ class ProgramExecutor:
 
     plan: Plan
     environment: dict[str, str]
-    _counted: set[str] = field(default_factory=set)
+    shown: Callable[[Step, Outcome], None] | None = None
+    """Gets the output of each process."""
+
+    _counted: set[tuple[Setup, str]] = field(default_factory=set)
+    _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        plan, options = self.plan, self.plan.options
         self._folder = ScratchFolder()
-        work = Work(options.output_files, options.check, self.environment,
-                    plan.working_directory, self._folder.path)
-        self.program = WholeProgram(
-            plan.command, self.environment, plan.seed, self._folder.path, work, plan.input_path,
-            plan.working_directory, options.cpus, plan.timeout_s,
-            reference=Reference(ignore_output=options.ignore_output, any_exit=options.force),
-        )
+        self._labels = {s.name: s for s in self.plan.subjects}
+        self._examples = set(self.plan.examples.values()) | {
+            s.name for s in self.plan.subjects if s.baseline or s.control}
 
     def resume_from(self, processes: list[Process]) -> None:
-        """What the earlier invocation knew of the baseline."""
+        """What the earlier invocation knew of each build."""
         for process in processes:
+            subject = self._labels.get(process.subject)
+            if subject is None:
+                continue
             if process.facts.counting:
-                self._counted.add(process.subject)
-            elif self._is_baseline(process.subject):
-                self.program.resume_from(process, self._peer(process.subject))
+                self._counted.add((process.setup, process.subject))
+            elif subject.name in self._examples:
+                self._program(subject, process.parameters).resume_from(process, subject.peer)
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+        """Problem E034 if a command of --setup fails."""
         self._record, self._next_number, self._stop = record, next_number, stop
+        for commands in self._every_commands():
+            commands.setup(stop)
+
+    def finish(self) -> list[str]:
+        """Runs the commands of --cleanup; what went wrong with them, in words."""
+        return [words for commands in self._every_commands() if (words := commands.cleanup())]
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
-        return self.program.measure(step, number, stop, record)
+        program = self._program(step.subject, step.parameters)
+        commands = self._commands(step.subject.build, step.parameters)
+        return program.measure(
+            step, number, stop, record, sets_example=step.subject.name in self._examples,
+            before=lambda: commands.prepare({ROUND: step.round}, stop, program.working_directory),
+            shown=self.shown)
 
     def after(self, process: Process) -> None:
-        """Problems E030 and E031: what ails the baseline ails the comparison."""
+        """Problems E030 and E031: what ails the baseline ails the comparison, and so does a build
+        that never does its work."""
+        subject = self._labels[process.subject]
+        known = self._program(subject, process.parameters).reference.known
         if process.status == "ok":
-            self._count(process)
-        elif not self._is_baseline(process.subject):
+            self._count(process, subject)
+        elif not (subject.baseline or subject.control) and (
+                known or subject.name not in self._examples):
             return
         elif process.status == "output_differs":
             raise Problem(
-                "E031", f"the output of {self.plan.command[0]} is not the same from one run to "
+                "E031", f"the output of {self._started(process)} is not the same from one run to "
                 "the next, without any change of the allocator",
                 why="So it cannot show whether an allocator changes what the program does.",
                 do="make the output repeatable, or --ignore-output if the difference is harmless",
             )
         elif process.status != "wrong_allocator":
-            raise Problem("E030", self._last_words(process))
+            raise self._failure(process)
         else:
-            raise Problem("E040", f"{self.plan.command[0]}: {process.reason}")
+            raise Problem("E040", f"{self._started(process)}: {process.reason}")
 
-    def _last_words(self, process: Process) -> str:
+    def _program(self, subject: Subject, cell: Mapping[str, Setting]) -> WholeProgram:
+        """Of a build at the settings of a cell; made when it is first asked for."""
+        key = subject.build, Settings.of(cell)
+        if key not in self._programs:
+            plan, options = self.plan, self.plan.options
+            place = str(self._folder.path / "fresh") if options.fresh_folder \
+                else plan.working_directory
+            work = Work([filled(name, cell) for name in options.output_files],
+                        filled(options.check, cell), self.environment, place, self._folder.path,
+                        is_fresh=options.fresh_folder)
+            self._programs[key] = WholeProgram(
+                plan.build_named(subject.build).started(cell), self.environment, plan.seed,
+                self._folder.path, work, plan.input_path, place, options.cpus, plan.timeout_s,
+                reference=Reference(
+                    ignore_output=options.ignore_output, any_exit=options.force,
+                    ignores_exits=options.any_exit,
+                    ignored_exits=frozenset([0, *options.ignored_exits]
+                                            if options.ignored_exits else [])),
+            )
+        return self._programs[key]
+
+    def _every_commands(self) -> list[Commands]:
+        names, values = self.plan.parameters.keys(), self.plan.parameters.values()
+        return [self._commands(build.name, dict(zip(names, cell, strict=True)))
+                for build in self.plan.builds for cell in itertools.product(*values)]
+
+    def _commands(self, build: str, cell: Mapping[str, Setting]) -> Commands:
+        return Commands(self.plan.build_named(build), cell, self.environment,
+                        self.plan.working_directory, self._folder.path,
+                        self.plan.timeout_s or LONGEST_S)
+
+    def _started(self, process: Process) -> str:
+        """The program of a process, by its name and where it is."""
+        build = self.plan.build_of(process.subject)
+        program = build.started(process.parameters)[0]
+        return f"{build.name} ({program})" if build.name else program
+
+    def _failure(self, process: Process) -> Problem:
         words = (process.facts.stderr_tail or "").strip()
         said = f"\n{words}\n" if words else " and said nothing on stderr"
-        return f"{self.plan.command[0]} failed under the baseline: {process.reason}{said}"
+        subject, code = self._labels[process.subject], process.facts.exit_code
+        how = " under the baseline" if subject.baseline or subject.control else ""
+        what = f"{self._started(process)} failed{how}: {process.reason}{said}"
+        if process.status != "failed" or not code:
+            return Problem("E030", what)
+        return Problem("E030", what, do="make it work first without heapwise; if it ends with "
+                       f"{code} by design: --ignore-exit {code}")
 
-    def _is_baseline(self, name: str) -> bool:
-        return any(s.name == name and (s.baseline or s.control) for s in self.plan.subjects)
-
-    def _peer(self, name: str) -> Peer | None:
-        return next((s.peer for s in self.plan.subjects if s.name == name), None)
-
-    def _count(self, measured: Process) -> None:
+    def _count(self, measured: Process, subject: Subject) -> None:
         """One process of each subject that is not timed, in which the calls are counted (V3, V8).
-        Of a long program only the baseline is counted. If it fails, only those checks miss it."""
-        name, program = measured.subject, self.program
+        Of a long program only the first subject is counted. If it fails, only those checks miss it.
+        """
+        key, program = (measured.setup, subject.name), self._program(subject, measured.parameters)
         too_long = program.slowest_baseline_s > COUNTED_S and program.reference.known
-        if (name in self._counted or self._stop.requested
-                or (too_long and not self._is_plain_baseline(name))
+        if (key in self._counted or self._stop.requested
+                or (too_long and subject.name not in self.plan.examples.values())
                 or not (native_folder() / COUNTER).exists()):
             return
-        self._counted.add(name)
-        peer = self._peer(name)
+        self._counted.add(key)
         number = self._next_number()
-        outcome = program.launch(peer, number, self._stop, COUNTER)
+        program.work.begin()
+        self._commands(subject.build, measured.parameters).prepare(
+            {ROUND: measured.round}, self._stop, program.working_directory)
+        outcome = program.launch(subject.peer, number, self._stop, COUNTER,
+                                 program.command_of(measured.round))
         if outcome.interrupted:
             return
         status, reason = judge(outcome, None, program.reference)
         facts = structs.replace(
             with_totals(outcome.facts, outcome.counts), plain_wall_s=measured.facts.wall_s,
-            startup_s=self._startup_s(peer, number))
+            startup_s=self._startup_s(program, subject.peer, number))
         self._record(Process(
-            number=number, experiment=EXPERIMENT_ID, subject=name, parameters={}, round=-1,
+            number=number, experiment=EXPERIMENT_ID, subject=subject.name,
+            parameters=measured.parameters, round=-1,
             status="ok" if status == "ok" else "discarded", reason=reason, warm_up=True,
             facts=facts, started_at=now(),
         ))
 
-    def _startup_s(self, peer: Peer | None, number: int) -> float | None:
+    def _startup_s(self, program: WholeProgram, peer: Peer | None, number: int) -> float | None:
         """What starting and ending a process costs under ``peer``, whatever the program does."""
         empty = native_folder() / EMPTY
         if not empty.exists():
             return None
-        outcomes = [self.program.launch(peer, number, self._stop, PROBE, [str(empty)])
+        outcomes = [program.launch(peer, number, self._stop, PROBE, [str(empty)])
                     for _ in range(STARTS) if not self._stop.requested]
         return min((o.facts.wall_s for o in outcomes if o.facts.exit_code == 0 and o.facts.wall_s),
                    default=None)
-
-    def _is_plain_baseline(self, name: str) -> bool:
-        return any(s.name == name and s.baseline for s in self.plan.subjects)
