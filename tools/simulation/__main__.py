@@ -30,7 +30,7 @@ def line(name: str, promise: Promise, found: Count) -> str:
 
 def _bounds(promise: Promise) -> str:
     if promise.low == 0:
-        return f"<= {promise.high:.0%}"
+        return f"<= {promise.high * 100:g}%"
     return f">= {promise.low:.0%}" if promise.high == 1 else (
         f"{promise.low:.0%}-{promise.high:.0%}")
 

@@ -44,6 +44,7 @@ from heapwise.model.facts import (
     Start,
     WorkCheck,
 )
+from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions, Reproduction
 from heapwise.model.published import (
@@ -80,13 +81,13 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 __all__ = [
     "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Calls", "Cell",
     "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter", "Detectable", "End",
-    "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState", "Finding",
-    "Formula", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
-    "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
-    "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
-    "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
-    "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
-    "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
-    "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
-    "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
+    "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState", "Finding", "Formula",
+    "GateOptions", "GateResult", "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts",
+    "Library", "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter", "Peer", "Picture",
+    "Place", "Plan", "PlanOptions", "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor",
+    "ProgramSpec", "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable",
+    "Quantity", "Quiet", "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts",
+    "SelfTest", "Setting", "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic",
+    "Status", "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck",
+    "control_name", "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
 ]

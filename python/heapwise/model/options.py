@@ -6,6 +6,7 @@ import msgspec
 
 from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
+from heapwise.model.gate import GateOptions
 
 
 class FileState(msgspec.Struct, frozen=True):
@@ -85,6 +86,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     reproduction: Reproduction | None = None
     """None: the run is not that of a published report."""
+
+    gate: GateOptions | None = None
+    """None: the run is not a gate."""
 
     not_utf8: bool = False
     """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""

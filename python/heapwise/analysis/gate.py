@@ -1,0 +1,157 @@
+"""What a gate says: a row and a sentence for each limit, and the exit code that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapwise.errors import Exit
+from heapwise.evidence import Evidence
+from heapwise.evidence.limits import Judged, judge_limits, sides
+from heapwise.model import GateResult, GateRow, GateVerdict, Trust
+from heapwise.stats.limits import FIRST_LOOK, Decision
+from heapwise.stats.paired import PairedRatio
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import change, percent
+from heapwise.wording.ratios import percent_ends, signed_ends
+
+NAMES = {"time": "Time", "cpu_time": "CPU time", "peak_memory": "Peak memory",
+         "instructions": "Instructions", "allocations": "Allocations",
+         "allocated_bytes": "Allocated bytes"}
+
+PLURAL = {"instructions", "allocations", "allocated_bytes"}
+
+IDENTICAL = "both builds are the same program, so nothing was measured"
+
+
+def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
+    """None if the run is not a gate."""
+    gate = evidence.stored.run.plan.options.gate
+    if gate is None:
+        return None
+    base, new = sides(evidence)
+    objection = next((f"{c.id} {c.detail.rstrip('.')}" for c in trust.checks
+                      if c.verdict == "fail"), "")
+    rows = [_Wording(one, base, new, objection).row() for one in judge_limits(evidence, ended=True)]
+    verdict = _worst(rows)
+    return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows,
+                      evidence.stored.run.id)
+
+
+def identical_result(base: str, new: str, limits: dict[str, float], note: str) -> GateResult:
+    """Of two builds that are one program. note: by what that is known."""
+    rows = [GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
+            for metric, limit in limits.items()]
+    return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note)
+
+
+def exit_code(rows: list[GateRow], *, strict: bool) -> int:
+    """1 for a regression. 4 where noise hides what the limit asks for, and with ``strict`` for
+    everything that cannot be told."""
+    if any(row.verdict == "regressed" for row in rows):
+        return int(Exit.GATE_FAILED)
+    if any(row.too_noisy or (strict and row.verdict == "cannot tell") for row in rows):
+        return int(Exit.NOT_TRUSTWORTHY)
+    return int(Exit.DONE)
+
+
+def _worst(rows: list[GateRow]) -> GateVerdict:
+    order: tuple[GateVerdict, ...] = ("regressed", "cannot tell", "fine")
+    return next(word for word in order if word == "fine" or any(r.verdict == word for r in rows))
+
+
+@dataclass(frozen=True)
+class _Wording:
+    """One metric, in words. objection: a check of trust that failed, "" without one."""
+
+    judged: Judged
+    base: str
+    new: str
+    objection: str
+
+    def row(self) -> GateRow:
+        one, decision = self.judged, self.judged.decision
+        found, timed = decision.change, self.judged.counts is None
+        verdict: GateVerdict = "cannot tell" if timed and self.objection else decision.verdict
+        if found is not None:
+            shift, low, high = (None if end is None else end - 1
+                                for end in (found.ratio, found.low, found.high))
+        else:
+            low = high = None
+            shift = one.new / one.base - 1 if one.base and one.new is not None else None
+        return GateRow(
+            metric=one.metric, unit=one.unit, limit=one.limit, exact=not timed, verdict=verdict,
+            sentence=f"{self._sentence()}.", base=one.base, new=one.new, change=shift, low=low,
+            high=high, noise=decision.floor, rounds=found.n if found else 0,
+            confirmed=verdict == "regressed" and timed,
+            too_noisy=timed and (bool(self.objection) or decision.reason == "noise"))
+
+    def _sentence(self) -> str:
+        if self.judged.counts is not None:
+            return self._exact(*self.judged.counts)
+        decision = self.judged.decision
+        if self.objection:
+            return f"{self._name} cannot be told: {self.objection}"
+        if decision.verdict == "fine" and decision.change is not None:
+            return (f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}")
+        if decision.verdict == "regressed" and decision.change is not None:
+            return (f"{self._name} regressed: {self._difference(decision.change)}, {self._limit}; "
+                    f"confirmed in {counted(decision.change.n, 'fresh round')}")
+        return self._untold(decision)
+
+    def _untold(self, decision: Decision) -> str:
+        found = f"{_ends(decision.change)}, " if decision.change else ""
+        if decision.reason == "noise":
+            floor = decision.floor
+            itself = "is not known to equal itself" if floor is None else (
+                f"differs from itself by up to {percent(floor)}")
+            return (f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
+                    f"is {_limit(self.judged.limit)}")
+        if decision.reason == "too few rounds":
+            return (f"{self._name} cannot be told: the first look takes {FIRST_LOOK} rounds. "
+                    "Give more --time")
+        if decision.reason == "not confirmed":
+            return (f"{self._name} cannot be told yet: a change beyond the limit was not confirmed "
+                    f"by {counted(decision.fresh or 0, 'fresh round')}; {found}{self._limit}")
+        return f"{self._name} cannot be told yet: {found}{self._limit}"
+
+    def _exact(self, base: list[int], new: list[int]) -> str:
+        if not base or not new:
+            without = self.base if not base else self.new
+            return f"{self._name} cannot be told: they were not counted in {without}"
+        for name, counts in ((self.base, base), (self.new, new)):
+            if len({*counts}) > 1:
+                return (f"{self._name} cannot be told: runs of {name} differ, with "
+                        f"{' and '.join(f'{n:,}' for n in sorted({*counts}))}")
+        before, after = base[0], new[0]
+        if before == after:
+            return f"{self._name} are fine: {after:,} in both builds, exact"
+        more = f"{abs(after - before):,} {'more' if after > before else 'less'}"
+        word = "regressed" if self.judged.decision.verdict == "regressed" else "are fine"
+        return (f"{self._name} {word}: {after:,} instead of {before:,}, {more}, exact, "
+                f"{self._limit}")
+
+    def _difference(self, ratio: PairedRatio) -> str:
+        more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")
+        low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
+        return (f"{self.new} {change(ratio.ratio, more, less)} than {self.base} "
+                f"(95 % CI {percent_ends(low, high)})")
+
+    @property
+    def _name(self) -> str:
+        return NAMES[self.judged.metric]
+
+    @property
+    def _are(self) -> str:
+        return "are" if self.judged.metric in PLURAL else "is"
+
+    @property
+    def _limit(self) -> str:
+        return f"limit {_limit(self.judged.limit)}"
+
+
+def _ends(ratio: PairedRatio) -> str:
+    return f"{signed_ends(ratio.low or ratio.ratio, ratio.high or ratio.ratio)} (95 % CI)"
+
+
+def _limit(share: float) -> str:
+    return f"{share * 100:g} %"
