@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePath
+from statistics import median
 
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
 from heapwise.evidence.limits import Judged, judge_limits, sides
 from heapwise.model import GateResult, GateRow, GateVerdict, Trust
-from heapwise.stats.limits import FIRST_LOOK, Decision
+from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import change, percent
@@ -34,14 +36,17 @@ def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
     rows = [_Wording(one, base, new, objection).row() for one in judge_limits(evidence, ended=True)]
     verdict = _worst(rows)
     return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows,
-                      evidence.stored.run.id)
+                      evidence.stored.run.id,
+                      program=PurePath(evidence.stored.run.plan.build_of(new).program).name)
 
 
-def identical_result(base: str, new: str, limits: dict[str, float], note: str) -> GateResult:
-    """Of two builds that are one program. note: by what that is known."""
+def identical_result(base: str, new: str, limits: dict[str, float], note: str,
+                     program: str) -> GateResult:
+    """Of two builds that are one program. note: by what that is known. program: its name."""
     rows = [GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
             for metric, limit in limits.items()]
-    return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note)
+    return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note,
+                      program=program)
 
 
 def exit_code(rows: list[GateRow], *, strict: bool) -> int:
@@ -79,9 +84,9 @@ class _Wording:
             low = high = None
             shift = one.new / one.base - 1 if one.base and one.new is not None else None
         return GateRow(
-            metric=one.metric, unit=one.unit, limit=one.limit, exact=not timed, verdict=verdict,
-            sentence=f"{self._sentence()}.", base=one.base, new=one.new, change=shift, low=low,
-            high=high, noise=decision.floor, rounds=found.n if found else 0,
+            metric=one.metric, unit=one.unit, limit=one.limit, exact=self._is_exact,
+            verdict=verdict, sentence=f"{self._sentence()}.", base=one.base, new=one.new,
+            change=shift, low=low, high=high, noise=decision.floor, rounds=found.n if found else 0,
             confirmed=verdict == "regressed" and timed,
             too_noisy=timed and (bool(self.objection) or decision.reason == "noise"))
 
@@ -115,20 +120,31 @@ class _Wording:
         return f"{self._name} cannot be told yet: {found}{self._limit}"
 
     def _exact(self, base: list[int], new: list[int]) -> str:
-        if not base or not new:
-            without = self.base if not base else self.new
-            return f"{self._name} cannot be told: they were not counted in {without}"
-        for name, counts in ((self.base, base), (self.new, new)):
-            if len({*counts}) > 1:
-                return (f"{self._name} cannot be told: runs of {name} differ, with "
-                        f"{' and '.join(f'{n:,}' for n in sorted({*counts}))}")
-        before, after = base[0], new[0]
-        if before == after:
+        if min(len(base), len(new)) < COUNTS:
+            without = self.base if len(base) < COUNTS else self.new
+            return f"{self._name} cannot be told: they were not counted twice in {without}"
+        before, after = (round(median(counts)) for counts in (base, new))
+        if self.judged.decision.verdict == "cannot tell":
+            return f"{self._name} cannot be told: {self._uneven(base, new)}, {self._limit}"
+        if before == after and self._is_exact:
             return f"{self._name} are fine: {after:,} in both builds, exact"
-        more = f"{abs(after - before):,} {'more' if after > before else 'less'}"
         word = "regressed" if self.judged.decision.verdict == "regressed" else "are fine"
-        return (f"{self._name} {word}: {after:,} instead of {before:,}, {more}, exact, "
-                f"{self._limit}")
+        more = f"{abs(after - before):,} {'more' if after > before else 'less'}"
+        how = "exact" if self._is_exact else f"although {self._uneven(base, new)}"
+        return f"{self._name} {word}: {after:,} instead of {before:,}, {more}, {how}, {self._limit}"
+
+    def _uneven(self, base: list[int], new: list[int]) -> str:
+        """That runs of one build do not agree; or that too few were counted to be sure."""
+        found = [f"runs of {name} made {min(counts):,} to {max(counts):,}"
+                 for name, counts in ((self.base, base), (self.new, new))
+                 if len({*counts}) > 1]
+        return " and ".join(found) or f"{round(median(new)):,} instead of " \
+            f"{round(median(base)):,} were not confirmed"
+
+    @property
+    def _is_exact(self) -> bool:
+        """Every run of a build counted the same."""
+        return self.judged.counts is not None and all(len({*c}) == 1 for c in self.judged.counts)
 
     def _difference(self, ratio: PairedRatio) -> str:
         more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")

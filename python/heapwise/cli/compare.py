@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -121,8 +122,10 @@ def compare(
     return measure(prepared, store, console)
 
 
-def measure(prepared: Prepared, store: str | None, console: Console) -> int:
-    """Starts the run in a store that was tried before anything is measured."""
+def measure(prepared: Prepared, store: str | None, console: Console,
+            export: Sequence[str] = ()) -> int:
+    """Starts the run in a store that was tried before anything is measured. export: files in which
+    a gate says what it found."""
     from heapwise.cli.frame import progress
     from heapwise.cli.frame.campaign import conduct
     from heapwise.runner import start
@@ -131,7 +134,7 @@ def measure(prepared: Prepared, store: str | None, console: Console) -> int:
     store_path = find_store(store)
     check_writable(store_path)
     watcher = progress.choose(console.quiet)
-    return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
+    return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console, export)
 
 
 def _note_options(context: typer.Context, program: list[str], typed: list[str]) -> None:

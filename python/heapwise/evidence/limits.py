@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +11,7 @@ import numpy as np
 from heapwise.evidence.evidence import Evidence
 from heapwise.evidence.series import Pairs
 from heapwise.model import Cell, Process, ProcessFacts
-from heapwise.stats.limits import Decision, decide, decide_exact
+from heapwise.stats.limits import Decision, decide, decide_counts
 
 TIMED = {"time": "wall_time", "cpu_time": "cpu_time", "peak_memory": "peak_memory",
          "instructions": "instructions"}
@@ -105,7 +105,7 @@ def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
     base, new = sides(evidence)
     own = {base, *evidence.controls.values()}
     counts = (_counts(evidence, own, metric), _counts(evidence, {new}, metric))
-    verdict = decide_exact(*counts, limit)
+    verdict = decide_counts(*counts, limit)
     unit: Literal["bytes", "count"] = "bytes" if metric == "allocated_bytes" else "count"
     middles = [float(np.median(each)) if each else None for each in counts]
     return Judged(metric, limit, unit, Decision(verdict, None, None, None), middles[0], middles[1],
@@ -113,9 +113,13 @@ def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
 
 
 def _counts(evidence: Evidence, names: set[str], metric: str) -> list[int]:
-    found = [COUNTED[metric](process.facts) for process in evidence.stored.processes
-             if process.subject in names and _was_counted(process)]
-    return [count for count in found if count is not None]
+    return counts_in(metric, (process.facts for process in evidence.stored.processes
+                              if process.subject in names and _was_counted(process)))
+
+
+def counts_in(metric: str, facts: Iterable[ProcessFacts]) -> list[int]:
+    """Of those in which the metric was counted."""
+    return [count for count in map(COUNTED[metric], facts) if count is not None]
 
 
 def _was_counted(process: Process) -> bool:

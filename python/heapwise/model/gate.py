@@ -19,14 +19,18 @@ class GateOptions(msgspec.Struct, frozen=True):
     strict: bool = False
     """Exit with 4 if a metric cannot be told."""
 
+    by_processor: bool = False
+    """The processor counts instructions in each timed process; else callgrind does, in others."""
+
 
 @dataclass(frozen=True)
 class GateRow:
     """One metric of the new build against the base.
 
-    change: new over base, minus 1; 0.03 is 3 % more. low, high: its 95 % interval. Of an exact
-    metric both are None, and so is ``noise``, the A/A noise floor. rounds: that the interval is of.
-    confirmed: they are fresh rounds, taken after others had shown the change.
+    exact: it was counted, and all runs of each build agree.
+    change: new over base, minus 1; 0.03 is 3 % more. low, high: its 95 % interval. Of what was
+    counted both are None, and so is ``noise``, the A/A noise floor. rounds: that the interval is
+    of. confirmed: they are fresh rounds, taken after others had shown the change.
     """
 
     metric: str
@@ -62,3 +66,5 @@ class GateResult:
     run: str = ""
     identical: bool = False
     note: str = ""
+    program: str = ""
+    """The name of the new build's file."""

@@ -40,6 +40,13 @@ FIRST_LOOK, GROWTH, MOST_LOOKS = 6, 1.5, 12
 """Rounds until the first look; each later look has this many times the rounds of the one before, so
 the eleventh has 346 rounds."""
 
+COUNTS, CONFIRMED = 2, 6
+"""Runs of each build in which something is counted; and if it seems to have regressed."""
+
+MARGIN = 100
+"""Of normal counts of which two runs of each build were this close to each other by chance, fewer
+than one in 1,000 would be called regressed."""
+
 ALL_LOOKS = [round(FIRST_LOOK * GROWTH**number) for number in range(MOST_LOOKS - 1)]
 
 Array = NDArray[np.float64]
@@ -168,8 +175,24 @@ def _floor(control: Array) -> float | None:
     return max(found.high, 1 / found.low) - 1
 
 
-def decide_exact(base: Sequence[int], new: Sequence[int], limit: float) -> Verdict:
-    """Counts of runs of either build. Where the runs of one build differ, nothing can be told."""
-    if not base or not new or len({*base}) > 1 or len({*new}) > 1:
+def decide_counts(base: Sequence[int], new: Sequence[int], limit: float) -> Verdict:
+    """Counts of several runs of either build, ``COUNTS`` at least.
+
+    If all runs of each build agree, the counts are exact. Else every answer needs a margin of
+    ``MARGIN`` times the difference between runs of one build. A regression takes ``CONFIRMED``
+    runs of each: then a program that tosses a coin fails once in 2,000 times.
+    """
+    if min(len(base), len(new)) < COUNTS:
         return "cannot tell"
-    return "regressed" if new[0] - base[0] > limit * base[0] else "fine"
+    margin = MARGIN * max(max(counts) - min(counts) for counts in (base, new))
+    if max(new) - min(base) <= limit * min(base) - margin:
+        return "fine"
+    if is_suspect(base, new, limit) and min(len(base), len(new)) >= CONFIRMED:
+        return "regressed"
+    return "cannot tell"
+
+
+def is_suspect(base: Sequence[int], new: Sequence[int], limit: float) -> bool:
+    """Whether these counts would be a regression, if enough runs had them."""
+    margin = MARGIN * max(max(counts) - min(counts) for counts in (base, new))
+    return min(new) - max(base) > limit * max(base) + margin

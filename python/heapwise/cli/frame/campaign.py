@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
+from heapwise.cli.frame.gated import export_gate, show_gate
 from heapwise.cli.frame.hints import complete
 from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
@@ -31,8 +33,10 @@ MANY_FINDINGS = 24
 """More sentences neither: then each experiment has one, and the report has all."""
 
 
-def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> int:
-    """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md."""
+def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console,
+            export: Sequence[str] = ()) -> int:
+    """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md. export:
+    files in which a gate says what it found."""
     try:
         run = campaign.go()
     except Problem as problem:
@@ -49,10 +53,11 @@ def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> in
     if run.plan.max_rounds and campaign.rounds_done < run.plan.max_rounds:
         console.say(f"Ended    after {campaign.rounds_done} of {run.plan.max_rounds} rounds: "
                     f"{campaign.reason}")
-    return show(campaign.writer.folder, console)
+    return show(campaign.writer.folder, console, export=export)
 
 
-def show(folder: Path, console: Console, *, saved: bool = True) -> int:
+def show(folder: Path, console: Console, *, saved: bool = True,
+         export: Sequence[str] = ()) -> int:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code. A run of a
     published report is printed as that report."""
     from heapwise.analysis import analyse, to_json
@@ -77,6 +82,8 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
         console.result(complete(saved_line(result), folder))
     if console.as_json:
         console.json(to_json(result))
+    if result.gate is not None:
+        export_gate(result.gate, export)
     return exit_code(result, stored.processes)
 
 
@@ -89,6 +96,10 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
 
     compare = result.run.plan.kind == "compare"
     console.say()
+    if result.gate is not None:
+        show_gate(result.gate, console)
+        console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
+        return
     console.result(complete(_tables(result, evidence), evidence.stored.path))
     console.result("")
     if not compare:
@@ -190,7 +201,7 @@ def best_peer(result: Result) -> str:
         if row.quantity == "wall_time" and row.verdict == "better"
         and row.ratio is not None
     ]
-    if result.run.plan.kind != "compare" or not better:
+    if result.run.plan.kind != "compare" or result.gate is not None or not better:
         return ""
     name = min(better, key=lambda row: row.ratio or 1.0).subject
     peer: Any = peers.get(name)
@@ -207,6 +218,8 @@ def exit_code(result: Result, processes: list[Process]) -> int:
             if words := (process.facts.stderr_tail or "").strip():
                 error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
         return int(Exit.PROGRAM_FAILED)
+    if result.gate is not None:
+        return result.gate.exit_code
     if result.trust.verdict == "not trustworthy":
         return int(Exit.NOT_TRUSTWORTHY)
     return int(Exit.DONE)

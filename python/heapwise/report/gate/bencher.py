@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import PurePath
 
 from heapwise.model import GateResult, GateRow
 
@@ -17,7 +16,7 @@ NS = 1e9
 def write(gate: GateResult) -> str:
     """A row without a figure is left out."""
     found = {MEASURES[row.metric]: _metric(row) for row in gate.rows if row.new is not None}
-    document = {PurePath(gate.new).name or gate.new: found} if found else {}
+    document = {gate.program: found} if found else {}
     return json.dumps(document, indent=2) + "\n"
 
 

@@ -26,7 +26,7 @@ def write(gate: GateResult) -> str:
 
 def _case(suite: Xml.Element, gate: GateResult, row: GateRow) -> None:
     case = Xml.SubElement(suite, "testcase", name=row.metric,
-                          classname=_text(f"heapwise.gate.{gate.new}"))
+                          classname=_text(f"heapwise.gate.{gate.program}"))
     if row.verdict == "regressed":
         failure = Xml.SubElement(case, "failure", type="regressed", message=_text(row.sentence))
         failure.text = _text(row.sentence)

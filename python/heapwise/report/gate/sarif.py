@@ -34,6 +34,6 @@ def _result(gate: GateResult, row: GateRow, place: int) -> dict[str, Any]:
     kind, level = KINDS[row.verdict]
     return {"ruleId": f"limit/{row.metric}", "ruleIndex": place, "kind": kind, "level": level,
             "message": {"text": row.sentence},
-            "locations": [{"logicalLocations": [{"name": gate.new, "kind": "module"}]}],
+            "locations": [{"logicalLocations": [{"name": gate.program, "kind": "module"}]}],
             "properties": {"change": row.change, "low": row.low, "high": row.high,
                            "noise": row.noise, "run": gate.run}}
