@@ -133,8 +133,8 @@ def gate(
             before = str(stack.enter_context(
                 built_commit(base_commit, build_command, Path(new), os.environ)))
         request = GateRequest(CompareRequest(
-            builds=[Build(BASE, [before, *(arguments or [])]),
-                    Build(NEW, [new, *(arguments or [])])],
+            builds=[Build(BASE, [_path(before), *(arguments or [])]),
+                    Build(NEW, [_path(new), *(arguments or [])])],
             time_s=parse_duration(time, "--time"), warm_up=warmup, input_path=input,
             timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
             cpus=parse_cpus(cpus), keep_environment=keep_env, ignore_output=ignore_output,
@@ -142,6 +142,11 @@ def gate(
         ), limits, strict)
         return _decide(request, export or [], store, console, dry_run=dry_run,
                        measure_identical=measure_identical)
+
+
+def _path(program: str) -> str:
+    """A file of this folder is meant before one of PATH: both options name files."""
+    return f"./{program}" if "/" not in program and Path(program).is_file() else program
 
 
 def _decide(request: GateRequest, export: list[str], store: str | None, console: Console, *,
