@@ -28,6 +28,7 @@ from heapwise.model.derived import (
     Row,
     Trust,
 )
+from heapwise.model.difference import Difference, DifferenceRow
 from heapwise.model.facts import (
     Calls,
     Clock,
@@ -82,14 +83,14 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 __all__ = [
     "EXPERIMENT_ID", "PROGRAM", "ROUND", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Build",
     "Calls", "Cell", "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter",
-    "Detectable", "End", "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState",
-    "Finding", "Formula", "GateOptions", "GateResult", "GateRow", "GateVerdict", "Goal", "Identity",
-    "LauncherFacts", "Library", "LostExec", "Machine", "MachineFacts", "Outcome", "Parameter",
-    "Peer", "Picture", "Place", "Plan", "PlanOptions", "Planted", "ProbeFacts", "Process",
-    "ProcessFacts", "Processor", "ProgramSpec", "PublishedFigure", "PublishedReport",
-    "PublishedRow", "PublishedTable", "Quantity", "Quiet", "Reproduction", "Result", "Row", "Run",
-    "Sample", "SampleFacts", "SelfTest", "Setting", "Settings", "Setup", "SourceMachine", "Start",
-    "Statement", "Statistic", "Status", "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict",
-    "WorkCheck", "control_name", "filled", "name_with_peer", "same_setting", "setting_order",
-    "settle", "short_name", "telling_names",
+    "Detectable", "Difference", "DifferenceRow", "End", "EnvironmentMarks", "Expectation",
+    "Expected", "Experiment", "FileState", "Finding", "Formula", "GateOptions", "GateResult",
+    "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
+    "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
+    "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
+    "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
+    "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
+    "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status", "Subject",
+    "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name", "filled",
+    "name_with_peer", "same_setting", "setting_order", "settle", "short_name", "telling_names",
 ]
