@@ -15,7 +15,7 @@ pytestmark = pytest.mark.usefixtures("built_native")
 
 def test_two_runs_of_one_program(heapwise: Any, tmp_path: Path) -> None:
     for _ in range(2):
-        heapwise("compare", "--allocators", "jemalloc,glibc", "--runs", "4", "--", "/bin/true")
+        heapwise("compare", "--allocators", "jemalloc,glibc", "--runs", "2", "--", "/bin/true")
     ids = run_ids(tmp_path / "store")
     done = heapwise("diff", *ids)
     assert done.returncode == 0, done.stderr
