@@ -45,7 +45,7 @@ def main() -> int:
     print(HEADER, flush=True)
     broken = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        futures = {name: pool.submit(ask, promise, chosen.campaigns, name)
+        futures = {name: pool.submit(ask, promise, chosen.campaigns * promise.times, name)
                    for name, promise in wanted.items()}
         for name, future in futures.items():
             found = future.result()

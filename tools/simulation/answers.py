@@ -37,7 +37,7 @@ def ask(promise: Promise, campaigns: int, seed: str) -> Count:
     """
     answer = ANSWERS[promise.question]
     return count([answer(promise.campaign, np.random.default_rng([crc32(seed.encode()), number]))
-                  for number in range(campaigns * promise.times)])
+                  for number in range(campaigns)])
 
 
 def rows_of(campaign: Campaign, random: Random) -> list[Row]:
