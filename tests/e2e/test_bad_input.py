@@ -43,11 +43,11 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--", "./orphan"), 2, "E010", "/no/interpreter"),
     (("run", "fake/subject"), 2, "E001", "did you mean fake/subjects"),
     (("run", "nothing/*"), 2, "E001", "nothing/*"),
-    (("run", "--set", "size"), 2, "E003", "NAME=VALUE"),
-    (("run", "--set", "siez=1"), 2, "E003", "did you mean size"),
-    (("run", "--set", "size=big"), 2, "E003", "big"),
-    (("run", "--subjects", "godo"), 2, "E003", "did you mean good"),
-    (("run", "--rounds", "0"), 2, "E003", "--rounds"),
+    (("run", "all", "--set", "size"), 2, "E003", "NAME=VALUE"),
+    (("run", "all", "--set", "siez=1"), 2, "E003", "did you mean size"),
+    (("run", "all", "--set", "size=big"), 2, "E003", "big"),
+    (("run", "all", "--subjects", "godo"), 2, "E003", "did you mean good"),
+    (("run", "all", "--rounds", "0"), 2, "E003", "--rounds"),
     (("resume", "zzzz"), 2, "E004", "zzzz"),
     (("list", "nothing"), 2, "E001", "nothing"),
     (("peers", "path", "mimaloc"), 2, "E002", "did you mean mimalloc"),
@@ -153,7 +153,7 @@ def test_file_then_environment_then_flag(heapwise: Any, place: Path) -> None:
     (place / "heapwise.toml").write_text("rounds = 7\n[run]\nseed = 3\n")
 
     def plan(*words: str, **env: str) -> Any:
-        done = heapwise("run", "--dry-run", "--json", *words, env=env)
+        done = heapwise("run", "all", "--dry-run", "--json", *words, env=env)
         return json.loads(done.stdout)["plan"]
 
     assert (plan()["max_rounds"], plan()["seed"]) == (7, 3)

@@ -148,7 +148,7 @@ def test_a_family_is_named_without_a_pattern(heapwise: Any, fake_native: Path) -
 
 
 def test_a_dry_run_measures_nothing(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
-    done = heapwise("run", "--dry-run", "--json", env={"HEAPWISE_NATIVE": str(fake_native)})
+    done = heapwise("run", "all", "--dry-run", "--json", env={"HEAPWISE_NATIVE": str(fake_native)})
     assert done.returncode == 0
     assert json.loads(done.stdout)["processes"] > 0
     assert run_ids(tmp_path / "store") == []

@@ -21,6 +21,8 @@ from heapwise.model import Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import change, significant, times
 
+UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
+
 NAMED = 3
 """Subjects that the sentence names; a list of ten is no advice."""
 
@@ -33,13 +35,23 @@ def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:
     if not usable:
         return "No advice: nothing was measured to the end."
     if evidence.stored.run.plan.kind == "compare":
-        return _compare(evidence, rows, usable)
+        return _cells(evidence, rows, usable)
     return _run(evidence, usable)
 
 
 def _more_time(evidence: Evidence) -> str:
     """Every stored comparison can be gone on with."""
     return f"heapwise resume {evidence.stored.run.id} --time 10m"
+
+
+def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
+    """A sentence for each cell: cells are different work."""
+    cells = list(dict.fromkeys(row.parameters for row in usable))
+    found = {cell: _compare(evidence, [r for r in rows if r.parameters == cell],
+                            [r for r in usable if r.parameters == cell]) for cell in cells}
+    said = " ".join(f"{cell}: {words}" if len(cells) > 1 else words
+                    for cell, words in found.items())
+    return f"{said} More rounds: {_more_time(evidence)}." if UNSURE in said else said
 
 
 def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
@@ -53,6 +65,8 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
         quick, fastest = [], None
     parts = [_fastest(evidence, quick, small, fastest, base),
              _smallest(evidence, quick, small, smallest, fastest, base)]
+    if parts[1].startswith(UNSURE) and parts[0].replace(FASTER, SMALLER) == parts[1]:
+        parts = [parts[0].replace(FASTER, f"is faster or {SMALLER}")]
     lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
@@ -64,7 +78,7 @@ def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Win
     if evidence.hardly_allocates:
         return "Cannot tell which is fastest: the program hardly allocates."
     if winner is None:
-        return _no_winner(evidence, quick, base, "is faster than")
+        return _no_winner(evidence, quick, base, FASTER)
     gain = change(winner.ratio, "more", "less")
     words = f"Fastest: {winner.subject}, {gain} time than {base}"
     level = _level_with(evidence, quick, winner.row)
@@ -79,7 +93,7 @@ def _smallest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Wi
     if not small:
         return ""
     if winner is None:
-        return _no_winner(evidence, small, base, "needs less memory than")
+        return _no_winner(evidence, small, base, SMALLER)
     if fastest and fastest.subject == winner.subject:
         return "It is also the smallest."
     cost = next((r for r in quick if r.subject == winner.subject), None)
@@ -103,9 +117,9 @@ def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) 
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
         who = " or ".join(unsure) if len(unsure) < 3 else "any of them"
-        return (f"Cannot tell yet whether {who} {comparison} {base}; "
-                f"go on: {_more_time(evidence)}.")
-    return f"No allocator {comparison} {base}."
+        return f"{UNSURE} whether {who} {comparison} {base}."
+    subject = "No other" if evidence.compares_builds else "No allocator"
+    return f"{subject} {comparison} {base}."
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ def gate(
         str, typer.Option(metavar="DURATION", help="Stop after this long: 90s, 10m.")
     ] = "3m",
     export: Annotated[
-        list[str] | None,
+        list[Path] | None,
         typer.Option(metavar="FILE", help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); "
                      "repeatable."),
     ] = None,
@@ -149,7 +149,7 @@ def _path(program: str) -> str:
     return f"./{program}" if "/" not in program and Path(program).is_file() else program
 
 
-def _decide(request: GateRequest, export: list[str], store: str | None, console: Console, *,
+def _decide(request: GateRequest, export: list[Path], store: str | None, console: Console, *,
             dry_run: bool, measure_identical: bool) -> int:
     from heapwise.analysis.gate import identical_result
     from heapwise.catalog.same_build import same_build
@@ -171,7 +171,7 @@ def _decide(request: GateRequest, export: list[str], store: str | None, console:
         if console.as_json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, export=export)
+    return measure(prepared, store, console, exports=export)
 
 
 def parse_limits(words: list[str]) -> dict[str, float]:

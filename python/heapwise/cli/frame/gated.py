@@ -55,21 +55,20 @@ def show_gate(gate: GateResult, console: Console) -> None:
         console.result(labelled("         ", row.sentence))
 
 
-def demand_exports(files: Sequence[str]) -> None:
+def demand_exports(files: Sequence[Path]) -> None:
     """Before anything is measured. Problem E003 for a suffix that no form has."""
     for file in files:
-        if not suffix_of(file):
+        if not suffix_of(file.name):
             known = ", ".join(FORMS)
             raise Problem("E003", f"--export {file}: the name has to end in one of {known}",
                           do="heapwise gate --export gate.xml --export gate.md ...")
 
 
-def export_gate(gate: GateResult, files: Sequence[str]) -> None:
-    """Problem E050 if a file cannot be written. In a step of a GitHub action the summary is added
-    to that of the step as well."""
+def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
+    """Problem E050 if a file cannot be written."""
     for file in files:
         try:
-            Path(file).write_text(text(gate, suffix_of(file)), encoding="utf-8")
+            file.write_text(text(gate, suffix_of(file.name)), encoding="utf-8")
         except OSError as error:
             raise Problem("E050", f"{file} cannot be written: {error.strerror}",
                           do="--export FILE in a folder that you may write") from error
