@@ -1,6 +1,6 @@
 """Real gates on this machine: identical builds never fail, and a planted slow-down does.
 
-`make test` has few gates, `make test-long` 300 of identical builds and 40 of a slower one.
+`make test` has two gates of identical builds, `make test-long` 300 and 40 of a slower one.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("built_native")]
 
 LONG = os.environ.get("HEAPWISE_TIER") == "long"
 SAME_GATES = int(os.environ.get("HEAPWISE_GATES", "300" if LONG else "2"))
-SLOWER_GATES = 40 if LONG else 1
+SLOWER_GATES = int(os.environ.get("HEAPWISE_SLOWER_GATES", "40" if LONG else "0"))
 LIMIT = 0.05
-WORK = "100000"
-"""About 10 ms of it."""
+SHORT, LONGER = "100000", "500000"
+"""Of the longer work the start of a process is a small part: what is planted is what is measured.
+"""
 
 SOURCE = Path(__file__).resolve().parents[2] / "data" / "gate_program.c"
 
@@ -39,9 +40,9 @@ def build(folder: Path, percent: int) -> str:
     return str(path)
 
 
-def gate(folder: Path, number: int, new: str, limits: dict[str, float],
+def gate(folder: Path, number: int, new: str, limits: dict[str, float], work: str = LONGER,
          time_s: float = 180.0) -> GateResult:
-    builds = [Build(name, [program, WORK, "100"]) for name, program in (
+    builds = [Build(name, [program, work, "100"]) for name, program in (
         ("base", build(folder, 0)), ("new", new))]
     prepared = prepare_gate(GateRequest(CompareRequest(
         builds=builds, time_s=time_s, seed=number), limits), os.environ)
@@ -60,7 +61,7 @@ def test_identical_builds_never_fail(tmp_path: Path) -> None:
     for number in range(SAME_GATES):
         with neighbours(1):
             found = gate(tmp_path, number, build(tmp_path, 0),
-                         {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, time_s=20.0)
+                         {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, SHORT, time_s=20.0)
         verdicts.append(found.verdict)
         if found.verdict == "regressed":
             print(number, *(row.sentence for row in found.rows), sep="\n  ")
@@ -68,6 +69,7 @@ def test_identical_builds_never_fail(tmp_path: Path) -> None:
     assert "regressed" not in verdicts
 
 
+@pytest.mark.skipif(not SLOWER_GATES, reason="one of 20 may be missed, so it takes many: long tests")
 def test_a_slow_down_of_the_limit_and_twice_the_noise_fails(tmp_path: Path) -> None:
     """The noise is that of a gate of identical builds before it."""
     failed = 0
