@@ -61,7 +61,7 @@ def test_identical_builds_never_fail(tmp_path: Path) -> None:
     for number in range(SAME_GATES):
         with neighbours(1):
             found = gate(tmp_path, number, build(tmp_path, 0),
-                         {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, SHORT, time_s=20.0)
+                         {"time": LIMIT, "peak_memory": LIMIT, "allocations": 0.0}, SHORT, 20.0)
         verdicts.append(found.verdict)
         if found.verdict == "regressed":
             print(number, *(row.sentence for row in found.rows), sep="\n  ")
@@ -69,7 +69,7 @@ def test_identical_builds_never_fail(tmp_path: Path) -> None:
     assert "regressed" not in verdicts
 
 
-@pytest.mark.skipif(not SLOWER_GATES, reason="one of 20 may be missed, so it takes many: long tests")
+@pytest.mark.skipif(not SLOWER_GATES, reason="one of 20 may be missed: it takes many")
 def test_a_slow_down_of_the_limit_and_twice_the_noise_fails(tmp_path: Path) -> None:
     """The noise is that of a gate of identical builds before it."""
     failed = 0
