@@ -13,6 +13,7 @@ from heapwise.stats.limits import (
     MOST_LOOKS,
     decide,
     decide_counts,
+    is_suspect,
     looks,
     suspect_level,
 )
@@ -38,6 +39,7 @@ def test_a_stage_takes_fixed_looks_and_one_at_its_end() -> None:
     assert looks(5) == []
     assert looks(14) == [6, 9, 14]
     assert len(ALL_LOOKS) + 1 == MOST_LOOKS
+    assert ALL_LOOKS[-1] == 346  # as many rounds as a program of half a second has in ten minutes
 
 
 def test_a_large_change_is_confirmed_on_fresh_rounds() -> None:
@@ -111,6 +113,7 @@ def test_one_extra_allocation_in_a_million_fails() -> None:
     assert decide_counts(base, new, 0.000001) == "fine"
     assert decide_counts(base, [999_999] * 6, 0.0) == "fine"
     assert decide_counts([0] * 6, [1] * 6, 0.5) == "regressed"
+    assert not is_suspect(base, base, 0.0)
 
 
 def test_a_larger_count_is_confirmed_before_it_fails() -> None:
