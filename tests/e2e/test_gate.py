@@ -118,11 +118,12 @@ def test_a_program_that_fails_is_3(heapwise: Any, tmp_path: Path, base: str) -> 
 
 def test_identical_builds_are_answered_at_once(heapwise: Any, tmp_path: Path, base: str) -> None:
     """They differ in the name of the folder in their debugging information alone."""
-    for name in ("one", "two"):
+    names = "one", "a_much_longer_name_than_the_other_one_has"
+    for name in names:
         (tmp_path / name).mkdir()
         shutil.copy(SOURCE, tmp_path / name / "app.c")
         subprocess.run(["sh", "-c", COMPILE], cwd=tmp_path / name, check=True)
-    one, two = (tmp_path / name / "app" for name in ("one", "two"))
+    one, two = (tmp_path / name / "app" for name in names)
     assert one.read_bytes() != two.read_bytes()
     done = gate(heapwise, str(one), str(two), "--limit", "time=3%", "--export", "a.xml", *QUICK)
     assert done.returncode == 0, done.stderr
