@@ -88,7 +88,7 @@ def test_compare_keeps_everything_and_goes_on(
     os.killpg(child.pid, number)
     _, said = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130, said
-    found = re.search(r"stopped by you after (\d+) of 8 rounds\. (\d+) processes kept "
+    found = re.search(r"stopped by you after (\d+) of 8 rounds\. (\d+) process(?:es)? kept "
                       r"\(run (\w+)\)\.   go on: heapwise resume (\w+)", said)
     assert found, said
     assert running(mark) == []

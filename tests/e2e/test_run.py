@@ -114,7 +114,7 @@ def test_malloc_is_expanded_and_its_identity_demanded(
     monkeypatch.setenv("XDG_DATA_HOME", environment["XDG_DATA_HOME"])
     monkeypatch.setenv("HEAPWISE_NATIVE", str(fake_native))
     libc = system_library()
-    done = heapwise("run", "fake/single", "--smoke", "--json",
+    done = heapwise("run", "fake/single", "--smoke", "--json", "--strict",
                     env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_MALLOC": libc})
     status = {p.subject: p.status for p in stored_run(tmp_path).processes}
     others = [f"malloc@{peer.name}" for peer in installed_peers() if peer.path]
@@ -241,6 +241,7 @@ def test_calls_that_never_arrive_are_noticed(
 
     (fake_native / COUNTER).symlink_to(built_native / COUNTER)
     done = heapwise("run", "fake/single", "--smoke", "--subjects", "malloc@glibc", "--json",
+                    "--strict",
                     env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_CALLS": "10000000000"})
     assert verdict_of_counting(done)["verdict"] == "fail", done.stderr
     assert done.returncode == 4

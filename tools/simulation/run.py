@@ -98,9 +98,10 @@ def _run(campaign: Campaign, names: list[str]) -> Run:
         repeats=campaign.repeats, dropped_repeats=0)
     subjects = [Subject(name, name, baseline=name == BASELINE, control=name == CONTROL)
                 for name in names]
-    plan = Plan(kind="run", command=[EXPERIMENT], experiments=[EXPERIMENT], parameters={}, subjects=subjects,
-                seed=1, min_rounds=campaign.rounds, max_rounds=campaign.rounds, time_s=60,
-                precision=0.01, warm_up_rounds=0, timeout_s=60, options=_options(campaign))
+    plan = Plan(kind="run", command=[EXPERIMENT], experiments=[EXPERIMENT], parameters={},
+                subjects=subjects, seed=1, min_rounds=campaign.rounds,
+                max_rounds=campaign.rounds, time_s=60, precision=0.01, warm_up_rounds=0,
+                timeout_s=60, options=_options(campaign))
     return Run(schema=1, id="5a11", version="0.1.0", created="2026-01-02T03:04:05Z",
                command_line=["heapwise", "run", EXPERIMENT], plan=plan, machine=_machine(),
                experiments=[experiment], state="complete", machine_after=_machine(),

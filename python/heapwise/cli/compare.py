@@ -26,6 +26,7 @@ from heapwise.cli.frame.options import (
     JsonOption,
     QuietOption,
     StoreOption,
+    StrictOption,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
@@ -151,9 +152,7 @@ def compare(
     keep_env: Annotated[
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="End with 4 if the result is not trustworthy.")
-    ] = False,
+    strict: StrictOption = False,
     export: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Write the result to this file too: "
                                         ".json, .csv, .md or .html; repeatable.")

@@ -16,6 +16,7 @@ from heapwise.cli.frame.options import (
     JsonOption,
     QuietOption,
     StoreOption,
+    StrictOption,
 )
 from heapwise.wording.durations import parse_duration
 from heapwise.wording.lists import counted
@@ -37,6 +38,7 @@ def resume(
     time: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Time, with that already spent: 10m.")
     ] = None,
+    strict: StrictOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -69,7 +71,7 @@ def resume(
         return 0
     if stored.run.state == "complete" and plan == stored.run.plan:
         console.say("It is complete: nothing is left to do. --time or --rounds add to it.")
-        return show(stored.path, console)
+        return show(stored.path, console, strict=strict)
     if stored.run.plan.command:
         console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
     if stored.path.parent.name == RUNS:
@@ -79,7 +81,7 @@ def resume(
     if changed := campaign.run.plan.options.environment_changed:
         console.say(labelled("Environment  ", f"not as it was when the run began: "
                              f"{', '.join(changed)}. The processes get the values of today."))
-    return conduct(campaign, watcher, console)
+    return conduct(campaign, watcher, console, strict=strict)
 
 
 def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:

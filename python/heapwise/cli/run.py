@@ -14,6 +14,7 @@ from heapwise.cli.frame.options import (
     JsonOption,
     QuietOption,
     StoreOption,
+    StrictOption,
 )
 from heapwise.wording.durations import parse_duration
 
@@ -54,6 +55,7 @@ def run(
     keep_env: Annotated[
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,
+    strict: StrictOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -95,4 +97,4 @@ def run(
                 "estimated_s": estimate_s(prepared, known),
             })
         return 0
-    return measure(prepared, store, console)
+    return measure(prepared, store, console, strict=strict)

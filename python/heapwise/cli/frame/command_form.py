@@ -13,13 +13,15 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
 from typer.exceptions import TyperException
 
 from heapwise.errors import Problem
-from heapwise.model import Build, Setting, telling_names
+
+if TYPE_CHECKING:
+    from heapwise.model import Build, Setting
 
 TAIL = "heapwise.tail"
 """Under this key the context has the words after ``--``; None if there is no ``--``."""
@@ -80,6 +82,8 @@ class Commands:
 
     def parse(self) -> list[Build]:
         """Problem E003 if it is not clear what is meant."""
+        from heapwise.model import Build, telling_names
+
         commands, typed, names = self._commands()
         if self.names and len(self.names) != len(commands):
             raise Problem("E003", f"{len(self.names)} names for {len(commands)} commands",
