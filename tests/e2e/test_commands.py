@@ -280,7 +280,8 @@ def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
     os.close(leader)
     text = said.decode()
     assert child.returncode == 0, text
-    assert "sleep 0.02 1" in text  # 1.9x slower, or so
+    assert "rounds: sleep 0.02 " in text
     assert "after " in text
+    assert "sleep 0.02 against sleep 0.01: " in " ".join(text.split())
     table = text[text.rindex("min to max"):text.rindex("Advice")]
     assert max(map(len, table.splitlines())) <= 60

@@ -20,6 +20,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import change, significant, times
+from heapwise.wording.ratios import interval, relation
 
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
 
@@ -51,7 +52,8 @@ def _cells(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
                             [r for r in usable if r.parameters == cell]) for cell in cells}
     said = " ".join(f"{cell}: {words}" if len(cells) > 1 else words
                     for cell, words in found.items())
-    return f"{said} More rounds: {_more_time(evidence)}." if UNSURE in said else said
+    unsure = UNSURE.lower() in said.lower()
+    return f"{said} More rounds: {_more_time(evidence)}." if unsure else said
 
 
 def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
@@ -63,14 +65,37 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
     fastest, smallest = winner_of(evidence, quick), winner_of(evidence, small)
     if evidence.hardly_allocates:
         quick, fastest = [], None
-    parts = [_fastest(evidence, quick, small, fastest, base),
-             _smallest(evidence, quick, small, smallest, fastest, base)]
-    if parts[1].startswith(UNSURE) and parts[0].replace(FASTER, SMALLER) == parts[1]:
-        parts = [parts[0].replace(FASTER, f"is faster or {SMALLER}")]
+    others = [r.subject for r in quick if not r.baseline]
+    if evidence.compares_builds and len(others) <= NAMED:
+        parts = [_against(name, base, quick, small) for name in others]
+    else:
+        parts = _best(evidence, quick, small, fastest, smallest, base)
     lost = sorted({r.subject for r in rows if r.status not in ("ok", "interrupted", "discarded")})
     if lost:
         parts.append(f"Without figures: {', '.join(lost)}.")
     return " ".join(part for part in parts if part)
+
+
+def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
+    """``new against old: 5.3 % faster (4.1 to 6.2 %), memory: no difference ±1.0 %.``"""
+    words = [f"{what}{relation(row)}{_within(row)}" for what, rows in (("", quick),
+             ("memory: ", small)) for row in rows if row.subject == name and row.ratio is not None]
+    return f"{name} against {base}: {', '.join(words)}." if words else ""
+
+
+def _within(row: Row) -> str:
+    shown = interval(row)
+    return f" ({shown})" if shown and row.verdict in ("better", "worse") else ""
+
+
+def _best(evidence: Evidence, quick: list[Row], small: list[Row], fastest: Winner | None,
+          smallest: Winner | None, base: str) -> list[str]:
+    """Which is the fastest, and which the smallest."""
+    parts = [_fastest(evidence, quick, small, fastest, base),
+             _smallest(evidence, quick, small, smallest, fastest, base)]
+    if parts[1].startswith(UNSURE) and parts[0].replace(FASTER, SMALLER) == parts[1]:
+        parts = [parts[0].replace(FASTER, f"is faster or {SMALLER}")]
+    return parts
 
 
 def _fastest(evidence: Evidence, quick: list[Row], small: list[Row], winner: Winner | None,

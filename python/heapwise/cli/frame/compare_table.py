@@ -19,6 +19,8 @@ Line = list[str]
 
 CI = "(95 % CI)"
 
+UNBROKEN = ("time", "user", "system", "peak memory", "page faults")
+
 
 def compare_table(result: Result, width: int | None = None) -> str:
     """For each cell, absolute figures and those against the baseline. Time and memory are side by
@@ -135,8 +137,8 @@ def _rendered(lines: Sequence[Line], width: int = 1000) -> str:
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
-    for column, head in enumerate(lines[0]):
-        table.add_column(head, overflow="fold", no_wrap=column == 1 and not _sentences(lines))
+    for head in lines[0]:
+        table.add_column(head, overflow="fold", no_wrap=head in UNBROKEN and not _sentences(lines))
     for line in lines[1:]:
         table.add_row(*map(Text, line))
     text = io.StringIO()
