@@ -11,15 +11,16 @@ from typing import Any
 
 import msgspec
 
-from heapwise.model import Experiment, Peer, Process, Result, Run, Sample, Settings
+from heapwise.model import Difference, Experiment, Peer, Process, Result, Run, Sample, Settings
 
 HERE = Path(__file__).resolve().parent
 
 DOCUMENTS: dict[str, Any] = {
     "experiment": Experiment, "peer": Peer, "run": Run, "sample": Process | Sample,
-    "result": Result,
+    "result": Result, "difference": Difference,
 }
-"""``sample`` is one line of samples.jsonl, ``result`` what ``--json`` prints."""
+"""``sample`` is one line of samples.jsonl, ``result`` what ``--json`` prints, and
+``difference`` what ``diff --json`` prints."""
 
 
 def schema_of(name: str) -> dict[str, Any]:

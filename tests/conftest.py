@@ -39,13 +39,13 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def heapwise(tmp_path: Path, environment: dict[str, str]) -> Heapwise:
-    """Runs the command as a user types it; keyword ``env`` adds variables."""
+    """Runs the command as a user types it; keyword ``env`` adds variables, and ``cwd`` is where."""
 
     def call(*words: str, env: dict[str, str] | None = None, timeout_s: float = TIMEOUT_S,
-             **options: object) -> object:
+             cwd: Path = tmp_path, **options: object) -> object:
         return subprocess.run(
             [sys.executable, "-m", "heapwise", *words], env=environment | (env or {}),
-            cwd=tmp_path, capture_output=True, text=True, timeout=timeout_s, check=False,
+            cwd=cwd, capture_output=True, text=True, timeout=timeout_s, check=False,
             stdin=subprocess.DEVNULL, **options,  # type: ignore[call-overload]
         )
 

@@ -30,7 +30,7 @@ def line(name: str, promise: Promise, found: Count) -> str:
 
 def _bounds(promise: Promise) -> str:
     if promise.low == 0:
-        return f"<= {promise.high:.0%}"
+        return f"<= {promise.high * 100:g}%"
     return f">= {promise.low:.0%}" if promise.high == 1 else (
         f"{promise.low:.0%}-{promise.high:.0%}")
 
@@ -45,7 +45,7 @@ def main() -> int:
     print(HEADER, flush=True)
     broken = 0
     with ProcessPoolExecutor(os.cpu_count()) as pool:
-        futures = {name: pool.submit(ask, promise, chosen.campaigns, name)
+        futures = {name: pool.submit(ask, promise, chosen.campaigns * promise.times, name)
                    for name, promise in wanted.items()}
         for name, future in futures.items():
             found = future.result()

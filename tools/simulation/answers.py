@@ -17,9 +17,12 @@ import numpy as np
 
 from heapwise.analysis.advice import winner_of
 from heapwise.analysis.detectable import detectable
+from heapwise.analysis.gate import gate_result
 from heapwise.analysis.rows import make_rows, ranked
 from heapwise.evidence import Evidence
-from heapwise.model import Row
+from heapwise.evidence.limits import next_look_of
+from heapwise.model import GateResult, Row, Trust
+from heapwise.store import StoredRun
 from simulation.count import Count, count
 from simulation.run import stored_run, subject_names
 from simulation.scenario import Campaign, Promise, Question
@@ -28,7 +31,10 @@ Random = np.random.Generator
 
 
 def ask(promise: Promise, campaigns: int, seed: str) -> Count:
-    """The same campaigns for the same ``seed``, whatever their number."""
+    """The same campaigns for the same ``seed``, whatever their number.
+
+    Gates are judged by ``gate_result``, the same way that ``heapwise gate`` judges them.
+    """
     answer = ANSWERS[promise.question]
     return count([answer(promise.campaign, np.random.default_rng([crc32(seed.encode()), number]))
                   for number in range(campaigns)])
@@ -77,6 +83,36 @@ def _lead_exceeds(campaign: Campaign, random: Random) -> list[bool]:
     return [winner.ratio < 1 + effects[winner.subject]]
 
 
+def gate_of(campaign: Campaign, random: Random) -> GateResult:
+    """As a gate measures: it looks when a look is due, and ends when its metric is decided."""
+    whole = stored_run(campaign, random)
+    rounds = 0
+    while rounds < campaign.rounds:
+        due = next_look_of(Evidence(_first(whole, rounds)))
+        if due is None:
+            break
+        rounds = min(due, campaign.rounds)
+    found = gate_result(Evidence(_first(whole, rounds)), Trust("good", []))
+    assert found is not None
+    return found
+
+
+def _first(whole: StoredRun, rounds: int) -> StoredRun:
+    return replace(whole, processes=[p for p in whole.processes if p.round < rounds],
+                   samples=[s for s in whole.samples if s.round < rounds])
+
+
+def _gate_fails(campaign: Campaign, random: Random) -> list[bool]:
+    return [gate_of(campaign, random).verdict == "regressed"]
+
+
+def _gate_finds(campaign: Campaign, random: Random) -> list[bool]:
+    """The first campaign tells the noise floor of the machine."""
+    [row] = gate_of(replace(campaign, effects=(0.0,)), random).rows
+    effect = (campaign.limit or 0.0) + 2 * (row.noise or 0.0)
+    return _gate_fails(replace(campaign, effects=(effect,)), random)
+
+
 def _holds(row: Row, effect: float) -> bool:
     return row.ratio_low is not None and row.ratio_high is not None and (
         row.ratio_low <= 1 + effect <= row.ratio_high)
@@ -84,5 +120,6 @@ def _holds(row: Row, effect: float) -> bool:
 
 ANSWERS: dict[Question, Callable[[Campaign, Random], list[bool]]] = {
     "different": _different, "decided": _decided, "covered": _covered, "found": _found,
-    "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds}
+    "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds,
+    "gate fails": _gate_fails, "gate finds": _gate_finds}
 """Question -> the answers of one random campaign, one for each row that it is asked of."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from heapwise.stats.limits import FALSE_FAILURES
 from simulation.noise import SHAPES
 from simulation.scenario import Campaign, Promise
 
@@ -19,7 +20,8 @@ COVERAGE = (0.93, 0.98)
 
 def promises() -> dict[str, Promise]:
     """Name -> promise, in reading order."""
-    return {**_no_verdict(), **_identical(), **_coverage(), **_found(), **_printed(), **_lead()}
+    return {**_no_verdict(), **_identical(), **_coverage(), **_found(), **_printed(), **_lead(),
+            **_gates()}
 
 
 def _no_verdict() -> dict[str, Promise]:
@@ -67,3 +69,20 @@ def _lead() -> dict[str, Promise]:
     return {f"{words} by 2 %, {rounds} rounds: the lead told is too large":
             Promise(Campaign(rounds, effects, deviation=0.005), "lead exceeds", 0.45, 0.55)
             for rounds in (6, 14) for words, effects in leaders.items()}
+
+
+def _gates() -> dict[str, Promise]:
+    """With a limit of 3 %, and as many rounds as a program of a second has in three minutes."""
+    gate = Campaign(rounds=60, limit=0.03)
+    same = {"": gate, ", heavy noise": replace(gate, shape="heavy", deviation=0.02),
+            ", rounds correlated at 0.5": replace(gate, deviation=0.02, correlation=0.5)}
+    at_limit = {"": gate, ", skewed noise": replace(gate, shape="skewed", deviation=0.003),
+                ", rounds correlated at 0.5": replace(gate, deviation=0.003, correlation=0.5)}
+    fails = {f"gate of identical builds fails{words}": one for words, one in same.items()} | {
+        f"gate of a change that is the limit fails{words}": replace(one, effects=(0.03,))
+        for words, one in at_limit.items()}
+    finds = {f"gate finds the limit and twice the noise floor, {deviation:.1%} noise":
+             replace(gate, deviation=deviation) for deviation in (0.003, 0.01, 0.02)}
+    return {name: Promise(one, "gate fails", high=FALSE_FAILURES, times=3)
+            for name, one in fails.items()} | {
+        name: Promise(one, "gate finds", low=0.95) for name, one in finds.items()}

@@ -11,8 +11,10 @@ import numpy as np
 
 from heapwise.model import (
     Experiment,
+    GateOptions,
     Machine,
     Plan,
+    PlanOptions,
     Process,
     Quantity,
     Run,
@@ -25,7 +27,7 @@ from heapwise.store import StoredRun
 from simulation.noise import Array, noise
 from simulation.scenario import Campaign
 
-EXPERIMENT, QUANTITY = "simulation/campaign", "time"
+EXPERIMENT, QUANTITY, GATED = "simulation/campaign", "time", "wall_time"
 BASELINE, CONTROL = "baseline", "baseline-control"
 
 TYPICAL_NS = 100.0
@@ -59,10 +61,15 @@ def stored_run(campaign: Campaign, random: np.random.Generator) -> StoredRun:
                                 spin_after_ns=STRUCK_SPIN_NS if struck else SPIN_NS)
             samples += [
                 Sample(process=number, experiment=EXPERIMENT, subject=names[place], parameters={},
-                       round=round_, repeat=repeat, warm_up=False, values={QUANTITY: value},
+                       round=round_, repeat=repeat, warm_up=False,
+                       values={_quantity(campaign): value},
                        facts=facts)
                 for repeat, value in enumerate(np.exp(logs[place, round_]).tolist())]
     return StoredRun(Path("synthetic"), _run(campaign, names), processes, samples)
+
+
+def _quantity(campaign: Campaign) -> str:
+    return QUANTITY if campaign.limit is None else GATED
 
 
 def _logs(campaign: Campaign, random: np.random.Generator, series: int) -> Array:
@@ -86,18 +93,25 @@ def _run(campaign: Campaign, names: list[str]) -> Run:
     experiment = Experiment(
         schema=1, id=EXPERIMENT, family="simulation", question="Is the analysis right?",
         isolates="the analysis", not_shown="anything measured", parameters=[],
-        quantities=[Quantity(QUANTITY, "ns/op", "lower")],
+        quantities=[Quantity(_quantity(campaign), "ns/op", "lower")],
         subjects=[SubjectSpec(name, "inline", name) for name in names], baseline=BASELINE,
         repeats=campaign.repeats, dropped_repeats=0)
     subjects = [Subject(name, name, baseline=name == BASELINE, control=name == CONTROL)
                 for name in names]
-    plan = Plan(kind="run", command=[], experiments=[EXPERIMENT], parameters={}, subjects=subjects,
-                seed=1, min_rounds=campaign.rounds, max_rounds=campaign.rounds, time_s=60,
-                precision=0.01, warm_up_rounds=0, timeout_s=60)
+    plan = Plan(kind="run", command=[EXPERIMENT], experiments=[EXPERIMENT], parameters={},
+                subjects=subjects, seed=1, min_rounds=campaign.rounds,
+                max_rounds=campaign.rounds, time_s=60, precision=0.01, warm_up_rounds=0,
+                timeout_s=60, options=_options(campaign))
     return Run(schema=1, id="5a11", version="0.1.0", created="2026-01-02T03:04:05Z",
                command_line=["heapwise", "run", EXPERIMENT], plan=plan, machine=_machine(),
                experiments=[experiment], state="complete", machine_after=_machine(),
                finished="2026-01-02T03:09:05Z")
+
+
+def _options(campaign: Campaign) -> PlanOptions:
+    if campaign.limit is None:
+        return PlanOptions()
+    return PlanOptions(gate=GateOptions({"time": campaign.limit}))
 
 
 def _machine() -> Machine:

@@ -17,7 +17,8 @@ class Campaign:
     deviation: standard deviation of one process of one side, on the log scale. within: of the
     repeats of one process. effects: how much larger the true number of each subject is than the
     baseline's, one for each subject; lower numbers are better. correlation: of a round with the
-    one before it. loser: whose sample of one round the sieve takes out.
+    one before it. loser: whose sample of one round the sieve takes out. limit: of a gate, how much
+    more time it allows; then there are at most ``rounds`` rounds.
     """
 
     rounds: int
@@ -28,9 +29,11 @@ class Campaign:
     loser: Loser = "nobody"
     repeats: int = 1
     within: float = 0.0
+    limit: float | None = None
 
 
-Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds"]
+Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds",
+                   "gate fails", "gate finds"]
 
 
 @dataclass(frozen=True)
@@ -41,10 +44,14 @@ class Promise:
     covered: the ratio's interval holds the true ratio. found: a row is called as it is, better or
     worse. found as printed: the same, of the difference that another campaign printed as the one
     that would be found. lead exceeds: the advice tells a larger lead of the best subject than it
-    has.
+    has. gate fails: the gate calls its metric regressed. gate finds: the same, of a change of the
+    limit and twice the noise floor that a gate of identical builds printed.
+
+    times: of a rare event, how many times as many campaigns are drawn.
     """
 
     campaign: Campaign
     question: Question
     low: float = 0.0
     high: float = 1.0
+    times: int = 1

@@ -6,6 +6,7 @@ from heapwise.analysis.advice import advise
 from heapwise.analysis.detectable import detectable
 from heapwise.analysis.expectations import expectations
 from heapwise.analysis.findings import findings
+from heapwise.analysis.gate import gate_result
 from heapwise.analysis.goals import goals
 from heapwise.analysis.headlines import headlines
 from heapwise.analysis.rows import make_rows
@@ -23,6 +24,7 @@ def analyse(evidence: Evidence) -> Result:
         noise_floor=_main_floor(evidence), headlines=headlines(evidence),
         goals=goals(evidence, trust), expectations=expectations(evidence),
         findings=findings(evidence), detectable=detectable(evidence),
+        gate=gate_result(evidence, trust),
     )
 
 

@@ -13,8 +13,14 @@ WITH_CELL = ("rows", "findings")
 
 def to_json(result: Result) -> dict[str, Any]:
     """The fields of ``Result`` as keys: ``run``, ``rows``, ``trust``, ``advice`` and the others."""
-    found: dict[str, Any] = msgspec.to_builtins(result, enc_hook=dict)
-    return found | {name: [_flat(record) for record in found[name]] for name in WITH_CELL}
+    return flat(result, *WITH_CELL)
+
+
+def flat(document: Any, *with_cell: str) -> dict[str, Any]:
+    """The fields as keys; ``experiment`` and ``parameters`` stand for the cell of each record in
+    the lists that are named."""
+    found: dict[str, Any] = msgspec.to_builtins(document, enc_hook=dict)
+    return found | {name: [_flat(record) for record in found[name]] for name in with_cell}
 
 
 def _flat(record: dict[str, Any]) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -221,7 +222,7 @@ def _explained(problem: Problem, commands: list[str]) -> Problem:
 
 
 def measure(prepared: Prepared, store: str | None, console: Console, *, strict: bool = False,
-            exports: list[Path] | None = None) -> int:
+            exports: Sequence[Path] = ()) -> int:
     """Starts the run in a store that was tried before anything is measured."""
     from heapwise.cli.frame import progress
     from heapwise.cli.frame.campaign import conduct
@@ -232,7 +233,7 @@ def measure(prepared: Prepared, store: str | None, console: Console, *, strict: 
     check_writable(store_path)
     watcher = progress.choose(console.quiet)
     campaign = start(prepared, store_path, sys.argv, watcher)
-    return conduct(campaign, watcher, console, strict=strict, exports=exports or [])
+    return conduct(campaign, watcher, console, strict=strict, exports=exports)
 
 
 def share(percent: float) -> float:

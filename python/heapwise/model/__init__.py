@@ -28,6 +28,7 @@ from heapwise.model.derived import (
     Row,
     Trust,
 )
+from heapwise.model.difference import Difference, DifferenceRow
 from heapwise.model.facts import (
     Calls,
     Clock,
@@ -45,6 +46,7 @@ from heapwise.model.facts import (
     Start,
     WorkCheck,
 )
+from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions, Replay, Reproduction
 from heapwise.model.published import (
@@ -80,10 +82,10 @@ from heapwise.model.subject_name import SubjectName, control_name, name_with_pee
 
 __all__ = [
     "EXPERIMENT_ID", "PROGRAM", "ROUND", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Build",
-    "Calls", "Cell",
-    "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter", "Detectable", "End",
-    "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState", "Finding",
-    "Formula", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
+    "Calls", "Cell", "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter",
+    "Detectable", "Difference", "DifferenceRow", "End", "EnvironmentMarks", "Expectation",
+    "Expected", "Experiment", "FileState", "Finding", "Formula", "GateOptions", "GateResult",
+    "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
     "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
     "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",

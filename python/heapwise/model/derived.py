@@ -7,6 +7,7 @@ from typing import Literal
 
 from heapwise.model.cell import Cell, Settings
 from heapwise.model.declared import Better
+from heapwise.model.gate import GateResult
 from heapwise.model.stored import Check, Run
 
 
@@ -169,3 +170,5 @@ class Result:
     expectations: list[Expected] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     detectable: list[Detectable] = field(default_factory=list)
+    gate: GateResult | None = None
+    """None: the run is not a gate."""

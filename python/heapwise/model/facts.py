@@ -259,6 +259,9 @@ class ProcessFacts(LauncherFacts, frozen=True):
     counted_wall_s: Number | None = None
     """Of the longest process of the tree."""
 
+    instructions: Count | None = None
+    """Of the first process of the tree, in user space, as callgrind counted them."""
+
     startup_s: Number | None = None
     """The least that an empty program took under the same allocator: what a start costs."""
 

@@ -6,6 +6,7 @@ import msgspec
 
 from heapwise.model.cell import Setting
 from heapwise.model.facts import Count
+from heapwise.model.gate import GateOptions
 
 
 class FileState(msgspec.Struct, frozen=True):
@@ -120,6 +121,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     replay: Replay | None = None
     """None: the run does not play a trace."""
+
+    gate: GateOptions | None = None
+    """None: the run is not a gate."""
 
     not_utf8: bool = False
     """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""

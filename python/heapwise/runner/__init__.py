@@ -4,6 +4,7 @@ from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
+from heapwise.runner.gate_plan import GateRequest, prepare_gate
 from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
@@ -14,8 +15,8 @@ from heapwise.runner.steps import Step, cells, control_of, subjects_of
 from heapwise.runner.whole_program import LONGEST_S
 
 __all__ = [
-    "LONGEST_S", "Campaign", "CompareRequest", "Examined", "Outcome", "Prepared", "Progress",
-    "RunRequest", "Step", "Watcher", "cells", "control_of", "experiment_of", "preflight",
-    "prepare_compare", "prepare_reproduction", "prepare_run", "resolve", "resume", "row_trouble",
-    "start", "subjects_of",
+    "LONGEST_S", "Campaign", "CompareRequest", "Examined", "GateRequest", "Outcome", "Prepared",
+    "Progress", "RunRequest", "Step", "Watcher", "cells", "control_of", "experiment_of",
+    "preflight", "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run",
+    "resolve", "resume", "row_trouble", "start", "subjects_of",
 ]

@@ -12,6 +12,7 @@ from typing import Protocol, runtime_checkable
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
+from heapwise.evidence.limits import next_look_of
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
@@ -124,7 +125,7 @@ class Campaign:
         """
         with StopSwitch() as stop:
             self._take_stored()
-            if self.run.plan.precision > 0:
+            if self.run.plan.precision > 0 or self.run.plan.options.gate:
                 import heapwise.stats.paired  # noqa: F401  its loading is not charged to the user
             self._start_s = time.monotonic()
             self.watcher.begin(self.run)
@@ -287,6 +288,12 @@ class Campaign:
         if self._rounds_begun < plan.warm_up_rounds:
             return False
         done = self.rounds_done
+        if plan.options.gate is not None and not plan.max_rounds and done >= self._look_at:
+            due = next_look_of(self._evidence())
+            if due is None:
+                self.reason = "every limit is decided"
+                return True
+            self._look_at = due
         width = None
         if plan.precision > 0 and done >= max(plan.min_rounds, self._look_at):
             width = self._half_width()

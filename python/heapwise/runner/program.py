@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from msgspec import structs
 
 from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
 from heapwise.errors import Problem
+from heapwise.evidence.limits import COUNTED, counts_in
 from heapwise.model import (
     ROUND,
     Experiment,
     Peer,
     Plan,
     Process,
+    ProcessFacts,
     Quantity,
     Setting,
     Settings,
     Setup,
+    Status,
     Subject,
     SubjectSpec,
     filled,
 )
 from heapwise.runner.builds import Parameters, parameters_of
+from heapwise.runner.callgrind import total_in, under_callgrind
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting import with_totals
@@ -36,6 +40,7 @@ from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import LONGEST_S, WholeProgram
 from heapwise.runner.work import Work
+from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect
 from heapwise.wording.lists import listed
 
 EXPERIMENT_ID = "compare"
@@ -93,6 +98,7 @@ class ProgramExecutor:
     """Gets the output of each process."""
 
     _counted: set[tuple[Setup, str]] = field(default_factory=set)
+    _counts: dict[str, list[ProcessFacts]] = field(default_factory=dict)
     _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -109,6 +115,8 @@ class ProgramExecutor:
                 continue
             if process.facts.counting:
                 self._counted.add((process.setup, process.subject))
+                if process.status == "ok":
+                    self._counts.setdefault(self._of_one(subject.name), []).append(process.facts)
             elif subject.name in self._examples:
                 self._program(subject, process.parameters).resume_from(process, subject.peer)
 
@@ -201,34 +209,97 @@ class ProgramExecutor:
                        f"{code} by design: --ignore-exit {code}")
 
     def _count(self, measured: Process, subject: Subject) -> None:
-        """One process of each subject that is not timed, in which the calls are counted (V3, V8).
-        Of a long program only the first subject is counted. If it fails, only those checks miss it.
-        """
+        """Processes that are not timed, in which the calls are counted (V3, V8): one of each
+        subject. Of a long program only the first subject is counted. If it fails, only those checks
+        miss it. What a gate limits is counted in any case, and twice in each build."""
         key, program = (measured.setup, subject.name), self._program(subject, measured.parameters)
+        limits = self.plan.options.gate.limits if self.plan.options.gate else {}
         too_long = program.slowest_baseline_s > COUNTED_S and program.reference.known
         if (key in self._counted or self._stop.requested
-                or (too_long and subject.name not in self.plan.examples.values())
+                or (too_long and subject.name not in self.plan.examples.values()
+                    and not limits.keys() & COUNTED.keys())
                 or not (native_folder() / COUNTER).exists()):
             return
         self._counted.add(key)
+        has_two_labels = subject.baseline or subject.control
+        for _ in range(COUNTS if limits and not has_two_labels else 1):
+            self._count_once(measured, subject, program)
+        self._confirm(measured)
+
+    def _confirm(self, measured: Process) -> None:
+        """What seems to have grown beyond its limit is counted again: it may be chance."""
+        gate, names = self.plan.options.gate, [s.name for s in self.plan.subjects if not s.control]
+        if gate is None or len({name for _, name in self._counted}) < len(self._labels):
+            return
+        base, new = (self._counts.get(name, []) for name in names)
+        metrics = [metric for metric in gate.limits if metric in COUNTED]
+        found = [(metric, counts_in(metric, base), counts_in(metric, new)) for metric in metrics]
+        if any(before and after and is_suspect(before, after, float(gate.limits[metric]))
+               for metric, before, after in found):
+            for name in names:
+                like = replace(measured, subject=name)
+                subject = self._labels[name]
+                for _ in range(CONFIRMED - COUNTS):
+                    self._count_once(like, subject, self._program(subject, measured.parameters))
+
+    def _count_once(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        gate = self.plan.options.gate
+        if self._stop.requested:
+            return
+        self._count_calls(measured, subject, program)
+        if gate is not None and "instructions" in gate.limits and not gate.by_processor:
+            self._count_instructions(measured, subject, program)
+
+    def _count_calls(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
         number = self._next_number()
-        program.work.begin()
-        self._commands(subject.build, measured.parameters).prepare(
-            {ROUND: measured.round}, self._stop, program.working_directory)
-        outcome = program.launch(subject.peer, number, self._stop, COUNTER,
+        self._make_ready(measured, subject, program)
+        outcome = program.launch(subject.peer, self._layout(number), self._stop, COUNTER,
                                  program.command_of(measured.round))
         if outcome.interrupted:
             return
-        status, reason = judge(outcome, None, program.reference)
         facts = structs.replace(
             with_totals(outcome.facts, outcome.counts), plain_wall_s=measured.facts.wall_s,
             startup_s=self._startup_s(program, subject.peer, number))
+        self._record_counting(number, measured, *judge(outcome, None, program.reference), facts)
+
+    def _count_instructions(self, measured: Process, subject: Subject,
+                            program: WholeProgram) -> None:
+        number = self._next_number()
+        file = self._folder.path / "callgrind"
+        self._make_ready(measured, subject, program)
+        outcome = program.launch(subject.peer, self._layout(number), self._stop, "",
+                                 under_callgrind(program.command_of(measured.round), file),
+                                 timeout_s=program.longest_s)
+        if outcome.interrupted:
+            return
+        facts = structs.replace(outcome.facts, counting=True, instructions=total_in(file))
+        self._record_counting(number, measured, *judge(outcome, None, program.reference), facts)
+
+    def _make_ready(self, measured: Process, subject: Subject, program: WholeProgram) -> None:
+        program.work.begin()
+        self._commands(subject.build, measured.parameters).prepare(
+            {ROUND: measured.round}, self._stop, program.working_directory)
+
+    def _record_counting(self, number: int, measured: Process, status: Status, reason: str,
+                         facts: ProcessFacts) -> None:
+        if status == "ok":
+            self._counts.setdefault(self._of_one(measured.subject), []).append(facts)
         self._record(Process(
-            number=number, experiment=EXPERIMENT_ID, subject=subject.name,
+            number=number, experiment=EXPERIMENT_ID, subject=measured.subject,
             parameters=measured.parameters, round=-1,
             status="ok" if status == "ok" else "discarded", reason=reason, warm_up=True,
             facts=facts, started_at=now(),
         ))
+
+    def _of_one(self, name: str) -> str:
+        """The baseline for either of its labels."""
+        subject = self._labels[name]
+        return next(s.name for s in self.plan.subjects if s.baseline) if subject.control else name
+
+    def _layout(self, number: int) -> int:
+        """The number that decides the size of the environment. What a gate compares exactly is
+        counted in one and the same: programs copy their environment."""
+        return 0 if self.plan.options.gate else number
 
     def _startup_s(self, program: WholeProgram, peer: Peer | None, number: int) -> float | None:
         """What starting and ending a process costs under ``peer``, whatever the program does."""

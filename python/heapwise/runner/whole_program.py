@@ -135,13 +135,14 @@ class WholeProgram:
 
     def launch(
         self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str,
-        command: Sequence[str] = (), *, keeps_output: bool = False,
+        command: Sequence[str] = (), *, timeout_s: float = 0.0, keeps_output: bool = False,
     ) -> Outcome:
-        """Under the allocator, with the watcher inside."""
+        """Under the allocator, with the watcher inside; "" for none. timeout_s: 0 for that of a
+        timed process."""
         environment = of_child(
             peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number))
         what = Launch(
-            command or self.command, environment, self._timeout_s, self.input_path,
+            command or self.command, environment, timeout_s or self._timeout_s, self.input_path,
             self.working_directory, self.cpus, keeps_output,
         )
         return launch(what, self.folder, stop)
@@ -149,7 +150,7 @@ class WholeProgram:
     def _libraries(self, peer: Peer | None, watcher: str) -> Iterable[str]:
         """The counter forwards to the allocator behind it; the probe must not stand before one."""
         library = peer.path if peer and peer.path else self.system
-        observer = str(native_part(watcher))
+        observer = str(native_part(watcher)) if watcher else ""
         return (observer, library) if watcher == COUNTER else (library, observer)
 
     @property
@@ -170,6 +171,8 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
         "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,
+        "instructions": next((c.value for c in facts.counters or [] if c.name == "instructions"),
+                             None),
     }
     found = {quantity.name: seen.get(quantity.name) for quantity in quantities}
     return {name: float(value) for name, value in found.items() if value is not None}

@@ -39,17 +39,21 @@ class PairedRatio:
 
     @property
     def strict(self) -> tuple[float, float] | None:
-        """The interval that a verdict takes. None without an interval.
+        """The interval that a verdict takes. None without an interval."""
+        return self.ends(STRICT_CONFIDENCE)
 
-        By Student's t it is as much wider than ``low`` to ``high`` as an interval of 99 %, and by
-        ``guard``, on the log scale.
+    def ends(self, confidence: float) -> tuple[float, float] | None:
+        """The interval of another confidence. None without an interval.
+
+        By Student's t it is as much wider than ``low`` to ``high`` as its confidence asks for, and
+        by ``guard``, on the log scale.
         """
         if self.low is None or self.high is None:
             return None
         from scipy.special import stdtrit
 
-        wider, usual = (float(stdtrit(self.n - 1, (1 + confidence) / 2))
-                        for confidence in (STRICT_CONFIDENCE, self.confidence))
+        wider, usual = (float(stdtrit(self.n - 1, (1 + each) / 2))
+                        for each in (confidence, self.confidence))
         power = self.guard * wider / usual
         return (self.ratio * (self.low / self.ratio) ** power,
                 self.ratio * (self.high / self.ratio) ** power)

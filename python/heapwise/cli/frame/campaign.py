@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame import progress
 from heapwise.cli.frame.console import Console, error_line, labelled
+from heapwise.cli.frame.gated import export_gate, show_gate
 from heapwise.cli.frame.hints import complete
 from heapwise.errors import Exit, Problem
 from heapwise.model import Finding, Process, Result
@@ -87,7 +88,9 @@ def show(folder: Path, console: Console, *, saved: bool = True, strict: bool = F
         console.result(complete(saved_line(result), folder))
     if console.as_json:
         console.json(to_json(result))
-    if exports:
+    if result.gate is not None:
+        export_gate(result.gate, exports)
+    elif exports:
         _export(evidence, exports, console)
     return exit_code(result, stored.processes, strict=strict)
 
@@ -107,6 +110,10 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
 
     compare = result.run.plan.kind == "compare"
     console.say()
+    if result.gate is not None:
+        show_gate(result.gate, console)
+        console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
+        return
     console.result(complete(_tables(result, evidence), evidence.stored.path))
     console.result("")
     if not compare:
@@ -228,6 +235,8 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
             if words := (process.facts.stderr_tail or "").strip():
                 error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
         return int(Exit.PROGRAM_FAILED)
+    if result.gate is not None:
+        return result.gate.exit_code
     if strict and result.trust.verdict == "not trustworthy":
         return int(Exit.NOT_TRUSTWORTHY)
     return int(Exit.DONE)

@@ -19,11 +19,11 @@ ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in "\\|`*[]"} | {"<": "&lt;"
 def write(view: View) -> str:
     result = view.result
     warned = [c for c in result.trust.checks if c.verdict in ("warn", "fail")]
-    lines = [f"# Heapwise run {view.run.id}", "", _text(result.advice), "",
+    lines = [f"# Heapwise run {view.run.id}", "", plain_text(result.advice), "",
              f"Trust: **{result.trust.verdict}{'' if result.trust.verified else ', unverified'}** "
              f"({counted(len(warned), 'objection')})."]
-    lines += [f"- {c.id} {c.verdict}: {_text(c.detail)}" for c in warned]
-    lines += ["", *(f"- {_text(line)}" for line in result.headlines)]
+    lines += [f"- {c.id} {c.verdict}: {plain_text(c.detail)}" for c in warned]
+    lines += ["", *(f"- {plain_text(line)}" for line in result.headlines)]
     for group in view.groups:
         if any(row.max for row in group.rows) or any(row.median is None for row in group.rows):
             lines += ["", *_table(group)]
@@ -36,9 +36,9 @@ def _table(group: Group) -> list[str]:
     title = f"{group.experiment.id}: {quantity_name(group.quantity)}"
     unit = f" ({scale.label})" if scale.label else ""
     return [
-        f"## {_text(title)}{_text(f', {cell}' if cell else '')}", "",
+        f"## {plain_text(title)}{plain_text(f', {cell}' if cell else '')}", "",
         f"| subject | n | min | median{unit} | mean | max | sd | 95 % of median | "
-        f"vs {_text(group.experiment.baseline)} | 95 % |",
+        f"vs {plain_text(group.experiment.baseline)} | 95 % |",
         "|---|--:|--:|--:|--:|--:|--:|---|---|---|",
         *(_line(c) for c in cells(group, scale, with_strip=False).values()),
     ]
@@ -47,9 +47,9 @@ def _table(group: Group) -> list[str]:
 def _line(cell: Entry) -> str:
     figures = [cell.figures[name] for name in ("min", "median", "mean", "max", "stddev")]
     words = [cell.row.subject, str(cell.row.n), *figures, cell.ends, cell.relation, cell.interval]
-    return f"| {' | '.join(map(_text, words))} |"
+    return f"| {' | '.join(map(plain_text, words))} |"
 
 
-def _text(words: str) -> str:
+def plain_text(words: str) -> str:
     """Names come from files that others made: they stay text, and stay in their cell."""
     return " ".join(words.translate(ESCAPES).split("\n"))

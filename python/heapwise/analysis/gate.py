@@ -1,0 +1,182 @@
+"""What a gate says: a row and a sentence for each limit, and the exit code that follows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from statistics import median
+
+from heapwise.errors import Exit
+from heapwise.evidence import Evidence
+from heapwise.evidence.limits import Judged, judge_limits, sides
+from heapwise.model import GateResult, GateRow, GateVerdict, Trust
+from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
+from heapwise.stats.paired import PairedRatio
+from heapwise.wording.lists import counted
+from heapwise.wording.numbers import change, percent
+from heapwise.wording.ratios import percent_ends, signed_ends
+
+NAMES = {"time": "Time", "cpu_time": "CPU time", "peak_memory": "Peak memory",
+         "instructions": "Instructions", "allocations": "Allocations",
+         "allocated_bytes": "Allocated bytes"}
+
+PLURAL = {"instructions", "allocations", "allocated_bytes"}
+
+OF_NOISE = {"V5", "V9"}
+"""Checks of trust that say that the base differs from itself, or that ratios drift."""
+
+IDENTICAL = "both builds are the same program, so nothing was measured"
+
+
+def gate_result(evidence: Evidence, trust: Trust) -> GateResult | None:
+    """None if the run is not a gate."""
+    gate = evidence.stored.run.plan.options.gate
+    if gate is None:
+        return None
+    base, new = sides(evidence)
+    rows = [_Wording(one, base, new, _objection(trust, one.decision.verdict)).row()
+            for one in judge_limits(evidence, ended=True)]
+    verdict = _worst(rows)
+    return GateResult(base, new, verdict, exit_code(rows, strict=gate.strict), rows,
+                      evidence.stored.run.id,
+                      program=PurePath(evidence.stored.run.plan.build_of(new).program).name)
+
+
+def _objection(trust: Trust, verdict: GateVerdict) -> str:
+    """The first check that failed; "" without one. What is wrong with the noise of the machine is
+    no objection to a regression, which had to exceed it in two stages."""
+    return next((f"{c.id} {c.detail.rstrip('.')}" for c in trust.checks if c.verdict == "fail"
+                 and not (verdict == "regressed" and c.id in OF_NOISE)), "")
+
+
+def identical_result(base: str, new: str, limits: dict[str, float], note: str,
+                     program: str) -> GateResult:
+    """Of two builds that are one program. note: by what that is known. program: its name."""
+    rows = [GateRow(metric, "", limit, True, "fine", f"{NAMES[metric]}: {IDENTICAL}.")
+            for metric, limit in limits.items()]
+    return GateResult(base, new, "fine", int(Exit.DONE), rows, identical=True, note=note,
+                      program=program)
+
+
+def exit_code(rows: list[GateRow], *, strict: bool) -> int:
+    """1 for a regression. 4 where noise hides what the limit asks for, and with ``strict`` for
+    everything that cannot be told."""
+    if any(row.verdict == "regressed" for row in rows):
+        return int(Exit.GATE_FAILED)
+    if any(row.too_noisy or (strict and row.verdict == "cannot tell") for row in rows):
+        return int(Exit.NOT_TRUSTWORTHY)
+    return int(Exit.DONE)
+
+
+def _worst(rows: list[GateRow]) -> GateVerdict:
+    order: tuple[GateVerdict, ...] = ("regressed", "cannot tell", "fine")
+    return next(word for word in order if word == "fine" or any(r.verdict == word for r in rows))
+
+
+@dataclass(frozen=True)
+class _Wording:
+    """One metric, in words. objection: a check of trust that failed, "" without one."""
+
+    judged: Judged
+    base: str
+    new: str
+    objection: str
+
+    def row(self) -> GateRow:
+        one, decision = self.judged, self.judged.decision
+        found, timed = decision.change, self.judged.counts is None
+        verdict: GateVerdict = "cannot tell" if timed and self.objection else decision.verdict
+        if found is not None:
+            shift, low, high = (None if end is None else end - 1
+                                for end in (found.ratio, found.low, found.high))
+        else:
+            low = high = None
+            shift = one.new / one.base - 1 if one.base and one.new is not None else None
+        return GateRow(
+            metric=one.metric, unit=one.unit, limit=one.limit, exact=self._is_exact,
+            verdict=verdict, sentence=f"{self._sentence()}.", base=one.base, new=one.new,
+            change=shift, low=low, high=high, noise=decision.floor, rounds=found.n if found else 0,
+            confirmed=verdict == "regressed" and timed,
+            too_noisy=timed and (bool(self.objection) or decision.reason == "noise"))
+
+    def _sentence(self) -> str:
+        if self.judged.counts is not None:
+            return self._exact(*self.judged.counts)
+        decision = self.judged.decision
+        if self.objection:
+            return f"{self._name} cannot be told: {self.objection}"
+        if decision.verdict == "fine" and decision.change is not None:
+            return (f"{self._name} {self._are} fine: {_ends(decision.change)}, {self._limit}")
+        if decision.verdict == "regressed" and decision.change is not None:
+            return (f"{self._name} regressed: {self._difference(decision.change)}, {self._limit}; "
+                    f"confirmed in {counted(decision.change.n, 'fresh round')}")
+        return self._untold(decision)
+
+    def _untold(self, decision: Decision) -> str:
+        found = f"{_ends(decision.change)}, " if decision.change else ""
+        if decision.reason == "noise":
+            floor = decision.floor
+            itself = "is not known to equal itself" if floor is None else (
+                f"differs from itself by up to {percent(floor)}")
+            return (f"{self._name}: this machine cannot tell. {self.base} {itself}, and the limit "
+                    f"is {_limit(self.judged.limit)}")
+        if decision.reason == "too few rounds":
+            return (f"{self._name} cannot be told: the first look takes {FIRST_LOOK} rounds. "
+                    "Give more --time")
+        if decision.reason == "not confirmed":
+            return (f"{self._name} cannot be told yet: a change beyond the limit was not confirmed "
+                    f"by {counted(decision.fresh or 0, 'fresh round')}; {found}{self._limit}")
+        return f"{self._name} cannot be told yet: {found}{self._limit}"
+
+    def _exact(self, base: list[int], new: list[int]) -> str:
+        if min(len(base), len(new)) < COUNTS:
+            without = self.base if len(base) < COUNTS else self.new
+            return f"{self._name} cannot be told: they were not counted twice in {without}"
+        before, after = (round(median(counts)) for counts in (base, new))
+        if self.judged.decision.verdict == "cannot tell":
+            return f"{self._name} cannot be told: {self._uneven(base, new)}, {self._limit}"
+        if before == after and self._is_exact:
+            return f"{self._name} are fine: {after:,} in both builds, exact"
+        word = "regressed" if self.judged.decision.verdict == "regressed" else "are fine"
+        more = f"{abs(after - before):,} {'more' if after > before else 'less'}"
+        how = "exact" if self._is_exact else f"although {self._uneven(base, new)}"
+        return f"{self._name} {word}: {after:,} instead of {before:,}, {more}, {how}, {self._limit}"
+
+    def _uneven(self, base: list[int], new: list[int]) -> str:
+        """That runs of one build do not agree; or that too few were counted to be sure."""
+        found = [f"runs of {name} made {min(counts):,} to {max(counts):,}"
+                 for name, counts in ((self.base, base), (self.new, new))
+                 if len({*counts}) > 1]
+        return " and ".join(found) or f"{round(median(new)):,} instead of " \
+            f"{round(median(base)):,} were not confirmed"
+
+    @property
+    def _is_exact(self) -> bool:
+        """Every run of a build counted the same."""
+        return self.judged.counts is not None and all(len({*c}) == 1 for c in self.judged.counts)
+
+    def _difference(self, ratio: PairedRatio) -> str:
+        more, less = ("slower", "faster") if self.judged.metric == "time" else ("more", "less")
+        low, high = ratio.low or ratio.ratio, ratio.high or ratio.ratio
+        return (f"{self.new} {change(ratio.ratio, more, less)} than {self.base} "
+                f"(95 % CI {percent_ends(low, high)})")
+
+    @property
+    def _name(self) -> str:
+        return NAMES[self.judged.metric]
+
+    @property
+    def _are(self) -> str:
+        return "are" if self.judged.metric in PLURAL else "is"
+
+    @property
+    def _limit(self) -> str:
+        return f"limit {_limit(self.judged.limit)}"
+
+
+def _ends(ratio: PairedRatio) -> str:
+    return f"{signed_ends(ratio.low or ratio.ratio, ratio.high or ratio.ratio)} (95 % CI)"
+
+
+def _limit(share: float) -> str:
+    return f"{share * 100:g} %"

@@ -1,0 +1,107 @@
+"""``heapwise diff``: two stored runs beside each other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console, labelled
+from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+
+if TYPE_CHECKING:
+    from heapwise.model import Cell, Difference, DifferenceRow
+
+SHOWN = 60
+"""Rows that are read on a terminal."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("diff", short_help="Show how two stored runs differ.")(diff)
+
+
+def diff(
+    first: Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")],
+    second: Annotated[str, typer.Argument(metavar="RUN", help="A later run's id, or last.")],
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Show how the figures of two stored runs differ.
+
+    \b
+    heapwise diff 7f3a 81c0
+    heapwise diff 7f3a last
+    heapwise diff 7f3a last --json
+
+    The runs were not measured side by side, so this is weaker than heapwise compare --build. If
+    machine, version or work differ, figures are shown without a verdict, and the reason is said.
+    """
+    from heapwise.analysis.as_json import flat
+    from heapwise.analysis.difference import difference
+    from heapwise.evidence import Evidence
+    from heapwise.store import find_store, read_run
+
+    place = find_store(store)
+    found = difference(*(Evidence(read_run(place, id)) for id in (first, second)))
+    console = Console(quiet, json)
+    if json:
+        console.json(flat(found, "rows"))
+        return 0
+    _show(found, console)
+    return 0
+
+
+def _show(found: Difference, console: Console) -> None:
+    from heapwise.analysis.difference import LIMITATION
+    from heapwise.cli.frame.table import align
+    from heapwise.wording.lists import listed
+
+    console.say(f"Runs     {found.first} and {found.second}")
+    if found.reasons:
+        console.result(labelled("Verdict  ", f"none: {listed(found.reasons, 9)}."))
+    for note in found.notes:
+        console.result(labelled("Note     ", f"{note}."))
+    if not found.rows:
+        console.result("The runs have no subject of the same experiment in common.")
+        return
+    console.result("")
+    for cell, rows in _by_cell(found).items():
+        console.result(f"{_title(cell)}\n{align(_table(found, rows))}\n")
+    if len(found.rows) > SHOWN:
+        console.result(f"{len(found.rows) - SHOWN:,} more rows: --json")
+    if not found.reasons:
+        console.result(labelled("Unpaired ", LIMITATION))
+
+
+def _by_cell(found: Difference) -> dict[Cell, list[DifferenceRow]]:
+    groups: dict[Cell, list[DifferenceRow]] = {}
+    for row in found.rows[:SHOWN]:
+        groups.setdefault(row.cell, []).append(row)
+    return groups
+
+
+def _title(cell: Cell) -> str:
+    from heapwise.wording.names import cell_words, quantity_name
+
+    settings = cell_words(cell.parameters)
+    return f"{cell.experiment}: {quantity_name(cell.quantity)}{', ' if settings else ''}{settings}"
+
+
+def _table(found: Difference, rows: list[DifferenceRow]) -> list[list[str]]:
+    from heapwise.wording.numbers import scale_for, times
+    from heapwise.wording.ratios import signed_ends
+
+    scale = scale_for([value for row in rows for value in (row.first, row.second)], rows[0].unit)
+    head = ["", found.first, found.second, "second / first"]
+    lines = [head if found.reasons else [*head, "unpaired 95 % CI", ""]]
+    for row in rows:
+        words = [row.subject, scale.text(row.first), scale.text(row.second),
+                 "-" if row.ratio is None else times(row.ratio)]
+        if not found.reasons:
+            words += ["-" if row.low is None or row.high is None
+                      else signed_ends(row.low, row.high),
+                      "" if row.verdict == "none" else row.verdict]
+        lines.append(words)
+    return lines

@@ -1,0 +1,75 @@
+"""A gate on the terminal: what it will do, what came of it, and the files that it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from heapwise.cli.frame.announce import machine_line
+from heapwise.cli.frame.console import Console, error_line, labelled
+from heapwise.errors import Problem
+from heapwise.machine import read_machine
+from heapwise.model import GateResult, Plan
+from heapwise.report.gate import FORMS, suffix_of, text
+from heapwise.runner import Prepared
+from heapwise.wording.durations import show_limit
+from heapwise.wording.lists import listed
+
+WORDS = {"regressed": "regressed", "fine": "fine", "cannot tell": "cannot tell"}
+
+
+def announce_gate(prepared: Prepared, console: Console) -> None:
+    """The lines Base, New, Limits, Machine and Plan."""
+    plan = prepared.plan
+    for one in prepared.examined:
+        console.say(f"{one.build.name.capitalize():13}{one.build.program} ... {one.found.sentence}")
+    console.say(labelled("Limits       ", limits_line(plan)))
+    console.say(f"Machine      {machine_line(read_machine())}")
+    if prepared.removed:
+        names = ", ".join(prepared.removed)
+        console.say(f"Environment  left out: {names}  (--keep-env keeps them)")
+    console.say(labelled("Plan         ", gate_plan_line(plan)))
+
+
+def limits_line(plan: Plan) -> str:
+    """``time 3 %, allocations 0 %``."""
+    limits = plan.options.gate.limits if plan.options.gate else {}
+    return listed([f"{metric} {share * 100:g} %" for metric, share in limits.items()], len(limits))
+
+
+def gate_plan_line(plan: Plan) -> str:
+    if plan.max_rounds:
+        return "each build is counted twice; nothing is timed"
+    warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
+    return (f"{warm}rounds of {len(plan.subjects)} runs in random order, until every limit is "
+            f"decided or {show_limit(plan.time_s)} are over, seed {plan.seed}")
+
+
+def show_gate(gate: GateResult, console: Console) -> None:
+    """The verdict, and a sentence for each limit."""
+    console.result(labelled("Gate     ", WORDS[gate.verdict]))
+    if gate.identical:
+        console.result(labelled("         ", f"Nothing was measured: {gate.note}."))
+        return
+    for row in gate.rows:
+        console.result(labelled("         ", row.sentence))
+
+
+def demand_exports(files: Sequence[Path]) -> None:
+    """Before anything is measured. Problem E003 for a suffix that no form has."""
+    for file in files:
+        if not suffix_of(file.name):
+            known = ", ".join(FORMS)
+            raise Problem("E003", f"--export {file}: the name has to end in one of {known}",
+                          do="heapwise gate --export gate.xml --export gate.md ...")
+
+
+def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
+    """Problem E050 if a file cannot be written."""
+    for file in files:
+        try:
+            file.write_text(text(gate, suffix_of(file.name)), encoding="utf-8")
+        except OSError as error:
+            raise Problem("E050", f"{file} cannot be written: {error.strerror}",
+                          do="--export FILE in a folder that you may write") from error
+        error_line(f"Saved {file}")

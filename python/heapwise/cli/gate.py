@@ -1,0 +1,210 @@
+"""``heapwise gate``: fails if a new build is worse than its base by more than a limit."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.options import (
+    DebugOption,
+    DryRunOption,
+    JsonOption,
+    QuietOption,
+    StoreOption,
+)
+from heapwise.errors import Problem
+from heapwise.wording.durations import parse_duration
+
+if TYPE_CHECKING:
+    from heapwise.runner import GateRequest
+
+BASE, NEW = "base", "new"
+
+
+def register(app: typer.Typer) -> None:
+    app.command("gate", short_help="Fail if a new build is worse than its base.",
+                context_settings={"allow_interspersed_args": False})(gate)
+
+
+def gate(
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="-- [ARGS]...", show_default=False)
+    ] = None,
+    base: Annotated[
+        str | None, typer.Option(metavar="PROGRAM", help="The program as it was.")
+    ] = None,
+    new: Annotated[
+        str | None, typer.Option(metavar="PROGRAM", help="The program as it is.")
+    ] = None,
+    base_commit: Annotated[
+        str | None, typer.Option(metavar="REV", help="Build the base from this commit instead.")
+    ] = None,
+    build_command: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="Builds the program in either tree.")
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC=N%", help="time, cpu_time, peak_memory, instructions, "
+                     "allocations or allocated_bytes may grow by this much; repeatable."),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 4 if a metric cannot be told.")
+    ] = False,
+    time: Annotated[
+        str, typer.Option(metavar="DURATION", help="Stop after this long: 90s, 10m.")
+    ] = "3m",
+    export: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); "
+                     "repeatable."),
+    ] = None,
+    measure_identical: Annotated[
+        bool, typer.Option("--measure-identical", help="Measure even if both are one program.")
+    ] = False,
+    warmup: Annotated[int, typer.Option(min=0, help="First rounds, which do not count.")] = 1,
+    input: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the random order.")] = None,
+    cpus: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
+    ] = None,
+    keep_env: Annotated[
+        bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
+    ] = False,
+    ignore_output: Annotated[
+        bool, typer.Option("--ignore-output", help="The printed output may differ.")
+    ] = False,
+    output_file: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
+    ] = None,
+    allow_background: Annotated[
+        bool, typer.Option("--allow-background", help="The program may leave children running.")
+    ] = False,
+    store: StoreOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    dry_run: DryRunOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Measure two builds side by side and fail if one metric grew by more than its limit.
+
+    \b
+    heapwise gate --base ./old --new ./new --limit time=3% --limit allocations=0 -- ARGS
+    heapwise gate --base-commit main --build-command make --new ./app --limit time=3%
+    heapwise gate --base ./old --new ./new --limit time=3% --export gate.xml --export gate.md
+
+    Both builds are measured now, in the same rounds and in random order. A regression is confirmed
+    on fresh rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed,
+    4 this machine is too noisy for a limit (with --strict also if a metric cannot be told).
+    """
+    from heapwise.builder.commit import built_commit
+    from heapwise.cli.compare import parse_cpus
+    from heapwise.cli.frame.gated import demand_exports
+    from heapwise.model import Build
+    from heapwise.runner import CompareRequest, GateRequest
+
+    limits = parse_limits(limit or [])
+    demand_exports(export or [])
+    if new is None or (base is None) == (base_commit is None):
+        raise Problem("E003", "a gate takes --new, and either --base or --base-commit",
+                      do="heapwise gate --base ./old --new ./new --limit time=3%")
+    if (base_commit is None) != (build_command is None):
+        raise Problem("E003", "--base-commit and --build-command go together",
+                      do="heapwise gate --base-commit main --build-command make --new ./app ...")
+    console = Console(quiet, json)
+    with ExitStack() as stack:
+        before = base or ""
+        if base_commit is not None and build_command is not None:
+            console.say(f"Building     {base_commit} and the working tree: {build_command}")
+            before = str(stack.enter_context(
+                built_commit(base_commit, build_command, Path(new), os.environ)))
+        request = GateRequest(CompareRequest(
+            builds=[Build(BASE, [_path(before), *(arguments or [])]),
+                    Build(NEW, [_path(new), *(arguments or [])])],
+            time_s=parse_duration(time, "--time"), warm_up=warmup, input_path=input,
+            timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
+            cpus=parse_cpus(cpus), keep_environment=keep_env, ignore_output=ignore_output,
+            allow_background=allow_background, output_files=output_file or [], check=check or "",
+        ), limits, strict)
+        return _decide(request, export or [], store, console, dry_run=dry_run,
+                       measure_identical=measure_identical)
+
+
+def _path(program: str) -> str:
+    """A file of this folder is meant before one of PATH: both options name files."""
+    return f"./{program}" if "/" not in program and Path(program).is_file() else program
+
+
+def _decide(request: GateRequest, export: list[Path], store: str | None, console: Console, *,
+            dry_run: bool, measure_identical: bool) -> int:
+    from heapwise.analysis.gate import identical_result
+    from heapwise.catalog.same_build import same_build
+    from heapwise.cli.compare import measure
+    from heapwise.cli.frame.gated import announce_gate, export_gate, show_gate
+    from heapwise.runner import prepare_gate
+
+    prepared = prepare_gate(request, os.environ)
+    announce_gate(prepared, console)
+    old, new = (Path(one.build.program) for one in prepared.examined)
+    if not measure_identical and (note := same_build(old, new)):
+        found = identical_result(BASE, NEW, dict(request.limits), note, new.name)
+        show_gate(found, console)
+        export_gate(found, export)
+        if console.as_json:
+            console.json({"gate": found})
+        return found.exit_code
+    if dry_run:
+        if console.as_json:
+            console.json(prepared.plan)
+        return 0
+    return measure(prepared, store, console, exports=export)
+
+
+def parse_limits(words: list[str]) -> dict[str, float]:
+    """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can keep.
+    """
+    from heapwise.evidence.limits import METRICS
+    from heapwise.wording.suggest import did_you_mean
+
+    found: dict[str, float] = {}
+    for word in words:
+        metric, _, amount = word.partition("=")
+        if metric not in METRICS:
+            raise Problem("E003", f"--limit {word}: there is no metric '{metric}'"
+                          f"{did_you_mean(metric, METRICS)}",
+                          do=f"name one of: {', '.join(METRICS)}")
+        found[metric] = _share(word, amount)
+        if found[metric] == 0 and metric in ("time", "cpu_time"):
+            raise Problem("E003", f"--limit {word}: two times are never equal",
+                          why="A limit below the noise of the machine cannot be decided.",
+                          do=f"--limit {metric}=3%")
+    if not found:
+        raise Problem("E003", "a gate takes at least one limit",
+                      do="heapwise gate --base ./old --new ./new --limit time=3%")
+    return found
+
+
+def _share(word: str, amount: str) -> float:
+    number = amount.removesuffix("%").strip()
+    try:
+        share = float(number) / 100
+    except ValueError:
+        share = -1.0
+    if not 0 <= share < 100 or (share and not amount.endswith("%")):
+        raise Problem("E003", f"--limit {word}: write 0 or a percentage, as in 3%",
+                      do="heapwise gate --limit time=3% --limit allocations=0 ...")
+    return share

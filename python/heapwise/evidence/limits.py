@@ -1,0 +1,126 @@
+"""A gate's metrics, each decided from what its run holds so far."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from heapwise.evidence.evidence import Evidence
+from heapwise.evidence.series import Pairs
+from heapwise.model import Cell, Process, ProcessFacts
+from heapwise.stats.limits import Decision, decide, decide_counts
+
+TIMED = {"time": "wall_time", "cpu_time": "cpu_time", "peak_memory": "peak_memory",
+         "instructions": "instructions"}
+"""Statistical metrics -> quantities. Instructions are among them where the processor counts them.
+"""
+
+Facts = Callable[[ProcessFacts], int | None]
+
+COUNTED: dict[str, Facts] = {
+    "allocations": lambda facts: facts.calls.requests if facts.calls else None,
+    "allocated_bytes": lambda facts: facts.bytes_requested if facts.calls else None,
+    "instructions": lambda facts: facts.instructions,
+}
+"""Metrics that are counted in processes of their own, which are not timed."""
+
+METRICS = tuple(dict.fromkeys([*TIMED, *COUNTED]))
+
+NONE = Decision("cannot tell", None, None, None, "too few rounds")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """base, new: the middle of either side in ``unit``; None if it was not measured.
+
+    counts: of an exact metric, what each counting process of the base and of the new build found.
+    """
+
+    metric: str
+    limit: float
+    unit: str
+    decision: Decision
+    base: float | None
+    new: float | None
+    counts: tuple[list[int], list[int]] | None = None
+
+
+def judge_limits(evidence: Evidence, *, ended: bool) -> list[Judged]:
+    """In the order of the limits. ended: no round will follow."""
+    gate = evidence.stored.run.plan.options.gate
+    if gate is None:
+        return []
+    declared = {q.name for q in evidence.stored.run.experiments[0].quantities}
+    timed = {m for m in gate.limits if TIMED.get(m) in declared}
+    return [_timed(evidence, metric, float(limit), len(timed), ended) if metric in timed
+            else _counted(evidence, metric, float(limit))
+            for metric, limit in gate.limits.items()]
+
+
+def next_look_of(evidence: Evidence) -> int | None:
+    """After how many rounds an answer can change; None if further rounds change none."""
+    due = (one.decision.next_look for one in judge_limits(evidence, ended=False)
+           if one.counts is None and one.decision.verdict == "cannot tell")
+    return min((look for look in due if look is not None), default=None)
+
+
+def sides(evidence: Evidence) -> tuple[str, str]:
+    """The names of the base and of the new build."""
+    [base] = evidence.baselines.values()
+    new = next(s.name for s in evidence.stored.run.plan.subjects
+               if s.name != base and not s.control)
+    return base, new
+
+
+def _timed(evidence: Evidence, metric: str, limit: float, metrics: int, ended: bool) -> Judged:
+    base, new = sides(evidence)
+    cell = next((cell for cell in evidence.table if cell.quantity == TIMED[metric]), None)
+    unit = next(q.unit for q in evidence.stored.run.experiments[0].quantities
+                if q.name == TIMED[metric])
+    if cell is None or not {base, new} <= evidence.table[cell].keys():
+        return Judged(metric, limit, unit, NONE, None, None)
+    row = evidence.table[cell]
+    change = evidence.pairs((cell, new), (cell, base))
+    decision = NONE
+    if change.has_ratio:
+        decision = decide(_logs(change), _control_logs(evidence, cell), limit, metrics,
+                          ended=ended)
+    return Judged(metric, limit, unit, decision, row[base].middle, row[new].middle)
+
+
+def _control_logs(evidence: Evidence, cell: Cell) -> list[float]:
+    pairs = evidence.control_pairs.get(cell)
+    return _logs(pairs) if pairs else []
+
+
+def _logs(pairs: Pairs) -> list[float]:
+    found: list[float] = (np.log(pairs.above) - np.log(pairs.below)).tolist()
+    return found
+
+
+def _counted(evidence: Evidence, metric: str, limit: float) -> Judged:
+    base, new = sides(evidence)
+    own = {base, *evidence.controls.values()}
+    counts = (_counts(evidence, own, metric), _counts(evidence, {new}, metric))
+    verdict = decide_counts(*counts, limit)
+    unit: Literal["bytes", "count"] = "bytes" if metric == "allocated_bytes" else "count"
+    middles = [float(np.median(each)) if each else None for each in counts]
+    return Judged(metric, limit, unit, Decision(verdict, None, None, None), middles[0], middles[1],
+                  counts)
+
+
+def _counts(evidence: Evidence, names: set[str], metric: str) -> list[int]:
+    return counts_in(metric, (process.facts for process in evidence.stored.processes
+                              if process.subject in names and _was_counted(process)))
+
+
+def counts_in(metric: str, facts: Iterable[ProcessFacts]) -> list[int]:
+    """Of those in which the metric was counted."""
+    return [count for count in map(COUNTED[metric], facts) if count is not None]
+
+
+def _was_counted(process: Process) -> bool:
+    return process.facts.counting and process.status == "ok"

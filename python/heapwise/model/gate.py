@@ -1,0 +1,70 @@
+"""A gate: limits that the user sets for a new build against its base, and what came of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import msgspec
+
+from heapwise.model.facts import Number
+
+GateVerdict = Literal["regressed", "fine", "cannot tell"]
+
+
+class GateOptions(msgspec.Struct, frozen=True):
+    """What was asked for. limits: metric -> how much more is allowed, 0.03 is 3 %."""
+
+    limits: dict[str, Number]
+    strict: bool = False
+    """Exit with 4 if a metric cannot be told."""
+
+    by_processor: bool = False
+    """The processor counts instructions in each timed process; else callgrind does, in others."""
+
+
+@dataclass(frozen=True)
+class GateRow:
+    """One metric of the new build against the base.
+
+    exact: it was counted, and all runs of each build agree.
+    change: new over base, minus 1; 0.03 is 3 % more. low, high: its 95 % interval. Of what was
+    counted both are None, and so is ``noise``, the A/A noise floor. rounds: that the interval is
+    of. confirmed: they are fresh rounds, taken after others had shown the change.
+    """
+
+    metric: str
+    unit: str
+    limit: float
+    exact: bool
+    verdict: GateVerdict
+    sentence: str
+    base: float | None = None
+    new: float | None = None
+    change: float | None = None
+    low: float | None = None
+    high: float | None = None
+    noise: float | None = None
+    rounds: int = 0
+    confirmed: bool = False
+    too_noisy: bool = False
+    """The base differs from itself by more than the limit: this machine cannot tell."""
+
+
+@dataclass(frozen=True)
+class GateResult:
+    """verdict: regressed if a row is, else cannot tell if a row is, else fine.
+
+    run: its id, "" if nothing was measured, since the builds are identical. note: why.
+    """
+
+    base: str
+    new: str
+    verdict: GateVerdict
+    exit_code: int
+    rows: list[GateRow] = field(default_factory=list)
+    run: str = ""
+    identical: bool = False
+    note: str = ""
+    program: str = ""
+    """The name of the new build's file."""

@@ -1,0 +1,30 @@
+"""Bencher Metric Format: benchmark -> measure -> value with its interval, of the new build."""
+
+from __future__ import annotations
+
+import json
+
+from heapwise.model import GateResult, GateRow
+
+MEASURES = {"time": "latency", "allocations": "allocations", "allocated_bytes": "allocated-bytes",
+            "cpu_time": "cpu-time", "peak_memory": "peak-memory", "instructions": "instructions"}
+"""Bencher's own names where it has one; its latency is in nanoseconds."""
+
+NS = 1e9
+
+
+def write(gate: GateResult) -> str:
+    """A row without a figure is left out."""
+    found = {MEASURES[row.metric]: _metric(row) for row in gate.rows if row.new is not None}
+    document = {gate.program: found} if found else {}
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _metric(row: GateRow) -> dict[str, float]:
+    """The interval of the change around the value: how far the new build may be from the base."""
+    scale = NS if row.metric == "time" else 1.0
+    value = (row.new or 0.0) * scale
+    if row.change is None or row.low is None or row.high is None:
+        return {"value": value}
+    return {"value": value, "lower_value": value * (1 + row.low) / (1 + row.change),
+            "upper_value": value * (1 + row.high) / (1 + row.change)}

@@ -1,0 +1,61 @@
+"""From the limits of a gate to a plan: two builds are compared until all limits are decided."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from msgspec import structs
+
+from heapwise.errors import Problem
+from heapwise.evidence.limits import COUNTED, TIMED
+from heapwise.machine import read_machine
+from heapwise.model import Experiment, GateOptions, Quantity
+from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
+from heapwise.stats.limits import FIRST_LOOK
+
+INSTRUCTIONS = Quantity("instructions", "count", "lower",
+                        "executed by the process and its children, by the processor's counter")
+
+CALLGRIND = "valgrind"
+
+
+@dataclass(frozen=True)
+class GateRequest:
+    """compare: its first build is the base, its second the new one."""
+
+    compare: CompareRequest
+    limits: Mapping[str, float]
+    strict: bool = False
+
+
+def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepared:
+    """Problems: those of ``prepare_compare``, and E058 without a way to count instructions."""
+    prepared = prepare_compare(request.compare, environment)
+    by_processor = _instructions(request)
+    timed = [metric for metric in request.limits
+             if metric in TIMED and (metric not in COUNTED or by_processor)]
+    options = structs.replace(prepared.plan.options, time_given=True, gate=GateOptions(
+        dict(request.limits), request.strict, by_processor))
+    plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)
+    if not timed:
+        plan = replace(plan, min_rounds=1, max_rounds=1, warm_up_rounds=0)
+    [experiment] = prepared.experiments
+    return replace(prepared, plan=plan,
+                   experiments=[_counting(experiment) if by_processor else experiment])
+
+
+def _instructions(request: GateRequest) -> bool:
+    """Whether the processor counts them. Problem E058 if nothing can."""
+    if "instructions" not in request.limits:
+        return False
+    reason = read_machine().unavailable.get("hardware_counters", "")
+    if reason and shutil.which(CALLGRIND) is None:
+        raise Problem("E058", f"instructions cannot be counted here: {reason}, and valgrind is "
+                      "not installed")
+    return not reason
+
+
+def _counting(experiment: Experiment) -> Experiment:
+    return replace(experiment, quantities=[*experiment.quantities, INSTRUCTIONS])

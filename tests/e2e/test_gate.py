@@ -1,0 +1,200 @@
+"""``heapwise gate`` on real programs: one is slower, one allocates once more, one fails."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import xml.etree.ElementTree as Xml
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.evidence import Evidence
+from heapwise.store import read_run, run_ids
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+SOURCE = Path(__file__).resolve().parents[1] / "data" / "gate_program.c"
+COMPILE = "cc -O1 -g -o app app.c"
+QUICK = ("--", "10", "100")
+SLOWER = ("--", "20000", "100")
+"""Some milliseconds of work: with twice of it no noise of a neighbour hides the difference."""
+
+
+def build(tmp_path: Path, name: str, *flags: str) -> str:
+    path = tmp_path / name
+    subprocess.run(["cc", "-O1", *flags, "-o", str(path), str(SOURCE)], check=True)
+    return f"./{name}"
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> str:
+    return build(tmp_path, "base")
+
+
+def gate(heapwise: Any, base: str, new: str, *words: str, **options: Any) -> Any:
+    return heapwise("gate", "--base", base, "--new", new, *words, **options)
+
+
+def found(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(done.stdout)["gate"]
+    return result
+
+
+def test_one_extra_allocation_in_a_million_fails(
+    heapwise: Any, tmp_path: Path, base: str
+) -> None:
+    new = build(tmp_path, "extra", "-DEXTRA=1")
+    done = gate(heapwise, base, new, "--limit", "allocations=0", "--limit", "allocated_bytes=0",
+                "--json", "--", "10", "1000000")
+    assert done.returncode == 1, done.stderr
+    rows = found(done)["rows"]
+    assert [row["new"] - row["base"] for row in rows] == [1, 64]
+    assert all(row["exact"] and row["verdict"] == "regressed" for row in rows)
+    assert "1 more, exact, limit 0 %" in rows[0]["sentence"]
+    store = tmp_path / "store"
+    stored = read_run(store, run_ids(store)[-1])
+    assert sum(p.facts.counting for p in stored.processes) == 12  # six of each build
+    assert stored.run.plan.options.gate is not None
+    assert stored.run.plan.options.gate.limits == {"allocations": 0, "allocated_bytes": 0}
+    assert Evidence(stored).compares_builds
+
+
+def test_a_planted_slow_down_fails_and_the_files_say_so(
+    heapwise: Any, tmp_path: Path, base: str
+) -> None:
+    new = build(tmp_path, "slow", "-DSLOW=200")
+    files = ["gate.xml", "gate.sarif", "gate.md", "gate.bmf.json"]
+    done = gate(heapwise, base, new, "--limit", "time=3%", "--time", "60s",
+                *(word for file in files for word in ("--export", file)), *SLOWER)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "Time regressed: new" in done.stdout
+    assert "confirmed in" in done.stdout
+    assert "limit 3 %" in done.stdout
+    assert all((tmp_path / file).stat().st_size for file in files)
+    assert Xml.parse(tmp_path / "gate.xml").getroot()[0].get("failures") == "1"
+    shown = heapwise("report", "last", "--output", "report.html")
+    assert shown.returncode == 0, shown.stderr
+    assert "Time regressed" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_a_gate_that_found_nothing_is_fine(heapwise: Any, base: str) -> None:
+    done = gate(heapwise, base, base, "--measure-identical", "--limit", "peak_memory=60%",
+                "--limit", "time=90%", "--json", *SLOWER)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert found(done)["verdict"] == "fine"
+
+
+def test_a_limit_below_the_noise_is_refused_to_be_judged(
+    heapwise: Any, tmp_path: Path, base: str
+) -> None:
+    done = gate(heapwise, base, base, "--measure-identical", "--limit", "time=0.0001%",
+                "--time", "1s", *QUICK)
+    assert done.returncode == 4, done.stdout + done.stderr
+    assert "this machine cannot tell" in done.stdout
+
+
+def test_what_cannot_be_counted_fails_if_strict(
+    heapwise: Any, tmp_path: Path, base: str
+) -> None:
+    """The counter cannot be loaded into a static program."""
+    static = build(tmp_path, "static", "-static")
+    done = gate(heapwise, base, static, "--limit", "allocations=0", "--strict", *QUICK)
+    assert done.returncode == 4
+    assert "Allocations cannot be told: they were not counted twice in new" in done.stdout
+
+
+def test_a_program_that_fails_is_3(heapwise: Any, tmp_path: Path, base: str) -> None:
+    bad = tmp_path / "bad"
+    bad.write_text("#!/bin/sh\nexit 7\n")
+    bad.chmod(0o755)
+    done = gate(heapwise, base, "./bad", "--limit", "time=3%", *QUICK)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "E030" in done.stderr
+    assert "new" in done.stderr
+
+
+def test_identical_builds_are_answered_at_once(heapwise: Any, tmp_path: Path, base: str) -> None:
+    """They differ in the name of the folder in their debugging information alone."""
+    names = "one", "a_much_longer_name_than_the_other_one_has"
+    for name in names:
+        (tmp_path / name).mkdir()
+        shutil.copy(SOURCE, tmp_path / name / "app.c")
+        subprocess.run(["sh", "-c", COMPILE], cwd=tmp_path / name, check=True)
+    one, two = (tmp_path / name / "app" for name in names)
+    assert one.read_bytes() != two.read_bytes()
+    done = gate(heapwise, str(one), str(two), "--limit", "time=3%", "--export", "a.xml", *QUICK)
+    assert done.returncode == 0, done.stderr
+    assert "Nothing was measured" in done.stdout
+    assert (tmp_path / "a.xml").exists()
+    assert not run_ids(tmp_path / "store")
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--limit", "tyme=3%"), "did you mean time"),
+    (("--limit", "time=3"), "percentage"),
+    (("--limit", "time=0"), "never equal"),
+    ((), "at least one limit"),
+    (("--limit", "time=3%", "--export", "a.txt"), ".sarif"),
+    (("--limit", "time=3%", "--base-commit", "main"), "either --base"),
+])
+def test_bad_usage(heapwise: Any, base: str, words: tuple[str, ...], said: str) -> None:
+    done = gate(heapwise, base, base, *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A program with two commits and a change that is not committed."""
+    folder = tmp_path / "tree"
+    folder.mkdir()
+    program = SOURCE.read_text()
+    (folder / ".gitignore").write_text("app\n")
+    git(folder, "init", "--quiet", "-b", "main")
+    for extra in (0, 1):
+        (folder / "app.c").write_text(program.replace("#define EXTRA 0", f"#define EXTRA {extra}"))
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", "-m", f"{extra} more")
+    (folder / "app.c").write_text(program.replace("#define EXTRA 0", "#define EXTRA 2"))
+    return folder
+
+
+def git(folder: Path, *words: str) -> str:
+    return subprocess.run(
+        ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", *words], cwd=folder,
+        capture_output=True, text=True, check=True).stdout
+
+
+def of_commit(heapwise: Any, folder: Path, revision: str, *words: str, command: str = COMPILE,
+              program: str = "app") -> Any:
+    return heapwise("gate", "--base-commit", revision, "--build-command", command, "--new", program,
+                    "--limit", "allocations=0", *words, cwd=folder,
+                    env={"XDG_CACHE_HOME": str(folder.parent / "cache")})
+
+
+@pytest.mark.parametrize(("revision", "more"), [("main", 1), ("main~1", 2)])
+def test_the_base_is_built_from_a_commit(
+    heapwise: Any, repository: Path, revision: str, more: int
+) -> None:
+    done = of_commit(heapwise, repository, revision, "--json", *QUICK)
+    assert done.returncode == 1, done.stderr
+    [row] = found(done)["rows"]
+    assert row["new"] - row["base"] == more
+    assert list((repository.parent / "cache" / "heapwise" / "commits").iterdir()) == []
+    assert len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+def test_a_build_that_fails_is_said_and_cleaned_up(heapwise: Any, repository: Path) -> None:
+    done = of_commit(heapwise, repository, "main", *QUICK, command="echo no compiler; exit 9")
+    assert done.returncode == 3
+    assert "no compiler" in done.stderr
+    assert len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+def test_an_unknown_commit_is_bad_usage(heapwise: Any, repository: Path) -> None:
+    done = of_commit(heapwise, repository, "nosuch", *QUICK)
+    assert done.returncode == 2
+    assert "E009" in done.stderr

@@ -1,0 +1,77 @@
+"""Two stored runs beside each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from synthetic import compare_run, pool_run
+
+from heapwise.analysis.difference import difference, obstacles
+from heapwise.evidence import Evidence
+from heapwise.model import Sample
+from heapwise.store import StoredRun
+
+
+def scaled(stored: StoredRun, factor: float) -> StoredRun:
+    """The same run with every time as many times as long."""
+    def longer(sample: Sample) -> Sample:
+        return replace(sample, values={name: value * factor if name == "wall_time" else value
+                                       for name, value in sample.values.items()})
+    return replace(stored, samples=[longer(sample) for sample in stored.samples])
+
+
+def of(first: StoredRun, second: StoredRun, quantity: str = "wall_time") -> dict[str, str]:
+    found = difference(Evidence(first), Evidence(second))
+    return {row.subject: row.verdict for row in found.rows if row.cell.quantity == quantity}
+
+
+def test_a_run_does_not_differ_from_itself() -> None:
+    stored = compare_run()
+    assert set(of(stored, stored).values()) <= {"no difference", "cannot tell"}
+
+
+def test_a_large_difference_is_found_in_its_direction() -> None:
+    stored = compare_run()
+    assert set(of(stored, scaled(stored, 2.0)).values()) == {"worse"}
+    assert set(of(stored, scaled(stored, 0.5)).values()) == {"better"}
+    [row, *_] = difference(Evidence(stored), Evidence(scaled(stored, 2.0))).rows
+    assert row.low is not None
+    assert row.high is not None
+    assert row.ratio is not None
+    assert row.low < row.ratio < row.high
+
+
+def test_controls_are_left_out() -> None:
+    assert not [name for name in of(compare_run(), compare_run()) if name.endswith("-control")]
+
+
+@pytest.mark.parametrize(("what", "said"), [
+    ("machine", "the machines differ: cpu"), ("version", "Heapwise"), ("work", "arguments")])
+def test_unlike_runs_are_described_without_a_verdict(what: str, said: str) -> None:
+    one = compare_run()
+    run = one.run
+    if what == "machine":
+        run = replace(run, machine=replace(run.machine, cpu="another"))
+    elif what == "version":
+        run = replace(run, version="9.9.9")
+    else:
+        run = replace(run, plan=replace(run.plan, command=[*run.plan.command, "--more"]))
+    found = difference(Evidence(one), Evidence(replace(scaled(one, 2.0), run=run)))
+    assert len(found.reasons) == 1
+    assert said in found.reasons[0]
+    assert found.rows
+    assert all(row.verdict == "none" and row.low is None for row in found.rows)
+
+
+def test_another_place_of_the_program_is_no_obstacle() -> None:
+    one = compare_run()
+    plan = replace(one.run.plan, command=["/elsewhere", *one.run.plan.command[1:]])
+    other = replace(one, run=replace(one.run, plan=plan))
+    assert obstacles(Evidence(one), Evidence(other)) == []
+
+
+def test_a_comparison_and_experiments_have_nothing_in_common() -> None:
+    found = difference(Evidence(compare_run()), Evidence(pool_run()))
+    assert found.rows == []
+    assert any("experiments" in reason for reason in found.reasons)

@@ -1,0 +1,53 @@
+"""What a gate makes of its limits and of the checks of trust."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from heapwise.analysis.gate import gate_result
+from heapwise.evidence import Evidence
+from heapwise.model import Check, GateResult, Trust
+from simulation.run import stored_run
+from simulation.scenario import Campaign
+
+GATE = Campaign(rounds=30, limit=0.03, deviation=0.003)
+
+
+def judged(effect: float, failed: str = "") -> GateResult:
+    stored = stored_run(replace(GATE, effects=(effect,)), np.random.default_rng(1))
+    checks = [Check(failed, "", "fail", "It is wrong.")] if failed else []
+    found = gate_result(Evidence(stored), Trust("good", checks))
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(("effect", "failed", "verdict", "code"), [
+    (0.2, "", "regressed", 1), (0.0, "", "fine", 0),
+    (0.2, "V9", "regressed", 1), (0.0, "V9", "cannot tell", 4),
+    (0.2, "V8", "cannot tell", 4), (0.0, "V8", "cannot tell", 4)])
+def test_checks_that_fail_leave_limits_untold_but_noise_does_not_hide_a_regression(
+    effect: float, failed: str, verdict: str, code: int
+) -> None:
+    found = judged(effect, failed)
+    assert (found.verdict, found.exit_code) == (verdict, code)
+    [row] = found.rows
+    assert (f"{failed} It is wrong" in row.sentence) == (verdict == "cannot tell")
+
+
+def test_a_sentence_says_how_much_with_interval_and_limit() -> None:
+    [row] = judged(0.2).rows
+    assert row.confirmed
+    assert row.low is not None
+    assert row.high is not None
+    assert row.low < 0.2 < row.high
+    assert row.sentence.startswith("Time regressed: subject0 ")
+    for words in ("% slower than baseline (95 % CI", "limit 3 %", "fresh rounds"):
+        assert words in row.sentence
+
+
+def test_a_run_that_is_no_gate_has_none() -> None:
+    stored = stored_run(replace(GATE, limit=None), np.random.default_rng(1))
+    assert gate_result(Evidence(stored), Trust("good", [])) is None

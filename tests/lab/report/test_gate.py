@@ -1,0 +1,82 @@
+"""The forms in which a gate says what it found."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as Xml
+from dataclasses import replace
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from heapwise.analysis.gate import exit_code, identical_result
+from heapwise.model import GateResult, GateRow
+from heapwise.report.gate import FORMS, suffix_of, text
+
+SCHEMA = Path(__file__).resolve().parents[2] / "data" / "sarif" / "sarif-schema-2.1.0.json"
+
+TIME = GateRow("time", "s", 0.03, False, "regressed", "Time regressed: 9 % | <b>.", 1.0, 1.09,
+               0.09, 0.08, 0.1, 0.01, 6, confirmed=True)
+COUNT = GateRow("allocations", "count", 0.0, True, "fine", "Allocations are fine.", 5.0, 5.0, 0.0)
+MEMORY = GateRow("peak_memory", "bytes", 0.05, False, "cannot tell", "Cannot \x1b be told.",
+                 1e6, 1e6, 0.0, -0.1, 0.1, 0.2, 6, too_noisy=True)
+
+GATE = GateResult("base", "new", "regressed", 1, [TIME, COUNT, MEMORY], "7f3a", program="app|1")
+SAME = identical_result("base", "new", {"time": 0.03}, "they are one file", "app")
+
+
+@pytest.mark.parametrize("gate", [GATE, SAME])
+def test_sarif_satisfies_the_schema_of_oasis(gate: GateResult) -> None:
+    document = json.loads(text(gate, ".sarif"))
+    validator = jsonschema.Draft7Validator(json.loads(SCHEMA.read_text(encoding="utf-8")))
+    assert [error.message for error in validator.iter_errors(document)] == []
+
+
+def test_sarif_has_a_failure_for_each_regression_alone() -> None:
+    results = json.loads(text(GATE, ".sarif"))["runs"][0]["results"]
+    assert [(r["ruleId"], r["kind"], r["level"]) for r in results] == [
+        ("limit/time", "fail", "error"), ("limit/allocations", "pass", "none"),
+        ("limit/peak_memory", "review", "none")]
+
+
+def test_junit_counts_failures_and_skips() -> None:
+    suite = Xml.fromstring(text(GATE, ".xml"))[0]
+    assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("3", "1", "1")
+    failed = suite.find("testcase[@name='time']/failure")
+    assert failed is not None
+    assert failed.get("message") == TIME.sentence
+    skipped = suite.find("testcase[@name='peak_memory']/skipped")
+    assert skipped is not None
+    assert skipped.get("message") == "Cannot ? be told."
+
+
+def test_markdown_keeps_what_names_hold_in_their_cell() -> None:
+    lines = text(GATE, ".md").splitlines()
+    row = next(line for line in lines if line.startswith("| time"))
+    assert row == "| time | 3 % | 1.00 s | 1.09 s | +8.0 to +10.0 % | ±1.0 % | regressed |"
+    assert "- Time regressed: 9 % \\| &lt;b>." in lines
+    assert "they are one file" in text(SAME, ".md")
+
+
+def test_bencher_has_the_value_of_the_new_build_with_its_interval() -> None:
+    found = json.loads(text(GATE, ".bmf.json"))["app|1"]
+    assert found["latency"]["value"] == pytest.approx(1.09e9)
+    assert found["latency"]["lower_value"] == pytest.approx(1.08e9)
+    assert found["allocations"] == {"value": 5.0}
+    assert json.loads(text(SAME, ".bmf.json")) == {}
+
+
+def test_names_choose_the_form() -> None:
+    assert [suffix_of(name) for name in ("a.xml", "b.sarif", "c.md", "d.bmf.json", "e.json")] == [
+        ".xml", ".sarif", ".md", ".bmf.json", ""]
+    assert all(text(GATE, suffix).endswith("\n") for suffix in FORMS)
+
+
+def test_exit_codes() -> None:
+    untold = replace(MEMORY, too_noisy=False)
+    assert exit_code([TIME, MEMORY], strict=True) == 1
+    assert exit_code([COUNT, MEMORY], strict=False) == 4
+    assert exit_code([COUNT, untold], strict=False) == 0
+    assert exit_code([COUNT, untold], strict=True) == 4
+    assert exit_code([COUNT], strict=True) == 0
