@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from heapwise.evidence.kept import measured
-from heapwise.model import Process, ProcessFacts
+from heapwise.model import Process, ProcessFacts, Setup
 from heapwise.store import StoredRun
 
 PAIR_COST_S = 20e-9
@@ -44,10 +44,13 @@ class Demand:
         return self.share is not None and self.share < SHARE_NEEDED
 
 
-def counted_processes(stored: StoredRun) -> dict[str, Process]:
-    """Subject -> its counting process, if that ended well and left its counts."""
-    return {p.subject: p for p in stored.processes
-            if p.facts.counting and p.status == "ok" and p.facts.calls is not None}
+def counted_processes(stored: StoredRun, setup: Setup | None = None) -> dict[str, Process]:
+    """Subject -> its counting process in a setup, if that ended well and left its counts. None: in
+    the first setup that has one."""
+    found = [p for p in stored.processes
+             if p.facts.counting and p.status == "ok" and p.facts.calls is not None]
+    wanted = setup or next((p.setup for p in found), None)
+    return {p.subject: p for p in found if p.setup == wanted}
 
 
 def counted_facts(stored: StoredRun, labels: Sequence[str]) -> ProcessFacts | None:
@@ -90,9 +93,13 @@ class Counts:
         return {name: n for name, n in self.of.items() if abs(n - base) > allowed}
 
 
-def counts_of(stored: StoredRun, baseline: str, control: str) -> Counts:
-    found = {name: p.facts.calls.requests for name, p in counted_processes(stored).items()
-             if p.facts.calls is not None}
+def counts_of(stored: StoredRun, baseline: str, control: str,
+              setup: Setup | None = None) -> Counts:
+    """Of the subjects that run the build of ``baseline``: others may do other work."""
+    plan = stored.run.plan
+    build = plan.build_of(baseline).name
+    found = {name: p.facts.calls.requests for name, p in counted_processes(stored, setup).items()
+             if p.facts.calls is not None and plan.build_of(name).name == build}
     base, again = found.get(baseline), found.get(control)
     spread = abs(again / base - 1) if base and again is not None else 0.0
     return Counts(baseline, {n: c for n, c in found.items() if n != control}, spread)

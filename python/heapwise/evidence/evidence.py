@@ -238,16 +238,49 @@ class Evidence:
 
     @cached_property
     def hardly_allocates(self) -> bool:
-        """Then no allocator is called faster than another, however clear their times are."""
-        return self.demand is not None and self.demand.is_too_small
+        """Then no allocator is called faster than another, however clear their times are. Several
+        builds can differ in everything."""
+        return (self.demand is not None and self.demand.is_too_small
+                and not self.compares_builds)
 
     @cached_property
     def counts(self) -> Counts | None:
-        """Calls of malloc under each allocator of a comparison; None if there is none."""
+        """Calls of malloc under each allocator, of the baseline's build in its first setup; None if
+        the run is no comparison."""
+        return next(iter(self.all_counts), None)
+
+    @cached_property
+    def all_counts(self) -> list[Counts]:
+        """The same of each build in each setup, the baseline's build first."""
         if self.stored.run.plan.kind != "compare" or not self.baselines:
-            return None
-        [baseline] = self.baselines.values()
-        return counts_of(self.stored, baseline, next(iter(self.controls.values()), ""))
+            return []
+        setups: list[Setup | None] = [*dict.fromkeys(
+            p.setup for p in self.stored.processes if p.facts.counting)] or [None]
+        control = next(iter(self.controls.values()), "")
+        return [counts_of(self.stored, base, control if base in self.labels else "", setup)
+                for setup in setups for base in self.references.values()]
+
+    @cached_property
+    def references(self) -> dict[str, str]:
+        """Build of a comparison -> the subject that shows what all of that build have to do. The
+        baseline's is first."""
+        if self.stored.run.plan.kind != "compare":
+            return {}
+        found = dict(self.stored.run.plan.examples)
+        for baseline in self.baselines.values():
+            build = self.build_of(baseline)
+            found = {build: baseline} | {b: s for b, s in found.items() if b != build}
+        return found
+
+    def build_of(self, subject: str) -> str:
+        """The name of the program that it runs; "" where there is only one."""
+        known = self.subjects.get(subject)
+        return known.build if known else ""
+
+    @cached_property
+    def compares_builds(self) -> bool:
+        """Whether programs are compared, and not allocators alone."""
+        return len({subject.build for subject in self.subjects.values()}) > 1
 
     @cached_property
     def subjects(self) -> dict[str, Subject]:

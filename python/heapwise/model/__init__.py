@@ -4,6 +4,7 @@
 what an analysis makes of it. ``facts``, ``machine`` and ``options`` are parts of what is stored.
 """
 
+from heapwise.model.build import ROUND, Build, filled, telling_names
 from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
 from heapwise.model.declared import (
     EXPERIMENT_ID,
@@ -78,7 +79,8 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID", "PROGRAM", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Calls", "Cell",
+    "EXPERIMENT_ID", "PROGRAM", "ROUND", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Build",
+    "Calls", "Cell",
     "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter", "Detectable", "End",
     "EnvironmentMarks", "Expectation", "Expected", "Experiment", "FileState", "Finding",
     "Formula", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
@@ -88,5 +90,6 @@ __all__ = [
     "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
     "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
     "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
-    "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
+    "filled", "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
+    "telling_names",
 ]

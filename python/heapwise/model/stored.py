@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from heapwise.model.build import Build
 from heapwise.model.cell import Setting, Settings, Setup
 from heapwise.model.declared import Experiment
 from heapwise.model.facts import Count, Identity, Number, ProcessFacts, SampleFacts
@@ -91,6 +92,9 @@ class Subject:
     control: bool = False
     """True for the second label of the baseline (the A/A pair), which is never ranked."""
 
+    build: str = ""
+    """The name of a build of the plan: the program that its processes run."""
+
     @property
     def parts(self) -> SubjectName:
         """Of its name, which ends like that of a control in controls alone."""
@@ -118,6 +122,28 @@ class Plan:
     environment: dict[str, str] = field(default_factory=dict)
     working_directory: str = ""
     options: PlanOptions = field(default_factory=PlanOptions)
+    builds: list[Build] = field(default_factory=list)
+    """Of a comparison, the baseline's first; ``command`` is the command of that one. Empty in runs
+    of versions that knew one program only."""
+
+    def build_of(self, subject: str) -> Build:
+        """The program that the processes of a subject run."""
+        name = next((s.build for s in self.subjects if s.name == subject), "")
+        return self.build_named(name)
+
+    def build_named(self, name: str) -> Build:
+        """In a run of an earlier version each name is that of its one program."""
+        return next((build for build in self.builds if build.name == name),
+                    Build(name, self.command, self.options.as_typed))
+
+    @property
+    def examples(self) -> dict[str, str]:
+        """Build -> the subject whose first process shows what all of that build have to do: the
+        first one in the plan."""
+        found: dict[str, str] = {}
+        for subject in self.subjects:
+            found.setdefault(subject.build, subject.name)
+        return found
 
 
 @dataclass(frozen=True)

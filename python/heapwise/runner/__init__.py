@@ -1,5 +1,6 @@
 """Preflight, plan, interleave, launch, time out, stop and resume: from a wish to stored samples."""
 
+from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
@@ -12,8 +13,8 @@ from heapwise.runner.steps import Step, cells, control_of, subjects_of
 from heapwise.runner.whole_program import LONGEST_S
 
 __all__ = [
-    "LONGEST_S", "Campaign", "CompareRequest", "Prepared", "Progress", "RunRequest", "Step",
-    "Watcher", "cells", "control_of", "experiment_of", "preflight", "prepare_compare",
+    "LONGEST_S", "Campaign", "CompareRequest", "Examined", "Prepared", "Progress", "RunRequest",
+    "Step", "Watcher", "cells", "control_of", "experiment_of", "preflight", "prepare_compare",
     "prepare_reproduction", "prepare_run", "resolve", "resume", "row_trouble",
     "start", "subjects_of",
 ]

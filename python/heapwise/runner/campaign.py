@@ -228,15 +228,17 @@ class Campaign:
         fresh = [row for row in rows if self._is_dropped(row) and self._failures[row] == TRIES]
         if fresh:
             cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
-            whole = len(rows) > 1 and (fresh[0] == rows[0] or self._is_dropped(rows[0]))
+            whole = not cell or (len(rows) > 1 and (
+                fresh[0] == rows[0] or self._is_dropped(rows[0])))
             self.watcher.dropped(
                 process.subject if whole else f"{process.subject} with {cell}", process.reason)
 
     def _counted_against(self, row: Row) -> tuple[Failing, ...]:
         """What a failure counts against: the experiment as a whole, and these settings of it. Each
-        program is a cell that stands for itself."""
+        cell of a program stands for itself."""
         (experiment, _), subject = row
-        of_programs = any(e.id == experiment and e.programs for e in self.run.experiments)
+        of_programs = self.run.plan.kind == "compare" or any(
+            e.id == experiment and e.programs for e in self.run.experiments)
         return (row,) if of_programs else ((experiment, subject), row)
 
     def _next_number(self) -> int:
@@ -262,7 +264,7 @@ class Campaign:
         return could_end and bool(self._lost_rows())
 
     def _half_width(self) -> float | None:
-        """Only ``compare`` stops early; it has one experiment with one cell."""
+        """Only ``compare`` stops early; it has one experiment."""
         return widest_half_width(self._evidence()) if self.run.plan.kind == "compare" else None
 
     @property

@@ -5,14 +5,25 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from heapwise.catalog import SYSTEM, choose_peers, examined, find_peers
 from heapwise.errors import Problem
-from heapwise.model import Check, Experiment, Peer, Plan, PlanOptions, Subject
+from heapwise.model import (
+    Build,
+    Check,
+    Experiment,
+    Peer,
+    Plan,
+    PlanOptions,
+    Setting,
+    Subject,
+    name_with_peer,
+)
+from heapwise.runner.builds import Examined, examine_builds
 from heapwise.runner.environment import cleaned, to_store
-from heapwise.runner.preflight import Preflight, preflight
+from heapwise.runner.preflight import Preflight
 from heapwise.runner.program import EXPERIMENT_ID, experiment_of
 from heapwise.runner.steps import control_of
 from heapwise.stats.holm import rounds_needed
@@ -22,12 +33,23 @@ PRECISION = 0.01
 OWN = "own"
 """The name of the row of a program that, by --force, is measured with its own allocator."""
 
+ALL = "all"
+"""In the place of the allocators' names: every one that is installed."""
+
 
 @dataclass(frozen=True)
 class CompareRequest:
-    """The options of ``compare``, checked one by one but not yet against the machine."""
+    """The options of ``compare``, checked one by one but not yet against the machine.
 
-    command: Sequence[str]
+    Either ``command`` or ``builds``. One program is measured under every allocator, or under
+    ``allocators``. Several builds are measured with the malloc that each has, and under
+    ``allocators`` if some are named; the first one is the baseline. ``parameters``: the values of
+    the placeholders in their commands.
+    """
+
+    command: Sequence[str] = ()
+    builds: Sequence[Build] = ()
+    parameters: Mapping[str, Sequence[Setting]] = field(default_factory=dict)
     allocators: Sequence[str] = ()
     adhoc: Sequence[str] = ()
     baseline: str = ""
@@ -61,26 +83,80 @@ class Prepared:
     checks: list[Check] = field(default_factory=list)
     """What was found out of the programs before anything is run."""
 
+    examined: list[Examined] = field(default_factory=list)
+    """The builds of a comparison."""
+
 
 def prepare_compare(request: CompareRequest, environment: Mapping[str, str]) -> Prepared:
-    """Problems: E010, E02x of the program; E002, E003, E053 of the allocators."""
-    found = preflight(request.command[0], force=request.force)
-    names = list(dict.fromkeys([*request.allocators, *([request.baseline] * bool(
-        request.allocators and request.baseline))]))
-    present, missing = choose_peers(names, request.adhoc)
-    kept = [peer for peer in present if not peer.debug_build or peer.name in names
-            or _given_by_path(peer)]
-    subjects = _subjects(kept, request, found.own_allocator)
+    """Problems: E010, E02x of the programs; E003 of the builds and their parameters; E002, E003,
+    E053 of the allocators."""
+    builds = request.builds or [Build("", list(request.command))]
+    several = len(builds) > 1
+    replaces = not several or bool(request.allocators or request.adhoc)
+    found = examine_builds(builds, request.parameters, replaces_malloc=replaces,
+                           force=request.force)
+    present, missing = _peers(request, several) if replaces else ([], [])
+    kept = [peer for peer in present if not peer.debug_build or peer.name in request.allocators
+            or peer.name == request.baseline or _given_by_path(peer)]
+    subjects = (_builds_subjects(kept, request, found) if several
+                else _subjects(kept, request, found[0].found.own_allocator))
     left, removed = cleaned(environment, [*find_peers(), *kept], keep=request.keep_environment)
     plan = _plan(request, found, subjects, to_store(left, [*find_peers(), *kept]), removed)
     return Prepared(
-        plan, [experiment_of(plan.command, subjects)], left, removed, missing,
-        [peer for peer in present if peer not in kept], found, found.checks,
+        plan, [experiment_of(plan.command, subjects, request.parameters)], left, removed, missing,
+        [peer for peer in present if peer not in kept], found[0].found,
+        [check for one in found for check in one.found.checks], found,
     )
+
+
+def _peers(request: CompareRequest, several: bool) -> tuple[list[Peer], list[Peer]]:
+    """(present, missing). The baseline of one program is an allocator."""
+    names = [name for name in request.allocators if name != ALL]
+    if ALL in request.allocators:
+        return choose_peers([], request.adhoc)
+    if several and not names:
+        present, _ = choose_peers([SYSTEM], request.adhoc)
+        return present, []
+    if names and request.baseline and not several:
+        names.append(request.baseline)
+    return choose_peers(list(dict.fromkeys(names)), request.adhoc)
 
 
 def _given_by_path(peer: Peer) -> bool:
     return peer.notes == "given by path"
+
+
+def _builds_subjects(peers: list[Peer], request: CompareRequest,
+                     builds: list[Examined]) -> list[Subject]:
+    """Each build with the malloc that it has, then under each allocator: ``old``, ``old@jemalloc``.
+    With allocators, the C library's is one of them: ``old@glibc``."""
+    found = [subject for one in builds for subject in _build_subjects(peers, one)]
+    wanted = request.baseline or found[0].name
+    first = next((s for s in found if wanted in (s.name, s.build)), None)
+    if first is None:
+        raise Problem("E002", f"--baseline {wanted}: there is no such row",
+                      do=f"name one of: {', '.join(s.name for s in found)}")
+    first = replace(first, baseline=True)
+    others = [subject for subject in found if subject.name != first.name]
+    return [first, control_of(first), *others]
+
+
+def _build_subjects(peers: list[Peer], one: Examined) -> list[Subject]:
+    build, found = one.build, []
+    if not peers or one.found.own_allocator:
+        found.append(Subject(build.name, f"{build.name}, with the malloc that it has",
+                             build=build.name))
+    else:
+        peers = sorted(_with_system(peers), key=lambda peer: peer.name != SYSTEM)
+    return found + [
+        Subject(name_with_peer(build.name, peer.name), f"{build.name}, {_title(peer)}",
+                examined(peer), build=build.name)
+        for peer in peers if not (found and peer.name == SYSTEM)]
+
+
+def _with_system(peers: list[Peer]) -> list[Peer]:
+    named = any(peer.name == SYSTEM for peer in peers)
+    return peers if named else [*peers, *_baseline_peer(SYSTEM)]
 
 
 def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Subject]:
@@ -121,13 +197,15 @@ def _title(peer: Peer) -> str:
 
 
 def _plan(
-    request: CompareRequest, found: Preflight, subjects: list[Subject],
+    request: CompareRequest, found: list[Examined], subjects: list[Subject],
     environment: dict[str, str], removed: list[str],
 ) -> Plan:
     fixed = request.runs is not None
+    first = next(one.build for one in found if one.build.name == subjects[0].build)
     return Plan(
-        kind="compare", command=[str(found.program), *request.command[1:]],
-        experiments=[EXPERIMENT_ID], parameters={}, subjects=subjects,
+        kind="compare", command=first.command, experiments=[EXPERIMENT_ID],
+        parameters={name: list(values) for name, values in request.parameters.items()},
+        subjects=subjects, builds=[one.build for one in found],
         seed=secrets.randbits(32) if request.seed is None else request.seed,
         min_rounds=request.runs if request.runs is not None else least_rounds(subjects),
         max_rounds=request.runs or 0,
@@ -140,7 +218,7 @@ def _plan(
             cpus=_cpus(request.cpus), ignore_output=request.ignore_output,
             keep_environment=request.keep_environment, force=request.force,
             time_given=request.time_s is not None, removed_environment=removed,
-            as_typed=list(request.command), allow_background=request.allow_background,
+            as_typed=first.as_typed, allow_background=request.allow_background,
             output_files=_output_files(request.output_files), check=request.check,
         ),
     )

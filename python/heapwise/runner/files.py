@@ -12,6 +12,7 @@ from pathlib import Path
 from heapwise.errors import Problem
 from heapwise.model import Experiment, FileState, Plan
 from heapwise.runner.script import find_program, interpreter_chain
+from heapwise.runner.steps import cells
 
 WHOLE_BYTES = 256 << 20
 """Of a larger file only size, beginning and end are compared: inputs can be of any size."""
@@ -23,8 +24,9 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
     """What each file is in the plan -> its path."""
     found: dict[str, str] = {}
     if plan.kind == "compare":
-        for place, file in enumerate(interpreter_chain(Path(plan.command[0]))):
-            found[f"interpreter {place}" if place else "program"] = str(file)
+        for what, started in _programs(plan, experiments).items():
+            for place, file in enumerate(interpreter_chain(find_program(started))):
+                found[f"interpreter {place}{what}" if place else f"program{what}"] = str(file)
     if plan.input_path:
         found["input"] = plan.input_path
     for subject in plan.subjects:
@@ -39,6 +41,19 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
         for spec in experiment.subjects:
             if spec.command and (path := shutil.which(spec.command[0])):
                 found[f"program of {spec.name}"] = path
+    return found
+
+
+def _programs(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
+    """What tells it from the others -> each program that a comparison starts. A program's name can
+    depend on the settings of a cell."""
+    found: dict[str, str] = {}
+    for build in plan.builds or [plan.build_named("")]:
+        programs = {build.started(cell)[0] for experiment in experiments
+                    for cell in cells(experiment, plan)} or {build.program}
+        for program in sorted(programs):
+            which = f" of {build.name}" if build.name else ""
+            found[f"{which}: {program}" if len(programs) > 1 else which] = program
     return found
 
 

@@ -57,6 +57,19 @@ def preflight(name: str, *, force: bool = False, replaces: str = "") -> Prefligh
     return Preflight(program, image, f"{via}{problem.what} (forced)", [_forced(problem)], True)
 
 
+def look(name: str) -> Preflight:
+    """Of a program that keeps the malloc it has, so that nothing is an obstacle. Problems: E010,
+    and E026 for a file that the kernel does not start."""
+    program = find_program(name)
+    chain = interpreter_chain(program)
+    if read_elf(chain[-1]) is None:
+        raise Problem("E026", f"{chain[-1]} is not an ELF program and has no interpreter line")
+    via = f"script run by {chain[-1]}, " if len(chain) > 1 else ""
+    own = Check("V2", TITLE, "unavailable",
+                "Does not apply: each program ran with the malloc that it has.")
+    return Preflight(program, chain[-1], f"{via}with the malloc that it has", [own], True)
+
+
 def obstacle(name: str, image: Path, facts: ElfFacts | None) -> Problem | None:
     """The first reason for which preloading cannot work, with the way out."""
     if facts is None:

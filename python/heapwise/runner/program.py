@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,9 +16,14 @@ from heapwise.model import (
     Plan,
     Process,
     Quantity,
+    Setting,
+    Settings,
+    Setup,
     Subject,
     SubjectSpec,
+    filled,
 )
+from heapwise.runner.builds import Parameters, parameters_of
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.counting import with_totals
 from heapwise.runner.judge import Reference, judge
@@ -27,6 +32,7 @@ from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import WholeProgram
 from heapwise.runner.work import Work
+from heapwise.wording.lists import listed
 
 EXPERIMENT_ID = "compare"
 
@@ -48,20 +54,26 @@ QUANTITIES = [
 ]
 
 
-def experiment_of(command: list[str], subjects: list[Subject]) -> Experiment:
+def experiment_of(command: list[str], subjects: list[Subject],
+                  parameters: Parameters | None = None) -> Experiment:
     """``compare`` as an experiment, so that analysis and report need to know only one thing."""
     baseline = next(subject.name for subject in subjects if subject.baseline)
+    builds = list(dict.fromkeys(subject.build for subject in subjects))
+    question, isolates = f"Which allocator suits {Path(command[0]).name}, and what does it buy?", \
+        "the allocator: program, input, environment and machine stay the same"
+    if len(builds) > 1:
+        question = f"Which of {listed(builds, len(builds))} is better, and by how much?"
+        isolates = "the program: input, environment and machine stay the same"
     specs = [
         SubjectSpec(subject.name, "inline", subject.title)
         for subject in subjects if not subject.control
     ]
     return Experiment(
         schema=1, id=EXPERIMENT_ID, family=EXPERIMENT_ID,
-        question=f"Which allocator suits {Path(command[0]).name}, and what does it buy?",
-        isolates="the allocator: program, input, environment and machine stay the same",
+        question=question, isolates=isolates,
         not_shown="other inputs, other loads, and programs that run for days",
-        parameters=[], quantities=QUANTITIES, subjects=specs, baseline=baseline, repeats=1,
-        dropped_repeats=0,
+        parameters=parameters_of(parameters or {}), quantities=QUANTITIES, subjects=specs,
+        baseline=baseline, repeats=1, dropped_repeats=0,
     )
 
 
@@ -71,42 +83,47 @@ class ProgramExecutor:
 
     plan: Plan
     environment: dict[str, str]
-    _counted: set[str] = field(default_factory=set)
+    _counted: set[tuple[Setup, str]] = field(default_factory=set)
+    _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        plan, options = self.plan, self.plan.options
         self._folder = ScratchFolder()
-        work = Work(options.output_files, options.check, self.environment,
-                    plan.working_directory, self._folder.path)
-        self.program = WholeProgram(
-            plan.command, self.environment, plan.seed, self._folder.path, work, plan.input_path,
-            plan.working_directory, options.cpus, plan.timeout_s,
-            reference=Reference(ignore_output=options.ignore_output, any_exit=options.force),
-        )
+        self._labels = {s.name: s for s in self.plan.subjects}
+        self._examples = set(self.plan.examples.values()) | {
+            s.name for s in self.plan.subjects if s.baseline or s.control}
 
     def resume_from(self, processes: list[Process]) -> None:
-        """What the earlier invocation knew of the baseline."""
+        """What the earlier invocation knew of each build."""
         for process in processes:
+            subject = self._labels.get(process.subject)
+            if subject is None:
+                continue
             if process.facts.counting:
-                self._counted.add(process.subject)
-            elif self._is_baseline(process.subject):
-                self.program.resume_from(process, self._peer(process.subject))
+                self._counted.add((process.setup, process.subject))
+            elif subject.name in self._examples:
+                self._program(subject, process.parameters).resume_from(process, subject.peer)
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
         self._record, self._next_number, self._stop = record, next_number, stop
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
-        return self.program.measure(step, number, stop, record)
+        program = self._program(step.subject, step.parameters)
+        return program.measure(step, number, stop, record,
+                               sets_example=step.subject.name in self._examples)
 
     def after(self, process: Process) -> None:
-        """Problems E030 and E031: what ails the baseline ails the comparison."""
+        """Problems E030 and E031: what ails the baseline ails the comparison, and so does a build
+        that never does its work."""
+        subject = self._labels[process.subject]
+        known = self._program(subject, process.parameters).reference.known
         if process.status == "ok":
-            self._count(process)
-        elif not self._is_baseline(process.subject):
+            self._count(process, subject)
+        elif not (subject.baseline or subject.control) and (
+                known or subject.name not in self._examples):
             return
         elif process.status == "output_differs":
             raise Problem(
-                "E031", f"the output of {self.plan.command[0]} is not the same from one run to "
+                "E031", f"the output of {self._started(process)} is not the same from one run to "
                 "the next, without any change of the allocator",
                 why="So it cannot show whether an allocator changes what the program does.",
                 do="make the output repeatable, or --ignore-output if the difference is harmless",
@@ -114,53 +131,69 @@ class ProgramExecutor:
         elif process.status != "wrong_allocator":
             raise Problem("E030", self._last_words(process))
         else:
-            raise Problem("E040", f"{self.plan.command[0]}: {process.reason}")
+            raise Problem("E040", f"{self._started(process)}: {process.reason}")
+
+    def _program(self, subject: Subject, cell: Mapping[str, Setting]) -> WholeProgram:
+        """Of a build at the settings of a cell; made when it is first asked for."""
+        key = subject.build, Settings.of(cell)
+        if key not in self._programs:
+            plan, options = self.plan, self.plan.options
+            work = Work(options.output_files, filled(options.check, cell), self.environment,
+                        plan.working_directory, self._folder.path)
+            self._programs[key] = WholeProgram(
+                plan.build_named(subject.build).started(cell), self.environment, plan.seed,
+                self._folder.path, work, plan.input_path, plan.working_directory, options.cpus,
+                plan.timeout_s,
+                reference=Reference(ignore_output=options.ignore_output, any_exit=options.force),
+            )
+        return self._programs[key]
+
+    def _started(self, process: Process) -> str:
+        """The program of a process, by its name and where it is."""
+        build = self.plan.build_of(process.subject)
+        program = build.started(process.parameters)[0]
+        return f"{build.name} ({program})" if build.name else program
 
     def _last_words(self, process: Process) -> str:
         words = (process.facts.stderr_tail or "").strip()
         said = f"\n{words}\n" if words else " and said nothing on stderr"
-        return f"{self.plan.command[0]} failed under the baseline: {process.reason}{said}"
+        baseline = self._labels[process.subject]
+        how = " under the baseline" if baseline.baseline or baseline.control else ""
+        return f"{self._started(process)} failed{how}: {process.reason}{said}"
 
-    def _is_baseline(self, name: str) -> bool:
-        return any(s.name == name and (s.baseline or s.control) for s in self.plan.subjects)
-
-    def _peer(self, name: str) -> Peer | None:
-        return next((s.peer for s in self.plan.subjects if s.name == name), None)
-
-    def _count(self, measured: Process) -> None:
+    def _count(self, measured: Process, subject: Subject) -> None:
         """One process of each subject that is not timed, in which the calls are counted (V3, V8).
-        Of a long program only the baseline is counted. If it fails, only those checks miss it."""
-        name, program = measured.subject, self.program
+        Of a long program only the first subject is counted. If it fails, only those checks miss it.
+        """
+        key, program = (measured.setup, subject.name), self._program(subject, measured.parameters)
         too_long = program.slowest_baseline_s > COUNTED_S and program.reference.known
-        if (name in self._counted or self._stop.requested
-                or (too_long and not self._is_plain_baseline(name))
+        if (key in self._counted or self._stop.requested
+                or (too_long and subject.name not in self.plan.examples.values())
                 or not (native_folder() / COUNTER).exists()):
             return
-        self._counted.add(name)
-        peer = self._peer(name)
+        self._counted.add(key)
         number = self._next_number()
-        outcome = program.launch(peer, number, self._stop, COUNTER)
+        outcome = program.launch(subject.peer, number, self._stop, COUNTER,
+                                 program.command_of(measured.round))
         if outcome.interrupted:
             return
         status, reason = judge(outcome, None, program.reference)
         facts = structs.replace(
             with_totals(outcome.facts, outcome.counts), plain_wall_s=measured.facts.wall_s,
-            startup_s=self._startup_s(peer, number))
+            startup_s=self._startup_s(program, subject.peer, number))
         self._record(Process(
-            number=number, experiment=EXPERIMENT_ID, subject=name, parameters={}, round=-1,
+            number=number, experiment=EXPERIMENT_ID, subject=subject.name,
+            parameters=measured.parameters, round=-1,
             status="ok" if status == "ok" else "discarded", reason=reason, warm_up=True,
             facts=facts, started_at=now(),
         ))
 
-    def _startup_s(self, peer: Peer | None, number: int) -> float | None:
+    def _startup_s(self, program: WholeProgram, peer: Peer | None, number: int) -> float | None:
         """What starting and ending a process costs under ``peer``, whatever the program does."""
         empty = native_folder() / EMPTY
         if not empty.exists():
             return None
-        outcomes = [self.program.launch(peer, number, self._stop, PROBE, [str(empty)])
+        outcomes = [program.launch(peer, number, self._stop, PROBE, [str(empty)])
                     for _ in range(STARTS) if not self._stop.requested]
         return min((o.facts.wall_s for o in outcomes if o.facts.exit_code == 0 and o.facts.wall_s),
                    default=None)
-
-    def _is_plain_baseline(self, name: str) -> bool:
-        return any(s.name == name and s.baseline for s in self.plan.subjects)

@@ -100,7 +100,8 @@ def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
 
 def _has_odd(plan: Plan) -> bool:
     """Whether something of it that a later invocation needs is not UTF-8, as file names may be."""
-    words = [*plan.command, plan.input_path or "", plan.working_directory,
+    words = [*plan.command, *(word for build in plan.builds for word in build.command),
+             plan.input_path or "", plan.working_directory,
              *plan.environment, *plan.environment.values()]
     return any(0xD800 <= ord(letter) <= 0xDFFF for word in words for letter in word)
 

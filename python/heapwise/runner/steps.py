@@ -88,10 +88,11 @@ def control_of(baseline: Subject) -> Subject:
 def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> list[Step]:
     """Every cell of every experiment; within a cell the subjects are neighbours in random order.
 
-    In the first round of ``compare``, if it is a warm-up, the baseline and its control go first:
-    what is wrong with the program itself is then known before time is spent on the others. A round
-    that counts has no fixed order.
+    In the first round of ``compare``, if it is a warm-up, the baseline, its control and the first
+    subject of each other build go first: what is wrong with the programs themselves is then known
+    before time is spent on the others. A round that counts has no fixed order.
     """
+    examples = set(plan.examples.values())
     chance = random.Random(f"{plan.seed}/round/{round}")
     blocks = [
         [Step(experiment, subject, cell, round, round < plan.warm_up_rounds,
@@ -103,19 +104,22 @@ def steps_of_round(plan: Plan, experiments: list[Experiment], round: int) -> lis
     for block in blocks:
         chance.shuffle(block)
         if round == 0 and plan.kind == "compare" and plan.warm_up_rounds:
-            block.sort(key=lambda step: (not step.subject.baseline, not step.subject.control))
+            block.sort(key=lambda step: (not step.subject.baseline, not step.subject.control,
+                                         step.subject.name not in examples))
     return [step for block in blocks for step in block]
 
 
 def reference_steps(plan: Plan, experiments: list[Experiment]) -> list[Step]:
     """The baseline of each whole program once, before a first round that counts: what it does is
-    what all others have to do, and it may come last in that round."""
+    what all others have to do, and it may come last in that round. Of a comparison, the first
+    subject of each build."""
     if plan.warm_up_rounds:
         return []
+    examples = set(plan.examples.values()) if plan.kind == "compare" else set()
     return [Step(experiment, subject, cell, REFERENCE_ROUND, warm_up=True)
             for experiment in experiments if plan.kind == "compare" or experiment.programs
             for cell in cells(experiment, plan) for subject in subjects_of(experiment, plan)
-            if subject.name == experiment.baseline]
+            if subject.name == experiment.baseline or subject.name in examples]
 
 
 def _repeats(plan: Plan, experiment: Experiment, round: int) -> int | None:

@@ -11,6 +11,7 @@ from msgspec import structs
 from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_part
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
+    ROUND,
     Identity,
     LauncherFacts,
     Peer,
@@ -18,6 +19,7 @@ from heapwise.model import (
     ProcessFacts,
     Quantity,
     Sample,
+    filled,
 )
 from heapwise.runner.campaign import Record, now
 from heapwise.runner.environment import of_child, padding
@@ -71,12 +73,18 @@ class WholeProgram:
             self._learn_exempt(peer, process.identity)
             self._learn(process.facts)
 
-    def measure(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
-        """One process under the allocator of the step, with a sample if it did the same work."""
+    def measure(self, step: Step, number: int, stop: StopSwitch, record: Record, *,
+                sets_example: bool | None = None) -> Process:
+        """One process under the allocator of the step, with a sample if it did the same work.
+
+        sets_example: whether what it does is what all others have to do, while nothing is known;
+        None: if it is of the baseline.
+        """
         started_at = now()
         self.work.begin()
-        outcome = self.launch(step.subject.peer, number, stop, PROBE)
-        sets_example = step.subject.baseline or step.subject.control
+        outcome = self.launch(step.subject.peer, number, stop, PROBE, self.command_of(step.round))
+        if sets_example is None:
+            sets_example = step.subject.baseline or step.subject.control
         if sets_example and not self.reference.known and not outcome.interrupted:
             self._learn_exempt(step.subject.peer, outcome.identity)
         status, reason = judge(outcome, step.subject.peer, self.reference)
@@ -113,6 +121,10 @@ class WholeProgram:
             self.reference.take(facts)
             self.work.expected = facts.output_files or {}
         self.slowest_baseline_s = max(self.slowest_baseline_s, float(facts.wall_s or 0.0))
+
+    def command_of(self, round: int) -> list[str]:
+        """With the number of the round in the place of ``{round}``."""
+        return [filled(word, {ROUND: round}) for word in self.command]
 
     def launch(
         self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str,

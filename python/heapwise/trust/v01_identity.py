@@ -76,10 +76,11 @@ def check(evidence: Evidence) -> Check:
 def _uneven(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
     """Of whole programs: an experiment of ours is one program, and its subjects start what they
     will."""
-    groups: dict[Setup, list[Process]] = {}
+    groups: dict[tuple[Setup, str], list[Process]] = {}
     for process in processes:
         if process.experiment in evidence.whole_programs:
-            groups.setdefault(process.setup, []).append(process)
+            build = evidence.build_of(process.subject)
+            groups.setdefault((process.setup, build), []).append(process)
     return [found for group in groups.values() for found in _uneven_in(evidence, group)]
 
 
@@ -87,8 +88,9 @@ def _uneven_in(evidence: Evidence, processes: list[Process]) -> list[Uneven]:
     if any(p.facts.probe and (p.facts.probe.cut or p.facts.probe.omitted) for p in processes):
         return []  # lines are missing, so their numbers say nothing
     ended = [p for p in processes if p.status == "ok"]
-    base = [p for p in ended if p.subject in evidence.labels]
-    return uneven(base, (p for p in ended if p.subject not in evidence.labels)) if base else []
+    labels = {*evidence.labels, *evidence.references.values()}
+    base = [p for p in ended if p.subject in labels]
+    return uneven(base, (p for p in ended if p.subject not in labels)) if base else []
 
 
 def _own_allocators(processes: list[Process], peers: dict[str, Peer]) -> set[str]:

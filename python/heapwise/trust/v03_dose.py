@@ -23,6 +23,9 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "unavailable",
                      "Does not apply: the experiments do nothing but allocate and free.")
     demand = evidence.demand
+    if evidence.compares_builds:
+        return Check(ID, TITLE, "unavailable",
+                     "Does not apply: programs are compared, which can differ in everything.")
     if demand is None:
         return Check(ID, TITLE, "unavailable",
                      f"The program's calls of malloc were not counted{_why(evidence)}.")

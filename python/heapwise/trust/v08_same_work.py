@@ -73,6 +73,8 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
         return "warn", late
     if unequal := _unequal_counts(evidence):
         return "warn", unequal
+    if unlike := _unlike_builds(evidence, [p for p in processes if p.status == "ok"]):
+        return "warn", unlike
     if not compared:
         why = ("The output was to be ignored" if evidence.stored.run.plan.options.ignore_output
                else "The program printed nothing")
@@ -84,8 +86,8 @@ def _verdict(evidence: Evidence, processes: list[Process], broken: Counter[str],
 
 def _unequal_counts(evidence: Evidence) -> str:
     """Subjects under which the program asks for memory more or less often, with the numbers."""
-    counts = evidence.counts
-    if counts is None or not counts.differing:
+    counts = next((counts for counts in evidence.all_counts if counts.differing), None)
+    if counts is None:
         return ""
     words = listed(f"{name} {n:,}" for name, n in counts.differing.items())
     base = f"{counts.of[counts.baseline]:,} under {counts.baseline}"
@@ -150,16 +152,40 @@ def _different(evidence: Evidence, processes: Iterable[Process]) -> list[str]:
     """
     stored = evidence.stored
     ignored = stored.run.plan.options.ignore_output
-    groups: dict[Setup, list[Process]] = {}
-    for process in processes:
-        if process.facts.output_hash and process.experiment in evidence.whole_programs:
-            groups.setdefault(process.setup, []).append(process)
     found: list[str] = []
-    for (experiment, _), members in groups.items():
-        base = [p for p in members if p.subject == evidence.baselines.get(experiment)] or members
+    for ((experiment, _), build), members in _groups(evidence, processes).items():
+        reference = evidence.references.get(build, evidence.baselines.get(experiment))
+        base = [p for p in members if p.subject == reference] or members
         right = Counter(_outcome(p, ignored) for p in base).most_common(1)[0][0]
         found += [p.subject for p in members if _outcome(p, ignored) != right]
     return sorted(set(found))
+
+
+def _groups(
+    evidence: Evidence, processes: Iterable[Process]
+) -> dict[tuple[Setup, str], list[Process]]:
+    """By setup and build: all processes of a group have to do the same."""
+    groups: dict[tuple[Setup, str], list[Process]] = {}
+    for process in processes:
+        if process.facts.output_hash and process.experiment in evidence.whole_programs:
+            build = evidence.build_of(process.subject)
+            groups.setdefault((process.setup, build), []).append(process)
+    return groups
+
+
+def _unlike_builds(evidence: Evidence, processes: list[Process]) -> str:
+    """Builds that print something else than the baseline's build. They may well be meant to."""
+    ignored = evidence.stored.run.plan.options.ignore_output
+    if not evidence.compares_builds:
+        return ""
+    done: dict[Setup, dict[str, tuple[object, ...]]] = {}
+    for (setup, build), members in _groups(evidence, processes).items():
+        done.setdefault(setup, {})[build] = _outcome(members[0], ignored)
+    first = next(iter(evidence.references))
+    unlike = sorted({build for of_builds in done.values() for build, outcome in of_builds.items()
+                     if outcome != of_builds.get(first, outcome)})
+    return (f"{listed(unlike)}: not the output, exit code or files of {first}, so they may do "
+            "other work. --ignore-output if that is meant.") if unlike else ""
 
 
 def _outcome(process: Process, output_ignored: bool) -> tuple[object, ...]:
