@@ -61,6 +61,7 @@ from heapwise.model.published import (
     Statistic,
     settle,
 )
+from heapwise.model.revision import Revision
 from heapwise.model.self_test import Outcome, Planted, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
@@ -87,7 +88,7 @@ __all__ = [
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
     "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
     "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
-    "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
+    "Reproduction", "Result", "Revision", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "Setting",
     "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
     "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
     "filled", "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
