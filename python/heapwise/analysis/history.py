@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -80,16 +80,16 @@ class Series:
     changes: list[Change] = field(default_factory=list)
 
 
-def series_of(runs: Iterable[RunPoints], metric: str = "", since: str = "",
+def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: str = "",
               least_change: float = LEAST_CHANGE) -> list[Series]:
-    """Every series, smoke runs left out. metric: only quantities of that name. since: only what is
+    """Every series, smoke runs left out. metrics: only these quantities, if any are named. since: only what is
     of that time (ISO 8601) or later."""
     found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
     for run in runs:
         if run.smoke or (since and _instant(_when(run)) < _instant(since)):
             continue
         for point in run.points:
-            if not metric or point.quantity == metric:
+            if not metrics or point.quantity in metrics:
                 found[_key(run, point)].append((run, point))
     return [_series(key, seen, least_change) for key, seen in sorted(
         found.items(), key=lambda item: repr(item[0]))]

@@ -14,8 +14,8 @@ from heapwise.errors import Problem
 if TYPE_CHECKING:
     from heapwise.analysis.history import Series
 
-USUAL = ("wall_time", "peak_memory")
-"""Of comparisons, what is shown if no metric is named; experiments show all that they have."""
+RARE = {"cpu_time", "minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"}
+"""What is shown only if it is named."""
 
 METRICS = {"time": "wall_time", "memory": "peak_memory"}
 """Short names."""
@@ -73,10 +73,9 @@ def history(
     if wanted and runs and wanted not in known:
         raise Problem("E003", f"no run has the metric '{metric}'",
                       do=f"name one of: {', '.join(sorted(known))}")
-    found = series_of(runs, wanted, _time_of(since) if since else "", least / 100)
-    shown = [s for s in found if (wanted or s.key.quantity in USUAL
-                                  or not s.key.subject or not _of_compare(s))
-             and (s.changes or not changed)]
+    found = series_of(runs, {wanted} if wanted else known - RARE,
+                      _time_of(since) if since else "", least / 100)
+    shown = [series for series in found if series.changes or not changed]
     if json:
         console.json(shown)
     if output is not None:
@@ -85,11 +84,6 @@ def history(
     elif not json:
         _print(shown, console, empty=not runs)
     return 0
-
-
-def _of_compare(series: Series) -> bool:
-    return series.key.quantity in {"wall_time", "cpu_time", "peak_memory", "minor_faults",
-                                   "major_faults", "voluntary_switches", "involuntary_switches"}
 
 
 def _time_of(since: str) -> str:

@@ -91,9 +91,10 @@ def without_spikes(values: Numbers) -> Numbers:
     if len(values) < LEAST:
         return values
     noise = float(np.quantile(np.abs(np.diff(values)), 0.75)) / UPPER_QUARTILE
-    last = max(0, len(values) - 2 * NEIGHBOURS - 1)  # the neighbourhood of the last values
-    begins = [min(max(0, place - NEIGHBOURS), last) for place in range(len(values))]
-    medians = np.array([np.median(values[begin:begin + 2 * NEIGHBOURS + 1]) for begin in begins])
+    width = min(2 * NEIGHBOURS + 1, len(values))
+    found = np.median(np.lib.stride_tricks.sliding_window_view(values, width), axis=1)
+    begins = np.clip(np.arange(len(values)) - NEIGHBOURS, 0, len(found) - 1)
+    medians = found[begins]  # the first and the last values share a neighbourhood
     return np.where(np.abs(values - medians) > SPIKE * noise, medians, values)
 
 

@@ -20,7 +20,7 @@ STEP = [2.0, 2.01, 1.99, 2.0, 2.01, 1.99, 2.0, 2.01, 2.2, 2.21, 2.19, 2.2, 2.21]
 
 
 def time_of(store: Path) -> Series:
-    [found] = series_of(read_points(store), "wall_time")
+    [found] = series_of(read_points(store), ["wall_time"])
     return found
 
 
@@ -85,7 +85,7 @@ def test_other_programs_are_other_series(tmp_path: Path) -> None:
 def test_since_leaves_out_what_is_older(tmp_path: Path) -> None:
     fill(tmp_path, STEP)
     runs = read_points(tmp_path)
-    [series] = series_of(runs, "wall_time", "2026-01-05T01:00:00+00:00")
+    [series] = series_of(runs, ["wall_time"], "2026-01-05T01:00:00+00:00")
     assert series.moments[0].commit == commit_of(4)
 
 
