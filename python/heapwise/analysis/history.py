@@ -82,8 +82,8 @@ class Series:
 
 def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: str = "",
               least_change: float = LEAST_CHANGE) -> list[Series]:
-    """Every series, smoke runs left out. metrics: only these quantities, if any are named. since: only what is
-    of that time (ISO 8601) or later."""
+    """Every series, smoke runs left out. metrics: only these quantities, if any are named. since:
+    only what is of that time (ISO 8601) or later."""
     found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
     for run in runs:
         if run.smoke or (since and _instant(_when(run)) < _instant(since)):
