@@ -6,6 +6,7 @@ import json
 import random
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -52,8 +53,9 @@ def test_what_goes_away_is_said(tmp_path: Path) -> None:
 def test_the_order_is_that_of_the_commits_not_of_the_runs(tmp_path: Path) -> None:
     numbers = list(range(len(STEP)))
     random.Random(3).shuffle(numbers)
-    for number in numbers:
-        add(tmp_path, run_of(number), STEP[number])
+    for place, number in enumerate(numbers):
+        run = replace(run_of(number), created=f"2026-12-{place + 1:02}T00:00:00+00:00")
+        add(tmp_path, run, STEP[number])
     assert [moment.commit for moment in time_of(tmp_path).moments] == [
         commit_of(number) for number in range(len(STEP))]
 
