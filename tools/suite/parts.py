@@ -173,5 +173,13 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             timeout_s=3600,
             HEAPWISE_MOST_FAULTS="200",
         ),
+        pytest(
+            "long bisections",
+            results,
+            "tests/e2e/test_bisect.py",
+            timeout_s=3600,
+            processes=1,
+            HEAPWISE_TIER="long",
+        ),
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
     ]

@@ -17,6 +17,7 @@ from heapwise.catalog.experiments import (
     describe,
     find_experiments,
 )
+from heapwise.catalog.git import git, repository_of, revision_of
 from heapwise.catalog.native import (
     COUNTER,
     DRAIN,
@@ -66,7 +67,7 @@ __all__ = [
     "broken_experiments", "build_fingerprint", "choose_experiments", "choose_peers",
     "choose_published", "data_folder", "describe", "examined", "expected_output", "fill",
     "find_experiments", "find_peers", "find_published", "fingerprint", "first_line", "forget",
-    "forget_trees", "installed_peers", "native_folder", "native_part", "read_declarations",
-    "read_elf", "read_record", "read_tree_record", "read_trees", "subject_specs", "system_library",
-    "tree_output", "tuning_prefixes",
+    "forget_trees", "git", "installed_peers", "native_folder", "native_part", "read_declarations",
+    "read_elf", "read_record", "read_tree_record", "read_trees", "repository_of", "revision_of",
+    "subject_specs", "system_library", "tree_output", "tuning_prefixes",
 ]

@@ -63,6 +63,7 @@ from heapwise.model.published import (
     Statistic,
     settle,
 )
+from heapwise.model.revision import Revision
 from heapwise.model.self_test import Outcome, Planted, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
@@ -89,9 +90,9 @@ __all__ = [
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
     "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
     "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
-    "Replay", "Reproduction", "Result", "Row", "Run", "Sample", "SampleFacts", "SelfTest",
-    "Setting", "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status",
-    "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name",
-    "filled", "name_with_peer", "same_setting", "setting_order", "settle", "short_name",
-    "telling_names",
+    "Replay", "Reproduction", "Result", "Revision", "Row", "Run", "Sample", "SampleFacts",
+    "SelfTest", "Setting", "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic",
+    "Status", "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck",
+    "control_name", "filled", "name_with_peer", "same_setting", "setting_order", "settle",
+    "short_name", "telling_names",
 ]

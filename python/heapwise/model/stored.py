@@ -16,6 +16,7 @@ from heapwise.model.declared import Experiment
 from heapwise.model.facts import Count, Identity, Number, ProcessFacts, SampleFacts
 from heapwise.model.machine import MachineFacts
 from heapwise.model.options import PlanOptions
+from heapwise.model.revision import Revision
 from heapwise.model.self_test import SelfTest
 from heapwise.model.subject_name import SubjectName
 
@@ -222,3 +223,7 @@ class Run:
     finished: str = ""
     self_test: SelfTest | None = None
     """The newest one of this machine and build when the run began; without one it is unverified."""
+
+    revision: Revision | None = None
+    """Of the repository that the program, or else the working folder, lies in. None: there is no
+    such repository, or the run is of a version that did not look."""

@@ -1,5 +1,6 @@
 """Preflight, plan, interleave, launch, time out, stop and resume: from a wish to stored samples."""
 
+from heapwise.runner.bisection import Bisection, Interrupted, Outcome
 from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
@@ -12,11 +13,14 @@ from heapwise.runner.reproduction_plan import prepare_reproduction
 from heapwise.runner.rows import row_trouble
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of
+from heapwise.runner.suspects import Suspects
 from heapwise.runner.whole_program import LONGEST_S
+from heapwise.runner.worktrees import Worktrees, cache_folder
 
 __all__ = [
-    "LONGEST_S", "Campaign", "CompareRequest", "Examined", "GateRequest", "Outcome", "Prepared",
-    "Progress", "RunRequest", "Step", "Watcher", "cells", "control_of", "experiment_of",
-    "preflight", "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run",
-    "resolve", "resume", "row_trouble", "start", "subjects_of",
+    "LONGEST_S", "Bisection", "Campaign", "CompareRequest", "Examined", "GateRequest",
+    "Interrupted", "Outcome", "Prepared", "Progress", "RunRequest", "Step", "Suspects", "Watcher",
+    "Worktrees", "cache_folder", "cells", "control_of", "experiment_of", "preflight",
+    "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run", "resolve", "resume",
+    "row_trouble", "start", "subjects_of",
 ]

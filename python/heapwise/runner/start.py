@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import structs
 
 from heapwise import __version__
-from heapwise.catalog import build_fingerprint, find_experiments
+from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run
@@ -47,7 +47,7 @@ def start(
         self_test=read_self_test(store_path, machine_fingerprint(machine), build_fingerprint()),
         experiments=prepared.experiments, state="running",
         preflight=prepared.checks,
-        missing_peers=prepared.missing,
+        missing_peers=prepared.missing, revision=revision_of(_sources(plan)),
     )
     executor = _executor(prepared.plan, prepared.environment, prepared.experiments, watcher)
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
@@ -96,6 +96,13 @@ def _as_they_were(plan: Plan, experiments: list[Experiment]) -> Unchanged:
     files = Unchanged(states, {f"experiment {e.id}": e.binary for e in experiments if e.binary})
     files.demand()
     return files
+
+
+def _sources(plan: Plan) -> list[Path]:
+    """Where the sources of what is measured may be."""
+    program = [Path(plan.command[0]).parent] if plan.command else []
+    return [folder for folder in [*program, Path(plan.working_directory or ".").absolute()]
+            if folder.is_dir()]
 
 
 def _has_odd(plan: Plan) -> bool:

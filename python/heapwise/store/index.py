@@ -1,5 +1,7 @@
 """A copy of what a listing says of each run, so that a listing need not open every run.
 
+It also keeps the medians of each run, of which histories are made (``points``).
+
 The index is never the truth. It is an SQLite database that is read whole and replaced whole, so no
 command waits for another one's lock, and none sees half of a change. An index that is missing,
 damaged, of another version or another user's is ignored.
@@ -12,7 +14,7 @@ import stat
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -24,12 +26,14 @@ if TYPE_CHECKING:
 
 INDEX_FILE = "index.sqlite"
 
-VERSION = 1
+VERSION = 2
 """Raise it when a column is added, or means another thing."""
 
 TABLE = """create table runs (
     name blob primary key, stamp text, id text, created text, kind text, state text, smoke integer,
     command_line text, command text, experiments text)"""
+
+POINTS_TABLE = "create table points (name blob primary key, stamp text, content blob)"
 
 
 class Entry(NamedTuple):
@@ -50,6 +54,17 @@ class Entry(NamedTuple):
     experiments: str
 
 
+class Points(NamedTuple):
+    """The medians of a run, as JSON, with the name of its folder and the stamp of its files."""
+
+    name: bytes
+    stamp: str
+    content: bytes
+
+
+Row = TypeVar("Row", Entry, Points)
+
+
 def stamp(status: os.stat_result) -> str:
     """It changes when the file is replaced or written."""
     return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ino}"
@@ -57,6 +72,15 @@ def stamp(status: os.stat_result) -> str:
 
 def load(store: Path) -> dict[bytes, Entry]:
     """The entries by name. Empty if there is no index, or none that can be used."""
+    return _load(store, "runs", Entry)
+
+
+def load_points(store: Path) -> dict[bytes, Points]:
+    """The same of what is known for histories."""
+    return _load(store, "points", Points)
+
+
+def _load(store: Path, table: str, kind: type[Row]) -> dict[bytes, Row]:
     try:
         import sqlite3
 
@@ -65,8 +89,8 @@ def load(store: Path) -> dict[bytes, Entry]:
             database.deserialize(content)
             if _version(database) != VERSION:
                 return {}
-            rows = database.execute(f"select {', '.join(Entry._fields)} from runs").fetchall()
-        entries = msgspec.convert(rows, list[Entry], strict=False)
+            rows = database.execute(f"select {', '.join(kind._fields)} from {table}").fetchall()
+        entries = [msgspec.convert(row, kind, strict=False) for row in rows]
     except (ImportError, AttributeError, OSError, ValueError, MemoryError):
         return {}  # AttributeError: an SQLite that is built without deserialize()
     except sqlite3.Error:
@@ -74,8 +98,10 @@ def load(store: Path) -> dict[bytes, Entry]:
     return {entry.name: entry for entry in entries}
 
 
-def save(store: Path, entries: Iterable[Entry]) -> None:
-    """Replaces the index. Does nothing if that fails, or if the store is not the user's alone."""
+def save(store: Path, entries: Iterable[Entry] | None = None,
+         points: Iterable[Points] | None = None) -> None:
+    """Replaces what is given of the index. Does nothing if that fails, or if the store is not the
+    user's alone."""
     if not _is_private(store):
         return
     try:
@@ -83,16 +109,20 @@ def save(store: Path, entries: Iterable[Entry]) -> None:
     except ImportError:
         return
     with suppress(OSError, AttributeError, MemoryError, sqlite3.Error):
-        write_atomically(store / INDEX_FILE, _content(entries))
+        write_atomically(store / INDEX_FILE, _content(
+            load(store).values() if entries is None else entries,
+            load_points(store).values() if points is None else points))
 
 
-def _content(entries: Iterable[Entry]) -> bytes:
+def _content(entries: Iterable[Entry], points: Iterable[Points]) -> bytes:
     import sqlite3
 
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(TABLE)
+        database.execute(POINTS_TABLE)
         marks = ", ".join("?" for _ in Entry._fields)
         database.executemany(f"insert into runs values ({marks})", entries)
+        database.executemany("insert into points values (?, ?, ?)", points)
         database.execute(f"pragma user_version = {VERSION}")
         database.commit()
         return database.serialize()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tomllib
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,8 @@ from heapwise.catalog import adhoc_peer, choose_peers, find_peers, read_elf, sys
 from heapwise.catalog.library_version import package_versions, soname_version, upstream
 from heapwise.catalog.peer_file import peer_folder, read_declarations
 from heapwise.errors import Problem
+
+REPOSITORY = Path(__file__).parents[3]
 
 EXPECTED = {"glibc", "heapwise", "jemalloc", "mimalloc", "tcmalloc", "tbbmalloc", "scudo"}
 
@@ -93,16 +97,23 @@ def test_ours_is_looked_for_among_our_own_parts_only(
     assert find_peers()[0].path is None, "a laptop without native parts can list peers"
 
 
-@pytest.mark.parametrize("name", ["libmimalloc-debug.so.2", "libmimalloc-secure.so.2"])
+@pytest.mark.parametrize(("name", "is_debug"), [
+    ("libmimalloc-debug.so.2", True), ("libmimalloc-secure.so.2", False)])
 def test_debug_builds_are_known_by_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_debug: bool
 ) -> None:
     """V18."""
     shutil.copy(system_library(), tmp_path / name)
-    declare(tmp_path / "peers", "m", toml(
-        f'["{name}"]', tmp_path, 'debug_names = ["*debug*", "*secure*"]'))
+    declare(tmp_path / "peers", "m", toml(f'["{name}"]', tmp_path))
     monkeypatch.setenv("HEAPWISE_PEERS", str(tmp_path / "peers"))
-    assert [peer.debug_build for peer in find_peers()] == [True]
+    assert [peer.debug_build for peer in find_peers()] == [is_debug]
+
+
+def test_no_peer_calls_a_hardened_build_a_debug_build() -> None:
+    """mimalloc-secure guards against attacks; it is optimised and has no assertions."""
+    for file in sorted((REPOSITORY / "peers").glob("*/peer.toml")):
+        names = tomllib.loads(file.read_text()).get("debug_names", [])
+        assert not [name for name in names if fnmatch("libmimalloc-secure.so.2", name)], file
 
 
 def test_a_debug_build_given_by_path_is_known(tmp_path: Path) -> None:

@@ -274,6 +274,25 @@ def test_google_benchmark_form(name: str) -> None:
     assert values[0] <= medians[0]["real_time"] <= values[-1]
 
 
+def test_google_benchmark_has_the_time_of_processors_that_was_measured() -> None:
+    """The comparer of Google Benchmark passes over entries without one of these keys."""
+    rows = {(row.subject, row.quantity): row for row in analyse(Evidence(RUNS["compare"])).rows}
+    found = json.loads(written("google-benchmark", RUNS["compare"]))["benchmarks"]
+    for subject in ("glibc", "mimalloc"):
+        mine = [b for b in found if b["run_name"].startswith(f"compare/{subject}/")]
+        assert [b["cpu_time"] / 1e9 for b in mine if b["run_type"] == "iteration"] == (
+            pytest.approx(rows[subject, "cpu_time"].values))
+        median = next(b for b in mine if b.get("aggregate_name") == "median")
+        assert median["cpu_time"] == pytest.approx(1e9 * (rows[subject, "cpu_time"].median or 0))
+        assert median["cpu_time"] != median["real_time"]
+        assert all("label" not in entry for entry in mine)
+
+
+def test_google_benchmark_invents_no_time_of_processors() -> None:
+    found = json.loads(written("google-benchmark", RUNS["pool"]))["benchmarks"]
+    assert {(b["cpu_time"], b["label"]) for b in found} == {(0.0, "cpu_time was not measured")}
+
+
 def test_markdown_has_a_table_per_quantity() -> None:
     text = written("markdown", RUNS["compare"])
     assert text.count("\n## ") == 4

@@ -1,0 +1,156 @@
+"""What each figure was in run after run, and where it changed its level."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from heapwise.model import Setting
+from heapwise.stats.change_points import change_points
+from heapwise.store import Point, RunPoints
+
+LEAST_CHANGE = 0.01
+"""Relative. Smaller changes are no news on any machine that is shared."""
+
+
+@dataclass(frozen=True)
+class Key:
+    """What the values of one series have in common."""
+
+    machine: str
+    command: str
+    subject: str
+    parameters: tuple[tuple[str, Setting], ...]
+    quantity: str
+
+
+@dataclass(frozen=True)
+class Moment:
+    """One run in a series. when: of the commit if it is known, else of the run."""
+
+    run: str
+    when: str
+    value: float
+    commit: str = ""
+    dirty: bool = False
+
+
+@dataclass(frozen=True)
+class Seam:
+    """Between place - 1 and ``place`` something other than the program changed, so the values on
+    both sides are not compared."""
+
+    place: int
+    why: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change of level at ``place``. change, low, high: relative, with an interval of 95 %; None
+    if the level before was 0. after_commit: the last commit before it, ``commit`` the first after;
+    "" if they are not known. gone: the place from which the level is nearer to the old one again,
+    None if it stayed.
+    """
+
+    place: int
+    before: float
+    after: float
+    change: float | None
+    low: float | None
+    high: float | None
+    p_value: float
+    better: bool
+    after_commit: str
+    commit: str
+    gone: int | None = None
+
+
+@dataclass(frozen=True)
+class Series:
+    """Of one figure, in the order of the commits."""
+
+    key: Key
+    unit: str
+    better: str
+    moments: list[Moment]
+    seams: list[Seam] = field(default_factory=list)
+    changes: list[Change] = field(default_factory=list)
+
+
+def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: str = "",
+              least_change: float = LEAST_CHANGE) -> list[Series]:
+    """Every series, smoke runs left out. metrics: only these quantities, if any are named. since:
+    only what is of that time (ISO 8601) or later."""
+    found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
+    for run in runs:
+        if run.smoke or (since and _instant(_when(run)) < _instant(since)):
+            continue
+        for point in run.points:
+            if not metrics or point.quantity in metrics:
+                found[_key(run, point)].append((run, point))
+    return [_series(key, seen, least_change) for key, seen in sorted(
+        found.items(), key=lambda item: repr(item[0]))]
+
+
+def _key(run: RunPoints, point: Point) -> Key:
+    return Key(run.machine, point.command, point.subject, tuple(sorted(point.parameters.items())),
+               point.quantity)
+
+
+def _when(run: RunPoints) -> str:
+    """Changed sources are newer than their commit."""
+    return run.revision.committed if run.revision and not run.revision.dirty else run.created
+
+
+def _instant(text: str) -> float:
+    """0 for what is no time."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) -> Series:
+    seen = sorted(seen, key=lambda pair: (_instant(_when(pair[0])), _instant(pair[0].created)))
+    moments = [
+        Moment(run.run, _when(run), point.value, run.revision.commit if run.revision else "",
+               run.revision.dirty if run.revision else False)
+        for run, point in seen]
+    seams = _seams(seen)
+    first = seen[0][1]
+    changes: list[Change] = []
+    bounds = [0, *(seam.place for seam in seams), len(seen)]
+    for begin, end in itertools.pairwise(bounds):
+        changes += _changes(moments, begin, end, first.better, least_change)
+    return Series(key, first.unit, first.better, moments, seams, changes)
+
+
+def _seams(seen: Sequence[tuple[RunPoints, Point]]) -> list[Seam]:
+    found = []
+    for place, ((run, point), (next_run, next_point)) in enumerate(
+            itertools.pairwise(seen), 1):
+        pairs = [(run.system, next_run.system), (point.toolchain, next_point.toolchain)]
+        if why := [f"{old or 'unknown'} became {new or 'unknown'}" for old, new in pairs
+                   if old != new]:
+            found.append(Seam(place, "; ".join(why)))
+    return found
+
+
+def _changes(moments: Sequence[Moment], begin: int, end: int, better: str,
+             least_change: float) -> list[Change]:
+    values = [moment.value for moment in moments[begin:end]]
+    points = change_points(values, least_change=least_change)
+    found = []
+    for number, point in enumerate(points):
+        back = next((later.index + begin for later in points[number + 1:]
+                     if abs(later.after - point.before) < abs(point.after - point.before) / 2),
+                    None)
+        place = point.index + begin
+        found.append(Change(
+            place, point.before, point.after, point.change, point.low, point.high, point.p_value,
+            (point.after < point.before) == (better == "lower"),
+            moments[place - 1].commit, moments[place].commit, back))
+    return found

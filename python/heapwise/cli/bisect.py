@@ -1,0 +1,173 @@
+"""``heapwise bisect``: which commit made a program slower, or take more memory."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from heapwise.cli.frame.console import Console, error_line
+from heapwise.cli.frame.options import DebugOption, DryRunOption, JsonOption, QuietOption
+from heapwise.errors import Exit, Problem
+from heapwise.wording.durations import parse_duration
+
+if TYPE_CHECKING:
+    from heapwise.runner import Bisection, Outcome, Worktrees
+
+METRICS = {"time": "wall_time", "memory": "peak_memory"}
+"""Short names."""
+
+
+def register(app: typer.Typer) -> None:
+    app.command("bisect", short_help="Find the commit that changed a program's speed or memory.",
+                context_settings={"allow_interspersed_args": False})(bisect)
+
+
+def bisect(
+    good: Annotated[str, typer.Option(metavar="REV", help="A commit before the change.")],
+    build_command: Annotated[
+        str, typer.Option("--build-command", metavar="COMMAND",
+                          help="Builds the program; a shell runs it where you are in the tree.")
+    ],
+    program: Annotated[
+        list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
+    ] = None,
+    bad: Annotated[str, typer.Option(metavar="REV", help="A commit after the change.")] = "HEAD",
+    metric: Annotated[
+        str, typer.Option(metavar="NAME", help="time, cpu_time, peak_memory, minor_faults.")
+    ] = "time",
+    time: Annotated[
+        str, typer.Option(metavar="DURATION", help="Measure each stage no longer than this.")
+    ] = "3m",
+    input: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
+    ] = None,
+    timeout: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Forget what earlier stages of this search found.")
+    ] = False,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the built trees when the commit is found.")
+    ] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    dry_run: DryRunOption = False,
+    debug: DebugOption = False,
+) -> int:
+    """Find the commit of a range that changed a metric of a program.
+
+    \b
+    heapwise bisect --good v1.2 --build-command make -- ./server --bench
+    heapwise bisect --good HEAD~30 --metric memory --build-command 'make app' -- out/app --batch
+    heapwise bisect --good v1.2 --build-command make --dry-run -- ./server
+
+    Commits are built in git worktrees in the cache, and measured side by side with both ends. Your
+    own tree is left alone. The same command goes on where an earlier one was stopped.
+    """
+    from heapwise.cli.frame import progress
+    from heapwise.runner import Bisection, CompareRequest, Interrupted, Suspects
+
+    if not program:
+        raise Problem("E003", "no program was given",
+                      do="heapwise bisect --good REV --build-command make -- ./PROGRAM [ARGS]...")
+    quantity = _quantity(metric)
+    console = Console(quiet, json)
+    trees = _worktrees(good, bad, build_command, quantity, program)
+    commits = trees.commits(good, bad)
+    if fresh:
+        (trees.folder / "bisect.json").unlink(missing_ok=True)
+    request = CompareRequest(
+        input_path=input, ignore_output=True, allow_background=True,
+        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0)
+    search = Bisection(
+        trees, Suspects(commits), program, quantity, trees.folder, parse_duration(time, "--time"),
+        partial(progress.choose, quiet), console.say, request)
+    console.say(f"Range    {len(commits) - 1} commits, {trees.title(commits[0])}")
+    console.say(f"         to {trees.title(commits[-1])}")
+    if dry_run:
+        console.say(f"Plan     about {search.suspects.stages_left} stages of at most {time}")
+        if json:
+            console.json({"commits": commits, "stages": search.suspects.stages_left})
+        return 0
+    try:
+        outcome = search.go()
+    except Interrupted:
+        known = len(search.suspects.states)
+        error_line(f"stopped by you. What is known of {known} commits is kept. The same command "
+                   "goes on.")
+        return int(Exit.INTERRUPTED)
+    return _show(outcome, search, console, metric, keep=keep)
+
+
+def _quantity(metric: str) -> str:
+    from heapwise.runner.program import QUANTITIES
+
+    known = [quantity.name for quantity in QUANTITIES]
+    name = METRICS.get(metric, metric)
+    if name not in known:
+        raise Problem("E003", f"--metric {metric}: there is no such metric",
+                      do=f"name one of: {', '.join(['time', 'memory', *known])}")
+    return name
+
+
+def _worktrees(good: str, bad: str, build: str, quantity: str, program: list[str]) -> Worktrees:
+    from heapwise.catalog import repository_of
+    from heapwise.runner import Worktrees, cache_folder
+
+    top = repository_of(Path.cwd())
+    if top is None:
+        raise Problem("E003", f"{Path.cwd()} is in no git repository of yours",
+                      do="cd to the repository of the program")
+    folder = cache_folder(str(top), str(Path.cwd()), build, quantity, *program)
+    return Worktrees(top, Path.cwd().resolve().relative_to(top.resolve()), folder, build,
+                     program[0])
+
+
+def _show(outcome: Outcome, search: Bisection, console: Console, metric: str, *,
+          keep: bool) -> int:
+    trees, suspects = search.trees, search.suspects
+    words = _ratio_words(outcome)
+    if outcome.culprit:
+        console.result(f"Found    {trees.title(outcome.culprit)}")
+        console.result(f"         {metric}: {words}, against its parent")
+    else:
+        console.result(f"Cannot tell which of {len(outcome.between) - 1} commits it is: "
+                       f"{outcome.why}{f' ({words})' if words else ''}.")
+        for commit in outcome.between[1:]:
+            console.result(f"         {trees.title(commit)}")
+        console.result("         --time 10m measures each stage longer.")
+    if suspects.went_back:
+        console.result("         The metric changed more than once. This is the last change "
+                       "to the level of the bad end.")
+    if console.as_json:
+        console.json(_document(outcome, search, metric))
+    if not keep and outcome.culprit:
+        for commit in suspects.commits:
+            if (trees.folder / commit).exists():
+                trees.forget(commit)
+    return int(Exit.DONE if outcome.culprit else Exit.NOT_TRUSTWORTHY)
+
+
+def _ratio_words(outcome: Outcome) -> str:
+    from heapwise.wording.numbers import percent
+    from heapwise.wording.ratios import percent_ends
+
+    ratio = outcome.ratio
+    if ratio is None or ratio.low is None or ratio.high is None:
+        return ""
+    word = "more" if ratio.ratio > 1 else "less"
+    return (f"{percent(abs(ratio.ratio - 1))} {word} "
+            f"(95 % CI {percent_ends(ratio.low, ratio.high)})")
+
+
+def _document(outcome: Outcome, search: Bisection, metric: str) -> dict[str, Any]:
+    ratio = outcome.ratio
+    return {
+        "found": outcome.culprit or None, "metric": metric, "why": outcome.why,
+        "between": outcome.between, "states": search.suspects.states,
+        "ratio": ratio and {"ratio": ratio.ratio, "low": ratio.low, "high": ratio.high},
+    }

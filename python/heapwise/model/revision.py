@@ -1,0 +1,14 @@
+"""Which state of the user's sources a run measured."""
+
+from __future__ import annotations
+
+import msgspec
+
+
+class Revision(msgspec.Struct, frozen=True):
+    """commit: the full hash. committed: ISO 8601, with the offset of the committer. dirty: tracked
+    files differed from the commit, so that the hash does not say what was built."""
+
+    commit: str
+    committed: str
+    dirty: bool = False

@@ -1,0 +1,53 @@
+"""The page of a history: every series as a figure that can be zoomed, with its changes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from statistics import mean
+
+from markupsafe import Markup
+
+from heapwise import __version__
+from heapwise.analysis.history import Moment, Series
+from heapwise.analysis.history_lines import SHORT, change_line, name_of, scale_of, seam_line
+from heapwise.figures.history import Level, draw
+from heapwise.figures.svg import PALETTE
+from heapwise.report.page import NAMESPACE, environment
+from heapwise.wording.numbers import Scale
+
+
+def history_page(shown: list[Series]) -> str:
+    """One file that asks nothing of the network."""
+    templates = environment()
+    assert templates.loader is not None
+    style, script = (Markup(templates.loader.get_source(templates, name)[0])
+                     for name in ("style.css", "history.js"))
+    return templates.get_template("history.html").render(
+        blocks=[_block(series) for series in shown], style=style, script=script, palette=PALETTE,
+        version=__version__)
+
+
+def _block(series: Series) -> dict[str, object]:
+    scale = scale_of(series)
+    figure = draw([m.value for m in series.moments],
+                  [_hint(moment, scale) for moment in series.moments], _levels(series),
+                  [seam.place for seam in series.seams], name_of(series), scale.text)
+    return {
+        "command": series.key.command, "machine": series.key.machine, "name": name_of(series),
+        "figure": Markup(figure.replace(NAMESPACE, "")),
+        "changes": [(change.better, change_line(series, change)) for change in series.changes],
+        "seams": [seam_line(series, seam) for seam in series.seams],
+    }
+
+
+def _hint(moment: Moment, scale: Scale) -> str:
+    commit = f", commit {moment.commit[:SHORT]}" if moment.commit else ""
+    return f"{scale.text(moment.value)}: run {moment.run}{commit}, {moment.when[:16]}"
+
+
+def _levels(series: Series) -> list[Level]:
+    changes = {change.place: change for change in series.changes}
+    bounds = sorted({0, len(series.moments), *changes, *(seam.place for seam in series.seams)})
+    return [Level(begin, end, mean(m.value for m in series.moments[begin:end]),
+                  begin in changes and not changes[begin].better)
+            for begin, end in pairwise(bounds)]

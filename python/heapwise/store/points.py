@@ -1,0 +1,141 @@
+"""The medians of each run of a store, from which histories are made. The index keeps them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+import msgspec
+
+from heapwise.errors import Problem
+from heapwise.model import Plan, Process, Revision, Run, Setting, Settings, Setup
+from heapwise.store import index
+from heapwise.store.listing import Listing, list_runs
+from heapwise.store.location import RUN_FILE, SAMPLES_FILE
+from heapwise.store.reader import read_run
+from heapwise.store.stored_run import StoredRun
+
+
+class Point(msgspec.Struct, frozen=True):
+    """The median of what one subject was measured to take, in a cell of a run.
+
+    command: of the program, or the experiment's id. toolchain: the allocator's version and build
+    id, or the compiler of the experiment.
+    """
+
+    command: str
+    subject: str
+    parameters: dict[str, Setting]
+    quantity: str
+    unit: str
+    better: str
+    value: float
+    n: int
+    toolchain: str = ""
+
+
+class RunPoints(msgspec.Struct, frozen=True):
+    """machine: what stays if its system is updated. system: kernel and C library."""
+
+    run: str
+    created: str
+    smoke: bool
+    machine: str
+    system: str
+    revision: Revision | None
+    points: list[Point]
+
+
+def read_points(store: Path) -> list[RunPoints]:
+    """Of all complete runs that can be read, oldest first. Those that the index does not have are
+    read and added."""
+    known = index.load_points(store)
+    kept: dict[bytes, index.Points] = {}
+    found: list[RunPoints] = []
+    for listing in list_runs(store):
+        if listing.problem or listing.state != "complete":
+            continue
+        name, stamp = os.fsencode(listing.folder.name), _stamp(listing.folder)
+        entry = known.get(name)
+        points = _decoded(entry) if entry and entry.stamp == stamp else None
+        if entry is None or points is None:
+            points = _of_run(store, listing)
+            entry = index.Points(name, stamp, msgspec.json.encode(points))
+        kept[name] = entry
+        if points is not None:
+            found.append(points)
+    if kept != known:
+        index.save(store, points=kept.values())
+    return found
+
+
+def _stamp(folder: Path) -> str:
+    """Of both files; "" if one cannot be looked at."""
+    try:
+        return " ".join(index.stamp((folder / name).stat()) for name in (RUN_FILE, SAMPLES_FILE))
+    except OSError:
+        return ""
+
+
+def _decoded(entry: index.Points) -> RunPoints | None:
+    try:
+        return msgspec.json.decode(entry.content, type=RunPoints | None)
+    except ValueError:
+        return None
+
+
+def _of_run(store: Path, listing: Listing) -> RunPoints | None:
+    """None for a run that cannot be read."""
+    try:
+        return points_of(read_run(store, str(listing.folder)))
+    except Problem:
+        return None
+
+
+def points_of(stored: StoredRun) -> RunPoints:
+    """The medians of the samples that count before the rules of the evidence: processes that ended
+    well, without warm-up and without the second label of the baseline."""
+    run = stored.run
+    controls = {subject.name for subject in run.plan.subjects if subject.control}
+    values: dict[tuple[Setup, str, str], list[float]] = defaultdict(list)
+    for sample in stored.finished_samples:
+        if not sample.warm_up and sample.subject not in controls:
+            for quantity, value in sample.values.items():
+                values[sample.setup, sample.subject, quantity].append(float(value))
+    compilers = _compilers(stored.processes)
+    declared = {(e.id, q.name): q for e in run.experiments for q in e.quantities}
+    machine, points = run.machine, []
+    for (setup, subject, name), numbers in values.items():
+        experiment, settings = setup
+        of = declared[experiment, name]
+        points.append(Point(
+            _command(run.plan, experiment, subject), subject, _plain(settings), name,
+            of.unit, of.better, median(numbers), len(numbers),
+            _toolchain(run, subject) or compilers.get((experiment, subject), "")))
+    return RunPoints(
+        run.id, run.created, run.plan.smoke, f"{machine.host}, {machine.cpu}, {machine.cores}",
+        f"{machine.kernel}, {machine.libc}", run.revision, points)
+
+
+def _plain(settings: Settings) -> dict[str, Setting]:
+    return dict(settings)
+
+
+def _command(plan: Plan, experiment: str, subject: str) -> str:
+    if plan.kind != "compare":
+        return experiment
+    build = plan.build_of(subject)
+    return shlex.join(build.as_typed or build.command)
+
+
+def _toolchain(run: Run, subject: str) -> str:
+    peer = next((s.peer for s in run.plan.subjects if s.name == subject), None)
+    return f"{peer.name} {peer.version} {peer.build_id[:12]}".strip() if peer else ""
+
+
+def _compilers(processes: list[Process]) -> dict[tuple[str, str], str]:
+    return {(p.experiment, p.subject): f"{p.facts.start.compiler} {p.facts.start.flags or ''}"
+            for p in processes if p.facts.start and p.facts.start.compiler}

@@ -1,0 +1,103 @@
+"""The commit that makes a real program slower is found, by the command as users type it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from planted_commits import git, planted
+
+BUILD = "cc -O1 -o prog main.c"
+
+
+def bisect(
+    repository: Path, *words: str, build: str = BUILD, program: str = "./prog"
+) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(repository.parent / "cache")}
+    return subprocess.run(
+        [sys.executable, "-m", "heapwise", "bisect", "--quiet", "--metric", "cpu_time",
+         "--build-command", build, *words, "--", program],
+        cwd=repository, env=environment, capture_output=True, text=True, timeout=600)
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def test_a_planted_commit_is_found_past_one_that_does_not_build(tmp_path: Path) -> None:
+    repository = tmp_path / "r"
+    hashes = planted(repository, 6, 3, 40, iterations=4_000_000, broken=[4])
+    (repository / "main.c").write_text("the user's own change\n")
+    done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
+    assert done.returncode == 0, done.stderr
+    found = document(done)
+    assert found["found"] == hashes[3]
+    assert found["states"][hashes[4]] == "skipped"
+    assert 1.2 < found["ratio"]["low"] < found["ratio"]["high"] < 1.6
+    assert (repository / "main.c").read_text() == "the user's own change\n"
+    assert git(repository, "worktree", "list").count("\n") == 0
+    # What is known is not measured again: the same command only confirms.
+    again = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
+    assert document(again)["found"] == hashes[3]
+    assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 3
+
+
+def test_ends_that_do_not_differ_are_not_told_apart(tmp_path: Path) -> None:
+    hashes = planted(tmp_path / "r", 4, 4, 0, iterations=1_000_000)
+    done = bisect(tmp_path / "r", "--good", hashes[0], "--time", "1s")
+    assert done.returncode == 4, done.stderr
+    assert "Cannot tell which of 3 commits it is: the two ends do not differ" in done.stdout
+
+
+def test_commits_with_the_same_program_need_no_measurement(tmp_path: Path) -> None:
+    repository = tmp_path / "r"
+    hashes = planted(repository, 2, 1, 40, iterations=1_000_000)
+    for number in range(5):
+        (repository / "README").write_text(f"{number}\n")
+        git(repository, "add", ".")
+        git(repository, "commit", "-qm", f"words {number}")
+    done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
+    assert document(done)["found"] == hashes[1]
+    assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 1
+
+
+def test_a_good_end_that_does_not_build_is_an_error(tmp_path: Path) -> None:
+    hashes = planted(tmp_path / "r", 3, 2, 40, iterations=1000, broken=[0])
+    done = bisect(tmp_path / "r", "--good", hashes[0])
+    assert done.returncode == 3
+    assert "cannot be built" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--good", "nothing"], "'nothing' is no commit"),
+    (["--good", "HEAD", "--bad", "HEAD~1"], "no line of first parents"),
+    (["--good", "HEAD"], "no line of first parents"),
+    (["--good", "--upload-pack=x"], "is no commit"),
+    (["--good", "HEAD~1", "--metric", "speed"], "there is no such metric"),
+])
+def test_bad_usage(tmp_path: Path, words: list[str], said: str) -> None:
+    planted(tmp_path / "r", 2, 1, 40, iterations=1000)
+    done = bisect(tmp_path / "r", *words)
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_outside_of_a_repository(tmp_path: Path) -> None:
+    done = bisect(tmp_path, "--good", "HEAD")
+    assert done.returncode == 2
+    assert "no git repository" in done.stderr
+
+
+@pytest.mark.skipif(os.environ.get("HEAPWISE_TIER") != "long", reason="ten minutes: make test-long")
+@pytest.mark.parametrize("culprit", [1, 3, 8, 11, 14, 17, 20, 23, 27, 29])
+def test_a_slow_down_of_5_percent_is_found_among_30_commits(tmp_path: Path, culprit: int) -> None:
+    hashes = planted(tmp_path / "r", 30, culprit, 5, iterations=20_000_000, broken=[9, 24])
+    done = bisect(tmp_path / "r", "--good", hashes[0], "--time", "60s", "--json")
+    assert done.returncode == 0, done.stderr + done.stdout
+    assert document(done)["found"] == hashes[culprit]

@@ -1,0 +1,73 @@
+"""Which commit is measured, of whose repository; never a failure."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from heapwise.catalog import git, repository_of, revision_of
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    folder = tmp_path / "project"
+    (folder / "build").mkdir(parents=True)
+    (folder / "main.c").write_text("1\n")
+    for words in (["init", "-q"], ["add", "main.c"], ["commit", "-qm", "first"]):
+        subprocess.run(["git", "-c", "user.name=N", "-c", "user.email=e@e", *words], cwd=folder,
+                       check=True, capture_output=True, timeout=20,
+                       env={**os.environ, "GIT_COMMITTER_DATE": "2026-02-03T04:05:06+01:00"})
+    return folder
+
+
+def test_the_commit_of_the_first_folder_that_has_one(repository: Path, tmp_path: Path) -> None:
+    found = revision_of([tmp_path, repository / "build"])
+    assert found is not None
+    assert found.commit == git(repository, "rev-parse", "HEAD")
+    assert (found.committed, found.dirty) == ("2026-02-03T04:05:06+01:00", False)
+    assert repository_of(repository / "build") == repository
+
+
+def test_changed_sources_are_dirty_and_new_files_are_not(repository: Path) -> None:
+    (repository / "result.json").write_text("new\n")
+    assert not revision_of([repository]).dirty  # type: ignore[union-attr]
+    (repository / "main.c").write_text("2\n")
+    assert revision_of([repository]).dirty  # type: ignore[union-attr]
+
+
+def test_without_a_repository_a_commit_or_git_there_is_no_answer(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path / "empty")], check=True, timeout=20)
+    assert revision_of([tmp_path, tmp_path / "empty"]) is None
+    assert revision_of([]) is None
+    (tmp_path / "false").mkdir()
+    (tmp_path / "false" / ".git").write_text("no repository\n")
+    assert revision_of([tmp_path / "false"]) is None
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert revision_of([repository]) is None
+
+
+def test_variables_of_a_hook_do_not_name_another_repository(
+    repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    assert revision_of([repository]) is not None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_repository_of_another_user_is_not_read(
+    repository: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SUDO_UID", raising=False)
+    for path in (repository, repository / ".git"):
+        os.chown(path, 12345, 12345)
+    assert revision_of([repository]) is None
+    monkeypatch.setenv("SUDO_UID", "12345")
+    assert revision_of([repository]) is not None

@@ -1,0 +1,169 @@
+"""Series of a store: order, seams, changes with their commits; and what the command says."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from histories import add, commit_of, elsewhere, fill, run_of
+
+from heapwise.analysis.history import Series, series_of
+from heapwise.analysis.history_lines import change_line, seam_line, series_line
+from heapwise.report.history import history_page
+from heapwise.store import RunPoints, list_runs, points, read_points
+
+STEP = [2.0, 2.01, 1.99, 2.0, 2.01, 1.99, 2.0, 2.01, 2.2, 2.21, 2.19, 2.2, 2.21]
+
+
+def time_of(store: Path) -> Series:
+    [found] = series_of(read_points(store), ["wall_time"])
+    return found
+
+
+def test_a_change_has_its_commits_its_size_and_a_direction(tmp_path: Path) -> None:
+    fill(tmp_path, STEP)
+    series = time_of(tmp_path)
+    assert [moment.value for moment in series.moments] == pytest.approx(STEP)
+    [change] = series.changes
+    assert (change.place, change.after_commit, change.commit) == (8, commit_of(7), commit_of(8))
+    assert change.change == pytest.approx(0.1, abs=0.01)
+    assert change.low is not None
+    assert change.high is not None
+    assert 0.09 < change.low < change.change < change.high < 0.12
+    assert not change.better
+    assert change.gone is None
+    assert "worse: 10.0 % more (95 % CI " in change_line(series, change)
+    assert change_line(series, change).endswith("in 0000000007..0000000008")
+    assert "▁" in series_line(series)
+    assert "13 runs" in series_line(series)
+
+
+def test_what_goes_away_is_said(tmp_path: Path) -> None:
+    fill(tmp_path, [*STEP, *STEP[:8]])
+    first, second = time_of(tmp_path).changes
+    assert (first.place, first.gone, second.better) == (8, 13, True)
+    assert "it went away at" in change_line(time_of(tmp_path), first)
+
+
+def test_the_order_is_that_of_the_commits_not_of_the_runs(tmp_path: Path) -> None:
+    numbers = list(range(len(STEP)))
+    random.Random(3).shuffle(numbers)
+    for place, number in enumerate(numbers):
+        run = replace(run_of(number), created=f"2026-12-{place + 1:02}T00:00:00+00:00")
+        add(tmp_path, run, STEP[number])
+    assert [moment.commit for moment in time_of(tmp_path).moments] == [
+        commit_of(number) for number in range(len(STEP))]
+
+
+@pytest.mark.parametrize("what", ["kernel", "allocator"])
+def test_nothing_is_compared_across_a_seam(tmp_path: Path, what: str) -> None:
+    for number, value in enumerate(STEP):
+        late = number >= 8
+        run = run_of(number, version="2.40" if late and what == "allocator" else "2.36",
+                     machine=elsewhere("Linux 9" if late and what == "kernel" else "Linux 6"))
+        add(tmp_path, run, value)
+    series = time_of(tmp_path)
+    assert series.changes == []
+    [seam] = series.seams
+    assert seam.place == 8
+    assert "became" in seam_line(series, seam)
+    assert "|" in series_line(series)
+
+
+def test_other_programs_are_other_series(tmp_path: Path) -> None:
+    add(tmp_path, run_of(1), 1.0)
+    add(tmp_path, run_of(2, command=["/x/prog", "--other"]), 9.0)
+    found = series_of(read_points(tmp_path))
+    assert {(s.key.command, s.key.quantity) for s in found} == {
+        (f"/x/prog {word}", quantity) for word in ("--bench", "--other")
+        for quantity in ("wall_time", "peak_memory")}
+
+
+def test_since_leaves_out_what_is_older(tmp_path: Path) -> None:
+    fill(tmp_path, STEP)
+    runs = read_points(tmp_path)
+    [series] = series_of(runs, ["wall_time"], "2026-01-05T01:00:00+00:00")
+    assert series.moments[0].commit == commit_of(4)
+
+
+def test_runs_without_a_commit_are_in_the_order_of_their_dates(tmp_path: Path) -> None:
+    for number, value in enumerate(STEP):
+        add(tmp_path, run_of(number, known=False), value)
+    [change] = time_of(tmp_path).changes
+    assert (change.commit, change.place) == ("", 8)
+    assert "at run r0008 of 2026-01-09, after run r0007" in change_line(
+        time_of(tmp_path), change)
+
+
+def test_each_run_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Afterwards the index has its medians, and the list of runs still has its own part."""
+    fill(tmp_path, [1.0] * 40)
+    before = read_points(tmp_path)
+    listed = list_runs(tmp_path)
+    read: list[str] = []
+
+    def counting(store: Path, id: str) -> object:
+        read.append(id)
+        raise AssertionError
+
+    monkeypatch.setattr(points, "read_run", counting)
+    assert read_points(tmp_path) == before
+    assert list_runs(tmp_path) == listed
+    assert read_points(tmp_path) == before
+    assert read == []
+
+
+def test_a_run_that_goes_on_is_read_again(tmp_path: Path) -> None:
+    fill(tmp_path, STEP[:3])
+    assert len(time_of(tmp_path).moments) == 3
+    add(tmp_path, run_of(3), 5.0)
+    samples = tmp_path / "runs" / "r0000" / "samples.jsonl"
+    samples.write_text(samples.read_text().replace('"wall_time":2.0', '"wall_time":7.0'))
+    values = [moment.value for moment in time_of(tmp_path).moments]
+    assert values[0] > 3
+    assert values[3] == 5.0
+
+
+def test_damage_in_the_index_is_no_damage_to_the_history(tmp_path: Path) -> None:
+    fill(tmp_path, STEP)
+    found: list[RunPoints] = read_points(tmp_path)
+    (tmp_path / "index.sqlite").write_bytes(b"damage")
+    assert read_points(tmp_path) == found
+
+
+def heapwise(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "heapwise", *words], capture_output=True,
+                          text=True, timeout=60)
+
+
+def test_the_command_prints_series_changes_json_and_a_page(tmp_path: Path) -> None:
+    fill(tmp_path / "s", STEP)
+    store = ("--store", str(tmp_path / "s"))
+    said = heapwise("history", "time", *store)
+    assert said.returncode == 0, said.stderr
+    assert "worse: 10.0 % more" in said.stdout
+    assert "/x/prog --bench" in said.stdout
+    document = json.loads(heapwise("history", *store, "--json").stdout)
+    assert [len(series["changes"]) for series in document] == [0, 1]
+    page = tmp_path / "h.html"
+    assert heapwise("history", "-o", str(page), *store).returncode == 0
+    text = page.read_text()
+    assert "Zoom in" in text
+    assert "10.0 % more" in text
+    assert "http" not in text.replace("http-equiv", "")
+    assert len(text) < 100_000
+    wrong = heapwise("history", "speed", *store)
+    assert wrong.returncode == 2
+    assert "peak_memory" in wrong.stderr
+    assert heapwise("history", *store, "--since", "no-such-thing").returncode == 2
+    assert "no complete run" in heapwise("history", "--store", str(tmp_path / "none")).stdout
+
+
+def test_names_of_programs_stay_text_in_the_page(tmp_path: Path) -> None:
+    add(tmp_path, run_of(1, command=["/x/<script>alert(1)</script>"]), 1.0)
+    assert "<script>alert" not in history_page(series_of(read_points(tmp_path)))
