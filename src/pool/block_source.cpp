@@ -21,7 +21,8 @@ class os_block_source final : public block_source {
                 std::size_t alignment) noexcept override {
     const std::size_t page = os::page_bytes();
     const std::size_t pages_bytes = round_up_to(larger_bytes, page);
-    if (pages_bytes == 0 || alignment > page) return nullptr; // another place has a page's alignment
+    if (pages_bytes == 0 || alignment > page)
+      return nullptr; // another place has a page's alignment
     return os::enlarge(memory, round_up_to(size_bytes, page), pages_bytes);
   }
   void purge(void* memory, std::size_t size_bytes) noexcept override {

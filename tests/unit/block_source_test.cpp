@@ -45,7 +45,7 @@ TEST_CASE("a buffer is handed out from front to back, the last piece comes back"
   CHECK(source.allocate(100, 1) == buffer.data());
   CHECK(source.allocate(100, 64) == buffer.data() + 128);
   CHECK(source.remaining_bytes() == 1000 - 228);
-  source.deallocate(buffer.data(), 100, 1);  // not the last: stays used
+  source.deallocate(buffer.data(), 100, 1); // not the last: stays used
   CHECK(source.remaining_bytes() == 1000 - 228);
   source.deallocate(buffer.data() + 128, 100, 64);
   CHECK(source.allocate(50, 1) == buffer.data() + 128);
@@ -78,7 +78,7 @@ TEST_CASE("a fake counts and fails on demand") {
   source.deallocate(one, 4096, 8);
   CHECK(source.pieces_out() == 1);
   CHECK(source.bytes_out() == 8192);
-  CHECK(source.allocate(1, 8) == nullptr);  // what came back does not lift the limit
+  CHECK(source.allocate(1, 8) == nullptr); // what came back does not lift the limit
   source.fail_after(1);
   void* const three = source.allocate(4096, 8);
   CHECK(three != nullptr);
@@ -128,4 +128,4 @@ TEST_CASE("a source that cannot enlarge says so") {
   CHECK(source.enlarge(piece, 64, 128, 16) == nullptr);
 }
 
-}  // namespace
+} // namespace

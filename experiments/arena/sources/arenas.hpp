@@ -54,8 +54,7 @@ class counted_pages final : public heapwise::block_source {
   }
   void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
                 std::size_t alignment) noexcept override {
-    void* const larger =
-        heapwise::os_blocks().enlarge(memory, size_bytes, larger_bytes, alignment);
+    void* const larger = heapwise::os_blocks().enlarge(memory, size_bytes, larger_bytes, alignment);
     if (larger != nullptr) reserve::took(larger_bytes - size_bytes);
     return larger;
   }

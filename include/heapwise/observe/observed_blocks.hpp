@@ -8,8 +8,8 @@
 namespace heapwise::inline v0_1 {
 
 /// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained, or
-/// enlarged by this much; on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a
-/// piece goes back. The observer may lack any of them.
+/// enlarged by this much; on_growth_refused(size_bytes) after the source had none,
+/// on_given_back(size_bytes) before a piece goes back. The observer may lack any of them.
 ///
 /// Silent until `begin_to_notify`, so that what is obtained while its user is being built is not
 /// taken for growth. Requires: source and observer outlive it. Thread safety: as source and
