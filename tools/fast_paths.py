@@ -1,7 +1,7 @@
-"""Counts the instructions of the heap's fast paths, to compare them with those on record.
+"""Counts the instructions of the fast paths of heap and pools, beside those on record.
 
 ``PYTHONPATH=tools python -m fast_paths`` shows them, ``--record`` writes them down for the
-compiler that the library was built with. A number is the same in every run, on every machine.
+compiler that the library was built with.
 """
 
 from __future__ import annotations
@@ -12,16 +12,17 @@ import re
 import subprocess
 import sys
 import tempfile
-import tomllib
-from collections.abc import Mapping
 from pathlib import Path
 
+import pool_paths
 from conformance import subject
 from conformance.build import USUAL, compile_one
+from instruction_counts import Counts, compiler_of, compilers_of, differences, recorded, write
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "golden"
 SOURCE = FOLDER / "fast_paths.cpp"
 RECORD = FOLDER / "fast_paths.toml"
+TITLE = "Instructions of the heap's fast paths"
 INLINED = "heap.hpp"
 TIMEOUT_S = 60
 
@@ -37,21 +38,6 @@ COUNTED = (
 )
 # The first call of a path differs from the others, so two lengths are compared.
 SHORT, LONG = 100, 200
-
-Counts = Mapping[str, float]
-
-
-def compilers_of(binary: Path) -> list[str]:
-    """The compilers that made parts of a program or library, as they signed it."""
-    command = ["readelf", "--string-dump=.comment", str(binary)]
-    dump = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return sorted(set(re.findall(r"\]\s+(\S.*\S)\s*$", dump, re.MULTILINE)))
-
-
-def compiler_of(library: Path) -> str:
-    """The name under which a library's figures are recorded: its compilers and machine."""
-    return "; ".join([os.uname().machine, *compilers_of(library)])
-
 
 def build(folder: Path) -> Path:
     """The program, built into ``folder``."""
@@ -109,48 +95,31 @@ def measure(library: Path) -> dict[str, float]:
         }
 
 
-def recorded() -> dict[str, dict[str, float]]:
-    """Compiler -> path -> instructions."""
-    return tomllib.loads(RECORD.read_text()) if RECORD.exists() else {}
-
-
-def differences(before: Counts, now: Counts) -> list[str]:
-    """A line for each path whose figure is not what it was, is new, or is gone."""
-    lines = []
-    for name in sorted(before.keys() | now.keys()):
-        if before.get(name) != now.get(name):
-            was = f"{before[name]:g}" if name in before else "none"
-            became = f"{now[name]:g}" if name in now else "none"
-            lines.append(f"{name}: {became} instructions, {was} on record")
-    return lines
-
-
-def write(figures: Mapping[str, Counts]) -> None:
-    """Writes the record anew."""
-    lines = ["# Instructions of the heap's fast paths, each time; for each compiler that built it."]
-    for compiler, counts in sorted(figures.items()):
-        lines += ["", f'["{compiler}"]', *(f'"{name}" = {n:g}' for name, n in counts.items())]
-    RECORD.write_text("\n".join(lines) + "\n")
+def report(record: Path, title: str, compiler: str, now: Counts, record_them: bool) -> bool:
+    """Prints the figures. Returns whether they are those on record, which are written if asked."""
+    figures = recorded(record)
+    print(f"{title}\n{compiler}")
+    for name, count in now.items():
+        print(f"{count:12g}  {name}")
+    if record_them:
+        write(record, title, figures | {compiler: now})
+        return True
+    changed = differences(figures.get(compiler, {}), now)
+    print("\n".join(changed), file=sys.stderr)
+    return not changed
 
 
 def main() -> int:
     """The command. Returns the exit status: 1 when figures differ from those on record."""
-    parser = argparse.ArgumentParser(description="instructions of the heap's fast paths")
+    parser = argparse.ArgumentParser(description="instructions of the fast paths")
     parser.add_argument("--record", action="store_true", help="write them down")
     chosen = parser.parse_args()
     library = subject.library()
-    now = measure(library)
-    compiler = compiler_of(library)
-    figures = recorded()
-    print(compiler)
-    for name, count in now.items():
-        print(f"{count:12g}  {name}")
-    if chosen.record:
-        write(figures | {compiler: now})
-        return 0
-    changed = differences(figures.get(compiler, {}), now)
-    print("\n".join(changed), file=sys.stderr)
-    return 1 if changed else 0
+    same = [
+        report(RECORD, TITLE, compiler_of(library), measure(library), chosen.record),
+        report(pool_paths.RECORD, pool_paths.TITLE, *pool_paths.measure(), chosen.record),
+    ]
+    return 0 if all(same) else 1
 
 
 if __name__ == "__main__":

@@ -70,4 +70,16 @@ inline parameter touch_parameter(std::vector<value> defaults = {"write", "all"})
           {"none", "write", "all"}};
 }
 
+/// The same for experiments that play tapes: only new blocks are written to.
+inline parameter tape_touch_parameter() {
+  return {"touch",
+          "write: one byte of each new block; all: every byte written when a block is allocated, "
+          "read before it is freed",
+          {"write"},
+          {"write", "all"},
+          "",
+          1,
+          {"write", "all"}};
+}
+
 } // namespace heapwise::bench

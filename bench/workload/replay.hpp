@@ -7,22 +7,25 @@
 #include <span>
 
 #include "harness/escape.hpp"
+#include "workload/block_use.hpp"
 #include "workload/tape.hpp"
 
 namespace heapwise::bench {
 
-/// The timed loop of all tapes: the source's work, one byte written to each new block, no more.
-/// `slots` has room for as many blocks as the tape has slots. Not for a source that returns null.
-template <class Source>
+/// The timed loop of all tapes: the source's work and the use of the blocks, no more. write: one
+/// byte of each new block; all: every byte of it, read before the block is freed. `slots` has room
+/// for as many blocks as the tape has slots. Not for a source that returns null.
+template <touching how = touching::write, class Source>
 void replay(Source& source, std::span<const operation> operations, void** slots) {
   for (const operation each : operations) {
     void*& slot = slots[each.slot()];
     if (each.frees()) {
+      if constexpr (how == touching::all) use_last<how>(slot, each.bytes());
       source.deallocate(slot, each.bytes());
       clobber();
     } else {
       slot = source.allocate(each.bytes());
-      touch(slot);
+      use_new<how>(slot, each.bytes());
       escape(slot);
     }
   }

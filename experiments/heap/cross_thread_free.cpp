@@ -108,6 +108,7 @@ struct measure {
           member.stop();
         });
     yields.set("throughput", heaps::mops(2 * blocks, elapsed_ns));
+    yields.set_processor_time(2 * blocks);
     given.check("work", written == read && written != 0,
                 "%zu blocks handed over, bytes written add up to %llu, read to %llu", blocks,
                 static_cast<unsigned long long>(written.load()),
@@ -134,6 +135,7 @@ const experiment question{
                     {"one_to_one", "many_to_one", "one_to_many"}}},
     .quantities = {{"throughput", "Mops/s", better::higher,
                     "allocations and frees, each counted as one, in a microsecond"},
+                   processor_time,
                    {"resident_over_live", "x", better::lower,
                     "the peak of resident memory over what fits into the rings"},
                    heaps::peak_resident},

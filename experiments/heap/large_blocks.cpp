@@ -57,6 +57,7 @@ struct measure {
       meter.restart_peak();
       yields.time("block", plays.allocations,
                   [&] { whole = replay_pages(source, plays, tapes.slots(0)); });
+      yields.set_processor_time(plays.allocations);
       yields.set("resident_over_live", heaps::ratio(meter.peak(), plays.peak_live_bytes));
       heaps::set_peak(yields, meter);
       given.check("work", whole == plays.allocations, "%llu whole blocks of %llu",
@@ -80,6 +81,7 @@ const experiment question{
                    {"live", "blocks at once, at most", {32}, {32}}},
     .quantities = {{"block", "ns/op", better::lower,
                     "one block taken, touched in each page, and freed"},
+                   processor_time,
                    {"resident_over_live", "x", better::lower,
                     "the peak of resident memory over the peak of what was asked for"},
                    heaps::peak_resident},

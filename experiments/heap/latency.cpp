@@ -52,7 +52,7 @@ const experiment question{
         "subtracted: ratios of medians understate. Where the counter goes on by steps (10 ns on "
         "some machines), readings are taken as spread evenly over a step. Rare figures are what "
         "the system did in between as much as the allocator: compare them with those of others, "
-        "over many rounds. The user's own first write to a block is not timed.",
+        "over many rounds. An allocation includes one byte written to the block.",
     .parameters = {{"threads", "threads at once, each with a tape of its own", {1, 2}, {1, 2}},
                    {"tape", "operations on the tape of a thread", {500'000}, {40'000}, "", 2},
                    {"rounds", "how often it is played", {2}, {1}}},

@@ -78,6 +78,7 @@ struct measure {
                        crowd.empty(source, index, own);
                        all.add(own);
                      });
+    yields.set_processor_time(threads * operations);
     Source source;
     exchange::account left;
     crowd.clear_board(source, left);
@@ -115,6 +116,7 @@ const experiment question{
                    {"operations", "of all threads together", {3'000'000}, {40'000}}},
     .quantities = {{"operation", "ns/op", better::lower,
                     "wall time over the operations of all threads: one malloc and one free each"},
+                   processor_time,
                    {"resident_over_live", "x", better::lower,
                     "the peak of resident memory over what is live at once"},
                    heaps::peak_resident},

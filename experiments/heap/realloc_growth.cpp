@@ -75,6 +75,7 @@ struct measure {
     const std::size_t large_steps = large_last / large_step;
     Source source;
     yields.time("growth", steps, [&] { grow_small(source, blocks, step, last); });
+    yields.set_processor_time(steps);
     const std::size_t kept = count_kept(blocks, step, last);
     for (void* block : blocks) source.deallocate_resized(block);
     void* large = nullptr;
@@ -115,6 +116,7 @@ const experiment question{
                    {"large_step_bytes", "of the large block", {8 * mib}, {mib}, "bytes", 4096},
                    {"large_last_bytes", "to which it grows", {64 * mib}, {8 * mib}, "bytes"}},
     .quantities = {{"growth", "ns/op", better::lower, "one realloc, with one byte written"},
+                   processor_time,
                    {"large_growth", "ns/op", better::lower,
                     "one realloc of the large block, with its new pages touched"},
                    heaps::peak_resident},

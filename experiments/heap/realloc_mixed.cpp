@@ -192,6 +192,7 @@ struct measure {
       runs.restart();
       meter.restart_peak();
       yields.time("realloc", plays * does.reallocs(), [&] { play(plays); });
+      yields.set_processor_time(plays * does.reallocs());
       yields.set("moved", heaps::ratio(runs.moved_bytes(), plays * does.grown_bytes()));
       yields.set("resident_over_live", heaps::ratio(meter.peak(), does.peak_live_bytes()));
       heaps::set_peak(yields, meter);
@@ -222,6 +223,7 @@ const experiment question{
                     {"without", "with"}}},
     .quantities = {{"realloc", "ns/op", better::lower,
                     "the time of the whole program over the number of its reallocs"},
+                   processor_time,
                    {"moved", "x", better::lower,
                     "bytes that a realloc put at another address, over the bytes that were added"},
                    {"resident_over_live", "x", better::lower,

@@ -43,6 +43,7 @@ struct measure {
       yields.set("resident_over_live", seen.worst);
       yields.set("mean_resident_over_live", seen.sum / (passes * phases));
       yields.set("throughput", heaps::mops(seen.operations, seen.elapsed_ns));
+      yields.set_processor_time(seen.operations);
       heaps::set_peak(yields, meter);
       given.check("work", whole == live && live != 0, "%zu whole blocks of the last %zu", whole,
                   live);
@@ -86,6 +87,7 @@ const experiment question{
                    {"mean_resident_over_live", "x", better::lower, "the mean of the twelve peaks"},
                    {"throughput", "Mops/s", better::higher,
                     "allocations and frees, each counted as one, in a microsecond"},
+                   processor_time,
                    heaps::peak_resident},
     .subjects = heaps::subjects<measure>(),
     .baseline = heaps::baseline,

@@ -93,6 +93,7 @@ struct measure {
         }
         for (std::size_t i = 0; i < places; ++i) whole += left.clear(source, i);
       });
+      yields.set_processor_time(lives);
       yields.set("resident_after", static_cast<double>(meter.now()));
       heaps::set_peak(yields, meter);
       given.check("work", whole == expected, "%zu whole blocks of %zu outlived their threads",
@@ -128,6 +129,7 @@ const experiment question{
                    {"lives", "threads that start and end in all", {2000}, {160}},
                    {"blocks", "that each takes", {200}, {100}}},
     .quantities = {{"thread", "ns/op", better::lower, "from one thread's start to the next one's"},
+                   processor_time,
                    {"resident_after", "bytes", better::lower,
                     "what stays resident when all threads have ended and all blocks are freed"},
                    heaps::peak_resident},

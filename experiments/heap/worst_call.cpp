@@ -203,7 +203,8 @@ const experiment question{
         "strikes in every play. The time in which the scheduler let others run is taken off, "
         "unless the thread waited by itself. empty_loop shows what is left of interrupts and of "
         "the clock: as many calls that do nothing. Differences at its level are not the "
-        "allocator's. Of fewer than 100,000 calls p99.999 is the longest.",
+        "allocator's. Of fewer than 100,000 calls p99.999 is the longest. The first write to a "
+        "block, with its page fault, is not timed: it follows the call.",
     .parameters = {{"shape",
                     "which sizes follow on which",
                     {"size_shift", "survivors"},

@@ -83,14 +83,14 @@ std::vector<subject> subjects() {
   using heapwise::thread_cached;
   using heapwise::unsynchronized;
   std::vector<subject> all{
-      {"unsynchronized", "heapwise::std_allocator, pool<unsynchronized> of node_size_bytes",
-       measure<from_pool<unsynchronized>>},
-      {"unsynchronized_exact", "the same, pool of the very size of the nodes",
-       measure<from_pool<unsynchronized, blocks::exact>>},
+      {"unsynchronized", "heapwise::std_allocator, node_pool<unsynchronized>",
+       measure<from_nodes<unsynchronized>>},
+      {"unsynchronized_bound", "the same, pool<unsynchronized> of node_size_bytes",
+       measure<from_bound>},
       {"unsynchronized_pmr", "heapwise::pool_resource over pool<unsynchronized>",
        measure<from_pool_resource>},
-      {"thread_cached", "heapwise::std_allocator, pool<thread_cached>",
-       measure<from_pool<thread_cached>>},
+      {"thread_cached", "heapwise::std_allocator, node_pool<thread_cached>",
+       measure<from_nodes<thread_cached>>},
       {"malloc", "std::allocator over malloc", measure<from_malloc>, "", subject_kind::malloc},
       {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource", measure<from_pmr>},
   };
@@ -123,10 +123,10 @@ const experiment question{
     .not_shown =
         "Several threads. The work of the container itself, above all of searching in a map, is in "
         "every figure and the same for all. Pools are told how many nodes there will be; "
-        "std::allocator, std::pmr and boost::fast_pool_allocator cannot be told. unsynchronized "
-        "and thread_cached have blocks of heapwise::node_size_bytes, as their documentation says, "
-        "which is more than nodes need in this C++ library: unsynchronized_exact shows what "
-        "that costs. Own words of a container "
+        "std::allocator, std::pmr and boost::fast_pool_allocator cannot be told. A pool that is "
+        "made before a container asks for a node needs blocks of heapwise::node_size_bytes, which "
+        "is more than a node takes in this C++ library: unsynchronized_bound and "
+        "unsynchronized_pmr show what that costs. Own words of a container "
         "and a key take 40 bytes of a map's node and 16 to 24 of the others': at 32 bytes those of "
         "a map are 48. std::pmr::monotonic_buffer_resource frees nothing and is no supply for a "
         "program that changes.",
@@ -159,7 +159,7 @@ const experiment question{
                  .over = "boost_fast_pool"},
                 {.quantity = "peak_resident",
                  .subject = "unsynchronized",
-                 .over = "unsynchronized_exact"}},
+                 .over = "unsynchronized_bound"}},
     .work_parameters = {"container", "node_bytes"},
 };
 

@@ -21,14 +21,14 @@ namespace heapwise::inline v0_1 {
 /// - to allocate is to move an address up; there is nothing to free one block with, and no bytes
 ///   beside a block. An object with a destructor takes four words more, and is destroyed when its
 ///   memory is freed.
-/// - chunks double in size up to 4 MiB, or up to the size of the first if that is larger. A larger
-///   request gets a chunk that fits.
+/// - a new chunk has a quarter of what is reserved, but not less than the first, and not more than
+///   4 MiB if the first has less. A larger request gets a chunk that fits.
 /// - `reset` keeps the chunks for the next allocations, `release` gives them back to the source,
 ///   `rewind` frees what was allocated since a mark.
-/// - a request takes the first free chunk that is large enough. If there is none, one new chunk
-///   replaces all free ones and is at least as large as all of them. So the arena reserves at most
-///   about twice the largest sum of requests between two resets, and one doubled chunk. The same
-///   requests in the same order never need the source again.
+/// - a request that does not fit takes the first free chunk that is large enough. If there is none,
+///   one chunk replaces all free ones and is at least as large as all of them: the largest of them,
+///   enlarged, or a new one. Of that chunk and the one in use before, the one with more room left
+///   serves the next requests. The same requests in the same order never need the source again.
 /// - chunks that are replaced are lost if the source cannot take them back (`static_blocks`). Over
 ///   such a source the first chunk should have the size of the buffer.
 ///
@@ -132,8 +132,9 @@ class arena {
   class marker {
     friend class arena;
     chunk* current = nullptr; // nullptr: nothing was allocated
+    chunk* last_used = nullptr;
     std::uintptr_t next = 0;
-    ender* last = nullptr;
+    ender* last_ender = nullptr;
   };
 
   /// Returns: a marker for all that is allocated now. It is valid until reset, release or a rewind
@@ -192,6 +193,7 @@ class arena {
     std::swap(end_, other.end_);
     std::swap(current_, other.current_);
     std::swap(first_, other.first_);
+    std::swap(last_used_, other.last_used_);
     std::swap(enders_, other.enders_);
     std::swap(reserved_bytes_, other.reserved_bytes_);
   }
@@ -201,16 +203,21 @@ class arena {
     std::size_t size_bytes; // of all of it
   };
 
-  /// Effects: goes on in a free chunk that is large enough, or in a new one.
+  /// Effects: allocates from a free chunk that is large enough, or from a new one.
   HEAPWISE_COLD void* grow(std::size_t size_bytes, std::size_t alignment) noexcept;
   /// Effects: takes the first chunk of the list `free` that is large enough off it.
   static chunk* take_free(chunk*& free, std::size_t least_bytes) noexcept;
   /// Effects: obtains a chunk that is as large as all of the list `free`, and gives that back. If
   /// the source has no such chunk, obtains one of `least_bytes` and keeps the list.
   chunk* replace_free(chunk*& free, std::size_t least_bytes) noexcept;
+  /// Effects: enlarges the largest chunk of the list `free` and takes it off. Returns: nullptr if
+  /// the source cannot do that, and nothing changed.
+  chunk* enlarge_free(chunk*& free, std::size_t least_bytes) noexcept;
   [[nodiscard]] chunk* make_chunk(std::size_t least_bytes) noexcept;
+  /// Returns: a size that the source wastes nothing of; 0 if there is none.
+  [[nodiscard]] std::size_t rounded_bytes(std::size_t least_bytes) const noexcept;
   void give_back(chunk* chunks) noexcept;
-  [[nodiscard]] std::size_t doubled_bytes() const noexcept;
+  [[nodiscard]] std::size_t usual_bytes() const noexcept;
   void enter(chunk& entered) noexcept;
   /// Returns: true if nothing was allocated since the last reset: the chunk in use is the first,
   /// and free as well.
@@ -229,8 +236,11 @@ class arena {
   // fits.
   std::uintptr_t next_ = 1;
   std::uintptr_t end_ = 0;
-  chunk* current_ = nullptr; // those behind it are free
+  // Chunks from the first to the last used are in use, the others are free. Requests go to one of
+  // those in use.
+  chunk* current_ = nullptr;
   chunk* first_ = nullptr;
+  chunk* last_used_ = nullptr;
   ender* enders_ = nullptr; // the newest, which leads to the older ones
   block_source* source_;
   std::size_t first_chunk_bytes_;

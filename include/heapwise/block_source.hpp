@@ -22,6 +22,19 @@ class block_source {
   /// Takes back what `allocate` returned, with the same two numbers.
   virtual void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept = 0;
 
+  /// Effects: makes a piece larger, at its place or at another one. What is in it stays.
+  /// Requires: `memory` came from `allocate` or `enlarge` with `size_bytes` and `alignment`;
+  /// `larger_bytes` is not smaller. Returns: the piece, which from now on has `larger_bytes`; or
+  /// nullptr, and nothing changed: always, unless the source overrides it.
+  [[nodiscard]] virtual void* enlarge(void* memory, std::size_t size_bytes,
+                                      std::size_t larger_bytes, std::size_t alignment) noexcept {
+    static_cast<void>(memory);
+    static_cast<void>(size_bytes);
+    static_cast<void>(larger_bytes);
+    static_cast<void>(alignment);
+    return nullptr;
+  }
+
   /// Effects: gives back the physical memory behind a part of a piece if it can; the addresses stay
   /// usable, their contents are lost. Does nothing unless the source overrides it.
   virtual void purge(void* memory, std::size_t size_bytes) noexcept {
@@ -72,6 +85,9 @@ class fake_blocks final : public block_source {
 
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
   void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override;
+  /// Counts as a request.
+  [[nodiscard]] void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
+                              std::size_t alignment) noexcept override;
   void purge(void* memory, std::size_t size_bytes) noexcept override {
     upstream_->purge(memory, size_bytes);
   }

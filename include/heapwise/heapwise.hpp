@@ -3,6 +3,7 @@
 
 #include <heapwise/adapt/deleter.hpp>
 #include <heapwise/adapt/memory_resource.hpp>
+#include <heapwise/adapt/node_pool.hpp>
 #include <heapwise/adapt/std_allocator.hpp>
 #include <heapwise/arena.hpp>
 #include <heapwise/block_source.hpp>

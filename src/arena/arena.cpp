@@ -7,7 +7,7 @@ namespace heapwise::inline v0_1 {
 
 namespace {
 
-constexpr std::size_t most_doubled_bytes = std::size_t{4} << 20;
+constexpr std::size_t most_usual_bytes = std::size_t{4} << 20;
 
 /// Returns: `chunks` linked by `next`, all together, in bytes.
 template <class Chunk>
@@ -30,10 +30,15 @@ void arena::hide(chunk& hidden) const noexcept {
   marks_.hide(&hidden + 1, hidden.size_bytes - sizeof(chunk));
 }
 
-arena::chunk* arena::make_chunk(std::size_t least_bytes) noexcept {
+std::size_t arena::rounded_bytes(std::size_t least_bytes) const noexcept {
   const std::size_t granularity = source_->granularity_bytes();
-  if (least_bytes > std::numeric_limits<std::size_t>::max() - granularity) return nullptr;
-  const std::size_t size_bytes = (least_bytes + granularity - 1) / granularity * granularity;
+  if (least_bytes > std::numeric_limits<std::size_t>::max() - granularity) return 0;
+  return (least_bytes + granularity - 1) / granularity * granularity;
+}
+
+arena::chunk* arena::make_chunk(std::size_t least_bytes) noexcept {
+  const std::size_t size_bytes = rounded_bytes(least_bytes);
+  if (size_bytes == 0) return nullptr;
   void* const memory = source_->allocate(size_bytes, alignof(std::max_align_t));
   if (memory == nullptr) return nullptr;
   reserved_bytes_ += size_bytes;
@@ -50,9 +55,9 @@ void arena::give_back(chunk* chunks) noexcept {
   }
 }
 
-std::size_t arena::doubled_bytes() const noexcept {
-  if (current_ == nullptr) return first_chunk_bytes_;
-  return std::min(current_->size_bytes * 2, std::max(most_doubled_bytes, first_chunk_bytes_));
+std::size_t arena::usual_bytes() const noexcept {
+  return std::clamp(reserved_bytes_ / 4, first_chunk_bytes_,
+                    std::max(most_usual_bytes, first_chunk_bytes_));
 }
 
 arena::chunk* arena::take_free(chunk*& free, std::size_t least_bytes) noexcept {
@@ -65,9 +70,35 @@ arena::chunk* arena::take_free(chunk*& free, std::size_t least_bytes) noexcept {
   return nullptr;
 }
 
+arena::chunk* arena::enlarge_free(chunk*& free, std::size_t least_bytes) noexcept {
+  if (free == nullptr) return nullptr;
+  chunk** link = &free;
+  for (chunk** each = &free; *each != nullptr; each = &(*each)->next) {
+    if ((*each)->size_bytes > (*link)->size_bytes) link = each;
+  }
+  chunk* const largest = *link;
+  chunk* const next = largest->next;
+  const std::size_t before_bytes = largest->size_bytes;
+  const std::size_t size_bytes = rounded_bytes(least_bytes);
+  if (size_bytes < before_bytes) return nullptr;
+  marks_.show(largest + 1, before_bytes - sizeof(chunk));
+  void* const larger =
+      source_->enlarge(largest, before_bytes, size_bytes, alignof(std::max_align_t));
+  if (larger == nullptr) {
+    hide(*largest);
+    return nullptr;
+  }
+  *link = next;
+  reserved_bytes_ += size_bytes - before_bytes;
+  return std::construct_at(static_cast<chunk*>(larger), chunk{nullptr, size_bytes});
+}
+
 arena::chunk* arena::replace_free(chunk*& free, std::size_t least_bytes) noexcept {
-  const std::size_t wanted = std::max({least_bytes, sum_bytes(free), doubled_bytes()});
-  if (chunk* const made = make_chunk(wanted); made != nullptr) {
+  const std::size_t wanted = std::max({least_bytes, sum_bytes(free), usual_bytes()});
+  // Enlarged, the chunk keeps the pages that it has, and old and new need not exist side by side.
+  chunk* made = enlarge_free(free, wanted);
+  if (made == nullptr) made = make_chunk(wanted);
+  if (made != nullptr) {
     give_back(free);
     free = nullptr;
     return made;
@@ -79,15 +110,25 @@ void* arena::grow(std::size_t size_bytes, std::size_t alignment) noexcept {
   const std::size_t beside = sizeof(chunk) + alignment;
   if (size_bytes > std::numeric_limits<std::size_t>::max() - beside) return nullptr;
   const std::size_t least_bytes = size_bytes + beside;
-  chunk*& free = is_empty() ? first_ : current_->next;
+  const bool was_empty = is_empty();
+  chunk*& free = was_empty ? first_ : last_used_->next;
   chunk* chosen = take_free(free, least_bytes);
   if (chosen == nullptr) chosen = replace_free(free, least_bytes);
   if (chosen == nullptr) return nullptr;
   chosen->next = free;
   free = chosen;
+  last_used_ = chosen;
+  chunk* const before = current_;
+  const std::uintptr_t next = next_;
+  const std::uintptr_t end = end_;
   enter(*chosen);
   void* const memory = try_allocate(size_bytes, alignment);
   if (memory != nullptr) marks_.show(memory, size_bytes);
+  if (!was_empty && end - next > end_ - next_) {
+    current_ = before;
+    next_ = next;
+    end_ = end;
+  }
   return memory;
 }
 
@@ -104,20 +145,22 @@ arena::marker arena::mark() const noexcept {
   // An empty arena may replace its chunks before it allocates again.
   if (is_empty()) return all;
   all.current = current_;
+  all.last_used = last_used_;
   all.next = next_;
-  all.last = enders_;
+  all.last_ender = enders_;
   return all;
 }
 
 void arena::rewind(const marker& to) noexcept {
-  end_objects(to.last);
+  end_objects(to.last_ender);
   if (to.current == nullptr) return restart();
   current_ = to.current;
+  last_used_ = to.last_used;
   end_ = reinterpret_cast<std::uintptr_t>(current_) + current_->size_bytes;
   next_ = to.next;
   if (marks_.hide_from_user == nullptr) return;
   marks_.hide(reinterpret_cast<void*>(next_), end_ - next_);
-  for (chunk* each = current_->next; each != nullptr; each = each->next) hide(*each);
+  for (chunk* each = last_used_->next; each != nullptr; each = each->next) hide(*each);
 }
 
 void arena::reset() noexcept {
@@ -127,6 +170,7 @@ void arena::reset() noexcept {
 
 void arena::restart() noexcept {
   current_ = nullptr;
+  last_used_ = first_;
   next_ = 1;
   end_ = 0;
   if (first_ == nullptr) return;

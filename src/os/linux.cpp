@@ -132,6 +132,12 @@ placed map_at(void* memory, std::size_t size_bytes) noexcept {
   return place(memory, size_bytes, PROT_READ | PROT_WRITE);
 }
 
+void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes) noexcept {
+  const errno_keeper keep;
+  void* const larger = ::mremap(memory, size_bytes, larger_bytes, MREMAP_MAYMOVE);
+  return larger == MAP_FAILED ? nullptr : larger;
+}
+
 bool extend_mapping(void* end, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
   // A mapping that grows at its place is not counted (mm/mremap.c, Linux 2.6 to 6.18), while mmap

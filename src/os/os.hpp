@@ -21,6 +21,13 @@ namespace heapwise::os {
 /// may have; then nothing changed.
 bool unmap(void* memory, std::size_t size_bytes) noexcept;
 
+/// Effects: makes pages of `map` more, at their place or at another one, without copying; those
+/// that are new are zero. Returns: the pages; nullptr if the system does not agree, and nothing
+/// changed. Requires: what `map` or `enlarge` returned, whole; larger_bytes is a multiple of the
+/// page size and not less than size_bytes.
+[[nodiscard]] void* enlarge(void* memory, std::size_t size_bytes,
+                            std::size_t larger_bytes) noexcept;
+
 /// Returns: addresses that may not be touched yet and cost nothing, aligned like those of `map`; or
 /// nullptr.
 [[nodiscard]] void* reserve(std::size_t size_bytes, std::size_t alignment) noexcept;

@@ -17,6 +17,14 @@ class os_block_source final : public block_source {
   void deallocate(void* memory, std::size_t size_bytes, std::size_t) noexcept override {
     os::unmap(memory, round_up_to(size_bytes, os::page_bytes()));
   }
+  void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
+                std::size_t alignment) noexcept override {
+    const std::size_t page = os::page_bytes();
+    const std::size_t pages_bytes = round_up_to(larger_bytes, page);
+    if (pages_bytes == 0 || alignment > page)
+      return nullptr; // another place has a page's alignment
+    return os::enlarge(memory, round_up_to(size_bytes, page), pages_bytes);
+  }
   void purge(void* memory, std::size_t size_bytes) noexcept override {
     purge_pages(memory, size_bytes);
   }
@@ -51,6 +59,17 @@ void* fake_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexc
   ++pieces_out_;
   bytes_out_ += size_bytes;
   return memory;
+}
+
+void* fake_blocks::enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
+                           std::size_t alignment) noexcept {
+  ++requests_;
+  if (successes_left_ == 0) return nullptr;
+  void* const larger = upstream_->enlarge(memory, size_bytes, larger_bytes, alignment);
+  if (larger == nullptr) return nullptr;
+  --successes_left_;
+  bytes_out_ += larger_bytes - size_bytes;
+  return larger;
 }
 
 void fake_blocks::deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept {

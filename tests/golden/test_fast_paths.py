@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import fast_paths
+import instruction_counts
 from conformance import subject
 
 RECORD_THEM = "if that is meant: PYTHONPATH=tools .venv/bin/python -m fast_paths --record"
@@ -33,11 +34,11 @@ def counts(library: Path) -> dict[str, float]:
 
 
 def test_as_many_instructions_as_recorded(library: Path, counts: dict[str, float]) -> None:
-    compiler = fast_paths.compiler_of(library)
-    figures = fast_paths.recorded()
+    compiler = instruction_counts.compiler_of(library)
+    figures = instruction_counts.recorded(fast_paths.RECORD)
     if compiler not in figures:
         pytest.skip(f"nothing on record for {compiler}; it makes of them {counts}")
-    changed = fast_paths.differences(figures[compiler], counts)
+    changed = instruction_counts.differences(figures[compiler], counts)
     assert not changed, "\n".join([*changed, RECORD_THEM])
 
 
@@ -53,17 +54,18 @@ def test_the_figures_are_instructions_of_the_heap(counts: dict[str, float]) -> N
 def test_every_difference_is_told() -> None:
     before = {"same": 1.0, "more": 2.0, "gone": 3.0}
     now = {"same": 1.0, "more": 2.5, "new": 4.0}
-    assert fast_paths.differences(before, now) == [
+    assert instruction_counts.differences(before, now) == [
         "gone: none instructions, 3 on record",
         "more: 2.5 instructions, 2 on record",
         "new: 4 instructions, none on record",
     ]
-    assert fast_paths.differences(before, before) == []
+    assert instruction_counts.differences(before, before) == []
 
 
-def test_what_is_written_is_read(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(fast_paths, "RECORD", tmp_path / "record.toml")
-    assert fast_paths.recorded() == {}
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    record = tmp_path / "record.toml"
+    assert instruction_counts.recorded(record) == {}
     figures = {"one (1) 2.0": {"a, b": 41.0, "c": 58.185}, "two": {"d": 1.0}}
-    fast_paths.write(figures)
-    assert fast_paths.recorded() == figures
+    instruction_counts.write(record, "Figures", figures)
+    assert instruction_counts.recorded(record) == figures
+    assert record.read_text().startswith("# Figures, each time")

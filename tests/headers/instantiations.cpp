@@ -35,7 +35,10 @@ struct observer {
                                         observer>;                                              \
   template class heapwise::std_allocator<object,                                                \
                                          heapwise::pool<heapwise::policy, heapwise::checking>>; \
-  template class heapwise::pool_resource<heapwise::pool<heapwise::policy, heapwise::checking>>;
+  template class heapwise::pool_resource<heapwise::pool<heapwise::policy, heapwise::checking>>; \
+  template class heapwise::node_pool<heapwise::policy, heapwise::checking>;                     \
+  template class heapwise::std_allocator<                                                       \
+      object, heapwise::node_pool<heapwise::policy, heapwise::checking>>;
 
 #define INSTANTIATE_ALL(policy)        \
   INSTANTIATE(policy, trusting)        \

@@ -1,146 +1,31 @@
 // One shard of the lock-free pool under a weak memory model: what treiber.pml checks for memory
-// that all threads see alike, here for memory as C++ promises it
-// (include/heapwise/thread/lock_free.hpp).
-//
-// The model is the view semantics of release, acquire and relaxed accesses (Kang et al., "A
-// Promising Semantics for Relaxed-Memory Concurrency", 2017, without promises): a word is the list
-// of all values that were ever written to it. A thread may read any value that is not older than
-// the newest one that it knows of. An acquire load of a value takes over what the releasing thread
-// knew; a read-modify-write reads the newest value, and hands on the knowledge that came with it.
-// Not in the model: loads that take effect later than a store behind them, which no dependency
-// allows here, and writes to one word in another order than that of execution.
+// that all threads see alike, here for memory as C++ promises it (weak_memory.hpp). The atomic
+// orders are arguments: tests/model/run takes them from the sources
+// (include/heapwise/thread/lock_free.hpp, include/heapwise/detail/chunks.hpp, src/pool/chunks.cpp).
 //
 // Checked, for all executions of two threads that each pop two blocks, write to them and push them:
 //   - a block that is popped was free, and its new owner sees what its last owner wrote to it;
 //   - the link that a pop uses is the one that was stored when the block was pushed;
-//   - in the end the list holds every block exactly once.
-// usage: weak_stack [relaxed-push | relaxed-pop | no-count]     (planted bugs, which must be found)
+//   - a thread that computes the address of a block finds the chunk that the block lies in, and
+//     sees its record whole;
+//   - in the end every block is in the list exactly once, or was never cut.
+// Two starts: all blocks are in the list; or no block was cut yet, and the third lies in a chunk
+// that a thread has to obtain.
+// usage: weak_stack NAME=ORDER... [no-count]   (names: see `order_of`; no-count is a planted bug)
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <map>
 #include <string>
 #include <unordered_set>
-#include <vector>
+
+#include "weak_shard.hpp"
 
 namespace {
 
-constexpr unsigned blocks = 3; // numbered from 1; 0 is no block
-constexpr unsigned threads = 2;
-constexpr unsigned rounds = 1;
-constexpr std::uint8_t garbage = 255;
-
-// Words: the head, then a link and the data of each block.
-constexpr unsigned head = 0;
-constexpr unsigned words = 1 + 2 * blocks;
-constexpr unsigned link_of(unsigned block) { return 2 * block - 1; }
-constexpr unsigned data_of(unsigned block) { return 2 * block; }
-
-bool push_releases = true;
-bool pop_acquires = true;
-bool counts_changes = true;
-
-/// For each word, the index of the newest value that is known.
-using view = std::array<std::uint8_t, words>;
-
-void join(view& to, const view& other) {
-  for (unsigned i = 0; i < words; ++i) to[i] = to[i] < other[i] ? other[i] : to[i];
-}
-
-struct value {
-  std::uint8_t top; // for the head; for other words the value itself
-  std::uint8_t count;
-  view known; // what a thread learns that acquires it
-  [[nodiscard]] bool is(const value& other) const {
-    return top == other.top && count == other.count;
-  }
-};
-
-enum step : std::uint8_t {
-  load_for_pop,
-  load_link,
-  swap_for_pop,
-  use,
-  load_for_push,
-  store_link,
-  swap_for_push,
-  done
-};
-
-struct thread {
-  view known{};
-  value seen{};
-  std::uint8_t next = 0;
-  std::array<std::uint8_t, 2> mine{};
-  std::uint8_t at = 0; // which of `mine` is popped or pushed
-  std::uint8_t round = 0;
-  step now = load_for_pop;
-};
-
-struct state {
-  std::array<std::vector<value>, words> memory;
-  std::array<thread, threads> all;
-  std::array<bool, blocks + 1> owned{};
-};
-
-[[noreturn]] void violated(const char* what) {
-  std::printf("violated: %s\n", what);
-  std::exit(1);
-}
-
-void demand(bool holds, const char* what) {
-  if (!holds) violated(what);
-}
-
-/// Effects: the thread reads value `index` of a word.
-value read(thread& by, const state& in, unsigned word, std::size_t index, bool acquires) {
-  const value got = in.memory[word][index];
-  by.known[word] = static_cast<std::uint8_t>(index);
-  if (acquires) join(by.known, got.known);
-  return {got.top, got.count, {}};
-}
-
-/// Effects: the thread writes. `handed_on`: the knowledge that came with the value that a
-/// read-modify-write replaces.
-void write(thread& by, state& in, unsigned word, value written, bool releases,
-           const view& handed_on) {
-  by.known[word] = static_cast<std::uint8_t>(in.memory[word].size());
-  written.known = handed_on;
-  written.known[word] = by.known[word];
-  if (releases) join(written.known, by.known);
-  in.memory[word].push_back(written);
-}
-
-void plain_write(thread& by, state& in, unsigned word, std::uint8_t written) {
-  write(by, in, word, {written, 0, {}}, false, view{});
-}
-
-std::uint8_t next_count(std::uint8_t count) {
-  return counts_changes ? static_cast<std::uint8_t>(count + 1) : count;
-}
-
-/// After a pop or a push that is complete.
-void go_on(thread& by, step again, step after) {
-  by.seen = {}; // what is not used any more makes no difference between states
-  by.next = 0;
-  by.now = ++by.at < by.mine.size() ? again : after;
-  by.at = by.at < by.mine.size() ? by.at : std::uint8_t{0};
-}
-
-void skip_what_is_no_block(thread& by) {
-  while (by.now == load_for_push && by.mine[by.at] == 0) go_on(by, load_for_push, done);
-  if (by.now != done) return;
-  by.mine = {};
-  if (++by.round < rounds) by.now = load_for_pop;
-}
-
-void check_popped(const thread& by, const state& in, unsigned block) {
-  demand(!in.owned[block], "a block was popped that has an owner");
-  demand(by.next == in.memory[link_of(block)].back().top, "a pop used a link that is not the last");
-  demand(by.known[data_of(block)] + 1u == in.memory[data_of(block)].size(),
-         "an owner does not see what the last owner wrote");
-}
+using namespace weak;
+using value = word_value;
 
 class explorer {
  public:
@@ -160,42 +45,54 @@ class explorer {
   /// Explores each outcome that the next step of a thread may have.
   void advance(const state& from, unsigned me) {
     const thread& was = from.all[me];
-    const unsigned block = was.mine[was.at];
     switch (was.now) {
       case load_for_pop:
-        return each_value(from, me, head, pop_acquires, [](thread& by, value got) {
+        return each_value(from, me, head, code.head_load, [](thread& by, state&, value got) {
           by.seen = got;
-          by.now = load_link;
-          if (got.top == 0) go_on(by, load_for_pop, use); // found empty
+          by.now = got.top == 0 ? load_carved : locate_top;
         });
+      case locate_top:
+        return locate(from, me, was.seen.top, [](thread& by, state&) { by.now = load_link; });
       case load_link:
-        return each_value(from, me, link_of(was.seen.top), false, [](thread& by, value got) {
-          by.next = got.top;
-          by.now = swap_for_pop;
-        });
+        return each_value(from, me, link_of(was.seen.top), plain,
+                          [](thread& by, state&, value got) {
+                            by.next = got.top;
+                            by.now = swap_for_pop;
+                          });
       case swap_for_pop:
         return swap_pop(from, me);
-      case use: {
-        state to = from;
-        thread& by = to.all[me];
-        for (const std::uint8_t each : by.mine) {
-          if (each == 0) continue;
-          plain_write(by, to, data_of(each), 0);
-          plain_write(by, to, link_of(each), garbage);
-        }
-        by.now = load_for_push;
-        skip_what_is_no_block(by);
-        return explore(to);
-      }
+      case load_carved:
+        return each_value(from, me, carved, code.carved_load, [](thread& by, state&, value got) {
+          by.next = got.top;
+          by.now = load_newest;
+        });
+      case load_newest:
+        return each_value(from, me, newest, code.newest_load, [](thread& by, state&, value got) {
+          by.chunk = got.top;
+          const std::uint8_t end = end_of(got.top);
+          by.now = by.next < end ? swap_carved : grow;
+          if (by.now == grow && end == blocks) go_on(by, load_for_pop, use); // exhausted
+        });
+      case grow:
+        return add_chunk(from, me);
+      case swap_carved:
+        return cut(from, me);
+      case locate_cut:
+        return locate(from, me, was.next + 1U, [](thread& by, state& in) {
+          take(by, in, static_cast<std::uint8_t>(by.next + 1));
+        });
+      case use:
+        return use_blocks(from, me);
       case load_for_push:
-        return each_value(from, me, head, false, [](thread& by, value got) {
+        return each_value(from, me, head, code.push_load, [](thread& by, state&, value got) {
           by.seen = got;
           by.now = store_link;
         });
       case store_link: {
         state to = from;
-        plain_write(to.all[me], to, link_of(block), was.seen.top);
-        to.all[me].now = swap_for_push;
+        thread& by = to.all[me];
+        to.words.write(by.known, link_of(by.mine[by.at]), number(by.seen.top), plain);
+        by.now = swap_for_push;
         return explore(to);
       }
       case swap_for_push:
@@ -206,53 +103,116 @@ class explorer {
   }
 
   template <class Then>
-  void each_value(const state& from, unsigned me, unsigned word, bool acquires, const Then& then) {
-    for (std::size_t i = from.all[me].known[word]; i < from.memory[word].size(); ++i) {
+  void each_value(const state& from, unsigned me, unsigned word, order how, const Then& then) {
+    for (std::size_t i = from.all[me].known[word]; i < from.words.history(word).size(); ++i) {
       state to = from;
-      then(to.all[me], read(to.all[me], to, word, i, acquires));
+      thread& by = to.all[me];
+      then(by, to, to.words.read(by.known, word, i, how));
       explore(to);
     }
+  }
+
+  template <class Then>
+  void locate(const state& from, unsigned me, unsigned block, const Then& then) {
+    each_value(from, me, newest, code.newest_load, [&](thread& by, state& in, value got) {
+      by.chunk = got.top;
+      check_located(by, in, block);
+      by.chunk = 0;
+      then(by, in);
+    });
   }
 
   /// A compare-and-swap that fails reads any other value that it may read.
-  void fail_swap(const state& from, unsigned me, bool acquires, step retry) {
-    for (std::size_t i = from.all[me].known[head]; i < from.memory[head].size(); ++i) {
-      if (from.memory[head][i].is(from.all[me].seen)) continue;
-      state to = from;
-      thread& by = to.all[me];
-      by.seen = read(by, to, head, i, acquires);
-      by.now = retry;
-      if (retry == load_link && by.seen.top == 0) go_on(by, load_for_pop, use);
-      explore(to);
-    }
+  template <class Then>
+  void fail_swap(const state& from, unsigned me, unsigned word, value expected, order how,
+                 const Then& then) {
+    each_value(from, me, word, how, [&](thread& by, state&, value got) {
+      if (!got.is(expected)) return then(by, got);
+      by = from.all[me]; // no outcome: the state was met before
+    });
   }
 
   void swap_pop(const state& from, unsigned me) {
-    fail_swap(from, me, pop_acquires, load_link);
-    if (!from.memory[head].back().is(from.all[me].seen)) return;
+    const thread& was = from.all[me];
+    fail_swap(from, me, head, was.seen, code.head_fail, [](thread& by, value got) {
+      by.seen = got;
+      by.next = 0;
+      by.now = got.top == 0 ? load_carved : locate_top;
+    });
+    if (!from.words.newest(head).is(was.seen)) return;
     state to = from;
     thread& by = to.all[me];
-    const value old = to.memory[head].back();
-    read(by, to, head, to.memory[head].size() - 1, pop_acquires);
-    check_popped(by, to, old.top);
-    write(by, to, head, {by.next, next_count(old.count), {}}, false, old.known);
-    to.owned[old.top] = true;
-    by.mine[by.at] = old.top;
-    go_on(by, load_for_pop, use);
+    const value old = to.words.newest(head);
+    demand(by.next == to.words.newest(link_of(old.top)).top,
+           "a pop used a link that is not the last");
+    to.words.exchange(by.known, head, next_head(by.next, old), code.head_swap);
+    take(by, to, old.top);
     explore(to);
   }
 
   void swap_push(const state& from, unsigned me) {
-    fail_swap(from, me, false, store_link);
-    if (!from.memory[head].back().is(from.all[me].seen)) return;
+    const thread& was = from.all[me];
+    fail_swap(from, me, head, was.seen, code.push_fail, [](thread& by, value got) {
+      by.seen = got;
+      by.now = store_link;
+    });
+    if (!from.words.newest(head).is(was.seen)) return;
     state to = from;
     thread& by = to.all[me];
-    const value old = to.memory[head].back();
-    read(by, to, head, to.memory[head].size() - 1, false);
     const std::uint8_t block = by.mine[by.at];
-    write(by, to, head, {block, next_count(old.count), {}}, push_releases, old.known);
+    to.words.exchange(by.known, head, next_head(block, to.words.newest(head)), code.push_swap);
     to.owned[block] = false;
     go_on(by, load_for_push, done);
+    skip_what_is_no_block(by);
+    explore(to);
+  }
+
+  void cut(const state& from, unsigned me) {
+    const thread& was = from.all[me];
+    fail_swap(from, me, carved, number(was.next), code.carved_load, [](thread& by, value got) {
+      by.next = got.top;
+      by.now = load_newest;
+    });
+    if (from.words.newest(carved).top != was.next) return;
+    state to = from;
+    thread& by = to.all[me];
+    const auto cut = static_cast<std::uint8_t>(by.next + 1);
+    to.words.exchange(by.known, carved, number(cut), code.carved_swap);
+    by.now = locate_cut;
+    explore(to);
+  }
+
+  /// chunks::grow, with its lock held: one step.
+  void add_chunk(const state& from, unsigned me) {
+    state to = from;
+    thread& by = to.all[me];
+    to.words.exchange(by.known, turn, number(1), code.turn_lock);
+    // The lock's order decides what the thread may read here; each value is an outcome.
+    for (std::size_t i = by.known[newest]; i < to.words.history(newest).size(); ++i) {
+      state end = to;
+      thread& grown = end.all[me];
+      const value got = end.words.read(grown.known, newest, i, code.newest_load);
+      if (got.top == grown.chunk) {
+        demand(end.words.newest(newest).top == 1, "two threads added a chunk");
+        end.words.write(grown.known, record, number(1), plain);
+        end.words.write(grown.known, newest, number(2), code.newest_store);
+      }
+      end.words.write(grown.known, turn, number(0), code.turn_unlock);
+      grown.chunk = 0;
+      grown.now = load_carved;
+      explore(end);
+    }
+  }
+
+  void use_blocks(const state& from, unsigned me) {
+    state to = from;
+    thread& by = to.all[me];
+    for (const std::uint8_t each : by.mine) {
+      if (each == 0) continue;
+      to.words.write(by.known, data_of(each), number(0), plain);
+      to.words.write(by.known, link_of(each), number(garbage), plain);
+    }
+    by.now = load_for_push;
     skip_what_is_no_block(by);
     explore(to);
   }
@@ -260,46 +220,69 @@ class explorer {
   static void check_end(const state& in) {
     std::array<bool, blocks + 1> met{};
     unsigned count = 0;
-    for (unsigned at = in.memory[head].back().top; at != 0;
-         at = in.memory[link_of(at)].back().top) {
+    for (unsigned at = in.words.newest(head).top; at != 0; at = in.words.newest(link_of(at)).top) {
       demand(at <= blocks && !met[at] && !in.owned[at], "the list in the end is no list");
       met[at] = true;
       ++count;
     }
-    demand(count == blocks, "a block was lost");
+    demand(count == in.words.newest(carved).top, "a block was lost");
   }
 
-  static std::string text_of(const state& of) {
+  static std::string text_of(const state& in) {
     std::string text;
-    const auto add = [&text](const auto& plain) {
-      text.append(reinterpret_cast<const char*>(&plain), sizeof plain);
-    };
-    for (const std::vector<value>& word : of.memory) {
-      add(word.size());
-      for (const value& each : word) add(each);
-    }
-    for (const thread& each : of.all) add(each);
-    add(of.owned);
+    in.words.describe(text);
+    text.append(reinterpret_cast<const char*>(in.all.data()), sizeof in.all);
+    text.append(reinterpret_cast<const char*>(in.owned.data()), sizeof in.owned);
     return text;
   }
 
   std::unordered_set<std::string> met_;
 };
 
-} // namespace
+std::map<std::string, order> orders;
 
-int main(int argc, char** argv) {
-  const std::string bug = argc > 1 ? argv[1] : "";
-  push_releases = bug != "relaxed-push";
-  pop_acquires = bug != "relaxed-pop";
-  counts_changes = bug != "no-count";
+order order_of(const char* name) {
+  const auto found = orders.find(name);
+  if (found != orders.end()) return found->second;
+  std::fprintf(stderr, "no order for %s\n", name);
+  std::exit(2);
+}
+
+/// `cut`: how many blocks were cut and are in the list.
+std::size_t states_from(std::uint8_t cut) {
   state start;
-  start.memory[head].push_back({blocks, 0, {}});
+  start.words.start(head, cut);
+  start.words.start(newest, cut == blocks ? 2 : 1);
+  start.words.start(record, cut == blocks ? 1 : 0);
+  start.words.start(carved, cut);
+  start.words.start(turn, 0);
   for (unsigned block = 1; block <= blocks; ++block) {
-    start.memory[link_of(block)].push_back({static_cast<std::uint8_t>(block - 1), 0, {}});
-    start.memory[data_of(block)].push_back({0, 0, {}});
+    const bool listed = block <= cut;
+    start.words.start(link_of(block), listed ? static_cast<std::uint8_t>(block - 1) : garbage);
+    start.words.start(data_of(block), 0);
   }
   explorer all;
   all.explore(start);
-  std::printf("%zu states, no error\n", all.states());
+  return all.states();
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string text = argv[i];
+    const std::size_t equals = text.find('=');
+    if (text == "no-count") {
+      counts_changes = false;
+    } else if (equals != std::string::npos) {
+      orders[text.substr(0, equals)] = order::named(text.substr(equals + 1));
+    }
+  }
+  code = {order_of("head_load"),   order_of("head_swap"),    order_of("head_fail"),
+          order_of("push_load"),   order_of("push_swap"),    order_of("push_fail"),
+          order_of("newest_load"), order_of("newest_store"), order_of("carved_load"),
+          order_of("carved_swap"), order_of("turn_lock"),    order_of("turn_unlock")};
+  const std::size_t listed = states_from(blocks);
+  const std::size_t growing = states_from(0);
+  std::printf("%zu states, no error\n", listed + growing);
 }

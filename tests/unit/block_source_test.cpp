@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include <doctest/doctest.h>
 
@@ -44,7 +45,7 @@ TEST_CASE("a buffer is handed out from front to back, the last piece comes back"
   CHECK(source.allocate(100, 1) == buffer.data());
   CHECK(source.allocate(100, 64) == buffer.data() + 128);
   CHECK(source.remaining_bytes() == 1000 - 228);
-  source.deallocate(buffer.data(), 100, 1);  // not the last: stays used
+  source.deallocate(buffer.data(), 100, 1); // not the last: stays used
   CHECK(source.remaining_bytes() == 1000 - 228);
   source.deallocate(buffer.data() + 128, 100, 64);
   CHECK(source.allocate(50, 1) == buffer.data() + 128);
@@ -77,7 +78,7 @@ TEST_CASE("a fake counts and fails on demand") {
   source.deallocate(one, 4096, 8);
   CHECK(source.pieces_out() == 1);
   CHECK(source.bytes_out() == 8192);
-  CHECK(source.allocate(1, 8) == nullptr);  // what came back does not lift the limit
+  CHECK(source.allocate(1, 8) == nullptr); // what came back does not lift the limit
   source.fail_after(1);
   void* const three = source.allocate(4096, 8);
   CHECK(three != nullptr);
@@ -95,4 +96,36 @@ TEST_CASE("a fake over a buffer does not count what the buffer refused") {
   CHECK(source.requests() == 1);
 }
 
-}  // namespace
+TEST_CASE("a piece of the system's pages can be enlarged, with what is in it") {
+  fake_blocks source;
+  constexpr std::size_t page = 65536; // a multiple of every page size
+  auto* piece = static_cast<unsigned char*>(source.allocate(page, 16));
+  REQUIRE(piece != nullptr);
+  piece[0] = 7;
+  piece[page - 1] = 8;
+  piece = static_cast<unsigned char*>(source.enlarge(piece, page, 40 * page, 16));
+  REQUIRE(piece != nullptr);
+  CHECK(piece[0] == 7);
+  CHECK(piece[page - 1] == 8);
+  CHECK(piece[40 * page - 1] == 0);
+  CHECK(source.bytes_out() == 40 * page);
+  CHECK(source.pieces_out() == 1);
+  // Refused: for an alignment that another place would not have, for lack of addresses, on demand.
+  constexpr std::size_t absurd = std::numeric_limits<std::size_t>::max() / 2 / page * page;
+  CHECK(source.enlarge(piece, 40 * page, 80 * page, 2 * page) == nullptr);
+  CHECK(source.enlarge(piece, 40 * page, absurd, 16) == nullptr);
+  source.fail_after(0);
+  CHECK(source.enlarge(piece, 40 * page, 80 * page, 16) == nullptr);
+  CHECK(piece[0] == 7);
+  source.deallocate(piece, 40 * page, 16);
+  CHECK(source.bytes_out() == 0);
+}
+
+TEST_CASE("a source that cannot enlarge says so") {
+  alignas(64) static std::array<std::byte, 256> buffer;
+  static_blocks source{buffer.data(), buffer.size()};
+  void* const piece = source.allocate(64, 16);
+  CHECK(source.enlarge(piece, 64, 128, 16) == nullptr);
+}
+
+} // namespace

@@ -52,6 +52,12 @@ class counted_pages final : public heapwise::block_source {
     reserve::gave(size_bytes);
     heapwise::os_blocks().deallocate(memory, size_bytes, alignment);
   }
+  void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
+                std::size_t alignment) noexcept override {
+    void* const larger = heapwise::os_blocks().enlarge(memory, size_bytes, larger_bytes, alignment);
+    if (larger != nullptr) reserve::took(larger_bytes - size_bytes);
+    return larger;
+  }
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override {
     return heapwise::os_blocks().granularity_bytes();
   }

@@ -10,6 +10,7 @@
 #include "sources/single_calls.hpp"
 #include "sources/sources.hpp"
 #include "sources/thread_tapes.hpp"
+#include "workload/block_use.hpp"
 #include "workload/replay.hpp"
 
 namespace heaps {
@@ -77,7 +78,7 @@ class inspection {
   std::atomic<std::uint64_t> whole_blocks_{0};
 };
 
-template <class Source>
+template <class Source, touching how>
 void measure_throughput(sample& yields, const thread_tapes& tapes, std::size_t rounds) {
   const std::uint64_t operations = rounds * tapes.operations();
   const std::uint64_t elapsed_ns =
@@ -86,11 +87,12 @@ void measure_throughput(sample& yields, const thread_tapes& tapes, std::size_t r
         Source source;
         member.start();
         for (std::size_t round = 0; round < rounds; ++round) {
-          replay(source, tapes.of(index).operations, tapes.slots(index));
+          replay<how>(source, tapes.of(index).operations, tapes.slots(index));
         }
         member.stop();
       });
   yields.set("throughput", mops(operations, elapsed_ns));
+  yields.set_processor_time(operations);
 }
 
 template <class Source>
@@ -105,7 +107,8 @@ void measure_mix(cell& given, const size_mix& mix) {
   given.each_repeat([&](sample& yields) {
     meter.restart_peak();
     const inspection<Source> seen{tapes, std::max(mix.alignment, mallocs_own_alignment), meter};
-    measure_throughput<Source>(yields, tapes, rounds);
+    with_touching(given,
+                  [&]<touching how> { measure_throughput<Source, how>(yields, tapes, rounds); });
     calls.measure<Source>(yields, tapes, 1);
     yields.set("alloc_p50", calls.alloc_ns(.5));
     yields.set("alloc_p99", calls.alloc_ns(.99));
@@ -128,6 +131,7 @@ void measure_mix(cell& given, const size_mix& mix) {
 inline std::vector<quantity> mix_quantities() {
   return {{"throughput", "Mops/s", better::higher,
            "allocations and frees of all threads, each counted as one, in a microsecond"},
+          heapwise::bench::processor_time,
           {"alloc_p50", "ns", better::lower, "half of the allocations took at most this"},
           {"alloc_p99", "ns", better::lower, "99 of 100"},
           {"free_p50", "ns", better::lower, "half of the frees took at most this"},
@@ -169,7 +173,8 @@ inline experiment mix_experiment(mix_case is) {
                       "operations that all threads are timed for, together; whole tapes",
                       {is.operations},
                       {80'000}},
-                     {"tape", "operations on the tape of a thread", {is.tape}, {20'000}, "", 2}},
+                     {"tape", "operations on the tape of a thread", {is.tape}, {20'000}, "", 2},
+                     tape_touch_parameter()},
       .quantities = mix_quantities(),
       .subjects = std::move(is.subjects),
       .baseline = baseline,

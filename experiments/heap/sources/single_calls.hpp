@@ -18,7 +18,9 @@ struct call_durations {
   durations frees;
 };
 
-/// Plays a tape; only what stands between two readings of the clock is the source's.
+/// Plays a tape. Between two readings of the clock stand a call of the source and, for an
+/// allocation, the first write to the block: a source that maps memory which is not there yet has
+/// its page fault timed.
 template <class Source>
 void replay_timed(Source& source, const heapwise::bench::tape& plays, void** slots,
                   call_durations& into) {
@@ -34,9 +36,9 @@ void replay_timed(Source& source, const heapwise::bench::tape& plays, void** slo
     } else {
       const std::uint64_t start = now_ticks();
       slot = source.allocate(each.bytes());
+      heapwise::bench::touch(slot);
       heapwise::bench::escape(slot);
       into.allocations.record(now_ticks() - start);
-      heapwise::bench::touch(slot);
     }
   }
 }

@@ -29,9 +29,10 @@ template <class Value>
 /// everything else (arrays, larger objects) with operator new. An allocator that spills takes
 /// single objects from operator new too while the pool is exhausted.
 ///
-/// A container rebinds its allocator to its node type, so give the pool blocks of
-/// `node_size_bytes<value_type>()`. If the blocks are too small, everything works, from operator
-/// new; `uses_pool()` tells.
+/// A container rebinds its allocator to its node type. A node_pool has blocks of exactly that size.
+/// A pool that is made before needs blocks of `node_size_bytes<value_type>()`, which is up to three
+/// words more than a node takes. If the blocks are too small, everything works, from operator new;
+/// `uses_pool()` tells.
 ///
 /// Two are equal if they use the same pool. A container that is moved or swapped takes its
 /// allocator along; one that is copied to keeps its own. As for all allocators that differ, lists
@@ -59,9 +60,10 @@ class std_allocator {
 
   /// Returns: memory for `count` objects.
   /// Throws: std::bad_alloc if the pool is exhausted (not: spills) or operator new fails,
-  /// std::bad_array_new_length if `count` objects are more than SIZE_MAX bytes.
+  /// std::bad_array_new_length if `count` objects are more than SIZE_MAX bytes; the first object
+  /// from a node_pool: what the constructor of pool throws.
   [[nodiscard]] T* allocate(std::size_t count) {
-    if (from_pool(count)) {
+    if (from_pool(count) || shapes_pool(count)) {
       if constexpr (Then == when_exhausted::throws) return static_cast<T*>(pool_->allocate());
       if (void* const block = pool_->try_allocate(); block != nullptr)
         return static_cast<T*>(block);
@@ -111,6 +113,18 @@ class std_allocator {
   // A pool's shape never changes, so both ways give the same answer for the same memory.
   [[nodiscard]] bool from_pool(std::size_t count) const noexcept {
     return count == 1 && uses_pool();
+  }
+
+  /// Effects: the first single object decides on the size of a node_pool's blocks.
+  /// Returns: true if it comes from that pool.
+  [[nodiscard]] bool shapes_pool(std::size_t count) {
+    if constexpr (requires { pool_->take_shape(sizeof(T), alignof(T)); }) {
+      if (count != 1) return false;
+      if (pool_->block_size() == 0) pool_->take_shape(sizeof(T), alignof(T));
+      return uses_pool(); // another thread may have made the pool meanwhile
+    } else {
+      return false;
+    }
   }
 
   Pool* pool_;

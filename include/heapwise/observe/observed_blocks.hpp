@@ -7,9 +7,9 @@
 
 namespace heapwise::inline v0_1 {
 
-/// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained,
-/// on_growth_refused(size_bytes) after the source had none, on_given_back(size_bytes) before a
-/// piece goes back. The observer may lack any of them.
+/// Forwards to another source and notifies: on_growth(size_bytes) after a piece was obtained, or
+/// enlarged by this much; on_growth_refused(size_bytes) after the source had none,
+/// on_given_back(size_bytes) before a piece goes back. The observer may lack any of them.
 ///
 /// Silent until `begin_to_notify`, so that what is obtained while its user is being built is not
 /// taken for growth. Requires: source and observer outlive it. Thread safety: as source and
@@ -40,6 +40,15 @@ class observed_blocks final : public block_source {
       if (notifies_) observer_->on_given_back(size_bytes);
     }
     upstream_->deallocate(memory, size_bytes, alignment);
+  }
+
+  void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes,
+                std::size_t alignment) noexcept override {
+    void* const larger = upstream_->enlarge(memory, size_bytes, larger_bytes, alignment);
+    if constexpr (requires { observer_->on_growth(size_bytes); }) {
+      if (larger != nullptr && notifies_) observer_->on_growth(larger_bytes - size_bytes);
+    }
+    return larger;
   }
 
   void purge(void* memory, std::size_t size_bytes) noexcept override {

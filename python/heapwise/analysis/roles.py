@@ -10,8 +10,8 @@ from heapwise.evidence.series import Series
 from heapwise.model import SubjectName
 
 POLICIES = ("unsynchronized", "unsynchronized_trusting", "unsynchronized_exact",
-            "unsynchronized_pmr", "mutex", "lock_free", "thread_cached", "thread_cached_handle",
-            "arena", "arena_pmr")
+            "unsynchronized_bound", "unsynchronized_pmr", "mutex", "lock_free", "thread_cached",
+            "thread_cached_handle", "arena", "arena_pmr")
 """Our pool's policies and our arena, by the names of their subjects."""
 
 BARE_LIST = "bare_list"

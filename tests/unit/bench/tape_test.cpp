@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <numeric>
 #include <vector>
@@ -201,4 +202,29 @@ TEST_CASE("replay asks for what the tape says and touches each block") {
   CHECK(source.blocks == 0);
   CHECK(source.allocated_bytes == made.requested_bytes);
   CHECK(source.freed_bytes == made.requested_bytes);
+}
+
+TEST_CASE("replay can use every byte: none is as the allocator left it") {
+  /// Hands out memory that is full of a mark, and looks for it when the memory comes back.
+  struct marking_source {
+    std::size_t untouched = 0;
+    std::size_t blocks = 0;
+    void* allocate(std::size_t bytes) { return std::memset(new unsigned char[bytes], 0xAA, bytes); }
+    void deallocate(void* block, std::size_t bytes) {
+      auto* const first = static_cast<unsigned char*>(block);
+      untouched += static_cast<std::size_t>(std::count(first, first + bytes, 0xAA));
+      ++blocks;
+      delete[] first;
+    }
+  };
+  std::vector<operation> memory(1'000);
+  const tape made = make_tape(memory, rl_small, 19);
+  std::vector<void*> slots(made.slots);
+  marking_source all;
+  replay<touching::all>(all, made.operations, slots.data());
+  CHECK(all.blocks == made.allocations);
+  CHECK(all.untouched == 0);
+  marking_source write;
+  replay<touching::write>(write, made.operations, slots.data());
+  CHECK(write.untouched == made.requested_bytes - made.allocations);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <heapwise/adapt/memory_resource.hpp>
+#include <heapwise/adapt/node_pool.hpp>
 #include <heapwise/adapt/std_allocator.hpp>
 #include <heapwise/pool.hpp>
 #include <heapwise/thread/thread_cached.hpp>
@@ -49,26 +50,42 @@ struct from_malloc {
   }
 };
 
-enum class blocks { bound, exact };
+/// heapwise::std_allocator over a node_pool, whose blocks are as large as the nodes.
+template <class Policy>
+class from_nodes {
+  using pool = heapwise::node_pool<Policy>;
 
-/// heapwise::std_allocator over a pool with blocks of the size that its documentation names, or of
-/// the very size of the nodes.
-template <class Policy, blocks size = blocks::bound>
-class from_pool {
  public:
   template <class T>
-  using allocator = heapwise::std_allocator<T, heapwise::pool<Policy>>;
+  using allocator = heapwise::std_allocator<T, pool>;
 
-  explicit from_pool(const node_need& need)
-      : pool_{{.block_size = size == blocks::bound ? need.bound_bytes : need.bytes,
-               .block_count = need.count}} {}
+  explicit from_nodes(const node_need& need) : pool_{{.block_count = need.count}} {}
   template <class T>
   allocator<T> get() {
     return allocator<T>{pool_};
   }
 
  private:
-  heapwise::pool<Policy> pool_;
+  pool pool_;
+};
+
+/// heapwise::std_allocator over a pool that is made before, with blocks for nodes of all libraries.
+class from_bound {
+  using pool = heapwise::pool<heapwise::unsynchronized>;
+
+ public:
+  template <class T>
+  using allocator = heapwise::std_allocator<T, pool>;
+
+  explicit from_bound(const node_need& need)
+      : pool_{{.block_size = need.bound_bytes, .block_count = need.count}} {}
+  template <class T>
+  allocator<T> get() {
+    return allocator<T>{pool_};
+  }
+
+ private:
+  pool pool_;
 };
 
 /// The same pool behind std::pmr.

@@ -11,12 +11,16 @@ from heapwise.evidence import YARDSTICK
 from heapwise.figures import ladder, scaling
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Experiment, Row
+from heapwise.report.lines import Setting, axis_of, by_setting
 from heapwise.report.view import Group, View
-from heapwise.wording.names import cell_words, quantity_name
+from heapwise.wording.names import cell_words, quantity_name, setting
 from heapwise.wording.numbers import scale_for, show
 
 MOST_CELLS = 12
 """That are shown; an experiment of more has a table of all."""
+
+FEWEST_KNOTS = 3
+"""Of a line; an experiment of fewer is shown cell by cell."""
 
 FONT = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
@@ -25,13 +29,16 @@ def picture(view: View, experiment: Experiment) -> str:
     """SVG that stands alone; ``""`` where nothing was measured."""
     groups = [g for g in view.of(experiment) if g.quantity == _quantity(view, experiment)]
     varying = view.varying(experiment)
-    rows = [_bare(row) for g in groups for row in g.rows if _shown(view, row)]
-    if not rows:
+    if not _rows(view, groups):
         return ""
     title = f"{experiment.id}: {quantity_name(groups[0].quantity)}"
-    if _over_numbers(groups, varying) and all(row.median for row in rows):
-        drawn = scaling.draw(rows, varying[0], title, partial(show, unit=rows[0].unit),
-                             partial(spelt, experiment, varying[0]))
+    axis = axis_of(groups, varying)
+    others, line = _first_line(groups, varying, axis)
+    rows = _rows(view, line)
+    if axis is not None and rows and len(line) >= FEWEST_KNOTS and all(row.median for row in rows):
+        name = ", ".join([title, *(setting(n, value) for n, value in others)])
+        drawn = scaling.draw(rows, axis, name, partial(show, unit=rows[0].unit),
+                             partial(spelt, experiment, axis))
     else:
         drawn = _ladder(view, groups, varying, title)
     return standing_alone(drawn)
@@ -44,10 +51,15 @@ def _quantity(view: View, experiment: Experiment) -> str:
     return next((name for name in names if name in measured), names[0])
 
 
-def _over_numbers(groups: list[Group], varying: list[str]) -> bool:
-    if len(varying) != 1 or len(groups) < 3:
-        return False
-    return all(isinstance(g.parameters.get(varying[0]), int | float) for g in groups)
+def _rows(view: View, groups: list[Group]) -> list[Row]:
+    return [_bare(row) for g in groups for row in g.rows if _shown(view, row)]
+
+
+def _first_line(groups: list[Group], varying: list[str],
+                axis: str | None) -> tuple[Setting, list[Group]]:
+    """The groups of the first setting of what varies beside the axis."""
+    lines = by_setting(groups, varying, axis) if axis is not None else {}
+    return next(iter(lines.items()), ((), []))
 
 
 def _shown(view: View, row: Row) -> bool:

@@ -12,6 +12,7 @@ from heapwise.analysis.published_figures import published_figures
 from heapwise.figures import forest, scaling
 from heapwise.model import Experiment, Row
 from heapwise.report.cells import cells
+from heapwise.report.lines import axis_of, by_setting
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name, setting, split_quantile
@@ -73,18 +74,22 @@ def _published(group: Group, row: Row, scale: Scale) -> list[tuple[str, str, str
 
 
 def _scaling(view: View, groups: list[Group], varying: list[str]) -> list[tuple[str, Markup]]:
-    """One figure for each quantity over each number that varies alone."""
-    found = []
-    numbers = [g.parameters.get(varying[0]) for g in groups] if len(varying) == 1 else []
-    if not numbers or not all(isinstance(number, int | float) for number in numbers):
-        return []
+    """A figure for each quantity and each setting of what varies beside the number of the axis."""
+    found: list[tuple[str, Markup]] = []
+    axis = axis_of(groups, varying)
+    if axis is None:
+        return found
     for quantity in dict.fromkeys(g.quantity for g in groups):
-        rows = [row for g in groups if g.quantity == quantity for row in g.rows
-                if row.median and row.subject not in view.evidence.control_names]
-        if rows and split_quantile(quantity) is None:
-            name = f"{quantity_name(quantity)} over {varying[0]}"
-            drawn = scaling.draw(rows, varying[0], name, partial(show, unit=rows[0].unit),
-                                 partial(spelt, groups[0].experiment, varying[0]))
+        same = [g for g in groups if g.quantity == quantity]
+        for others, cells_of_line in by_setting(same, varying, axis).items():
+            rows = [row for g in cells_of_line for row in g.rows
+                    if row.median and row.subject not in view.evidence.control_names]
+            if not rows or split_quantile(quantity) is not None:
+                continue
+            name = ", ".join([f"{quantity_name(quantity)} over {axis}",
+                              *(setting(n, value) for n, value in others)])
+            drawn = scaling.draw(rows, axis, name, partial(show, unit=rows[0].unit),
+                                 partial(spelt, groups[0].experiment, axis))
             if drawn:
                 found.append((f"{name}: medians with 95 % intervals, every sample as a faint dot.",
                               Markup(drawn)))
