@@ -6,15 +6,9 @@
 #include <cstdint>
 
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/links.hpp>
 
 namespace heapwise::detail::inline v0_1 {
-
-/// How a free block's words are written: plainly, and each block may list many others.
-struct plain_links {
-  static constexpr bool unrolled = true;
-  static void store(void* block, void* next) noexcept { *static_cast<void**>(block) = next; }
-  static void* load(const void* block) noexcept { return *static_cast<void* const*>(block); }
-};
 
 /// A last-in-first-out list of free blocks that costs no memory and rarely touches a block.
 ///
