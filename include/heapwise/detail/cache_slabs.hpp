@@ -10,7 +10,8 @@
 namespace heapwise::detail::inline v0_1 {
 
 /// Caches are made 15 at a time and serve one thread after the other until the pool ends.
-/// Cache: as block_cache, with `owner`, `lost` and `next`. Thread safety: none, the pool has a lock.
+/// Cache: as block_cache, with `owner`, `lost` and `next`. Thread safety: none, the pool has a
+/// lock.
 template <class Cache>
 class cache_slabs {
  public:
@@ -84,8 +85,7 @@ class cache_slabs {
     slabs_ = ::new (memory) slab{slabs_};
     ++slab_count_;
     for (std::size_t i = 1; i <= caches_per_slab; ++i) {
-      auto* const made =
-          ::new (static_cast<std::byte*>(memory) + i * sizeof(Cache)) Cache{empty};
+      auto* const made = ::new (static_cast<std::byte*>(memory) + i * sizeof(Cache)) Cache{empty};
       made->next = first_;
       first_ = made;
     }

@@ -318,8 +318,7 @@ class thread_cached::core final : public detail::cached_pool {
       carving_ = next;
     }
     const std::size_t offset = carved - carving_->first_index;
-    const std::size_t blocks =
-        std::min(run_blocks(chunks_->capacity()), carving_->blocks - offset);
+    const std::size_t blocks = std::min(run_blocks(chunks_->capacity()), carving_->blocks - offset);
     mine.fresh = carving_->base + offset * stride_bytes_;
     mine.fresh_end = mine.fresh + blocks * stride_bytes_;
     carved_.store(carved + blocks, std::memory_order_relaxed);
