@@ -10,8 +10,7 @@
 
 namespace heapwise::inline v0_1 {
 
-/// One thread at a time uses the pool; which one, is the user's business. A pool that never leaves
-/// a function lives in registers: nothing here lets its address escape.
+/// One thread at a time uses the pool; which one, is the user's business.
 struct unsynchronized {
   static constexpr const char* name = "unsynchronized";
   static constexpr bool thread_safe = false;
