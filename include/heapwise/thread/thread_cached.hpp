@@ -17,6 +17,7 @@
 #include <heapwise/detail/depot.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/free_list.hpp>
+#include <heapwise/detail/run_cutter.hpp>
 
 namespace heapwise::inline v0_1 {
 
@@ -75,6 +76,7 @@ class thread_cached::core final : public detail::cached_pool {
             std::clamp<std::size_t>(chunks->shape().max_blocks / batch_blocks, 1, batch_blocks)},
         batch_nodes_{exchange_blocks_ / make_list().blocks_per_node()},
         depot_{make_depot()},
+        cutter_{*chunks, exchange_blocks_},
         caches_{chunks->source()} {
     list();
   }
@@ -101,8 +103,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// Returns: true for a block that was cut for some thread.
   [[nodiscard]] bool contains(const void* address) const noexcept {
-    // Relaxed: the caller got the block from whoever cut it, so the count includes it.
-    return chunks_->index_of(address) < carved_.load(std::memory_order_relaxed);
+    return chunks_->index_of(address) < carved();
   }
 
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
@@ -117,7 +118,7 @@ class thread_cached::core final : public detail::cached_pool {
     // The loaded nodes and the spare ones, the hot block and the one that completes a batch, and
     // what is left of a run when its first block is out.
     return 2 * batch_nodes_ * make_list().blocks_per_node() + 2 +
-           run_blocks(chunks_->shape().max_blocks) - 1;
+           cutter_.run_blocks(chunks_->shape().max_blocks) - 1;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept {
@@ -125,9 +126,7 @@ class thread_cached::core final : public detail::cached_pool {
     return caches_.bytes();
   }
 
-  [[nodiscard]] std::size_t carved() const noexcept {
-    return carved_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::size_t carved() const noexcept { return cutter_.carved(); }
 
   /// Returns: false, and visits nothing, if a cache was lost to a fork. All other caches give what
   /// they have to the depot.
@@ -164,8 +163,7 @@ class thread_cached::core final : public detail::cached_pool {
     const std::scoped_lock lock{mutex_};
     caches_.restart(make_cache());
     depot_ = make_depot();
-    carved_.store(carved, std::memory_order_relaxed);
-    carving_ = nullptr;
+    cutter_.restart(carved);
   }
 
  private:
@@ -182,11 +180,6 @@ class thread_cached::core final : public detail::cached_pool {
   }
   [[nodiscard]] cache make_cache() const noexcept {
     return cache{make_list(), chunks_->shape().divider, refusals_.load(std::memory_order_relaxed)};
-  }
-
-  /// Returns: how many fresh blocks a cache gets at once from a pool of this capacity.
-  [[nodiscard]] std::size_t run_blocks(std::size_t capacity) const noexcept {
-    return std::clamp<std::size_t>(capacity / 16, 1, exchange_blocks_);
   }
 
   HEAPWISE_ALWAYS_INLINE cache* find() const noexcept { return static_cast<cache*>(find_cache()); }
@@ -237,7 +230,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// Returns: contains(block). Effects: the cache learns of what was cut since it looked last.
   HEAPWISE_COLD bool meet(cache& mine, const void* block) noexcept {
-    mine.learn(*chunks_->newest(), carved_.load(std::memory_order_relaxed));
+    mine.learn(*chunks_->newest(), carved());
     return contains(block);
   }
 
@@ -285,7 +278,11 @@ class thread_cached::core final : public detail::cached_pool {
       return mine.loaded.pop();
     }
     if (void* const block = depot_.take_loose(); block != nullptr) return block;
-    if (cut_run(mine)) return cut_from(mine);
+    if (const auto run = cutter_.cut(); run.first != run.end) {
+      mine.fresh = run.first;
+      mine.fresh_end = run.end;
+      return cut_from(mine);
+    }
     refuse(mine);
     return nullptr;
   }
@@ -306,23 +303,6 @@ class thread_cached::core final : public detail::cached_pool {
     const std::scoped_lock lock{mutex_};
     mine.refusals_seen = refusals_.load(std::memory_order_relaxed);
     give_back(mine);
-  }
-
-  /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
-  bool cut_run(cache& mine) noexcept {
-    std::size_t carved = carved_.load(std::memory_order_relaxed);
-    if (carving_ == nullptr) carving_ = chunks_->holding(carved == 0 ? 0 : carved - 1);
-    if (carved == carving_->first_index + carving_->blocks) {
-      detail::chunk* const next = chunks_->holding_or_grow(carved);
-      if (next == nullptr) return false;
-      carving_ = next;
-    }
-    const std::size_t offset = carved - carving_->first_index;
-    const std::size_t blocks = std::min(run_blocks(chunks_->capacity()), carving_->blocks - offset);
-    mine.fresh = carving_->base + offset * stride_bytes_;
-    mine.fresh_end = mine.fresh + blocks * stride_bytes_;
-    carved_.store(carved + blocks, std::memory_order_relaxed);
-    return true;
   }
 
   HEAPWISE_COLD void* pop_first() noexcept {
@@ -399,12 +379,11 @@ class thread_cached::core final : public detail::cached_pool {
   std::size_t stride_bytes_;
   std::size_t exchange_blocks_; ///< about as many as a cache and the depot exchange at once
   std::size_t batch_nodes_;     ///< as many as that in nodes
-  std::atomic<std::size_t> carved_{0};
   std::atomic<std::uint32_t> refusals_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
   detail::depot<typename Checking::links> depot_;
-  detail::chunk* carving_ = nullptr;
+  detail::run_cutter cutter_;
   detail::cache_slabs<cache> caches_;
 };
 
