@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "harness/distinct.hpp"
 #include "harness/mapped_array.hpp"
+#include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"
 
@@ -50,13 +50,13 @@ void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks) 
   Source& source = *pool;
   use_blocks(blocks, given.text("free_order") == "random", given.random());
   yields.time("free", count, [&] { free_all<how>(source, blocks, bytes); });
-  const std::size_t fresh = given.inspects(yields) ? count_distinct(blocks.span()) : count;
+  const std::size_t fresh = pools::count_served(given, yields, blocks.span());
   yields.time("alloc_reused", count, [&] { allocate_all<how>(source, blocks, bytes); });
   yields.set_processor_time(3 * count);
   // By address, or the memory that a malloc keeps would be shuffled in what is called fresh.
   std::sort(blocks.begin(), blocks.end());
   free_all<touching::none>(source, blocks, bytes);
-  const std::size_t reused = given.inspects(yields) ? count_distinct(blocks.span()) : count;
+  const std::size_t reused = pools::count_served(given, yields, blocks.span());
   given.check("work", fresh == count && reused == count,
               "%zu fresh and %zu reused distinct blocks of %zu", fresh, reused, count);
 }

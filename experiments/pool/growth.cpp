@@ -2,8 +2,8 @@
 #include <optional>
 #include <string_view>
 
-#include "harness/distinct.hpp"
 #include "harness/mapped_array.hpp"
+#include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 
 namespace {
@@ -37,8 +37,7 @@ struct measure {
         escape(block);
       }
     });
-    const std::size_t distinct =
-        given.inspects(yields) ? count_distinct(blocks.span()) : blocks.size();
+    const std::size_t distinct = pools::count_served(given, yields, blocks.span());
     yields.time("free", blocks.size(), [&] {
       for (void* block : blocks) {
         source->deallocate(block);

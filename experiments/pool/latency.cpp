@@ -1,9 +1,9 @@
 // Every single operation timed: what an average hides.
 #include <string>
 
-#include "harness/distinct.hpp"
 #include "harness/histogram.hpp"
 #include "harness/mapped_array.hpp"
+#include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 
 namespace {
@@ -60,8 +60,7 @@ struct measure {
         touch(block);
       });
     });
-    const std::size_t distinct =
-        given.inspects(yields) ? count_distinct(blocks.span()) : blocks.size();
+    const std::size_t distinct = pools::count_served(given, yields, blocks.span());
     yields.measure(blocks.size(), [&] {
       time_each(blocks, into[1], [&](void* block) { source.deallocate(block); });
     });

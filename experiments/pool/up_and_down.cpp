@@ -1,8 +1,8 @@
 // Some blocks up, the same blocks down, again and again: what most programs do with a pool.
 #include <span>
 
-#include "harness/distinct.hpp"
 #include "harness/mapped_array.hpp"
+#include "sources/checks.hpp"
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"
 
@@ -61,7 +61,7 @@ struct measure {
         }
       });
       yields.set_processor_time(pairs);
-      const std::size_t distinct = count_distinct(held.span());
+      const std::size_t distinct = pools::count_served(given, yields, held.span());
       given.check("work", distinct == held.size(), "%zu distinct blocks of %zu", distinct,
                   held.size());
       if (pools::calls_malloc<Source>) given.expect_calls(pairs + held.size());

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include <heapwise/detail/free_list.hpp>
+#include <heapwise/detail/links.hpp>
 
 namespace heapwise::inline v0_1 {
 

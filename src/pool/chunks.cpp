@@ -123,26 +123,37 @@ std::size_t geometry::wanted_blocks(std::size_t capacity) const noexcept {
   return growth_step != 0 ? growth_step : capacity;
 }
 
+chunks::chunks(const geometry& shape, block_source& source) noexcept
+    : shape_{shape},
+      source_{&source},
+      early_{reinterpret_cast<chunk*>(this + 1)},
+      early_end_{early_ + early_of(shape)} {}
+
+std::size_t chunks::own_bytes(const geometry& shape) noexcept {
+  static_assert(alignof(chunk) <= alignof(chunks));
+  return sizeof(chunks) + early_of(shape) * sizeof(chunk);
+}
+
 chunks* chunks::create(const geometry& shape, block_source& source) {
-  const std::size_t bytes = chunk_bytes(shape, shape.first_blocks, sizeof(chunks), source);
+  const std::size_t bytes = chunk_bytes(shape, shape.first_blocks, own_bytes(shape), source);
   void* const memory = source.allocate(bytes, shape.alignment);
   if (memory == nullptr) throw std::bad_alloc{};
   auto* const base = static_cast<std::byte*>(memory);
-  auto* const made = ::new (record_place(base, bytes, sizeof(chunks))) chunks{shape, source};
-  made->first_ = {.base = base,
-                  .blocks = shape.first_blocks,
-                  .first_index = 0,
-                  .size_bytes = bytes,
-                  .older = nullptr};
+  auto* const made = ::new (record_place(base, bytes, own_bytes(shape))) chunks{shape, source};
+  ::new (made->early_) chunk{.base = base,
+                             .blocks = shape.first_blocks,
+                             .first_index = 0,
+                             .size_bytes = bytes,
+                             .older = nullptr};
   made->shape_.marks.hide(base, shape.first_blocks * shape.stride_bytes);
-  made->newest_.store(&made->first_, std::memory_order_release); // pairs with newest()
+  made->newest_.store(made->early_, std::memory_order_release); // pairs with newest()
   return made;
 }
 
 void chunks::destroy(chunks* self) noexcept {
   block_source& source = *self->source_;
   const std::size_t alignment = self->shape_.alignment;
-  const chunk first = self->first_;
+  const chunk first = *self->early_;
   const chunk* piece = self->newest();
   while (piece->older != nullptr) {
     const chunk gone = *piece;
@@ -172,34 +183,35 @@ chunk* chunks::grow(chunk* seen) noexcept {
 }
 
 chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
-  const std::size_t bytes = chunk_bytes(shape_, blocks, sizeof(chunk), *source_);
+  const bool stays_early = is_early(seen) && seen + 1 != early_end_;
+  const std::size_t record_bytes = stays_early ? 0 : sizeof(chunk);
+  const std::size_t bytes = chunk_bytes(shape_, blocks, record_bytes, *source_);
   void* const memory = source_->allocate(bytes, shape_.alignment);
   if (memory == nullptr) return nullptr;
   auto* const base = static_cast<std::byte*>(memory);
-  auto* const made = ::new (record_place(base, bytes, sizeof(chunk)))
-      chunk{.base = base,
-            .blocks = blocks,
-            .first_index = seen->first_index + seen->blocks,
-            .size_bytes = bytes,
-            .older = seen};
+  void* const place = stays_early ? seen + 1 : record_place(base, bytes, record_bytes);
+  auto* const made = ::new (place) chunk{.base = base,
+                                         .blocks = blocks,
+                                         .first_index = seen->first_index + seen->blocks,
+                                         .size_bytes = bytes,
+                                         .older = seen};
   shape_.marks.hide(base, blocks * shape_.stride_bytes); // before another thread cuts it
   newest_.store(made, std::memory_order_release); // pairs with newest(): the record comes with it
   return made;
 }
 
 std::size_t chunks::index_of(const void* address) const noexcept {
-  for (const chunk* piece = newest(); piece != nullptr; piece = piece->older) {
-    const std::size_t index = piece->index_of(address, shape_.divider);
-    if (index < piece->blocks) return piece->first_index + index;
-  }
-  return no_index;
+  std::size_t index = 0;
+  const chunk* const piece = find([&](const chunk& each) {
+    index = each.index_of(address, shape_.divider);
+    return index < each.blocks;
+  });
+  return piece == nullptr ? no_index : piece->first_index + index;
 }
 
 chunk* chunks::holding(std::size_t index) const noexcept {
-  chunk* piece = newest();
-  if (index >= piece->first_index + piece->blocks) return nullptr;
-  while (index < piece->first_index) piece = piece->older;
-  return piece;
+  if (index >= capacity()) return nullptr;
+  return find([&](const chunk& each) { return index >= each.first_index; });
 }
 
 chunk* chunks::holding_or_grow(std::size_t index) noexcept {
@@ -250,7 +262,9 @@ std::size_t chunks::reserved_bytes() const noexcept {
 }
 
 std::size_t chunks::record_bytes() const noexcept {
-  return sizeof(chunks) + (count() - 1) * sizeof(chunk);
+  const std::size_t early = early_of(shape_);
+  const std::size_t all = count();
+  return own_bytes(shape_) + (all > early ? all - early : 0) * sizeof(chunk);
 }
 
 } // namespace heapwise::detail::inline v0_1

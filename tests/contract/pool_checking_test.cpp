@@ -184,6 +184,8 @@ TEST_CASE_TEMPLATE("write after free", Pool, POOLS) {
 }
 
 TEST_CASE_TEMPLATE("corrupted link, whichever byte is hit", Pool, POOLS) {
+  // A cache holds the block freed last without a link, so that of the second is the first one read.
+  constexpr bool holds_top = std::is_same_v<typename Pool::policy, heapwise::thread_cached>;
   constexpr bool by_index = std::is_same_v<typename Pool::policy, heapwise::lock_free>;
   scene<Pool> at;
   for (std::size_t byte = 0; byte < sizeof(void*); ++byte) {
@@ -191,10 +193,10 @@ TEST_CASE_TEMPLATE("corrupted link, whichever byte is hit", Pool, POOLS) {
       at.free_all();
       for (std::byte* const each : {at.a, at.b, at.c}) each[byte] ^= std::byte{0x44};
       static_cast<void>(at.blocks.allocate());
-      if (!by_index) static_cast<void>(at.blocks.allocate());
+      if (holds_top) static_cast<void>(at.blocks.allocate());
     });
     const char* const what = "corrupted link in a free block";
-    check_ending<Pool>(how, by_index ? text_of(what, at.c) : text_of(what, at.b, false));
+    check_ending<Pool>(how, text_of(what, holds_top ? at.b : at.c, by_index));
   }
   check_benign(in_child([&] {
     at.free_all();

@@ -23,8 +23,10 @@ constexpr std::size_t without_limit = static_cast<std::size_t>(-1);
 /// The bytes of a pool's records that lie behind the blocks of its chunks.
 template <class Pool>
 std::size_t record_bytes(const Pool& blocks) {
-  return sizeof(heapwise::detail::chunks) +
-         (blocks.chunk_count() - 1) * sizeof(heapwise::detail::chunk);
+  using heapwise::detail::chunks;
+  const std::size_t count = blocks.chunk_count();
+  const std::size_t records = count == 1 ? 1 : std::max(count, chunks::early_chunks);
+  return sizeof(chunks) + records * sizeof(heapwise::detail::chunk);
 }
 
 TEST_CASE_TEMPLATE("all memory goes back to the source", S, CONTRACT_SETTINGS) {
@@ -77,14 +79,16 @@ TEST_CASE_TEMPLATE("a source that fails at any request: documented errors, nothi
   }
 }
 
-TEST_CASE_TEMPLATE("no metadata per block: a buffer of just the blocks and one record will do", S,
-                   CONTRACT_SETTINGS) {
+TEST_CASE_TEMPLATE("no metadata per block: a buffer of just the blocks and a few records will do",
+                   S, CONTRACT_SETTINGS) {
   constexpr std::size_t count = 1000;
   const heapwise::pool_options options{.block_size = 64, .block_count = count, .growth = S::how};
   const std::size_t stride = typename S::pool_type{options}.stride_bytes();
-  CHECK(stride == (S::checking::enabled ? 64 + 16 : 64));  // a guard word, then the alignment
+  CHECK(stride == (S::checking::enabled ? 64 + 16 : 64)); // a guard word, then the alignment
+  using heapwise::detail::chunks;
+  const std::size_t records = S::how == growth::fixed ? 1 : chunks::early_chunks;
   const std::size_t least =
-      count * stride + sizeof(heapwise::detail::chunks) + alignof(heapwise::detail::chunks);
+      count * stride + sizeof(chunks) + records * sizeof(heapwise::detail::chunk) + alignof(chunks);
   alignas(64) static std::array<std::byte, 100'000> buffer;
   REQUIRE(least <= buffer.size());
   static_blocks exact{buffer.data(), least};
@@ -120,12 +124,11 @@ TEST_CASE_TEMPLATE("the budget is what it says, and blocks do not add to it", S,
     const std::size_t needed = blocks->capacity() * blocks->stride_bytes() + record_bytes(*blocks);
     CHECK(blocks->reserved_bytes() >= needed);
     CHECK(blocks->reserved_bytes() - needed <
-          blocks->chunk_count() *
-              (source.granularity_bytes() + alignof(heapwise::detail::chunks)));
+          blocks->chunk_count() * (source.granularity_bytes() + alignof(heapwise::detail::chunks)));
     budgets.push_back(blocks->budget_bytes());
   }
   CHECK(budgets.front() == budgets.back());
   CHECK(budgets.front() < 8192);
 }
 
-}  // namespace
+} // namespace

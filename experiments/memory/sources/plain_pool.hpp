@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <mutex>
-#include <new>
 
 #include "harness/mapped_array.hpp"
+#include "workload/plain_list.hpp"
 
 namespace memory {
 
@@ -14,24 +14,16 @@ class plain_pool {
  public:
   plain_pool(std::size_t block_bytes, std::size_t block_count)
       : memory_{block_bytes * block_count} {
-    for (std::size_t i = block_count; i-- > 0;) deallocate(memory_.data() + i * block_bytes);
+    free_.add(memory_.data(), block_bytes, block_count);
   }
 
   /// nullptr when no block is left.
-  [[gnu::always_inline]] void* allocate() {
-    link* const first = free_;
-    if (first != nullptr) free_ = first->next;
-    return first;
-  }
-  [[gnu::always_inline]] void deallocate(void* block) { free_ = ::new (block) link{free_}; }
+  [[gnu::always_inline]] void* allocate() { return free_.pop(); }
+  [[gnu::always_inline]] void deallocate(void* block) { free_.push(block); }
 
  private:
-  struct link {
-    link* next;
-  };
-
   heapwise::bench::mapped_array<std::byte> memory_;
-  link* free_ = nullptr;
+  heapwise::bench::plain_list free_;
 };
 
 class locked_pool {

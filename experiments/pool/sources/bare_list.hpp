@@ -6,6 +6,7 @@
 
 #include "sources/chunk_memory.hpp"
 #include "sources/demand.hpp"
+#include "workload/plain_list.hpp"
 
 namespace pools {
 
@@ -15,27 +16,19 @@ class bare_list {
   explicit bare_list(const demand& wanted) : bytes_{wanted.block_size * wanted.block_count} {
     memory_ = static_cast<std::byte*>(chunk_source().allocate(bytes_, alignof(std::max_align_t)));
     if (memory_ == nullptr) throw std::bad_alloc{};
-    for (std::size_t i = wanted.block_count; i-- > 0;) deallocate(memory_ + i * wanted.block_size);
+    free_.add(memory_, wanted.block_size, wanted.block_count);
   }
   bare_list(const bare_list&) = delete;
   bare_list& operator=(const bare_list&) = delete;
   ~bare_list() { chunk_source().deallocate(memory_, bytes_, alignof(std::max_align_t)); }
 
-  [[gnu::always_inline]] void* allocate() {
-    link* const first = free_;
-    if (first != nullptr) free_ = first->next;
-    return first;
-  }
-  [[gnu::always_inline]] void deallocate(void* block) { free_ = ::new (block) link{free_}; }
+  [[gnu::always_inline]] void* allocate() { return free_.pop(); }
+  [[gnu::always_inline]] void deallocate(void* block) { free_.push(block); }
 
  private:
-  struct link {
-    link* next;
-  };
-
   std::size_t bytes_;
   std::byte* memory_;
-  link* free_ = nullptr;
+  heapwise::bench::plain_list free_;
 };
 
 } // namespace pools

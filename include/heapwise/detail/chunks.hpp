@@ -35,7 +35,7 @@ struct geometry {
                      std::size_t min_stride_bytes);
 };
 
-/// One piece of memory cut into blocks. The record lies behind its last block.
+/// One piece of memory cut into blocks.
 struct chunk {
   std::byte* base; ///< the first block
   std::size_t blocks;
@@ -53,13 +53,18 @@ struct chunk {
 
 /// The chunks of one pool, newest first. With growth::geometric each new chunk has as many blocks
 /// as all before it together. It has fewer than the growth asks for if the source has no room. The
-/// object lies behind the first chunk, so a pool needs no other memory.
+/// object lies behind the first chunk, so a pool needs no other memory. Behind the object lie the
+/// records of the first chunks: a search looks at neighbours, not at one page after the other. The
+/// record of each later chunk lies behind its last block.
 ///
 /// Thread safety: everything but create and destroy may be called by all threads at once; a chunk
 /// is published whole and never changes or goes away before destroy. Lock-free, but for `grow`.
 class chunks {
  public:
   static constexpr std::size_t no_index = static_cast<std::size_t>(-1);
+  /// Chunks of a pool that grows whose records lie together. With doubling they are all but the
+  /// newest, which most searches find first, of a pool of 65,536 times its first size.
+  static constexpr std::size_t early_chunks = 16;
 
   /// Effects: obtains the first chunk and touches only its last page.
   /// Throws: std::bad_alloc if the source has no memory.
@@ -96,9 +101,8 @@ class chunks {
 
   /// Requires: index < capacity(). Returns: the address of the block with that index.
   [[nodiscard]] void* address_of(std::size_t index) const noexcept {
-    const chunk* piece = newest();
-    while (index < piece->first_index) piece = piece->older;
-    return piece->base + (index - piece->first_index) * shape_.stride_bytes;
+    const chunk& piece = *find([&](const chunk& each) { return index >= each.first_index; });
+    return piece.base + (index - piece.first_index) * shape_.stride_bytes;
   }
 
   /// Effects: gives back the newest chunks of which no block has an index below `used`, but never
@@ -133,7 +137,31 @@ class chunks {
   [[nodiscard]] std::size_t record_bytes() const noexcept;
 
  private:
-  chunks(const geometry& shape, block_source& source) noexcept : shape_{shape}, source_{&source} {}
+  chunks(const geometry& shape, block_source& source) noexcept;
+
+  /// Returns: how many records lie behind the object.
+  static std::size_t early_of(const geometry& shape) noexcept {
+    return shape.max_blocks > shape.first_blocks ? early_chunks : 1;
+  }
+  /// Bytes of the object and of the records behind it.
+  static std::size_t own_bytes(const geometry& shape) noexcept;
+
+  [[nodiscard]] bool is_early(const chunk* piece) const noexcept {
+    return piece >= early_ && piece < early_end_;
+  }
+
+  /// Returns: the newest chunk that `match` returns true for, nullptr if there is none.
+  template <class Match>
+  [[nodiscard]] chunk* find(Match&& match) const noexcept {
+    chunk* piece = newest();
+    for (; !is_early(piece); piece = piece->older) {
+      if (match(*piece)) return piece;
+    }
+    for (;; --piece) {
+      if (match(*piece)) return piece;
+      if (piece == early_) return nullptr;
+    }
+  }
 
   /// Requires: the turn to grow. Returns: a new newest chunk, nullptr if the source refuses.
   chunk* add(chunk* seen, std::size_t blocks) noexcept;
@@ -142,8 +170,9 @@ class chunks {
   block_source* source_;
   std::atomic<chunk*> newest_{nullptr};
   std::atomic<std::uint32_t> growing_{
-      0}; ///< os::memory_number() while a thread grows the pool, or 0
-  chunk first_{};
+      0};        ///< os::memory_number() while a thread grows the pool, or 0
+  chunk* early_; ///< the first chunk, and the records of those after it
+  chunk* early_end_;
 };
 
 } // namespace heapwise::detail::inline v0_1

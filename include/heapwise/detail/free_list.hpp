@@ -6,15 +6,9 @@
 #include <cstdint>
 
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/links.hpp>
 
 namespace heapwise::detail::inline v0_1 {
-
-/// How a free block's words are written: plainly, and each block may list many others.
-struct plain_links {
-  static constexpr bool unrolled = true;
-  static void store(void* block, void* next) noexcept { *static_cast<void**>(block) = next; }
-  static void* load(const void* block) noexcept { return *static_cast<void* const*>(block); }
-};
 
 /// A last-in-first-out list of free blocks that costs no memory and rarely touches a block.
 ///
@@ -130,24 +124,13 @@ class free_list {
       node_size_ = node_capacity_;
       tail_ = run.tail;
       full_nodes_ = run.count - 1;
+      fetch_leaves();
       return;
     }
     links_.store(run.tail, links_.load(node_));
     if (full_nodes_ == 0) tail_ = run.tail;
     links_.store(node_, run.head);
     full_nodes_ += run.count;
-  }
-
-  /// Effects: takes out up to `count` full nodes. Complexity: O(count).
-  nodes detach_nodes(std::size_t count) noexcept {
-    if (count >= full_nodes_) return detach_full_nodes();
-    nodes run{links_.load(node_), nullptr, count};
-    run.tail = run.head;
-    for (std::size_t i = 1; i < count; ++i) run.tail = links_.load(run.tail);
-    links_.store(node_, links_.load(run.tail));
-    links_.store(run.tail, nullptr);
-    full_nodes_ -= count;
-    return run;
   }
 
   /// Effects: calls visit(block) for each block of the list, in no certain order. `visit` must not
@@ -159,9 +142,17 @@ class free_list {
     for (std::uint32_t i = 1; node_ != nullptr && i <= node_size_; ++i) {
       visit_leaf(static_cast<void**>(node_[i]), leaf_capacity_, visit_block);
     }
-    for (void* node = node_; node != nullptr; node = links_.load(node)) {
+    if (node_ == nullptr) return;
+    visit_block(static_cast<void*>(node_));
+    visit_full_nodes(links_.load(node_), visit_block);
+  }
+
+  /// Effects: as visit, for the blocks of a run of full nodes that no list has.
+  template <class Visit>
+  void visit_full_nodes(void* head, Visit&& visit_block) const {
+    for (void* node = head; node != nullptr; node = links_.load(node)) {
       visit_block(node);
-      for (std::uint32_t i = 1; node != node_ && i <= node_capacity_; ++i) { // all are full
+      for (std::uint32_t i = 1; i <= node_capacity_; ++i) {
         visit_leaf(static_cast<void**>(static_cast<void**>(node)[i]), leaf_capacity_, visit_block);
       }
     }
@@ -257,6 +248,10 @@ class free_list {
     if (node_ == nullptr) return;
     --full_nodes_;
     node_size_ = node_capacity_;
+    fetch_leaves();
+  }
+
+  HEAPWISE_ALWAYS_INLINE void fetch_leaves() noexcept {
     for (std::uint32_t i = node_capacity_; i > 0; --i) HEAPWISE_PREFETCH(node_[i]);
     if constexpr (Links::unrolled) HEAPWISE_PREFETCH(node_[0]);
   }

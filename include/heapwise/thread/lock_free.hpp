@@ -213,7 +213,20 @@ class lock_free::core {
     return nullptr;
   }
 
+  /// Freed blocks of other shards come before fresh ones: their memory is in use already.
   HEAPWISE_NOINLINE void* pop_elsewhere(unsigned own) noexcept {
+    for (unsigned i = 1; i < shard_count; ++i) {
+      HEAPWISE_SCHEDULE_POINT();
+      void* const block = pop_from(shards_[(own + i) % shard_count].head);
+      if (block != nullptr) return block;
+    }
+    HEAPWISE_SCHEDULE_POINT();
+    if (void* const block = carve(false); block != nullptr) return block;
+    return pop_anywhere(own);
+  }
+
+  /// Returns: nullptr only if the pool is exhausted.
+  HEAPWISE_NOINLINE void* pop_anywhere(unsigned own) noexcept {
     for (;;) {
       std::array<std::uint64_t, shard_count> before;
       for (unsigned i = 0; i < shard_count; ++i) {
@@ -223,7 +236,7 @@ class lock_free::core {
         before[other] = shards_[other].head.load(std::memory_order_acquire);
       }
       HEAPWISE_SCHEDULE_POINT();
-      if (void* const block = carve(); block != nullptr) return block;
+      if (void* const block = carve(true); block != nullptr) return block;
       HEAPWISE_SCHEDULE_POINT();
       if (unchanged(before)) return nullptr;
     }
@@ -240,11 +253,12 @@ class lock_free::core {
     return true;
   }
 
-  void* carve() noexcept {
+  void* carve(bool grows) noexcept {
     std::size_t index = carved_.load(std::memory_order_relaxed);
     for (;;) {
       detail::chunk* const newest = chunks_->newest();
       if (index >= newest->first_index + newest->blocks) {
+        if (!grows) return nullptr;
         HEAPWISE_SCHEDULE_POINT();
         if (chunks_->grow(newest) == nullptr) return nullptr;
         index = carved_.load(std::memory_order_relaxed);

@@ -6,15 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
-#include <new>
 
 #include <heapwise/checking.hpp>
 #include <heapwise/detail/batch.hpp>
+#include <heapwise/detail/block_cache.hpp>
 #include <heapwise/detail/cache_registry.hpp>
+#include <heapwise/detail/cache_slabs.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
+#include <heapwise/detail/depot.hpp>
 #include <heapwise/detail/failure.hpp>
 #include <heapwise/detail/free_list.hpp>
+#include <heapwise/detail/run_cutter.hpp>
 
 namespace heapwise::inline v0_1 {
 
@@ -47,36 +50,7 @@ struct thread_cached {
 template <class Checking>
 class thread_cached::core final : public detail::cached_pool {
   using free_list = detail::free_list<typename Checking::links>;
-
-  /// One thread's share. The depot's lock guards `owner`, `lost` and `next`; only the cache's
-  /// thread touches the other members, except in `reset`.
-  struct alignas(detail::cache_line_bytes) cache {
-    explicit cache(const core& pool) noexcept
-        : loaded{pool.make_list()},
-          divider{pool.chunks_->shape().divider},
-          refusals_seen{pool.refusals_.load(std::memory_order_relaxed)} {}
-
-    /// Returns: true for a block of the newest chunk that this thread has met.
-    [[nodiscard]] HEAPWISE_ALWAYS_INLINE bool knows(const void* block) const noexcept {
-      const std::uintptr_t offset =
-          reinterpret_cast<std::uintptr_t>(block) - reinterpret_cast<std::uintptr_t>(known);
-      return divider.is_block(offset, known_bound);
-    }
-
-    free_list loaded;
-    std::byte* known = nullptr;    ///< the newest chunk that this thread has met,
-    std::uint64_t known_bound = 0; ///< as much of it as was cut then, in the divider's terms
-    detail::stride_divider divider;
-    std::byte* fresh = nullptr; ///< blocks cut for this thread, not handed out yet
-    std::byte* fresh_end = nullptr;
-    typename free_list::nodes spare{};
-    std::uint32_t refusals_seen; ///< what the pool's count was when this cache gave all it had
-    detail::cache_table* owner = nullptr;
-    /// The cache's thread is one of the process that forked this one. Written by the thread that
-    /// forked, in the child.
-    bool lost = false;
-    cache* next = nullptr;
-  };
+  using cache = detail::block_cache<typename Checking::links>;
 
  public:
   /// A thread's cache, looked up once. Valid on the thread that asked for it, while the pool lives.
@@ -100,21 +74,14 @@ class thread_cached::core final : public detail::cached_pool {
         stride_bytes_{chunks->shape().stride_bytes},
         exchange_blocks_{
             std::clamp<std::size_t>(chunks->shape().max_blocks / batch_blocks, 1, batch_blocks)},
-        depot_{make_list()},
-        run_blocks_{
-            std::clamp<std::size_t>(chunks->shape().first_blocks / 16, 1, exchange_blocks_)},
-        batch_nodes_{exchange_blocks_ / depot_.blocks_per_node()} {
+        batch_nodes_{exchange_blocks_ / make_list().blocks_per_node()},
+        depot_{make_depot()},
+        cutter_{*chunks, exchange_blocks_},
+        caches_{chunks->source()} {
     list();
   }
 
-  ~core() {
-    unlist();
-    while (slabs_ != nullptr) {
-      slab* const gone = slabs_;
-      slabs_ = gone->next;
-      chunks_->source().deallocate(gone, slab_bytes(), alignof(cache));
-    }
-  }
+  ~core() { unlist(); }
 
   HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
     if (cache* const mine = find(); mine != nullptr) [[likely]]
@@ -136,8 +103,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// Returns: true for a block that was cut for some thread.
   [[nodiscard]] bool contains(const void* address) const noexcept {
-    // Relaxed: the caller got the block from whoever cut it, so the count includes it.
-    return chunks_->index_of(address) < carved_.load(std::memory_order_relaxed);
+    return chunks_->index_of(address) < carved();
   }
 
   /// Returns: the calling thread's handle. Throws: std::bad_alloc if a cache cannot be had.
@@ -151,34 +117,31 @@ class thread_cached::core final : public detail::cached_pool {
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
     // The loaded nodes and the spare ones, the hot block and the one that completes a batch, and
     // what is left of a run when its first block is out.
-    return 2 * batch_nodes_ * depot_.blocks_per_node() + 2 + run_blocks_ - 1;
+    return 2 * batch_nodes_ * make_list().blocks_per_node() + 2 +
+           cutter_.run_blocks(chunks_->shape().max_blocks) - 1;
   }
 
   [[nodiscard]] std::size_t budget_bytes() const noexcept {
     const std::scoped_lock lock{mutex_};
-    return slab_count_ * slab_bytes();
+    return caches_.bytes();
   }
 
-  [[nodiscard]] std::size_t carved() const noexcept {
-    return carved_.load(std::memory_order_relaxed);
-  }
+  [[nodiscard]] std::size_t carved() const noexcept { return cutter_.carved(); }
 
   /// Returns: false, and visits nothing, if a cache was lost to a fork. All other caches give what
   /// they have to the depot.
   template <class Visit>
   bool visit_free(Visit&& visit) {
     const std::scoped_lock lock{mutex_};
-    for (const cache* each = caches_; each != nullptr; each = each->next) {
-      if (each->lost) return false;
-    }
-    for (cache* each = caches_; each != nullptr; each = each->next) give_back(*each);
+    if (caches_.any_lost()) return false;
+    caches_.for_each([&](cache& each) { give_back(each); });
     depot_.visit(visit);
     return true;
   }
 
   void put_back(void* block) noexcept {
     const std::scoped_lock lock{mutex_};
-    depot_.push(block);
+    depot_.give(block);
   }
 
   std::size_t pop_many(void** blocks, std::size_t count) noexcept {
@@ -198,17 +161,9 @@ class thread_cached::core final : public detail::cached_pool {
 
   void restart(std::size_t carved) noexcept {
     const std::scoped_lock lock{mutex_};
-    for (cache* each = caches_; each != nullptr; each = each->next) {
-      detail::cache_table* const owner = each->owner;
-      cache* const next = each->next;
-      each->~cache();
-      ::new (each) cache{*this};
-      each->owner = owner;
-      each->next = next;
-    }
-    depot_ = make_list();
-    carved_.store(carved, std::memory_order_relaxed);
-    carving_ = nullptr;
+    caches_.restart(make_cache());
+    depot_ = make_depot();
+    cutter_.restart(carved);
   }
 
  private:
@@ -217,16 +172,14 @@ class thread_cached::core final : public detail::cached_pool {
     return false;
   }
 
-  struct slab {
-    slab* next;
-  };
-  static constexpr std::size_t caches_per_slab = 15;
-  static constexpr std::size_t slab_bytes() noexcept {
-    return sizeof(cache) * (caches_per_slab + 1);
-  }
-
   [[nodiscard]] free_list make_list() const noexcept {
     return free_list{stride_bytes_, check_.make_links(), exchange_blocks_};
+  }
+  [[nodiscard]] detail::depot<typename Checking::links> make_depot() const noexcept {
+    return detail::depot<typename Checking::links>{make_list(), check_.make_links()};
+  }
+  [[nodiscard]] cache make_cache() const noexcept {
+    return cache{make_list(), chunks_->shape().divider, refusals_.load(std::memory_order_relaxed)};
   }
 
   HEAPWISE_ALWAYS_INLINE cache* find() const noexcept { return static_cast<cache*>(find_cache()); }
@@ -277,13 +230,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// Returns: contains(block). Effects: the cache learns of what was cut since it looked last.
   HEAPWISE_COLD bool meet(cache& mine, const void* block) noexcept {
-    const detail::chunk* const newest = chunks_->newest();
-    const std::size_t carved = carved_.load(std::memory_order_relaxed);
-    if (carved > newest->first_index) {
-      mine.known = newest->base;
-      mine.known_bound =
-          mine.divider.bound_of(std::min(carved - newest->first_index, newest->blocks));
-    }
+    mine.learn(*chunks_->newest(), carved());
     return contains(block);
   }
 
@@ -312,7 +259,7 @@ class thread_cached::core final : public detail::cached_pool {
     if (given.count == 0) return;
     HEAPWISE_SCHEDULE_POINT();
     const std::scoped_lock lock{mutex_};
-    depot_.attach_full_nodes(given);
+    depot_.give(given);
   }
 
   HEAPWISE_NOINLINE void* refill(cache& mine) noexcept {
@@ -324,13 +271,18 @@ class thread_cached::core final : public detail::cached_pool {
       return mine.loaded.pop();
     }
     HEAPWISE_SCHEDULE_POINT();
-    const std::scoped_lock lock{mutex_};
-    if (const auto batch = depot_.detach_nodes(batch_nodes_); batch.count != 0) {
+    std::unique_lock lock{mutex_};
+    if (const auto batch = depot_.take(batch_nodes_); batch.count != 0) {
+      lock.unlock(); // another thread wrote to the blocks: to read them may take long
       mine.loaded.attach_full_nodes(batch);
       return mine.loaded.pop();
     }
-    if (void* const block = depot_.pop(); block != nullptr) return block;
-    if (cut_run(mine)) return cut_from(mine);
+    if (void* const block = depot_.take_loose(); block != nullptr) return block;
+    if (const auto run = cutter_.cut(); run.first != run.end) {
+      mine.fresh = run.first;
+      mine.fresh_end = run.end;
+      return cut_from(mine);
+    }
     refuse(mine);
     return nullptr;
   }
@@ -353,26 +305,9 @@ class thread_cached::core final : public detail::cached_pool {
     give_back(mine);
   }
 
-  /// Requires: the lock. Effects: cuts a run of fresh blocks for a cache, in address order.
-  bool cut_run(cache& mine) noexcept {
-    std::size_t carved = carved_.load(std::memory_order_relaxed);
-    if (carving_ == nullptr) carving_ = chunks_->holding(carved == 0 ? 0 : carved - 1);
-    if (carved == carving_->first_index + carving_->blocks) {
-      detail::chunk* const next = chunks_->holding_or_grow(carved);
-      if (next == nullptr) return false;
-      carving_ = next;
-    }
-    const std::size_t offset = carved - carving_->first_index;
-    const std::size_t blocks = std::min(run_blocks_, carving_->blocks - offset);
-    mine.fresh = carving_->base + offset * stride_bytes_;
-    mine.fresh_end = mine.fresh + blocks * stride_bytes_;
-    carved_.store(carved + blocks, std::memory_order_relaxed);
-    return true;
-  }
-
   HEAPWISE_COLD void* pop_first() noexcept {
     if (cache* const mine = find_or_adopt(); mine != nullptr) return pop_from(*mine);
-    cache one_off{*this};
+    cache one_off = make_cache();
     void* const block = pop_from(one_off);
     const std::scoped_lock lock{mutex_};
     give_back(one_off);
@@ -381,7 +316,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   HEAPWISE_COLD bool push_first(void* block) noexcept {
     if (cache* const mine = find_or_adopt(); mine != nullptr) return push_to(*mine, block);
-    cache one_off{*this};
+    cache one_off = make_cache();
     if (!push_to(one_off, block)) return false;
     const std::scoped_lock lock{mutex_};
     give_back(one_off);
@@ -408,24 +343,7 @@ class thread_cached::core final : public detail::cached_pool {
 
   cache* claim() noexcept {
     const std::scoped_lock lock{mutex_};
-    cache* mine = caches_;
-    while (mine != nullptr && (mine->owner != nullptr || mine->lost)) mine = mine->next;
-    if (mine == nullptr) mine = make_caches();
-    if (mine != nullptr) mine->owner = &table_at_home();
-    return mine;
-  }
-
-  cache* make_caches() noexcept {
-    void* const memory = chunks_->source().allocate(slab_bytes(), alignof(cache));
-    if (memory == nullptr) return nullptr;
-    slabs_ = ::new (memory) slab{slabs_};
-    ++slab_count_;
-    for (std::size_t i = 1; i <= caches_per_slab; ++i) {
-      cache* const made = ::new (static_cast<std::byte*>(memory) + i * sizeof(cache)) cache{*this};
-      made->next = caches_;
-      caches_ = made;
-    }
-    return caches_;
+    return caches_.claim(table_at_home(), make_cache());
   }
 
   void retire(void* left) noexcept override {
@@ -437,44 +355,36 @@ class thread_cached::core final : public detail::cached_pool {
 
   void forget_all() noexcept override {
     const std::scoped_lock lock{mutex_};
-    for (cache* each = caches_; each != nullptr; each = each->next) {
-      if (each->owner != nullptr) each->owner->forget(*this);
-    }
+    caches_.for_each([&](cache& each) {
+      if (each.owner != nullptr) each.owner->forget(*this);
+    });
   }
 
   void lock_for_fork() noexcept override { mutex_.lock(); }
   void unlock_after_fork() noexcept override { mutex_.unlock(); }
   void lose_caches(const detail::cache_table* survivor) noexcept override {
-    for (cache* each = caches_; each != nullptr; each = each->next) {
-      if (each->owner == nullptr || each->owner == survivor) continue;
-      each->owner = nullptr;
-      each->lost = true;
-    }
+    caches_.lose_others(survivor);
   }
 
   /// Requires: the lock. Effects: all that the cache holds goes to the depot.
   void give_back(cache& from) noexcept {
-    depot_.attach_full_nodes(from.spare);
+    depot_.give(from.spare);
     from.spare = {};
-    while (void* const block = from.loaded.pop()) depot_.push(block);
-    while (from.fresh != from.fresh_end) depot_.push(cut_from(from));
+    while (void* const block = from.loaded.pop()) depot_.give(block);
+    while (from.fresh != from.fresh_end) depot_.give(cut_from(from));
   }
 
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
   std::size_t stride_bytes_;
   std::size_t exchange_blocks_; ///< about as many as a cache and the depot exchange at once
-  std::atomic<std::size_t> carved_{0};
+  std::size_t batch_nodes_;     ///< as many as that in nodes
   std::atomic<std::uint32_t> refusals_{0};
 
   alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
-  free_list depot_;
-  detail::chunk* carving_ = nullptr;
-  cache* caches_ = nullptr;
-  slab* slabs_ = nullptr;
-  std::size_t slab_count_ = 0;
-  const std::size_t run_blocks_;
-  const std::size_t batch_nodes_;
+  detail::depot<typename Checking::links> depot_;
+  detail::run_cutter cutter_;
+  detail::cache_slabs<cache> caches_;
 };
 
 } // namespace heapwise::inline v0_1

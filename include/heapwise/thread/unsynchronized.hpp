@@ -4,14 +4,13 @@
 #include <cstddef>
 
 #include <heapwise/checking.hpp>
+#include <heapwise/detail/block_stack.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
-#include <heapwise/detail/free_list.hpp>
 
 namespace heapwise::inline v0_1 {
 
-/// One thread at a time uses the pool; which one, is the user's business. A pool that never leaves
-/// a function lives in registers: nothing here lets its address escape.
+/// One thread at a time uses the pool; which one, is the user's business.
 struct unsynchronized {
   static constexpr const char* name = "unsynchronized";
   static constexpr bool thread_safe = false;
@@ -27,14 +26,14 @@ class unsynchronized::core {
   core(detail::chunks* chunks, const Checking& check) noexcept
       : chunks_{chunks},
         check_{check},
-        list_{chunks->shape().stride_bytes, check.make_links()},
+        free_{check.make_links()},
         stride_bytes_{chunks->shape().stride_bytes},
         divider_{chunks->shape().divider} {
     carve_from(chunks->newest());
   }
 
   HEAPWISE_ALWAYS_INLINE void* pop() noexcept {
-    void* block = list_.pop();
+    void* block = free_.pop();
     if (block == nullptr) [[unlikely]]
       block = carve();
     if constexpr (Checking::enabled) {
@@ -45,17 +44,21 @@ class unsynchronized::core {
 
   HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
     if constexpr (!Checking::enabled) {
-      if (list_.is_hot(block)) [[likely]]
-        return list_.push_hot();
+      if (free_.is_last(block)) [[likely]]
+        return free_.push_last();
     }
     if constexpr (Checking::refuses_foreign) {
       if (!contains(block)) [[unlikely]]
         return refuse_foreign(block);
+      if constexpr (!Checking::enabled) {
+        if (free_.is_top(block)) [[unlikely]]
+          return false;
+      }
     } else if (block == nullptr) {
       return false;
     }
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
-    list_.push(block);
+    free_.push(block);
     return true;
   }
 
@@ -63,11 +66,15 @@ class unsynchronized::core {
   /// last.
   HEAPWISE_ALWAYS_INLINE bool claim(void* block) noexcept {
     if constexpr (!Checking::enabled) {
-      if (list_.is_hot(block)) [[likely]]
-        return !list_.is_free_hot(block);
+      if (free_.is_last(block)) [[likely]]
+        return !free_.is_top(block);
     }
     if (!contains(block)) [[unlikely]]
       return refuse_foreign(block);
+    if constexpr (!Checking::enabled) {
+      if (free_.is_top(block)) [[unlikely]]
+        return false;
+    }
     check_.claim(block, chunks_->shape().block_size);
     return true;
   }
@@ -88,19 +95,19 @@ class unsynchronized::core {
 
   template <class Visit>
   bool visit_free(Visit&& visit) {
-    list_.visit(visit);
+    free_.visit(visit);
     return true;
   }
 
   void restart(std::size_t carved) noexcept {
-    list_ = detail::free_list{stride_bytes_, check_.make_links()};
+    free_ = detail::block_stack{check_.make_links()};
     carve_from(chunks_->holding(carved == 0 ? 0 : carved - 1));
     carved_ = carved - first_index_;
     carved_bound_ = divider_.bound_of(carved_);
     fresh_ += carved_ * stride_bytes_;
   }
 
-  void put_back(void* block) noexcept { list_.push(block); }
+  void put_back(void* block) noexcept { free_.push(block); }
 
  private:
   bool refuse_foreign(const void* address) const noexcept {
@@ -132,7 +139,7 @@ class unsynchronized::core {
 
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
-  detail::free_list<typename Checking::links> list_;
+  detail::block_stack<typename Checking::links> free_;
   std::byte* base_ = nullptr;
   std::byte* fresh_ = nullptr;
   std::size_t first_index_ = 0;

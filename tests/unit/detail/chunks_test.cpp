@@ -68,7 +68,35 @@ TEST_CASE("chunks double until the limit, the last one takes the rest") {
     chunk* const grown = pieces->grow(pieces->newest());
     CHECK((grown == nullptr) == (i + 1 == capacities.size()));
   }
-  CHECK(pieces->record_bytes() == sizeof(chunks) + 4 * sizeof(chunk));
+  CHECK(pieces->record_bytes() == sizeof(chunks) + chunks::early_chunks * sizeof(chunk));
+}
+
+TEST_CASE("blocks of early and of later chunks are found by address and by index") {
+  fake_blocks source;
+  constexpr std::size_t all = chunks::early_chunks + 4;
+  const chunks_ptr pieces =
+      make({.block_size = 32, .block_count = 3, .growth = heapwise::growth::linear}, source);
+  const auto check_all = [&] {
+    for (std::size_t index = 0; index < pieces->capacity(); ++index) {
+      void* const block = pieces->address_of(index);
+      CHECK(pieces->index_of(block) == index);
+      CHECK(pieces->index_of(static_cast<std::byte*>(block) + 8) == chunks::no_index);
+      CHECK(pieces->holding(index)->first_index == index / 3 * 3);
+    }
+    CHECK(pieces->holding(pieces->capacity()) == nullptr);
+    CHECK(pieces->index_of(&source) == chunks::no_index);
+  };
+  for (std::size_t count = 2; count <= all; ++count) {
+    REQUIRE(pieces->grow(pieces->newest()) != nullptr);
+    CHECK(pieces->count() == count);
+    check_all();
+  }
+  CHECK(pieces->record_bytes() == sizeof(chunks) + all * sizeof(chunk));
+  pieces->trim(3 * (chunks::early_chunks - 1));
+  CHECK(pieces->count() == chunks::early_chunks - 1);
+  check_all();
+  while (pieces->count() != all) REQUIRE(pieces->grow(pieces->newest()) != nullptr);
+  check_all();
 }
 
 TEST_CASE("who comes late to growth gets the chunk that another added") {

@@ -57,16 +57,15 @@ struct twin {
   }
 };
 
-/// Takes `count` nodes from one list to another, and checks that exactly those arrived.
+/// Takes all full nodes from one list to another, and checks that exactly those arrived.
 template <class Links>
-void exchange(twin<Links>& from, twin<Links>& to, std::size_t count, bool all) {
+void exchange(twin<Links>& from, twin<Links>& to) {
   const std::size_t full = from.in_full_nodes();
-  const std::size_t per_node = from.list.blocks_per_node();
-  const auto run = all ? from.list.detach_full_nodes() : from.list.detach_nodes(count);
-  REQUIRE(run.count == (all ? full / per_node : std::min(count, full / per_node)));
-  REQUIRE(from.in_full_nodes() == full - run.count * per_node);
-  const auto end = from.model.begin() + static_cast<std::ptrdiff_t>(full);
-  const auto begin = end - static_cast<std::ptrdiff_t>(run.count * per_node);
+  const auto run = from.list.detach_full_nodes();
+  REQUIRE(run.count == full / from.list.blocks_per_node());
+  REQUIRE(from.in_full_nodes() == 0);
+  const auto begin = from.model.begin();
+  const auto end = begin + static_cast<std::ptrdiff_t>(full);
   const std::vector<void*> moved{begin, end};
   from.model.erase(begin, end);
   const auto place = static_cast<std::ptrdiff_t>(to.in_full_nodes());
@@ -106,7 +105,7 @@ void run_model(std::size_t stride_bytes, Links links, unsigned seed, int steps,
         }
         break;
       default:
-        exchange(here, there, 1 + amount % 5, random() % 3 == 0);
+        exchange(here, there);
     }
   }
   for (twin<Links>* const each : {&one, &two}) {
