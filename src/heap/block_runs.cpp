@@ -1,6 +1,7 @@
 #include "heap/block_runs.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "heap/address_runs.hpp"
@@ -40,24 +41,52 @@ class places {
 
 constexpr std::size_t word_bits = block_map::word_bits;
 
+/// Divides by the size of a class, so that one comparison tells whether the result is the number of
+/// a block: with the inverse of the odd factor, only multiples of the size have small quotients
+/// (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994).
+class exact_division {
+ public:
+  constexpr exact_division() noexcept = default;
+  constexpr explicit exact_division(std::size_t bytes) noexcept
+      : inverse_{1}, shift_{std::countr_zero(bytes)} {
+    const std::uint64_t odd = bytes >> shift_;
+    while (odd * inverse_ != 1) inverse_ *= 2 - odd * inverse_; // twice as many bits are right
+  }
+  /// Returns: the quotient; more than any number of blocks if there is a remainder, or if the
+  /// offset is that of an address below the first block.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::size_t number_at(std::uint64_t offset) const noexcept {
+    return std::rotr(offset * inverse_, shift_);
+  }
+
+ private:
+  std::uint64_t inverse_ = 0;
+  int shift_ = 0;
+};
+
+constexpr std::array<exact_division, class_slots> divisions = [] {
+  std::array<exact_division, class_slots> table;
+  for (size_class of = 1; of <= class_count; ++of)
+    table[of] = exact_division{class_table[of].bytes};
+  return table;
+}();
+
 /// Effects: adds the blocks from `at` on, in any order, to a run whose word they share. `first` is
 /// the block that the word begins with. `at` is then behind them.
 HEAPWISE_ALWAYS_INLINE void add_others(block_run& run, std::byte* const*& at, std::byte* const* end,
-                                       const std::byte* first, const class_facts& facts) noexcept {
-  const std::size_t bytes = facts.bytes;
+                                       const std::byte* first, exact_division by_size,
+                                       std::size_t blocks_of_span) noexcept {
+  const auto bit_of = [&](const std::byte* block) {
+    return by_size.number_at(static_cast<std::uint64_t>(block - first));
+  };
   // Mostly there is none in a batch in random order: that is found with a constant.
-  if (at == end || static_cast<std::size_t>(*at - first) >= word_bits * bytes) return;
-  const std::size_t reciprocal = facts.reciprocal;
-  const std::size_t end_of_word = std::min(word_bits, facts.blocks - run.word * word_bits) * bytes;
+  if (at == end || bit_of(*at) >= word_bits) return;
+  const std::size_t limit = std::min(word_bits, blocks_of_span - run.word * word_bits);
   const auto first_other = at;
   std::uint64_t bits = run.bits;
   for (; at != end; ++at) {
-    const auto offset = static_cast<std::size_t>(*at - first);
-    if (offset >= end_of_word) break;
-    const std::size_t bit = offset * reciprocal >> reciprocal_shift;
-    const std::uint64_t mask = std::uint64_t{1} << bit;
-    if (bit * bytes != offset || (bits & mask) != 0) break; // the next run will be doubtful
-    bits |= mask;
+    const std::size_t bit = bit_of(*at);
+    if (bit >= limit || (bits >> bit & 1) != 0) break; // the next run will be doubtful
+    bits |= std::uint64_t{1} << bit;
   }
   run.bits = bits;
   run.count = static_cast<std::uint16_t>(run.count + (at - first_other));
@@ -68,10 +97,11 @@ HEAPWISE_ALWAYS_INLINE std::ptrdiff_t order_of(std::byte* const* at, std::byte* 
                                                std::size_t bytes) noexcept {
   constexpr std::ptrdiff_t worth_counting = 4;
   if (end - at < worth_counting) return 0;
-  const auto step = static_cast<std::ptrdiff_t>(bytes);
-  const std::ptrdiff_t distance = at[worth_counting - 1] - *at;
-  if (distance == (worth_counting - 1) * step) return step;
-  return distance == (1 - worth_counting) * step ? -step : 0;
+  const auto size = static_cast<std::ptrdiff_t>(bytes);
+  const std::ptrdiff_t distance = at[3] - at[0];
+  if (distance != 3 * size && distance != -3 * size) return 0;
+  const std::ptrdiff_t step = distance > 0 ? size : -size;
+  return at[1] - at[0] == step && at[2] - at[1] == step ? step : 0;
 }
 
 /// Effects: writes a run for each word of neighbours that follow each other at a distance.
@@ -104,23 +134,23 @@ block_run* split_by_words(block_run* run, std::byte* const* at, std::byte* const
 }
 
 template <bool one_slice>
-std::size_t gather_in(std::span<std::byte* const> blocks, const class_facts& facts,
-                      block_run* run) noexcept {
-  const places all;
+std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_run* run) noexcept {
+  const class_facts& facts = class_table[of];
+  const exact_division by_size = divisions[of];
   const std::size_t bytes = facts.bytes;
-  const std::size_t reciprocal = facts.reciprocal;
-  const std::size_t count = facts.blocks;
+  const std::size_t blocks_of_span = facts.blocks;
+  const places all;
   const block_run* const first_run = run;
   const auto begin = blocks.data();
   const auto end = begin + blocks.size();
   for (auto at = begin; at != end; ++run) {
     const auto [home, offset] = all.of<one_slice>(*at);
-    const std::size_t number = offset * reciprocal >> reciprocal_shift;
+    const std::size_t number = by_size.number_at(offset);
     run->home = home;
     run->begin = static_cast<std::uint16_t>(at - begin);
     run->count = 1;
     // A block that was freed with its size may be anything: nobody has looked at it before.
-    if (home == nullptr || number * bytes != offset || number >= count) [[unlikely]] {
+    if (home == nullptr || number >= blocks_of_span) [[unlikely]] {
       run->home = nullptr;
       ++at;
       continue;
@@ -136,7 +166,7 @@ std::size_t gather_in(std::span<std::byte* const> blocks, const class_facts& fac
       first_of_word = *first - offset + run->word * word_bits * bytes;
       at = begin + run->begin + run->count;
     }
-    add_others(*run, at, end, first_of_word, facts);
+    add_others(*run, at, end, first_of_word, by_size, blocks_of_span);
   }
   return static_cast<std::size_t>(run - first_run);
 }
@@ -144,9 +174,8 @@ std::size_t gather_in(std::span<std::byte* const> blocks, const class_facts& fac
 } // namespace
 
 std::size_t gather(std::span<std::byte* const> blocks, size_class of, block_run* runs) noexcept {
-  const class_facts& facts = class_table[of];
-  return facts.slices == 1 ? gather_in<true>(blocks, facts, runs)
-                           : gather_in<false>(blocks, facts, runs);
+  return class_table[of].slices == 1 ? gather_in<true>(blocks, of, runs)
+                                     : gather_in<false>(blocks, of, runs);
 }
 
 } // namespace heapwise::detail

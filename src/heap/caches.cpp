@@ -44,16 +44,24 @@ void use_no_cache() noexcept { current_cache = &no_cache; }
 
 void forgo_cache() noexcept { current_cache = &no_later_cache; }
 
-heap_cache* own_cache() noexcept {
-  heap_cache* const cache = current_cache;
-  if (cache == &no_later_cache) return nullptr;
-  if (cache != &no_cache) return cache;
+namespace {
+
+/// Returns: a cache for a thread that has none yet, or nullptr.
+HEAPWISE_NOINLINE heap_cache* take_cache() noexcept {
   if (!start_heap()) return nullptr;
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
   current_cache = adopted; // first: arranging the end of the thread allocates
   if (ends_are_told) os::at_thread_exit(adopted);
   return adopted;
+}
+
+} // namespace
+
+heap_cache* own_cache() noexcept {
+  heap_cache* const cache = current_cache;
+  if (cache == &no_later_cache) return nullptr;
+  return cache != &no_cache ? cache : take_cache();
 }
 
 void empty_own_cache() noexcept {

@@ -14,10 +14,6 @@ namespace {
 
 thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
 
-bool has_stack(const heap_cache& cache, size_class of) noexcept {
-  return cache.ends[of] != no_room;
-}
-
 bool has_batch(heap_cache& cache, size_class of) noexcept {
   return all_of(cache).bin_calls[of] >= thread_cache::just_grown;
 }
@@ -98,19 +94,22 @@ void make_room_short(heap_cache& cache, size_class of) noexcept {
   cache.tops[of] = begin + (blocks - oldest);
 }
 
-/// Effects: makes room in the batch in use. Requires: it is full.
-void make_room_in_batch(heap_cache& cache, size_class of) noexcept {
+/// Effects: makes room in the batch in use. Requires: it is full. Returns: whether blocks leave the
+/// cache.
+bool make_room_in_batch(heap_cache& cache, size_class of) noexcept {
   batch*& spare = cache.spares[of];
   if (spare == nullptr && of != mixed_class) spare = new_batch(of);
   if (spare == nullptr) {
     std::byte** const begin = batch_of(cache, of)->blocks();
     put_back(begin, class_table[of].batch, of);
     cache.tops[of] = begin;
-  } else {
-    // The spare one has the blocks that were freed first.
-    if (std::exchange(cache.spare_is_full[of], false)) flush_batch(spare, of);
-    change_batches(cache, of);
+    return true;
   }
+  // The spare one has the blocks that were freed first.
+  const bool flushes = std::exchange(cache.spare_is_full[of], false);
+  if (flushes) flush_batch(spare, of);
+  change_batches(cache, of);
+  return flushes;
 }
 
 void empty(heap_cache& cache, size_class of) noexcept {
@@ -139,8 +138,7 @@ void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexce
   }
 }
 
-bool have_stack(heap_cache& cache, size_class of) noexcept {
-  if (has_stack(cache, of)) return true;
+bool make_stack(heap_cache& cache, size_class of) noexcept {
   if (of == mixed_class) return grow(cache, of);
   cache.tops[of] = cache.ends[of] = all_of(cache).short_stack(of);
   return true;
@@ -166,12 +164,13 @@ bool fill(heap_cache& cache, size_class of) noexcept {
 
 void make_room(heap_cache& cache, size_class of) noexcept {
   if (!has_batch(cache, of)) count_bin_call(cache, of);
+  bool blocks_leave = true;
   if (!has_batch(cache, of)) {
     make_room_short(cache, of);
-  } else if (cache.tops[of] == cache.ends[of]) {
-    make_room_in_batch(cache, of);
+  } else {
+    blocks_leave = cache.tops[of] == cache.ends[of] && make_room_in_batch(cache, of);
   }
-  if (may_look_at_all()) notice_free_memory();
+  if (blocks_leave && may_look_at_all()) notice_free_memory();
 }
 
 void pass_on_whole(heap_cache& cache) noexcept {

@@ -21,9 +21,19 @@ constexpr heap_cache cache_without_stacks() noexcept {
   return made;
 }
 
+[[nodiscard]] inline bool has_stack(const heap_cache& cache, size_class of) noexcept {
+  return cache.ends[of] != no_room;
+}
+
+/// Effects: makes a stack that has no block. Returns: whether there was memory.
+/// Requires: there is none.
+[[nodiscard]] bool make_stack(heap_cache& cache, size_class of) noexcept;
+
 /// Effects: sees to it that there is a stack, which may be empty or full. Returns: whether there
 /// was memory.
-[[nodiscard]] bool have_stack(heap_cache& cache, size_class of) noexcept;
+[[nodiscard]] inline bool have_stack(heap_cache& cache, size_class of) noexcept {
+  return has_stack(cache, of) || make_stack(cache, of);
+}
 
 /// Effects: sees to it that the stack has a block. Requires: it has none.
 /// Returns: whether there was memory.
