@@ -4,26 +4,12 @@
 #include "sources/request_sizes.hpp"
 #include "sources/sources.hpp"
 #include "workload/parcel_ring.hpp"
+#include "workload/ring_shape.hpp"
 
 namespace {
 
 using namespace heapwise::bench;
 using ring = parcel_ring;
-
-/// Who sends to whom: a ring for each producer and consumer.
-struct shape {
-  std::size_t producers;
-  std::size_t consumers;
-
-  static shape of(std::string_view name) {
-    constexpr std::size_t many = 3;
-    if (name == "many_to_one") return {many, 1};
-    if (name == "one_to_many") return {1, many};
-    return {1, 1};
-  }
-  [[nodiscard]] std::size_t rings() const { return producers * consumers; }
-  [[nodiscard]] int threads() const { return static_cast<int>(producers + consumers); }
-};
 
 /// Fills rings `first` to `last` by turns; returns the sum of the bytes that it wrote.
 template <class Source>
@@ -71,7 +57,7 @@ std::uint64_t consume(const mapped_array<ring>& rings, std::size_t first, std::s
 template <class Source>
 struct measure {
   static void run(cell& given) {
-    const shape form = shape::of(given.text("shape"));
+    const ring_shape form = ring_shape::of(given.text("shape"));
     const std::size_t blocks_each = given.size("blocks") / form.rings() / ring::batch * ring::batch;
     const mapped_array<ring> rings{form.rings()};
     const heaps::request_sizes sizes{rl_small, given.random()};
@@ -87,23 +73,21 @@ struct measure {
     });
   }
 
-  static void one_repeat(cell& given, sample& yields, const shape& form, std::size_t blocks_each,
-                         const mapped_array<ring>& rings, const heaps::request_sizes& sizes) {
+  static void one_repeat(cell& given, sample& yields, const ring_shape& form,
+                         std::size_t blocks_each, const mapped_array<ring>& rings,
+                         const heaps::request_sizes& sizes) {
     const std::size_t blocks = form.rings() * blocks_each;
     std::atomic<std::uint64_t> written{0};
     std::atomic<std::uint64_t> read{0};
     const std::uint64_t elapsed_ns =
         yields.measure_team(form.threads(), 2 * blocks, [&](team_member& member) {
-          const auto index = static_cast<std::size_t>(member.index());
-          const bool produces = index < form.producers;
-          const std::size_t place = produces ? index : index - form.producers;
-          const std::size_t share = form.rings() / (produces ? form.producers : form.consumers);
-          const std::size_t first = place * share;
+          const auto [produces, first, last] =
+              form.part_of(static_cast<std::size_t>(member.index()));
           member.start();
           if (produces) {
-            written += produce<Source>(rings, first, first + share, blocks_each, sizes);
+            written += produce<Source>(rings, first, last, blocks_each, sizes);
           } else {
-            read += consume<Source>(rings, first, first + share, blocks_each);
+            read += consume<Source>(rings, first, last, blocks_each);
           }
           member.stop();
         });

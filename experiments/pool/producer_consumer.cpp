@@ -7,6 +7,7 @@
 #include "sources/subjects.hpp"
 #include "workload/block_use.hpp"
 #include "workload/parcel_ring.hpp"
+#include "workload/ring_shape.hpp"
 
 namespace {
 
@@ -16,21 +17,6 @@ using namespace heapwise::bench;
 constexpr std::size_t blocks_per_thread = 4096;
 
 constexpr std::size_t batch = parcel_ring::batch;
-
-/// Who sends to whom: a ring for each producer and consumer.
-struct shape {
-  std::size_t producers;
-  std::size_t consumers;
-
-  static shape of(std::string_view name) {
-    constexpr std::size_t many = 3;
-    if (name == "many_to_one") return {many, 1};
-    if (name == "one_to_many") return {1, many};
-    return {1, 1};
-  }
-  [[nodiscard]] std::size_t rings() const { return producers * consumers; }
-  [[nodiscard]] int threads() const { return static_cast<int>(producers + consumers); }
-};
 
 /// What a thread did: how long its calls took, without what it waited for the others.
 struct account {
@@ -95,7 +81,7 @@ account consume(Way& way, std::span<Ring> rings, std::size_t blocks_each, std::s
 
 template <class Source, class Ring, touching how, class Way>
 void hand_over(cell& given, Way way) {
-  const shape form = shape::of(given.text("shape"));
+  const ring_shape form = ring_shape::of(given.text("shape"));
   const std::size_t bytes = given.size("block_size");
   const std::size_t each = given.size("blocks") / form.rings() / batch * batch;
   const std::size_t blocks = form.rings() * each;
@@ -110,14 +96,12 @@ void hand_over(cell& given, Way way) {
     const tick_scale learning;
     yields.time_team("block", form.threads(), blocks, [&](team_member& member) {
       const auto index = static_cast<std::size_t>(member.index());
-      const bool produces = index < form.producers;
-      const std::size_t place = produces ? index : index - form.producers;
-      const std::size_t share = form.rings() / (produces ? form.producers : form.consumers);
-      const auto mine = rings.span().subspan(place * share, share);
+      const ring_shape::part part = form.part_of(index);
+      const auto mine = rings.span().subspan(part.first, part.rings());
       auto&& own = way(source);
       member.start();
-      accounts[index] =
-          produces ? produce<how>(own, mine, each, bytes) : consume<how>(own, mine, each, bytes);
+      accounts[index] = part.produces ? produce<how>(own, mine, each, bytes)
+                                      : consume<how>(own, mine, each, bytes);
       member.stop();
     });
     yields.set_processor_time(blocks);

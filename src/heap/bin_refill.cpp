@@ -3,6 +3,7 @@
 #include <bit>
 #include <utility>
 
+#include "heap/address_runs.hpp"
 #include "heap/bin.hpp"
 #include "heap/bin_change.hpp"
 #include "heap/mixed.hpp"
@@ -69,8 +70,8 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   const std::uint32_t count = std::min(wanted, from.free_blocks);
   std::byte** slot = top + count;
   from.free_map.take_lowest(count, [&](std::uint32_t first, std::uint32_t length) {
-    std::byte* block = begin + std::size_t{first} * facts.bytes;
-    for (std::byte** const end = slot - length; slot != end; block += facts.bytes) *--slot = block;
+    write_run(slot, begin + std::size_t{first} * facts.bytes, length, facts.bytes);
+    slot -= length;
     if (from.purged_pages != 0) use_pages(from, first, length, of);
   });
   from.free_blocks -= count;

@@ -1,7 +1,10 @@
 #include "heap/block_runs.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 
+#include "heap/address_runs.hpp"
 #include "heap/space.hpp"
 
 namespace heapwise::detail {
@@ -13,83 +16,157 @@ struct place {
   std::size_t offset;
 };
 
-/// Returns: where a block would be.
-template <bool one_slice>
-HEAPWISE_ALWAYS_INLINE place place_of(const std::byte* block) noexcept {
-  if (one_slice) { // found without a look at the record, which may be far away
-    return {the_space.record(the_space.slice_of(block)),
-            reinterpret_cast<std::uintptr_t>(block) % slice_bytes};
+/// Where blocks are. A copy of what the space knows: the compiler keeps it in registers while runs
+/// are written.
+class places {
+ public:
+  /// Returns: where a block would be.
+  template <bool one_slice>
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE place of(const std::byte* block) const noexcept {
+    if (one_slice) { // found without a look at the record, which may be far away
+      const std::size_t slice = (reinterpret_cast<std::uintptr_t>(block) - base_) / slice_bytes;
+      return {slice < slices_ ? records_ + slice : nullptr,
+              reinterpret_cast<std::uintptr_t>(block) % slice_bytes};
+    }
+    span* const home = the_space.find_span(block);
+    if (home == nullptr) return {nullptr, 0};
+    return {home, static_cast<std::size_t>(block - the_space.begin_of(*home))};
   }
-  span* const home = the_space.find_span(block);
-  if (home == nullptr) return {nullptr, 0};
-  return {home, static_cast<std::size_t>(block - the_space.begin_of(*home))};
+
+ private:
+  std::uintptr_t base_ = reinterpret_cast<std::uintptr_t>(the_space.address_of(0));
+  span* records_ = the_space.record(0);
+  std::size_t slices_ = the_space.committed_slices();
+};
+
+constexpr std::size_t word_bits = block_map::word_bits;
+
+/// Divides by the size of a class, so that one comparison tells whether the result is the number of
+/// a block: with the inverse of the odd factor, only multiples of the size have small quotients
+/// (Granlund and Montgomery, Division by Invariant Integers using Multiplication, 1994).
+class exact_division {
+ public:
+  constexpr exact_division() noexcept = default;
+  constexpr explicit exact_division(std::size_t bytes) noexcept
+      : inverse_{1}, shift_{std::countr_zero(bytes)} {
+    const std::uint64_t odd = bytes >> shift_;
+    while (odd * inverse_ != 1) inverse_ *= 2 - odd * inverse_; // twice as many bits are right
+  }
+  /// Returns: the quotient; more than any number of blocks if there is a remainder, or if the
+  /// offset is that of an address below the first block.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE std::size_t number_at(std::uint64_t offset) const noexcept {
+    return std::rotr(offset * inverse_, shift_);
+  }
+
+ private:
+  std::uint64_t inverse_ = 0;
+  int shift_ = 0;
+};
+
+constexpr std::array<exact_division, class_slots> divisions = [] {
+  std::array<exact_division, class_slots> table;
+  for (size_class of = 1; of <= class_count; ++of)
+    table[of] = exact_division{class_table[of].bytes};
+  return table;
+}();
+
+/// Effects: adds the blocks from `at` on, in any order, to a run whose word they share. `first` is
+/// the block that the word begins with. `at` is then behind them.
+HEAPWISE_ALWAYS_INLINE void add_others(block_run& run, std::byte* const*& at, std::byte* const* end,
+                                       const std::byte* first, exact_division by_size,
+                                       std::size_t blocks_of_span) noexcept {
+  const auto bit_of = [&](const std::byte* block) {
+    return by_size.number_at(static_cast<std::uint64_t>(block - first));
+  };
+  // Mostly there is none in a batch in random order: that is found with a constant.
+  if (at == end || bit_of(*at) >= word_bits) return;
+  const std::size_t limit = std::min(word_bits, blocks_of_span - run.word * word_bits);
+  const auto first_other = at;
+  std::uint64_t bits = run.bits;
+  for (; at != end; ++at) {
+    const std::size_t bit = bit_of(*at);
+    if (bit >= limit || (bits >> bit & 1) != 0) break; // the next run will be doubtful
+    bits |= std::uint64_t{1} << bit;
+  }
+  run.bits = bits;
+  run.count = static_cast<std::uint16_t>(run.count + (at - first_other));
 }
 
-/// Returns: how many blocks, the first one and at most `most`, follow each other at a distance.
-HEAPWISE_ALWAYS_INLINE std::size_t count_in_run(std::byte* const* first, std::size_t most,
-                                                std::ptrdiff_t distance) noexcept {
-  std::byte* const* at = first;
-  std::byte* const* const end = first + most;
-  std::byte* expected = *first;
-  do {
-    expected += distance;
-  } while (++at != end && *at == expected);
-  return static_cast<std::size_t>(at - first);
+/// Returns: the distance of blocks that follow in order and are neighbours, or 0.
+HEAPWISE_ALWAYS_INLINE std::ptrdiff_t order_of(std::byte* const* at, std::byte* const* end,
+                                               std::size_t bytes) noexcept {
+  constexpr std::ptrdiff_t worth_counting = 4;
+  if (end - at < worth_counting) return 0;
+  const auto size = static_cast<std::ptrdiff_t>(bytes);
+  const std::ptrdiff_t distance = at[3] - at[0];
+  if (distance != 3 * size && distance != -3 * size) return 0;
+  const std::ptrdiff_t step = distance > 0 ? size : -size;
+  return at[1] - at[0] == step && at[2] - at[1] == step ? step : 0;
+}
+
+/// Effects: writes a run for each word of neighbours that follow each other at a distance.
+/// Requires: `run` has the first block of them. Returns: the last run.
+block_run* split_by_words(block_run* run, std::byte* const* at, std::byte* const* end,
+                          std::ptrdiff_t distance, const class_facts& facts) noexcept {
+  span* const home = run->home;
+  const bool upwards = distance > 0;
+  std::size_t word = run->word;
+  std::size_t begin = run->begin;
+  auto bit = static_cast<std::size_t>(std::countr_zero(run->bits));
+  const std::size_t room =
+      upwards ? facts.blocks - (word * word_bits + bit) : word * word_bits + bit + 1;
+  std::size_t left = count_in_run(at, std::min(static_cast<std::size_t>(end - at), room), distance);
+  while (true) {
+    const std::size_t count = std::min(left, upwards ? word_bits - bit : bit + 1);
+    run->bits = ~std::uint64_t{0} >> (word_bits - count) << (upwards ? bit : bit + 1 - count);
+    run->count = static_cast<std::uint16_t>(count);
+    left -= count;
+    if (left == 0) return run;
+    begin += count;
+    word = upwards ? word + 1 : word - 1;
+    bit = upwards ? 0 : word_bits - 1;
+    home->free_map.prefetch(static_cast<std::uint32_t>(word * word_bits));
+    ++run;
+    run->home = home;
+    run->word = static_cast<std::uint32_t>(word);
+    run->begin = static_cast<std::uint16_t>(begin);
+  }
 }
 
 template <bool one_slice>
-std::size_t gather_in(std::span<std::byte* const> blocks, const class_facts& facts,
-                      block_run* run) noexcept {
-  constexpr std::size_t word_bits = block_map::word_bits;
-  constexpr std::ptrdiff_t worth_counting = 4;
+std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_run* run) noexcept {
+  const class_facts& facts = class_table[of];
+  const exact_division by_size = divisions[of];
   const std::size_t bytes = facts.bytes;
-  const std::size_t reciprocal = facts.reciprocal;
+  const std::size_t blocks_of_span = facts.blocks;
+  const places all;
   const block_run* const first_run = run;
-  const auto end = blocks.data() + blocks.size();
-  for (auto at = blocks.data(); at != end; ++run) {
-    const auto [home, offset] = place_of<one_slice>(*at);
-    const std::size_t number = offset * reciprocal >> reciprocal_shift;
-    const auto begin = at;
+  const auto begin = blocks.data();
+  const auto end = begin + blocks.size();
+  for (auto at = begin; at != end; ++run) {
+    const auto [home, offset] = all.of<one_slice>(*at);
+    const std::size_t number = by_size.number_at(offset);
     run->home = home;
-    run->begin = static_cast<std::uint16_t>(begin - blocks.data());
+    run->begin = static_cast<std::uint16_t>(at - begin);
     run->count = 1;
     // A block that was freed with its size may be anything: nobody has looked at it before.
-    if (home == nullptr || number * bytes != offset || number >= facts.blocks) [[unlikely]] {
+    if (home == nullptr || number >= blocks_of_span) [[unlikely]] {
       run->home = nullptr;
       ++at;
       continue;
     }
-    const std::size_t bit = number % word_bits;
     HEAPWISE_PREFETCH_TO_WRITE(home);
     home->free_map.prefetch(static_cast<std::uint32_t>(number));
+    run->bits = std::uint64_t{1} << number % word_bits;
     run->word = static_cast<std::uint32_t>(number / word_bits);
-    const std::size_t bits_in_use = std::min(word_bits, facts.blocks - (number - bit));
-    std::uint64_t bits = std::uint64_t{1} << bit;
-    ++at;
-    if (const std::ptrdiff_t left = end - begin; left >= worth_counting) {
-      // Neighbours in order are counted, and their bits made at once.
-      const auto step = static_cast<std::ptrdiff_t>(bytes);
-      const std::ptrdiff_t distance = begin[worth_counting - 1] - *begin;
-      const bool upwards = distance == (worth_counting - 1) * step;
-      if (upwards || distance == (1 - worth_counting) * step) {
-        const std::size_t room = upwards ? bits_in_use - bit : bit + 1;
-        const std::size_t count = count_in_run(
-            begin, std::min(static_cast<std::size_t>(left), room), upwards ? step : -step);
-        bits = (~std::uint64_t{0} >> (word_bits - count)) << (upwards ? bit : bit + 1 - count);
-        at = begin + count;
-      }
+    const std::byte* first_of_word = *at - number % word_bits * bytes;
+    const auto first = at++;
+    if (const std::ptrdiff_t distance = order_of(first, end, bytes); distance != 0) {
+      run = split_by_words(run, first, end, distance, facts);
+      first_of_word = *first - offset + run->word * word_bits * bytes;
+      at = begin + run->begin + run->count;
     }
-    const std::byte* const begin_of_word = *begin - bit * bytes;
-    for (const std::size_t bytes_of_word = bits_in_use * bytes; at != end; ++at) {
-      const auto in_word = static_cast<std::size_t>(*at - begin_of_word);
-      if (in_word >= bytes_of_word) break;
-      const std::size_t other = in_word * reciprocal >> reciprocal_shift;
-      const std::uint64_t mask = std::uint64_t{1} << other;
-      if (other * bytes != in_word || (bits & mask) != 0) break; // the next run will be doubtful
-      bits |= mask;
-    }
-    run->bits = bits;
-    run->count = static_cast<std::uint16_t>(at - begin);
+    add_others(*run, at, end, first_of_word, by_size, blocks_of_span);
   }
   return static_cast<std::size_t>(run - first_run);
 }
@@ -97,9 +174,8 @@ std::size_t gather_in(std::span<std::byte* const> blocks, const class_facts& fac
 } // namespace
 
 std::size_t gather(std::span<std::byte* const> blocks, size_class of, block_run* runs) noexcept {
-  const class_facts& facts = class_table[of];
-  return facts.slices == 1 ? gather_in<true>(blocks, facts, runs)
-                           : gather_in<false>(blocks, facts, runs);
+  return class_table[of].slices == 1 ? gather_in<true>(blocks, of, runs)
+                                     : gather_in<false>(blocks, of, runs);
 }
 
 } // namespace heapwise::detail

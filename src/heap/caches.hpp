@@ -1,4 +1,4 @@
-// Which thread has which cache: made at a thread's first call, passed on when it ends.
+// Which thread has which cache: taken at a thread's first call, passed on when it ends.
 #pragma once
 
 #include <cstddef>
@@ -24,22 +24,7 @@ void forgo_cache() noexcept;
 /// Effects: gives all blocks of the calling thread's cache to the bins.
 void empty_own_cache() noexcept;
 
-/// Effects: gives the blocks of the caches without a thread to the bins.
-void empty_idle_caches() noexcept;
-
-[[nodiscard]] std::size_t thread_count() noexcept;
-
-/// Returns: how many caches wait for a thread.
-[[nodiscard]] std::size_t idle_cache_count() noexcept;
-
-/// Returns: the bytes of the free blocks in them.
-[[nodiscard]] std::size_t idle_cached_bytes() noexcept;
-
 /// Returns: the bytes of the free blocks in the calling thread's cache.
 [[nodiscard]] std::size_t own_cached_bytes() noexcept;
-
-/// Taken around a fork. Order: before all bins.
-void lock_caches() noexcept;
-void unlock_caches() noexcept;
 
 } // namespace heapwise::detail

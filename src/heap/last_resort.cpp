@@ -3,6 +3,7 @@
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/idle_caches.hpp"
 #include "heap/large_stock.hpp"
 
 namespace heapwise::detail {

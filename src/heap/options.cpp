@@ -42,7 +42,10 @@ constexpr option<options> known[] = {
     {"PURGE_DELAY_MS", read_number<&options::purge_delay_ms, 0U, longest_delay>, "milliseconds"},
     {"OUT_OF_MEMORY", read_out_of_memory, "null or abort"},
     {"LIMIT_MIB", read_mib<&options::limit_bytes>, "a number of MiB above 0"},
-    {"SHARDS", read_number<&options::shards, 1U, std::uint32_t{most_shards}>, "1 to 32"},
+    {.name = "SHARDS",
+     .read = read_number<&options::shards, 1U, std::uint32_t{most_shards}>,
+     .allowed = "1 to 32",
+     .has_old_name = false},
 };
 
 constexpr variables<options> of_the_heap{

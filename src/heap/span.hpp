@@ -118,7 +118,8 @@ class block_map {
   /// all of them, in order. Requires: as many are set.
   template <class Take>
   void take_lowest(std::uint32_t count, Take take) noexcept {
-    for (std::uint32_t word = 0; count > 0; ++word) {
+    for (std::size_t word = 0; count > 0; ++word) {
+      while (words_[word] == 0) ++word;
       std::uint64_t left = words_[word];
       while (left != 0 && count > 0) {
         const auto bit = static_cast<std::uint32_t>(std::countr_zero(left));
@@ -126,7 +127,7 @@ class block_map {
         const std::uint32_t length = run < count ? run : count;
         left &= ~((~std::uint64_t{0} >> (64 - length)) << bit);
         count -= length;
-        take(word * 64 + bit, length);
+        take(static_cast<std::uint32_t>(word) * 64 + bit, length);
       }
       words_[word] = left;
     }

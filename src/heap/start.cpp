@@ -10,6 +10,7 @@
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/idle_caches.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"

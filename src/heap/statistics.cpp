@@ -3,6 +3,7 @@
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/idle_caches.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"

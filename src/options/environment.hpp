@@ -21,7 +21,8 @@ struct variables {
   std::string_view prefix;
   std::span<const option<Settings>> options;
 
-  /// The prefix that the same options had in the version before. Empty: there was no other.
+  /// The prefix that options had in the version before, unless they are new. Empty: there was no
+  /// other.
   std::string_view old_prefix = {};
 };
 
@@ -98,7 +99,8 @@ template <class Settings>
 bool is_old_name(std::string_view entry, const variables<Settings>& known) noexcept {
   if (known.old_prefix.empty()) return false;
   const variable old = variable_of(entry, known.old_prefix);
-  return !old.name.empty() && find_option(known, old.option) != nullptr;
+  const option<Settings>* const as = old.name.empty() ? nullptr : find_option(known, old.option);
+  return as != nullptr && as->has_old_name;
 }
 
 /// Effects: reads the options that are set under the old prefix alone, and names them in one line.
@@ -107,6 +109,7 @@ void read_old_names(const variables<Settings>& known, Settings& into) noexcept {
   text line;
   std::string_view separator = "heapwise: old names, which the next version will not read: ";
   for (const option<Settings>& each : known.options) {
+    if (!each.has_old_name) continue;
     const variable old = find_variable(known.old_prefix, each.name);
     if (old.name.empty() || !find_variable(known.prefix, each.name).name.empty()) continue;
     read_value(old, each, into);

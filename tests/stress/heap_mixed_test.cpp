@@ -11,6 +11,7 @@
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
+#include "heap/idle_caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/start.hpp"

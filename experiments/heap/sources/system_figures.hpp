@@ -1,8 +1,11 @@
 // What the system says of itself in /proc, for experiments that it may not have room for.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
+
+#include "sources/memory_groups.hpp"
 
 namespace heaps {
 
@@ -16,7 +19,8 @@ inline long number_in(const char* path) {
   return number;
 }
 
-/// False if the system says that fewer bytes can be had without swapping. True if it does not say.
+/// False if the system says that fewer bytes can be had without swapping, or that a control group
+/// of this process allows fewer. True if it does not say.
 inline bool may_use(std::uint64_t bytes) {
   std::FILE* const file = std::fopen("/proc/meminfo", "re");
   if (file == nullptr) return true;
@@ -26,7 +30,7 @@ inline bool may_use(std::uint64_t bytes) {
     if (std::sscanf(line, "MemAvailable: %llu kB", &kilobytes) == 1) break;
   }
   std::fclose(file);
-  return kilobytes * 1024 >= bytes;
+  return std::min<std::uint64_t>(kilobytes * 1024, left_in_groups()) >= bytes;
 }
 
 } // namespace heaps

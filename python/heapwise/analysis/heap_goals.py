@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Literal
 
+from heapwise.analysis.aim_cells import (
+    WALL,
+    cells_of,
+    covered,
+    experiment_of,
+    is_where,
+    obstacle_of,
+    why_unmeasured,
+)
 from heapwise.analysis.gain import (
-    PEAK,
     gain,
-    is_main,
     is_speed,
     mean_floor,
     mean_gain,
@@ -29,22 +35,18 @@ from heapwise.analysis.heap_aims import (
 )
 from heapwise.analysis.pool_aims import POOL_AIMS
 from heapwise.analysis.roles import INLINED, OURS, absent, members, spoken
-from heapwise.analysis.rows import place
 from heapwise.analysis.standing import is_whole
 from heapwise.analysis.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kept
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
-from heapwise.model import Cell, Experiment, Goal, Setting, Trust, same_setting
+from heapwise.model import Cell, Goal, Setting, Trust
 from heapwise.stats.location import location_interval
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
-WALL = "wall"
-
 UNTRUSTED = "the figures are not trustworthy"
-ONE_PROCESSOR = "threads do not contend on one processor"
 
 
 def heap_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
@@ -59,7 +61,7 @@ def pool_goals(evidence: Evidence, trust: Trust) -> list[Goal]:
     """One goal for each aim whose experiment is in the run, with the subject that it is about."""
     measured = {(e.id, spec.name) for e in evidence.stored.run.experiments for spec in e.subjects
                 if spec.name in evidence.subjects}
-    aims = [aim for aim in POOL_AIMS if (_experiment_of(aim), aim.ours) in measured]
+    aims = [aim for aim in POOL_AIMS if (experiment_of(aim), aim.ours) in measured]
     return _trusted([_goal(evidence, aim) for aim in aims], trust)
 
 
@@ -77,10 +79,6 @@ def _trusted(found: list[Goal], trust: Trust) -> list[Goal]:
             for g in found]
 
 
-def _experiment_of(aim: Aim) -> str:
-    return aim.experiments if isinstance(aim, RowAim | MeanAim) else aim.experiment
-
-
 def _goal(evidence: Evidence, aim: Aim) -> Goal:
     if isinstance(aim, RowAim):
         return _rows(evidence, aim)
@@ -92,18 +90,18 @@ def _goal(evidence: Evidence, aim: Aim) -> Goal:
 def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     at_most = aim.rows == "peak"
     of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
-    parts = [_row(evidence, aim, cell) for cell in _covered(evidence, aim)]
+    parts = [_row(evidence, aim, cell) for cell in covered(evidence, aim)]
     if not any(part.ratio is not None for part in parts):
         where = " and ".join(f"{name} {value}" for name, value in aim.where)
         here = any(c.experiment == aim.experiments for c in evidence.table)
         note = f"no row of {where}" if where and here and not parts \
-            else _unmeasured(evidence, aim.experiments, aim.ours)
+            else why_unmeasured(evidence, aim.experiments, aim.ours)
         return Goal(aim.says, of, sense, None, None, None, "not measured", note)
     if len(parts) == 1:
         return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
     measured = [part for part in parts if part.ratio is not None]
     worst = (max if at_most else min)(measured, key=lambda part: part.ratio or 0.0)
-    missing = absent((n for c in _covered(evidence, aim) for n in evidence.table[c]), aim.rivals)
+    missing = absent((n for c in covered(evidence, aim) for n in evidence.table[c]), aim.rivals)
     verdict = _together([part.verdict for part in parts], bool(missing))
     counts = Counter(part.verdict for part in parts)
     words = [f"{n} {word.removesuffix(' here')}" for word, n in counts.most_common()]
@@ -118,43 +116,6 @@ def _together(words: list[Word], incomplete: bool) -> Word:
     if "not met" in words:
         return "not met"
     return "met" if set(words) == {"met"} and not incomplete else "cannot tell here"
-
-
-def _covered(evidence: Evidence, aim: RowAim | MeanAim) -> list[Cell]:
-    """Cells of experiments that have ``ours`` among their subjects, measured there or not."""
-    found: list[Cell] = []
-    for experiment in evidence.stored.run.experiments:
-        if not _means(aim, experiment) or aim.ours not in {
-                spec.name for spec in experiment.subjects}:
-            continue
-        cells = [c for c in evidence.table
-                 if c.experiment == experiment.id and _fits(evidence, aim, c)]
-        found += sorted(cells, key=lambda c, e=experiment: place(e, c))  # type: ignore[misc]
-    return found
-
-
-def _means(aim: RowAim | MeanAim, experiment: Experiment) -> bool:
-    """Programs spend little of their time in malloc: aims for all other rows are not for them."""
-    if experiment.programs:
-        return experiment.id == aim.experiments
-    return fnmatchcase(experiment.id, aim.experiments)
-
-
-def _fits(evidence: Evidence, aim: RowAim | MeanAim, cell: Cell) -> bool:
-    if not _is_where(aim, cell) or cell.is_diagnostic:
-        return False
-    if isinstance(aim, RowAim) and aim.quantities:
-        return cell.quantity in aim.quantities
-    if aim.rows in ("peak", "wall"):
-        return cell.quantity == (PEAK if aim.rows == "peak" else WALL)
-    quantity = quantity_of(evidence, cell)
-    return is_speed(quantity) if aim.rows == "speed" else is_main(quantity)
-
-
-def _is_where(aim: RowAim | MeanAim | LimitAim, cell: Cell) -> bool:
-    return all(any(same_setting(cell.parameters.get(name), one) for one in
-                   (values if isinstance(values, tuple) else (values,)))
-               for name, values in aim.where)
 
 
 def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
@@ -180,7 +141,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     note = figure.note
     if margin:
         note = "; ".join(n for n in (f"level within {percent(margin)} counts", note) if n)
-    obstacle = _obstacle(evidence, cell)
+    obstacle = obstacle_of(evidence, cell)
     shown = figure.inverse() if at_most else figure
     return Goal(name, f"{aim.ours} / {spoken(aim.rivals, worst)}", sense, shown.value, shown.low,
                 shown.high, "cannot tell here" if obstacle else _together(words, False),
@@ -212,7 +173,7 @@ def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
 
 
 def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
-    cells, at_most = _covered(evidence, aim), aim.rows == "peak"
+    cells, at_most = covered(evidence, aim), aim.rows == "peak"
     of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     rivals = list(dict.fromkeys(
         name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)))
@@ -247,13 +208,13 @@ def _least(aim: RowAim | MeanAim) -> float:
 
 
 def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
-    cells = [c for c in _of_experiment(evidence, aim.experiment)
+    cells = [c for c in cells_of(evidence, aim.experiment)
              if is_speed(quantity_of(evidence, c))]
     of = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
     by_value: dict[Setting, Cell] = {c.parameters.get(aim.parameter): c for c in reversed(cells)}
     above, below = by_value.get(aim.at), by_value.get(aim.over)
     nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
-                   _unmeasured(evidence, aim.experiment, aim.ours))
+                   why_unmeasured(evidence, aim.experiment, aim.ours))
     if above is None or below is None:
         values = f"{aim.parameter} {aim.at} and {aim.over}"
         return replace(nothing, note=f"no rows of {values}") if cells else nothing
@@ -265,7 +226,7 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     ratio, _ = evidence.ratio(*sides)
     if ratio is None:
         return nothing
-    obstacle = _obstacle(evidence, above)
+    obstacle = obstacle_of(evidence, above)
     figure = Figure.of(ratio)
     return replace(nothing, ratio=ratio.ratio, low=ratio.low, high=ratio.high, note=obstacle,
                    verdict="cannot tell here" if obstacle else
@@ -274,9 +235,9 @@ def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
 
 def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
     sense = f"at most {aim.limit:g}"
-    cells = [c for c in _of_experiment(evidence, aim.experiment)
+    cells = [c for c in cells_of(evidence, aim.experiment)
              if c.quantity == aim.quantity and aim.ours in evidence.table[c]
-             and _is_where(aim, c)]
+             and is_where(aim, c)]
     parts = []
     for cell in cells:
         series = evidence.table[cell][aim.ours]
@@ -288,34 +249,10 @@ def _limit(evidence: Evidence, aim: LimitAim) -> Goal:
                           figure.low, figure.high, verdict, figure.note))
     if not parts:
         return Goal(aim.says, aim.ours, sense, None, None, None, "not measured",
-                    _unmeasured(evidence, aim.experiment, aim.ours))
+                    why_unmeasured(evidence, aim.experiment, aim.ours))
     worst = max(parts, key=lambda part: part.ratio or 0.0)
     return replace(worst, verdict=_together([part.verdict for part in parts], False),
                    parts=parts if len(parts) > 1 else [])
-
-
-def _of_experiment(evidence: Evidence, id: str) -> list[Cell]:
-    """In the order of the quantities, so that the first of several that fit comes first."""
-    experiment = next((e for e in evidence.stored.run.experiments if e.id == id), None)
-    if experiment is None:
-        return []
-    return sorted((c for c in evidence.table if c.experiment == id and not c.is_diagnostic),
-                  key=lambda c: place(experiment, c)[::-1])
-
-
-def _obstacle(evidence: Evidence, cell: Cell) -> str:
-    threads = cell.parameters.number("threads", 1)
-    alone = evidence.stored.run.machine.cores < 2
-    return ONE_PROCESSOR if alone and threads > 1 else ""
-
-
-def _unmeasured(evidence: Evidence, experiments: str, ours: str) -> str:
-    fitting = [e for e in evidence.stored.run.experiments if fnmatchcase(e.id, experiments)]
-    if not fitting:
-        return f"{experiments} is not in this run"
-    if not any(ours in {spec.name for spec in e.subjects} for e in fitting):
-        return f"{ours} is not in this run"
-    return "nothing was measured to the end"
 
 
 def _sense(factor: float, at_most: bool = False) -> str:

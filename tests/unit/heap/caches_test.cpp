@@ -1,4 +1,5 @@
 #include "heap/caches.hpp"
+#include "heap/idle_caches.hpp"
 
 #include <algorithm>
 #include <array>

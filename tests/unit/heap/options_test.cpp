@@ -134,6 +134,11 @@ TEST_CASE("the names without MALLOC are still read, with a line that says so") {
         "them with HEAPWISE_MALLOC_\n");
 }
 
+TEST_CASE("an option that is newer than the prefix has no old name") {
+  CHECK(is_taken("HEAPWISE_SHARDS", "7", are_defaults));
+  CHECK(is_taken("HEAPWISE_SHARDS", "x", are_defaults));
+}
+
 TEST_CASE("the line is written once in a process, and not in its children") {
   const ending how = in_child([] {
     ::setenv("HEAPWISE_PURGE_THREAD", "0", 1);

@@ -15,6 +15,7 @@
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/idle_caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/start.hpp"

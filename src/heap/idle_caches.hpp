@@ -1,0 +1,33 @@
+// Caches without a thread: what one that has ended leaves, the next one that begins takes over.
+#pragma once
+
+#include <cstddef>
+
+#include "heapwise/detail/heap_cache.hpp"
+
+namespace heapwise::detail {
+
+/// Returns: a cache for a thread, one that was idle or a new one; nullptr without memory.
+[[nodiscard]] heap_cache* adopt_cache() noexcept;
+
+/// Effects: the cache of a thread that ends waits for another one. If there are many already, it is
+/// emptied first.
+void pass_on_cache(heap_cache& cache) noexcept;
+
+/// Effects: gives the blocks of the caches without a thread to the bins.
+void empty_idle_caches() noexcept;
+
+/// Returns: how many caches have a thread.
+[[nodiscard]] std::size_t thread_count() noexcept;
+
+/// Returns: how many caches wait for a thread.
+[[nodiscard]] std::size_t idle_cache_count() noexcept;
+
+/// Returns: the bytes of the free blocks in them.
+[[nodiscard]] std::size_t idle_cached_bytes() noexcept;
+
+/// Taken around a fork. Order: before all bins.
+void lock_caches() noexcept;
+void unlock_caches() noexcept;
+
+} // namespace heapwise::detail

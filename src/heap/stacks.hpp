@@ -1,0 +1,57 @@
+// The stacks of a cache, one for each class: how one gets blocks when it is empty, and gets rid of
+// them when it is full. A class begins with a short stack, and gets a batch when it needs more.
+#pragma once
+
+#include <cstddef>
+
+#include "heap/thread_cache.hpp"
+
+namespace heapwise::detail {
+
+inline constinit std::byte* no_blocks = nullptr;
+
+/// The end of a stack that is empty and full at once: the class has none.
+inline constexpr std::byte** no_room = &no_blocks + 1;
+
+/// Returns: a cache whose classes have no stack.
+constexpr heap_cache cache_without_stacks() noexcept {
+  heap_cache made{};
+  for (std::byte**& top : made.tops) top = no_room;
+  for (std::byte**& end : made.ends) end = no_room;
+  return made;
+}
+
+[[nodiscard]] inline bool has_stack(const heap_cache& cache, size_class of) noexcept {
+  return cache.ends[of] != no_room;
+}
+
+/// Effects: makes a stack that has no block. Returns: whether there was memory.
+/// Requires: there is none.
+[[nodiscard]] bool make_stack(heap_cache& cache, size_class of) noexcept;
+
+/// Effects: sees to it that there is a stack, which may be empty or full. Returns: whether there
+/// was memory.
+[[nodiscard]] inline bool have_stack(heap_cache& cache, size_class of) noexcept {
+  return has_stack(cache, of) || make_stack(cache, of);
+}
+
+/// Effects: sees to it that the stack has a block. Requires: it has none.
+/// Returns: whether there was memory.
+[[nodiscard]] bool fill(heap_cache& cache, size_class of) noexcept;
+
+/// Effects: makes room in the stack. Requires: it is full.
+void make_room(heap_cache& cache, size_class of) noexcept;
+
+/// Effects: gives blocks of one class back to their spans.
+void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
+
+/// Effects: gives whole batches to the bins, which pass them on to other threads.
+void pass_on_whole(heap_cache& cache) noexcept;
+
+/// Effects: gives all blocks back to their spans, and all batches to other threads.
+void empty(heap_cache& cache) noexcept;
+
+/// Returns: the bytes of the free blocks.
+[[nodiscard]] std::size_t cached_bytes(heap_cache& cache) noexcept;
+
+} // namespace heapwise::detail
