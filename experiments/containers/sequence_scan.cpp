@@ -4,6 +4,7 @@
 #include <list>
 #include <vector>
 
+#include "harness/builds.hpp"
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "harness/rate.hpp"
@@ -95,7 +96,8 @@ const experiment question{
         "order of the list: the best that a list can be. `list_scattered` has the same nodes in "
         "random order. The report latency-lab does not say how many elements it had.",
     .parameters = {{"elements", "of the sequence", {in_cache, beyond}, {in_cache}},
-                   {"items", "elements read in the timed region", {32 * beyond}, {65'536}}},
+                   {"items", "elements read in the timed region", {32 * beyond}, {65'536}},
+                   builds()},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one element"}},
     .subjects = {{"vector", "std::vector", measure<built<std::vector<number>>>},
                  {"deque", "std::deque", measure<built<std::deque<number>>>},
@@ -119,4 +121,4 @@ const experiment question{
 
 } // namespace
 
-int main(int argc, char** argv) { return run(question, argc, argv); }
+int main(int argc, char** argv) { return run(question, argc, argv, this_build); }

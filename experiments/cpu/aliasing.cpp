@@ -1,6 +1,7 @@
 // Stores that may, cannot, and do change what is read next.
 #include <cstddef>
 
+#include "harness/builds.hpp"
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "harness/rate.hpp"
@@ -135,7 +136,8 @@ const experiment question{
         "the number over without its store and load, and `overlap_next` is faster than `overlap`. "
         "Where `total` overlaps, the number is one of the 4096 that are read: seldom felt.",
     .parameters = {{"work", "map or total", {"map", "total"}, {"map", "total"}},
-                   {"items", "elements in the timed region", {16'384'000}, {40'960}}},
+                   {"items", "elements in the timed region", {16'384'000}, {40'960}},
+                   builds()},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one element read"}},
     .subjects = {{"may_alias", "the compiler must assume an overlap",
                   measure<map_may_alias, total_may_alias, figures, figures>},
@@ -171,4 +173,4 @@ const experiment question{
 
 } // namespace
 
-int main(int argc, char** argv) { return run(question, argc, argv); }
+int main(int argc, char** argv) { return run(question, argc, argv, this_build); }

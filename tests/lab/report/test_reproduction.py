@@ -89,7 +89,8 @@ def test_results_of_a_machine_are_a_page_for_each_report_and_an_index(found: Rep
     folder = folder_of(view.run.machine)
     page = files[f"{folder}/pool-vs-malloc.md"]
     machine = view.run.machine
-    for text in (machine.cpu, machine.kernel, machine.libc, "Caches", "Memory", "Compiler and flags",
+    for text in (machine.cpu, machine.kernel, machine.libc, "Caches", "Memory",
+                 "Compiler and flags",
                  "| bulk-alloc | 11.015 |", "pool_alloc", "44.463", "MSVC 19.51.36247.0",
                  "| pool/bulk](pool-vs-malloc/pool/bulk.md)"[2:], "would be found 4 times in 5"):
         assert text in page, text
