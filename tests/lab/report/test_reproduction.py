@@ -31,7 +31,7 @@ def found() -> Reproduced:
 
 def test_the_table_has_a_line_for_every_figure(found: Reproduced) -> None:
     lines = list(csv.DictReader(io.StringIO(figures_csv(found))))
-    assert len(lines) == 33
+    assert sum(bool(line["published"]) for line in lines) == 33
     ratio = next(line for line in lines if line["row"] == "bulk-alloc")
     assert float(ratio["low"]) < float(ratio["ours"]) < float(ratio["high"])
     assert float(ratio["published"]) == 11.015

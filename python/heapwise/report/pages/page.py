@@ -67,7 +67,9 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
                               if any(published.values()) else [])])
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
     head += [PUBLISHED] if any(published.values()) else []
-    return [f"### {title}", "", *table(head, rows)]
+    notes = [f"- {row.subject}: {row.note}" for row in group.rows
+             if row.note and row.median is not None and row.ratio is not None]
+    return [f"### {title}", "", *table(head, rows), *(["", *notes] if notes else [])]
 
 
 def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
