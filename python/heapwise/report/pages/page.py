@@ -68,7 +68,8 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
     head += [PUBLISHED] if any(published.values()) else []
     notes = [f"- {row.subject}: {row.note}" for row in group.rows
-             if row.note and row.median is not None and row.ratio is not None]
+             if row.note and row.median is not None and row.ratio is not None
+             and row.subject not in view.evidence.control_names]
     return [f"### {title}", "", *table(head, rows), *(["", *notes] if notes else [])]
 
 
