@@ -97,7 +97,8 @@ def test_a_plan_is_estimated_and_nothing_is_run(heapwise: Any, built_native: Pat
     assert {cell["iterations"] for found in cells.values() for cell in found} == {1_000_000}
     assert plan["plan"]["options"]["repeats"] == 10
     names = {subject["name"] for subject in plan["plan"]["subjects"]}
-    assert names == {"unsynchronized", "malloc@glibc", "malloc@glibc-control"}
+    assert names == {"unsynchronized", "mutex", "lock_free", "thread_cached", "malloc@glibc",
+                     "malloc@glibc-control"}
     assert not (tmp_path / "store" / "runs").exists()
 
 
