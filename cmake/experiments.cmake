@@ -8,6 +8,8 @@
 
 set(HEAPWISE_NATIVE_DIR "${PROJECT_BINARY_DIR}/native")
 
+include(CheckCXXCompilerFlag)
+
 # Optional subjects: a library that is missing makes a subject unavailable, never a failed build.
 find_package(foonathan_memory QUIET)
 find_package(Boost QUIET)
@@ -97,6 +99,40 @@ function(add_experiment file family name)
   endif()
 endfunction()
 
+# Compiles an experiment once more, with other flags and into a folder of the build's name
+# (bench/harness/builds.hpp). It is a program of its own: functions of templates that were compiled
+# for this processor alone never meet those of the usual build.
+function(heapwise_second_build family name build)
+  if(HEAPWISE_SANITIZE)
+    return()
+  endif()
+  foreach(flag IN LISTS ARGN)
+    string(MAKE_C_IDENTIFIER "HEAPWISE_HAS${flag}" known)
+    check_cxx_compiler_flag("${flag}" ${known})
+    if(NOT ${known})
+      return()
+    endif()
+  endforeach()
+  set(first experiment_${family}_${name})
+  set(target ${first}_${build})
+  get_target_property(sources ${first} SOURCES)
+  add_executable(${target} "${sources}")
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
+  heapwise_native(${target} "experiments/${family}/${build}")
+  get_target_property(includes ${first} INCLUDE_DIRECTORIES)
+  get_target_property(libraries ${first} LINK_LIBRARIES)
+  get_target_property(definitions ${first} COMPILE_DEFINITIONS)
+  get_target_property(options ${first} COMPILE_OPTIONS)
+  target_include_directories(${target} PRIVATE ${includes})
+  target_link_libraries(${target} PRIVATE ${libraries})
+  heapwise_flags(flags)
+  list(JOIN ARGN " " more)
+  target_compile_definitions(${target} PRIVATE ${definitions}
+    "HEAPWISE_EXPERIMENT_BUILD=\"${build}\"" "HEAPWISE_EXPERIMENT_FLAGS=\"${flags} ${more}\"")
+  target_compile_options(${target} PRIVATE ${options} ${ARGN})
+  add_dependencies(${first} ${target})
+endfunction()
+
 function(heapwise_link_if experiment target define)
   if(TARGET ${target} AND TARGET experiment_${experiment})
     target_link_libraries(experiment_${experiment} PRIVATE ${target})
@@ -126,4 +162,10 @@ function(add_experiments)
   heapwise_link_if(concurrency_lock_variants TBB::tbb HEAPWISE_HAS_TBB)
   heapwise_link_if(containers_lookup absl::flat_hash_map HEAPWISE_HAS_ABSL)
   heapwise_link_if(syscalls_file_read heapwise_uring HEAPWISE_HAS_URING)
+  foreach(experiment IN ITEMS cache/stride_access containers/sequence_scan cpu/aliasing
+                              cpu/branch_prediction layout/aos_vs_soa)
+    get_filename_component(family "${experiment}" DIRECTORY)
+    get_filename_component(name "${experiment}" NAME)
+    heapwise_second_build(${family} ${name} O3_native -O3 -march=native)
+  endforeach()
 endfunction()

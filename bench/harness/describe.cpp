@@ -113,9 +113,11 @@ void write_answers(json_line& line, const experiment& question) {
   line.close(']');
 }
 
-void write_process(json_line& line) {
+void write_process(json_line& line, std::string_view flags) {
   line.field("pid", static_cast<int>(getpid()));
-  line.field("compiler", compiler).field("flags", HEAPWISE_BENCH_FLAGS).field("ndebug", ndebug);
+  line.field("compiler", compiler)
+      .field("flags", flags.empty() ? HEAPWISE_BENCH_FLAGS : flags)
+      .field("ndebug", ndebug);
   cpu_list::of_this_thread().write(line.key("affinity"));
   const clock_quality clock = measure_clock();
   line.key("clock").open('{').field("resolution_ns", clock.resolution_ns);
@@ -142,7 +144,8 @@ void write_description(json_line& line, const experiment& question) {
   line.close('}').end_of_line();
 }
 
-void write_start(json_line& line, const experiment& question, const options& chosen) {
+void write_start(json_line& line, const experiment& question, const options& chosen,
+                 std::string_view flags) {
   line.open('{').field("kind", "start").field("schema", schema_version);
   line.field("experiment", question.id).field("subject", chosen.subject->name);
   line.key("parameters").open('{');
@@ -152,7 +155,7 @@ void write_start(json_line& line, const experiment& question, const options& cho
   line.close('}').field("repeats", chosen.repeats).field("seed", chosen.seed);
   line.field("smoke", chosen.smoke);
   if (chosen.plant_ns > 0) line.field("plant_ns", chosen.plant_ns);
-  write_process(line);
+  write_process(line, flags);
   line.close('}').end_of_line();
 }
 

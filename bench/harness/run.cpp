@@ -1,9 +1,13 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <new>
 #include <string>
 
+#include "harness/builds.hpp"
 #include "harness/describe.hpp"
 #include "harness/emit.hpp"
 #include "harness/experiment.hpp"
@@ -33,8 +37,31 @@ int refuse(const refusal& refused) {
   return 0;
 }
 
-int measure(const experiment& question, const options& chosen) {
-  emit_line([&](json_line& line) { write_start(line, question, chosen); });
+/// "" for an experiment that has one build.
+std::string_view wanted_build(const experiment& question, const options& chosen) {
+  const auto found = std::ranges::find(question.parameters, build_name, &parameter::name);
+  if (found == question.parameters.end()) return "";
+  return std::get<std::string_view>(
+      chosen.settings[static_cast<std::size_t>(found - question.parameters.begin())]);
+}
+
+/// Returns only if there is no such program.
+void become(std::string_view wanted, char** argv) {
+  std::error_code error;
+  const std::filesystem::path mine = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return;
+  const std::string other = mine.parent_path() / wanted / mine.filename();
+  std::fflush(nullptr);
+  ::execv(other.c_str(), argv);
+}
+
+int measure(const experiment& question, const options& chosen, const build& mine, char** argv) {
+  const std::string_view wanted = wanted_build(question, chosen);
+  const bool is_other = !wanted.empty() && wanted != mine.name;
+  if (is_other && mine.name == usual_build) become(wanted, argv);
+  emit_line([&](json_line& line) { write_start(line, question, chosen, mine.flags); });
+  if (is_other)
+    return refuse({"build", "this compiler, or this build of Heapwise, has no such one"});
   if (chosen.subject->run == nullptr) return refuse({"subject", chosen.subject->reason});
   try {
     cell given{question, chosen};
@@ -61,6 +88,10 @@ void print_help(const experiment& question, const char* program) {
 } // namespace
 
 int run(const experiment& question, int argc, char** argv) {
+  return run(question, argc, argv, this_build);
+}
+
+int run(const experiment& question, int argc, char** argv, const build& mine) {
   const char* program = argc > 0 ? argv[0] : "experiment";
   if (argc > 1 && std::strcmp(argv[1], "--help") == 0) {
     print_help(question, program);
@@ -78,7 +109,7 @@ int run(const experiment& question, int argc, char** argv) {
       case options::verb::measure:
         break;
     }
-    return measure(question, chosen);
+    return measure(question, chosen, mine, argv);
   } catch (const usage_error& error) {
     return complain(program, error);
   }

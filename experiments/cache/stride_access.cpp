@@ -1,6 +1,7 @@
 // Every element of a large array once, each time with a longer step.
 #include <span>
 
+#include "harness/builds.hpp"
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "harness/paged_memory.hpp"
@@ -88,7 +89,8 @@ const experiment question{
         "step of 64 elements crosses one every 16 loads. With a last-level cache "
         "as large as the array the long steps look better than memory is.",
     .parameters = {{"stride", "elements from one load to the next", {1, 4, 16, 64}, {1, 16}},
-                   {"elements", "of 4 bytes, in the array", {16 << 20}, {1 << 18}, "", 64}},
+                   {"elements", "of 4 bytes, in the array", {16 << 20}, {1 << 18}, "", 64},
+                   builds()},
     .quantities = {{"loads", "M/s", better::higher, "millions of elements read in a second"}},
     .subjects = {{"load", "the array", measure<add_up>},
                  {"empty_loop", "the same loop without its load", measure<add_up_nothing>}},
@@ -112,4 +114,4 @@ const experiment question{
 
 } // namespace
 
-int main(int argc, char** argv) { return run(question, argc, argv); }
+int main(int argc, char** argv) { return run(question, argc, argv, this_build); }

@@ -131,7 +131,10 @@ const experiment question{
         "with it.",
     .not_shown =
         "Waiting that is long: here the other thread is always about to answer, which is the best "
-        "case for spinning and the worst for sleeping. What a spinning thread takes from others "
+        "case for spinning and the worst for sleeping: a thread that sleeps spends more processor "
+        "time on falling asleep and waking than one that spins spends on so short a wait. Sleeping "
+        "saves processor time only if the wait is longer than that. What a spinning thread takes "
+        "from others "
         "shows only in processor_time. A processor that has nothing to do falls asleep, and on a "
         "virtual machine waking it goes through the host: the sleepers' figures are as much the "
         "machine's as theirs. atomic_wait spins and yields before it sleeps, and the other thread "

@@ -196,8 +196,9 @@ const experiment question{
         "Other shapes (load buffering, independent readers), and that what was not seen cannot "
         "happen: none in so many rounds bounds how often, by a machine and a compiler. x86 keeps "
         "stores in order and loads in order, so message_passing shows nothing there even when "
-        "relaxed, and the order matters to the compiler alone; the forerunner's ARM processor "
-        "did show it. met says how much a 0 is worth: the rounds in which the threads were at it "
+        "relaxed, and the order matters to the compiler alone; the ARM processor of the report "
+        "latency-lab did show it. met says how much a 0 is worth: the rounds in which the threads "
+        "were at it "
         "at the same time. The figures are counts, not times: a smaller change of them says "
         "nothing.",
     .parameters = {{"test",

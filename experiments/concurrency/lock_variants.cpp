@@ -179,8 +179,8 @@ const experiment question{
         "Two threads are what two processors can fight with. Four on two also hold the scheduler: "
         "whoever waits in order may be the one that does not run, so that every waiting loop of "
         "ours gives the processor away after 64 looks (with fewer threads never); without that "
-        "these locks would stand still for whole time slices. The forerunner's four threads had "
-        "eight cores, and no need to.",
+        "these locks would stand still for whole time slices. The four threads of the report "
+        "latency-lab had eight cores, and no need to.",
     .parameters = {{"work", "dependent steps while the lock is held", {1, 32}, {1}},
                    {"threads", "threads at once", {1, 2, 4}, {1, 4}},
                    duration(6)},

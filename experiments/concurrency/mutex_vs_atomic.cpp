@@ -87,7 +87,7 @@ const experiment question{
         "together: perfect scaling would multiply it. More threads than processors never fight "
         "more than the processors do, as only so many run at once: on two processors four threads "
         "are no harder than two for an atomic, and the mutex gains where its waiters sleep. The "
-        "forerunner's four threads ran on eight cores.",
+        "four threads of the report latency-lab ran on eight cores.",
     .parameters = {{"threads", "threads at once", {1, 2, 4}, {1, 2}}, duration(12)},
     .quantities = {throughput("additions of all threads")},
     .subjects = {{"mutex", "std::mutex round a plain counter", measure<locked_counter>},

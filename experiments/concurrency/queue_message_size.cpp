@@ -59,14 +59,16 @@ const experiment question{
         "Payload and batch: one producer writes every word of a message, one consumer reads every "
         "word, each on a core of its own; the queues hold 256 messages and copy them in and out.",
     .not_shown =
-        "Queues of pointers to messages, which need memory from somewhere "
+        "The mutex differs from process to process as in concurrency/queue, so what a batch gains "
+        "there is mostly not told. Queues of pointers to messages, which need memory from "
+        "somewhere "
         "(heap/cross_thread_free), and messages built in place in the queue. Writing, two copies "
         "and reading are in the figure: the larger the message, the less of it is the queue. A "
         "full queue of 1024-byte messages is 256 KiB, beyond the nearest cache; concurrentqueue "
         "and readerwriterqueue round their room up.",
     .parameters = {{"payload", "bytes of a message", {16, 64, 256, 1024}, {256}, "bytes"},
                    {"batch", "messages that are pushed and popped at once", {1, 8}, {8}},
-                   duration(8)},
+                   duration(40)},
     .quantities = {throughput("messages"),
                    {"bytes", "GiB/s", better::higher, "what the messages carry", "throughput"}},
     .subjects = one_to_one_queues<of_messages>(),

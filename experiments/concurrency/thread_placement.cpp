@@ -133,7 +133,7 @@ const experiment question{
         "took the request, gives the same answer when asked, and that the thread was seen there "
         "before and after. A processor of a virtual machine is a thread of its host, which may "
         "move it: nothing here can see that. "
-        "The forerunner reported 0 requests, 0 verified, and was right: its system "
+        "The report latency-lab counted 0 requests, 0 verified, and was right: its system "
         "has no call that binds a thread to a processor. The nearest, thread_policy_set with "
         "THREAD_AFFINITY_POLICY, only hints at sharing a cache, and on Apple's own processors the "
         "kernel has no affinity sets and answers KERN_NOT_SUPPORTED; classes of service choose "

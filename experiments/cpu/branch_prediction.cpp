@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "harness/builds.hpp"
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "harness/rate.hpp"
@@ -102,7 +103,8 @@ const experiment question{
                     {2, 65'536},
                     "",
                     2},
-                   {"items", "branches in the timed region", {8'388'608}, {524'288}}},
+                   {"items", "branches in the timed region", {8'388'608}, {524'288}},
+                   builds()},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one branch"}},
     .subjects =
         {{"always_taken", "always taken", measure<jump, always>},
@@ -150,4 +152,4 @@ const experiment question{
 
 } // namespace
 
-int main(int argc, char** argv) { return run(question, argc, argv); }
+int main(int argc, char** argv) { return run(question, argc, argv, this_build); }

@@ -80,6 +80,11 @@ const experiment question{
                  {"socketpair_seqpacket", "Unix sequenced packets",
                   measure_sockets<SOCK_SEQPACKET>}},
     .baseline = "pipe",
+    .expectations = {{.says = "a pair of stream sockets is at most as fast as a pipe",
+                      .quantity = rate_name,
+                      .subject = "socketpair",
+                      .over = "pipe",
+                      .at_most = 1.0}},
     .answers = {{.quantity = "throughput", .subject = "socketpair", .over = "pipe"}},
 };
 

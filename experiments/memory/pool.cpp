@@ -94,7 +94,7 @@ const experiment question{
     .parameters =
         {{"threads", "threads at once", {1, 2, 4}, {1, 2}},
          {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},
-         {"blocks", "taken by each thread, whole batches of 64", {320'000}, {6'400}, "", batch}},
+         {"blocks", "taken by each thread, whole batches of 64", {1'280'000}, {6'400}, "", batch}},
     .quantities = {memory::throughput, processor_time},
     .subjects = {{"new", "operator new and delete", measure<memory::shared_new>},
                  {"locked", "a list of free blocks behind a std::mutex",
@@ -123,6 +123,8 @@ const experiment question{
                  .subject = "pool_handle",
                  .over = "new",
                  .parameters = {{"threads", 1}}},
+                {.quantity = "processor_time", .subject = "pool_mutex", .over = "pool_handle"},
+                {.quantity = "processor_time", .subject = "locked", .over = "new"},
                 {.quantity = "throughput", .subject = "pool_mutex", .over = "pool_handle"},
                 {.quantity = "throughput", .subject = "pool_lock_free", .over = "pool_handle"}},
 };

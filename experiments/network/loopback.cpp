@@ -95,7 +95,10 @@ const experiment question{
     .not_shown =
         "A network. Many connections, readiness (epoll), sending without copies. A round trip is "
         "mostly two sleeping threads that are woken: what that takes depends on how deeply the "
-        "processors slept, and on a virtual machine also on its host. Nagle's delay is off. One "
+        "processors slept, and on a virtual machine also on its host. With tcp each message of a "
+        "stream is a packet of its own, which goes through the whole of the kernel's network; a "
+        "Unix socket appends it to the other side's queue. tcp_joined has Nagle's delay, so that "
+        "messages share packets: what it gains is the cost of a packet for each. One "
         "write and at least one read for each message: programs that batch get more.",
     .parameters = {{"shape",
                     "stream (one way) or ping_pong (there and back)",
@@ -107,7 +110,8 @@ const experiment question{
                     {20'000},
                     {1000}}},
     .quantities = {{rate_name, "M/s", better::higher, "an item is one message or one round trip"}},
-    .subjects = {{"tcp", "TCP over 127.0.0.1", measure<over_tcp>},
+    .subjects = {{"tcp", "TCP over 127.0.0.1", measure<over_tcp<false>>},
+                 {"tcp_joined", "the same, messages may share a packet", measure<over_tcp<true>>},
                  {"unix_stream", "Unix stream sockets", measure<over_unix>}},
     .baseline = "tcp",
     .expectations = {{.says = "round trips are at most half as many as messages of a stream",
@@ -117,7 +121,8 @@ const experiment question{
                       .parameters = {{"shape", "ping_pong"}},
                       .over_parameters = {{"shape", "stream"}},
                       .at_most = 0.5}},
-    .answers = {{.quantity = "throughput", .subject = "unix_stream", .over = "tcp"}},
+    .answers = {{.quantity = "throughput", .subject = "unix_stream", .over = "tcp"},
+                {.quantity = "throughput", .subject = "tcp_joined", .over = "tcp"}},
     .work_parameters = {"shape"},
 };
 

@@ -69,6 +69,13 @@ def test_a_report_is_reproduced_in_small(
     assert all(missing), "a figure that is not here says why"
     assert any(line["ours"] for line in lines)
     assert "Published report" in (tmp_path / "out" / "report.html").read_text()
+    written = heapwise("reproduce", name, "--pages", "pages", "--smoke", "--json")
+    assert_went_well(written)
+    pages = set(json.loads(written.stdout)["files"])
+    assert {path.relative_to(tmp_path / "pages").as_posix()
+            for path in (tmp_path / "pages").rglob("*.*")} == pages
+    [page] = [path for path in (tmp_path / "pages").glob("*/*.md") if path.stem == name]
+    assert "This was a smoke run" in page.read_text()
 
 
 def test_the_reports_are_listed(heapwise: Any, built_native: Path) -> None:
@@ -90,7 +97,8 @@ def test_a_plan_is_estimated_and_nothing_is_run(heapwise: Any, built_native: Pat
     assert {cell["iterations"] for found in cells.values() for cell in found} == {1_000_000}
     assert plan["plan"]["options"]["repeats"] == 10
     names = {subject["name"] for subject in plan["plan"]["subjects"]}
-    assert names == {"unsynchronized", "malloc@glibc", "malloc@glibc-control"}
+    assert names == {"unsynchronized", "mutex", "lock_free", "thread_cached", "malloc@glibc",
+                     "malloc@glibc-control"}
     assert not (tmp_path / "store" / "runs").exists()
 
 
@@ -128,6 +136,7 @@ def test_a_report_of_the_user_is_judged_stopped_and_resumed(
     (["nowhere.toml"], "does not hold a published report"),
     (["pool-vs-malloc", "--set", "iterations=1,2"], "reproduced with one value"),
     (["pool-vs-malloc", "--run", "abcd"], "abcd"),
+    (["--pages", "pages"], "the store has no run of a published report yet"),
 ])
 def test_what_cannot_be_reproduced_is_said(
     heapwise: Any, built_native: Path, words: list[str], said: str

@@ -1,4 +1,4 @@
-// What the experiments of the family have in common: their unit and where their forerunner ran.
+// What the experiments of the family have in common: their units and durations.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
 // The research allocator under each refill strategy, as sources of a tape.
 #pragma once
 
+#include <malloc.h>
+
 #include <cstddef>
 #include <cstdlib>
-#include <optional>
 #include <vector>
 
 #include <heapwise/hybrid.hpp>
@@ -20,13 +21,21 @@ namespace hybrids {
 using heapwise::bench::subject;
 
 /// One allocator that all threads of a repeat share. Frees tell no size, as free does.
-template <class Refill>
+/// alignment: that every block must have; 0: the allocator's own.
+template <class Refill, std::size_t alignment = 0>
 class ours {
  public:
+  template <std::size_t bytes>
+  using aligned_to = ours<Refill, bytes>;
+
   explicit ours(heapwise::strategy how) : how_{how}, heap_{options} {}
 
-  [[gnu::always_inline]] void* allocate(std::size_t bytes) { return heap_.allocate(bytes, how_); }
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) {
+    if constexpr (alignment != 0) return heap_.allocate_aligned(bytes, alignment, how_);
+    return heap_.allocate(bytes, how_);
+  }
   [[gnu::always_inline]] void deallocate(void* block, std::size_t) { heap_.deallocate(block); }
+  [[nodiscard]] std::size_t usable(void* block) { return heap_.usable_bytes(block); }
   [[nodiscard]] heapwise::hybrid_statistics statistics() const { return heap_.statistics(); }
 
   static constexpr bool calls_malloc = false;
@@ -39,12 +48,21 @@ class ours {
   heapwise::hybrid<Refill> heap_;
 };
 
+/// Sizes of aligned blocks are multiples of the alignment, as C11 asked.
+template <std::size_t alignment = 0>
 class system_malloc {
  public:
+  template <std::size_t bytes>
+  using aligned_to = system_malloc<bytes>;
+
   explicit system_malloc(heapwise::strategy) {}
 
-  [[gnu::always_inline]] void* allocate(std::size_t bytes) { return std::malloc(bytes); }
+  [[gnu::always_inline]] void* allocate(std::size_t bytes) {
+    if constexpr (alignment != 0) return std::aligned_alloc(alignment, bytes);
+    return std::malloc(bytes);
+  }
   [[gnu::always_inline]] void deallocate(void* block, std::size_t) { std::free(block); }
+  [[nodiscard]] std::size_t usable(void* block) { return malloc_usable_size(block); }
 
   static constexpr bool calls_malloc = true;
 };

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,18 +18,29 @@
 #include "harness/mapped_array.hpp"
 #include "workload/replay.hpp"
 #include "workload/tape.hpp"
+#include "workload/timed_calls.hpp"
 
 namespace hybrids {
 
 using namespace heapwise::bench;
+
+/// One size for each of the segregated lists: threads that use different ones never share a list.
+inline constexpr std::array<weighted_size, 8> list_sizes{
+    {{32, 1}, {64, 1}, {128, 1}, {256, 1}, {512, 1}, {1024, 1}, {2048, 1}, {4096, 1}}};
+
+/// What an untimed pass saw of all blocks.
+struct inspection {
+  std::uint64_t whole_blocks = 0; ///< that were aligned, and bore their marks when they were freed
+  std::uint64_t usable_bytes = 0;
+};
 
 /// All of what one cell plays.
 class workload {
  public:
   explicit workload(cell& given)
       : threads_{given.size("threads")},
-        how_{given.text("workload") == "rl_small_listed" ? heapwise::strategy::segregated
-                                                         : heapwise::strategy::automatic},
+        how_{is_listed(given.text("workload")) ? heapwise::strategy::segregated
+                                               : heapwise::strategy::automatic},
         grows_{given.text("workload") == "growth"},
         each_{length(given)},
         rounds_{grows_ ? 1 : std::max<std::size_t>(1, given.size("operations") / threads_ / each_)},
@@ -37,8 +50,10 @@ class workload {
         slots_{threads_ * mix_.most_live} {
     for (std::size_t i = 0; i < threads_; ++i) {
       const auto part = memory_.span().subspan(i * each_, each_);
-      tapes_[i] = make_tape(part, mix_, given.random().next());
+      tapes_[i] = make_tape(part, mix_of_thread(given, i), given.random().next());
       allocations_ += tapes_[i].allocations;
+      requested_bytes_ += tapes_[i].requested_bytes;
+      peak_live_bytes_ += tapes_[i].peak_live_bytes;
     }
   }
 
@@ -47,6 +62,10 @@ class workload {
   /// Of all threads, in all rounds.
   [[nodiscard]] std::uint64_t operations() const noexcept { return rounds_ * memory_.size(); }
   [[nodiscard]] std::uint64_t allocations() const noexcept { return rounds_ * allocations_; }
+  /// Of all threads, in one round.
+  [[nodiscard]] std::uint64_t operations_of_round() const noexcept { return memory_.size(); }
+  [[nodiscard]] std::uint64_t requested_bytes() const noexcept { return requested_bytes_; }
+  [[nodiscard]] std::uint64_t peak_live_bytes() const noexcept { return peak_live_bytes_; }
   /// All blocks of a thread live at once: the work of a new allocator.
   [[nodiscard]] bool grows() const noexcept { return grows_; }
   [[nodiscard]] heapwise::strategy how() const noexcept { return how_; }
@@ -66,36 +85,60 @@ class workload {
     }
   }
 
-  /// Plays one thread's tape once and marks each block at both ends.
-  /// Returns: how many blocks still bore their marks when they were freed.
+  /// Plays one thread's tape once, each call timed.
   template <class Source>
-  std::uint64_t inspect(Source& source, std::size_t thread) const {
-    std::uint64_t whole = 0;
+  void play_timed(Source& source, std::size_t thread, call_durations& into) const {
+    replay_timed(source, tapes_[thread], slots_of(thread), into);
+  }
+
+  /// Plays one thread's tape once and marks each block at both ends.
+  template <class Source>
+  [[nodiscard]] inspection inspect(Source& source, std::size_t thread) const {
+    inspection seen;
     void** const slots = slots_of(thread);
     for (const operation each : tapes_[thread].operations) {
       auto*& block = slots[each.slot()];
       const auto mark = static_cast<unsigned char>(each.slot() * 31 + thread + 1);
       if (each.frees()) {
         const auto* const bytes = static_cast<const unsigned char*>(block);
-        whole += bytes[0] == mark && bytes[each.bytes() - 1] == mark ? 1 : 0;
+        seen.whole_blocks += bytes[0] == mark && bytes[each.bytes() - 1] == mark ? 1 : 0;
         source.deallocate(block, each.bytes());
       } else {
         block = source.allocate(each.bytes());
+        if (!is_aligned(block)) continue;
         auto* const bytes = static_cast<unsigned char*>(block);
         bytes[0] = bytes[each.bytes() - 1] = mark;
+        seen.usable_bytes += source.usable(block);
         escape(bytes);
       }
     }
-    return whole;
+    return seen;
   }
 
  private:
+  static bool is_listed(std::string_view name) {
+    return name == "rl_small_listed" || name == "disjoint";
+  }
   static size_mix mix_of(const cell& given) {
     const std::string_view name = given.text("workload");
-    if (name == "rl_medium") return rl_medium;
+    for (const size_mix& each : {rl_medium, fragmentation_mix, alignment64}) {
+      if (name == each.name) return each;
+    }
+    if (name == "disjoint") return {"disjoint", list_sizes, .65, 1024, 0};
     if (name != "growth") return rl_small;
     const auto most = static_cast<std::uint32_t>(length(given) / 2);
     return {"growth", sizes::rl_small, 1.0, std::max<std::uint32_t>(1, most), 0};
+  }
+  /// Threads of disjoint take one size each, those beyond the eighth one that another has, too.
+  [[nodiscard]] size_mix mix_of_thread(const cell& given, std::size_t thread) const {
+    size_mix mine = mix_;
+    if (given.text("workload") == "disjoint") {
+      mine.sizes = std::span{list_sizes}.subspan(thread % list_sizes.size(), 1);
+    }
+    return mine;
+  }
+  [[nodiscard]] bool is_aligned(const void* block) const noexcept {
+    return mix_.alignment == 0 || reinterpret_cast<std::uintptr_t>(block) % mix_.alignment == 0;
   }
   /// Operations of one thread's tape. Growth has fewer: all its blocks live at once.
   static std::size_t length(const cell& given) {
@@ -116,23 +159,29 @@ class workload {
   mapped_array<tape> tapes_;
   mapped_array<void*> slots_;
   std::uint64_t allocations_ = 0;
+  std::uint64_t requested_bytes_ = 0;
+  std::uint64_t peak_live_bytes_ = 0;
 };
 
 inline std::vector<parameter> parameters() {
+  const std::vector<value> all{"rl_small",    "rl_small_listed", "rl_medium", "fragmentation_mix",
+                               "alignment64", "disjoint",        "growth"};
   return {
       {"workload",
-       "rl_small, rl_medium: of AllocatorBench; rl_small_listed: its sizes by segregated lists, "
-       "none by slabs with a cache; growth: sizes of rl_small, first all allocated, then all "
-       "freed",
-       {"rl_small", "rl_small_listed", "rl_medium", "growth"},
+       "rl_small, rl_medium, fragmentation_mix, alignment64: of AllocatorBench; rl_small_listed: "
+       "sizes of rl_small by segregated lists, none by slabs with a cache; disjoint: each thread "
+       "has one size, and so a list, of its own; growth: sizes of rl_small, first all allocated, "
+       "then all freed",
+       all,
        {"rl_small", "growth"},
        "",
        1,
-       {"rl_small", "rl_small_listed", "rl_medium", "growth"}},
+       {"rl_small", "rl_small_listed", "rl_medium", "fragmentation_mix", "alignment64", "disjoint",
+        "growth"}},
       {"threads", "threads at once", {1, 2, 4, 8, 16}, {1, 2}},
       {"operations",
        "of all threads together; whole tapes; growth: a sixteenth",
-       {6'400'000},
+       {3'200'000},
        {160'000}},
       {"tape", "operations on the tape of a thread", {100'000}, {10'000}, "", 2}};
 }

@@ -25,8 +25,10 @@ inline void send_at_once(const descriptor& end) noexcept {
   setsockopt(end.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-/// Over 127.0.0.1; not valid where that is forbidden.
-inline connection over_tcp() noexcept {
+/// Over 127.0.0.1; not valid where that is forbidden. joins: small messages may wait for the next
+/// ones and travel in one packet.
+template <bool joins>
+connection over_tcp() noexcept {
   const descriptor listener{socket(AF_INET, SOCK_STREAM, 0)};
   descriptor here{socket(AF_INET, SOCK_STREAM, 0)};
   if (!listener.valid() || !here.valid()) return {};
@@ -41,8 +43,10 @@ inline connection over_tcp() noexcept {
     return {};
   }
   descriptor there{accept(listener.number(), nullptr, nullptr)};
-  send_at_once(here);
-  send_at_once(there);
+  if (!joins) {
+    send_at_once(here);
+    send_at_once(there);
+  }
   return {std::move(here), std::move(there)};
 }
 

@@ -16,15 +16,12 @@ from heapwise.stats.location import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import ends, percent, scale_for, size, times
-from heapwise.wording.ratios import percent_ends, signed_ends
+from heapwise.wording.ratios import SHOWN, SMALL, percent_ends, signed_ends
 
 Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 
 LARGE = 1024
 """Bytes that are read more easily in KiB and MiB."""
-
-SMALL = 1.05
-"""Up to 5 % a factor has no figures left to show: then it is said in percent."""
 
 
 def between(evidence: Evidence, experiment: Experiment, sides: tuple[Side, Side],
@@ -67,6 +64,8 @@ def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
         return difference(quantity, above, below, ratio.ratio, ratio.low, ratio.high)
     reach = max(ratio.high, 1 / ratio.low) - 1
     if word == "no difference":
+        if reach < SHOWN:
+            return f"no difference between {above} and {below}"
         within = f"the noise floor of {percent(floor)}" if floor and reach <= floor else (
             f"{percent(reach)}")
         return f"no difference between {above} and {below} beyond {within}"

@@ -33,9 +33,10 @@ class Requests:
     """How many requests there were of each size, by powers of two."""
 
 
-def builds(evidence: Evidence) -> list[Build]:
-    """Each one once, of all processes, however they ended."""
-    starts = (process.facts.start for process in evidence.stored.processes)
+def builds(evidence: Evidence, experiment: str = "") -> list[Build]:
+    """Each one once, of all processes or those of one experiment, however they ended."""
+    starts = (process.facts.start for process in evidence.stored.processes
+              if experiment in ("", process.experiment))
     return sorted({Build(start.compiler, start.flags or "")
                    for start in starts if start and start.compiler})
 

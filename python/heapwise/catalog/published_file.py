@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -30,6 +31,7 @@ from heapwise.model import (
 
 HOW_TO = "see docs/how-to/add-published-report.md"
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+NOT_PUBLISHED = "-"
 
 
 class Part(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_defaults=True):
@@ -54,8 +56,9 @@ class Column(Part, frozen=True):
 
 
 class RowPart(Part, frozen=True):
-    """``values``: a number or a text for each column. ``ours``: a formula for each, "" for none; it
-    goes before what is said of the place. ``name``: of the first figure, for formulas."""
+    """``values``: a number or a text for each column; without any, and where one is "", our figure
+    stands alone. ``ours``: a formula for each, "" for none; it goes before what is said of the
+    place. ``name``: of the first figure, for formulas."""
 
     title: str = ""
     values: list[float | int | str] = []
@@ -65,12 +68,15 @@ class RowPart(Part, frozen=True):
 
 
 class TablePart(Part, frozen=True):
+    """``grid``: parameter -> values; each combination is one row more, with our figures alone."""
+
     name: str = ""
     title: str = ""
     machine: str = ""
     rows_are: str = ""
     columns: list[Column] = []
     row: list[RowPart] = []
+    grid: dict[str, list[Setting]] = {}
 
 
 class ConclusionPart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -166,26 +172,34 @@ def _add_rows(places: dict[str, Place], document: Document) -> None:
 
 
 def _table(table: TablePart, places: dict[str, Place], document: Document) -> PublishedTable:
-    if not table.name or not table.title or not table.row:
+    lines = [*table.row, *_grid(table)]
+    if not table.name or not table.title or not lines:
         raise ValueError(f"table '{table.name or table.title}' needs a name, a title and rows")
     if table.machine not in document.machine:
         raise ValueError(f"table '{table.name}' was measured on '{table.machine}', and there is no "
                          f"[machine.{table.machine}]")
     columns = _columns(table)
     rows = []
-    for row in table.row:
+    for row in lines:
         where = f"table '{table.name}', row '{row.title}'"
-        if len(row.values) != len(columns) or len(row.ours) not in (0, len(columns)):
+        values = row.values or [""] * len(columns)
+        if len(values) != len(columns) or len(row.ours) not in (0, len(columns)):
             raise ValueError(f"{where}: each of its {len(columns)} columns needs a value")
         try:
             figures = [_figure(_merged(table, row, column), value, row.ours[at] if row.ours else
                                None, places)
-                       for at, (column, value) in enumerate(zip(columns, row.values, strict=True))]
+                       for at, (column, value) in enumerate(zip(columns, values, strict=True))]
         except ValueError as error:
             raise ValueError(f"{where}: {error}") from error
         rows.append(PublishedRow(row.title, tuple(figures), " ".join(row.note.split())))
     return PublishedTable(table.name, table.title, table.machine, table.rows_are,
                           tuple(column.title for column in columns), tuple(rows))
+
+
+def _grid(table: TablePart) -> Iterator[RowPart]:
+    for values in product(*table.grid.values()) if table.grid else ():
+        yield RowPart(title=", ".join(map(str, values)),
+                      parameters=dict(zip(table.grid, values, strict=True)))
 
 
 def _columns(table: TablePart) -> list[Column]:
@@ -214,12 +228,12 @@ def _place(merged: dict[str, Any]) -> Place | None:
 def _figure(
     merged: dict[str, Any], printed: float | int | str, ours: str | None, places: dict[str, Place]
 ) -> PublishedFigure:
-    text = printed if isinstance(printed, str) else str(printed)
+    text = str(printed) or NOT_PUBLISHED
     number = NUMBER.search(text) if isinstance(printed, str) else None
     value = (float(number[0]) if number else None) if isinstance(printed, str) else float(printed)
     reason = merged.get("reason", "")
     if ours is None and not reason:
-        formula = _ratio(merged) if value is not None else None
+        formula = _ratio(merged) if value is not None or printed == "" else None
     else:
         formula = parse_formula(ours, places) if ours else None
     if formula is None and value is not None and not reason:

@@ -101,7 +101,8 @@ class TreePrograms:
             native = str(native_folder())
         except Problem:
             native = ""
-        return {"source": str(self.path), "out": str(self.out), "native": native}
+        return {"source": str(self.path), "trees": str(self.path.parent), "out": str(self.out),
+                "native": native}
 
     def packages(self) -> list[str]:
         """Debian packages that bring its tools; none where ``get`` says another way."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from heapwise.cli.frame.console import visible
+from heapwise.cli.frame.files import write_files
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.errors import Problem
 
@@ -86,18 +87,7 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
     if not files:
         raise Problem("E003", f"run {stored.run.id} has no experiments: pages are theirs",
                       do="heapwise run all")
-    for name, text in files.items():
-        path = folder / name
-        if not path.resolve().is_relative_to(folder.resolve()):
-            raise Problem("E050", f"{path} leads out of {folder}",
-                          why="Pages are written into their own folder only.",
-                          do="--output FOLDER that is new or empty")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                          do="--output FOLDER that you may write to") from error
+    write_files(files, folder)
     typer.echo(f"Saved {len(files)} files in {folder}", err=True)
     return 0
 

@@ -10,11 +10,15 @@ import typer
 
 from heapwise.cli.frame.console import Console, error_line
 from heapwise.cli.frame.options import (
+    CpusOption,
     DebugOption,
     DryRunOption,
     JsonOption,
     QuietOption,
+    SeedOption,
     StoreOption,
+    TimeOption,
+    TimeoutOption,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
@@ -40,20 +44,17 @@ def reproduce(
     rounds: Annotated[
         int | None, typer.Option(min=1, help="Rounds of processes. [enough, smoke 1]")
     ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
-    ] = None,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of order and data.")] = None,
-    cpus: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
-    ] = None,
+    time: TimeOption = None,
+    timeout: TimeoutOption = None,
+    seed: SeedOption = None,
+    cpus: CpusOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", metavar="FOLDER", help="For the files. [the run's folder]"),
+    ] = None,
+    pages: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Measure nothing: write pages of the newest runs."),
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Each picture as PDF, too.")] = False,
     store: StoreOption = None,
@@ -70,8 +71,14 @@ def reproduce(
     heapwise reproduce pool-vs-malloc              an estimate first, then the run
     heapwise reproduce latency-lab --smoke         quickly, to see that all of it works
     heapwise reproduce pool-vs-malloc --run 7f3a   the same from a run that was made already
+    heapwise reproduce --pages docs/results        a page of each report for this machine
     """
     console = Console(quiet, json)
+    if pages is not None:
+        from heapwise.cli.frame.result_pages import write_results
+        from heapwise.store import find_store
+
+        return write_results(find_store(store), pages, console, name=name, run=run, smoke=smoke)
     if name is None:
         return _list(console, store)
     folder = str(output.absolute()) if output else ""

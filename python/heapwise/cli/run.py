@@ -9,12 +9,16 @@ import typer
 
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import (
+    CpusOption,
     DebugOption,
     DryRunOption,
     JsonOption,
     QuietOption,
+    SeedOption,
     StoreOption,
     StrictOption,
+    TimeOption,
+    TimeoutOption,
 )
 from heapwise.wording.durations import parse_duration
 
@@ -41,17 +45,10 @@ def run(
         int | None,
         typer.Option(min=1, help="Rounds of processes. [enough for the comparisons, smoke 1]"),
     ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
-    ] = None,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of order and data.")] = None,
-    cpus: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
-    ] = None,
+    time: TimeOption = None,
+    timeout: TimeoutOption = None,
+    seed: SeedOption = None,
+    cpus: CpusOption = None,
     keep_env: Annotated[
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,

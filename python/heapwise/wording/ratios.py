@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from heapwise.model import Row
-from heapwise.wording.numbers import TIME_UNITS, TWICE, change, ends, percent, signed
+from heapwise.wording.numbers import TIME_UNITS, change, ends, percent, signed, times
+
+SMALL = 1.05
+"""Up to 5 % a factor has no figures left to show: then it is said in percent."""
 
 SHOWN = 0.0005
 """The least share that one decimal of a percent shows."""
 
 
 def relation(row: Row) -> str:
-    """``9.5 % faster``, ``6.42x faster``, ``7.3 % more``, ``no difference``, ``baseline``."""
+    """``3.1 % faster``, ``6.42x faster``, ``1.17x more``, ``no difference``, ``baseline``: in the
+    words and the terms of a sentence (``comparison.difference``)."""
     if row.baseline:
         return "baseline"
     if row.ratio is None:
@@ -19,8 +23,18 @@ def relation(row: Row) -> str:
         return f"no difference{_within(row)}"
     if row.verdict == "cannot tell":
         return "cannot tell yet"
-    less, more = ("faster", "slower") if row.unit in TIME_UNITS else ("less", "more")
+    less, more = _directions(row.unit)
+    factor = max(row.ratio, 1 / row.ratio) if row.ratio > 0 else 0.0
+    if factor >= SMALL:
+        return f"{times(factor)} {more if row.ratio > 1 else less}"
     return change(row.ratio, more, less)
+
+
+def _directions(unit: str) -> tuple[str, str]:
+    """What a smaller and what a larger number of the unit means."""
+    if unit in TIME_UNITS:
+        return "faster", "slower"
+    return ("slower", "faster") if unit.endswith("/s") else ("less", "more")
 
 
 def interval(row: Row) -> str:
@@ -29,9 +43,9 @@ def interval(row: Row) -> str:
         return ""
     if row.verdict in ("no difference", "cannot tell"):
         return signed_ends(row.ratio_low, row.ratio_high)
-    if row.ratio >= TWICE:
+    if row.ratio >= SMALL:
         return ends(row.ratio_low, row.ratio_high)
-    if row.ratio <= 1 / TWICE:
+    if row.ratio <= 1 / SMALL:
         return ends(1 / row.ratio_high, 1 / row.ratio_low)
     return percent_ends(row.ratio_low, row.ratio_high)
 

@@ -99,3 +99,10 @@ def test_a_quantity_that_restates_another_is_in_no_sentence() -> None:
     evidence = Evidence(replace(stored, run=replace(stored.run, experiments=experiments)))
     assert any(f.cell.quantity == first.name for f in analyse(Evidence(stored)).findings)
     assert not any(f.cell.quantity == first.name for f in analyse(evidence).findings)
+
+
+def test_no_difference_at_all_names_no_bound() -> None:
+    found = analyse(Evidence(shelf_run(Shelf(noise=0.0, refused=())))).findings
+    same = [f.sentence for f in found if f.verdict == "no difference"]
+    assert same
+    assert not [sentence for sentence in same if "0.0 %" in sentence]

@@ -60,9 +60,9 @@ def test_a_report_of_ours_can_be_read(path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "figures", "tables", "conclusions"), [
-    ("pool-policies", 12 + 9, 2, 10), ("pool-vs-malloc", 30 + 3, 2, 8),
+    ("pool-policies", 12 + 9, 4, 10), ("pool-vs-malloc", 30 + 3, 3, 8),
     ("latency-lab", 153, 38, 70 + 18), ("binary-trees", 2 * 25 * 3, 2, 15),
-    ("allocatorbench", 17 + 8 + 8, 3, 12),
+    ("allocatorbench", 17 + 8 + 8, 10, 17),
 ])
 def test_every_figure_of_the_report_is_there(
     name: str, figures: int, tables: int, conclusions: int
@@ -124,6 +124,38 @@ def test_a_figure_without_ours_needs_a_reason(tmp_path: Path) -> None:
     report = read_published(write(tmp_path, text.replace("values = [7.5]",
                                                          'values = [7.5]\n  reason = "gone"')))
     assert [figure.reason for figure in report.figures] == ["gone", ""]
+
+
+GRID = """
+[[table]]
+name = "all"
+title = "All"
+machine = "one"
+experiment = "pool/concurrent"
+quantity = "alloc_free"
+columns = [{title = "pool", subject = "mutex"}, {title = "malloc", subject = "malloc@glibc"}]
+  [[table.row]]
+  title = "printed"
+  values = ["", 30]
+  [table.grid]
+  block_size = [8, 64]
+  threads = [1, 2]
+[[conclusion]]"""
+
+
+def test_figures_that_the_report_did_not_print_are_measured_beside_it(tmp_path: Path) -> None:
+    report = read_published(write(tmp_path, REPORT.replace("[[conclusion]]", GRID)))
+    table = report.table("all")
+    assert [row.title for row in table.rows] == ["printed", "8, 1", "8, 2", "64, 1", "64, 2"]
+    assert [figure.text for figure in table.rows[0].figures] == ["-", "30"]
+    last = table.rows[-1].figures
+    assert [figure.value for figure in last] == [None, None]
+    assert [figure.ours and figure.ours.value_of for figure in last] == [
+        Place("pool/concurrent", name, "alloc_free", {"block_size": 64, "threads": 2})
+        for name in ("mutex", "malloc@glibc")]
+    printed = table.rows[0].figures[0].ours
+    assert printed is not None
+    assert printed.places[0].subject == "mutex"
 
 
 def test_users_add_reports_and_a_damaged_one_hides_no_other(

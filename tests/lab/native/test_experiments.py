@@ -249,3 +249,38 @@ def test_the_same_seed_repeats_the_same_cell(binary: Path, experiment: Experimen
     starts = [run(binary, "--subject", name, "--smoke", "--seed", "7")[0] for _ in range(2)]
     assert starts[0]["seed"] == starts[1]["seed"] == 7
     assert starts[0]["parameters"] == starts[1]["parameters"]
+
+
+TWO_BUILDS = [(b, e) for b, e in DESCRIBED if any(p.name == "build" for p in e.parameters)]
+
+
+def measured(binary: Path, experiment: Experiment, build: str) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [str(binary), "--subject", experiment.baseline, "--set", f"build={build}", "--smoke"],
+        capture_output=True, timeout=60, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize(("binary", "experiment"), TWO_BUILDS, ids=[e.id for _, e in TWO_BUILDS])
+def test_another_build_says_its_own_flags(binary: Path, experiment: Experiment) -> None:
+    usual, other = (measured(binary, experiment, build) for build in ("O2", "O3_native"))
+    if other[-1]["kind"] == "refused":
+        assert not (binary.parent / "O3_native" / binary.name).exists()
+        pytest.skip(other[-1]["reason"])
+    assert usual[0]["flags"] != other[0]["flags"]
+    assert other[0]["flags"].endswith("-O3 -march=native")
+    assert other[0]["parameters"]["build"] == "O3_native"
+    for lines in (usual, other):
+        assert sum(line["kind"] == "sample" for line in lines) == 2
+        assert lines[-1]["kind"] == "end"
+
+
+@pytest.mark.skipif(not TWO_BUILDS, reason="no experiment with two builds was built")
+def test_a_build_that_is_missing_is_refused(tmp_path: Path) -> None:
+    binary, experiment = TWO_BUILDS[0]
+    (tmp_path / "alone").write_bytes(binary.read_bytes())
+    (tmp_path / "alone").chmod(0o755)
+    start, end = measured(tmp_path / "alone", experiment, "O3_native")
+    assert start["kind"] == "start"
+    assert end["kind"] == "refused"
+    assert end["what"] == "build"

@@ -44,11 +44,14 @@ def numbers(text: str) -> set[str]:
 
 
 def told_beforehand(stored: StoredRun) -> set[str]:
-    """Numbers of the declarations, the plan and the machine: they stay when samples change."""
+    """Numbers of the declarations, the plan, the machine and its compiler: they stay when samples
+    change."""
     known = msgspec.to_builtins(stored.run)
     words = msgspec.json.encode(known).decode()
     bounds = {f"{x:.3g}" for e in stored.run.experiments for x in (
         v for o in e.expectations for v in (o.at_least, o.at_most or 0.0))}
+    words += " ".join(f"{start.compiler} {start.flags}" for process in stored.processes
+                      if (start := process.facts.start))
     rounds = {str(stored.run.plan.max_rounds), *(str(e.repeats - e.dropped_repeats)
                                                  for e in stored.run.experiments)}
     return numbers(words) | bounds | rounds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 
@@ -17,7 +18,8 @@ from heapwise.catalog import choose_published
 from heapwise.evidence import Evidence
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Reproduction
-from heapwise.report import View, build_page
+from heapwise.report import View, build_page, pages, results
+from heapwise.report.pages import folder_of
 from heapwise.report.reproduction import can_raster, charts, figures_csv, raster, svg
 
 
@@ -29,7 +31,7 @@ def found() -> Reproduced:
 
 def test_the_table_has_a_line_for_every_figure(found: Reproduced) -> None:
     lines = list(csv.DictReader(io.StringIO(figures_csv(found))))
-    assert len(lines) == 33
+    assert sum(bool(line["published"]) for line in lines) == 33
     ratio = next(line for line in lines if line["row"] == "bulk-alloc")
     assert float(ratio["low"]) < float(ratio["ours"]) < float(ratio["high"])
     assert float(ratio["published"]) == 11.015
@@ -79,3 +81,43 @@ def test_the_page_of_the_run_has_the_report() -> None:
     gone = replace(run, plan=replace(run.plan, options=structs.replace(
         options, reproduction=Reproduction("no-such-report", {}))))
     assert "published-" not in build_page([View(Evidence(replace(stored, run=gone)))])
+
+
+def test_results_of_a_machine_are_a_page_for_each_report_and_an_index(found: Reproduced) -> None:
+    view = View(Evidence(pool_run(rounds=6)))
+    files = results([(view, found)])
+    folder = folder_of(view.run.machine)
+    page = files[f"{folder}/pool-vs-malloc.md"]
+    machine = view.run.machine
+    for text in (machine.cpu, machine.kernel, machine.libc, "Caches", "Memory",
+                 "Compiler and flags",
+                 "| bulk-alloc | 11.015 |", "pool_alloc", "44.463", "MSVC 19.51.36247.0",
+                 "| pool/bulk](pool-vs-malloc/pool/bulk.md)"[2:], "would be found 4 times in 5"):
+        assert text in page, text
+    line = next(line for line in page.splitlines() if line.startswith("| bulk-alloc |"))
+    assert re.search(r"\| [\d.]+ \([\d.]+ to [\d.]+\) \|$", line), line
+    assert f"**8 conclusions: {found.counts['confirmed']} confirmed" in page
+    for name in re.findall(r"\]\(([^)#]+\.(?:md|svg))\)", page):
+        assert f"{folder}/{name}" in files, name
+    assert "[Pool allocator against malloc, one thread](pool-vs-malloc.md)" in (
+        files[f"{folder}/README.md"])
+    assert not any(name.endswith("/README.md") and name.count("/") == 1
+                   for name in results([(view, found)], with_index=False))
+
+
+def test_a_page_says_which_experiment_is_noisy(found: Reproduced) -> None:
+    view = View(Evidence(pool_run(rounds=6)))
+    for difference, noisy in ((0.4, True), (0.01, False)):
+        view.__dict__["result"] = replace(view.result, detectable=[
+            replace(each, difference=difference) for each in view.result.detectable])
+        [page] = [text for name, text in results([(view, found)], with_index=False).items()
+                  if name.endswith("pool-vs-malloc.md")]
+        assert ("| noisy |" in page) is noisy
+
+
+def test_the_page_of_an_experiment_says_how_it_was_compiled() -> None:
+    view = View(Evidence(pool_run(rounds=6)))
+    starts = {process.facts.start.compiler for process in view.evidence.stored.processes
+              if process.facts.start}
+    assert starts, "the synthetic run says how it was compiled"
+    assert f"Compiled with {starts.pop()}" in pages(view)["pool/bulk.md"]

@@ -13,8 +13,10 @@ def row(ratio: float | None, low: float | None, high: float | None, verdict: str
 
 
 @pytest.mark.parametrize(("found", "words", "between"), [
-    (row(0.905, 0.898, 0.911, "better"), "9.5 % faster", "8.9 to 10.2 %"),
-    (row(1.073, 1.06, 1.08, "worse", "bytes"), "7.3 % more", "6.0 to 8.0 %"),
+    (row(0.905, 0.898, 0.911, "better"), "1.10x faster", "1.10 to 1.11"),
+    (row(1.073, 1.06, 1.08, "worse", "bytes"), "1.07x more", "1.06 to 1.08"),
+    (row(0.97, 0.96, 0.98, "better"), "3.0 % faster", "2.0 to 4.0 %"),
+    (row(0.5, 0.4, 0.6, "worse", "M/s"), "2.00x slower", "1.67 to 2.50"),
     (row(2.408, 2.38, 2.44, "worse"), "2.41x slower", "2.38 to 2.44"),
     (row(0.25, 0.2, 0.4, "better", "bytes"), "4.00x less", "2.50 to 5.00"),
     (row(1.001, 0.997, 1.003, "no difference"), "no difference ±0.3 %", "−0.3 to +0.3 %"),

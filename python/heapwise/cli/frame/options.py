@@ -23,6 +23,17 @@ StrictOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
 ]
+TimeOption = Annotated[
+    str | None,
+    typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
+]
+TimeoutOption = Annotated[
+    str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
+]
+SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of order and data.")]
+CpusOption = Annotated[
+    str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
+]
 
 PASS_THROUGH = {"allow_interspersed_args": False, "ignore_unknown_options": False}
 """Context settings of a verb that takes a program: everything after it is left untouched."""

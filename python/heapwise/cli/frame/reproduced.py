@@ -90,14 +90,17 @@ def show_reproduced(evidence: Evidence, report: PublishedReport, console: Consol
 
 
 def table_text(found: ReproducedTable) -> str:
-    """Two columns for each of the report's: its figure, and ours."""
+    """Two columns for each of the report's: its figure, and ours. One, if it has none of its own.
+    """
     table = found.table
     units = {figure.unit for figure in table.figures}
-    names = table.columns if len(table.columns) > 1 else ("published",)
-    head = [table.rows_are, *(word for name in names for word in (name, "here"))]
+    is_ours_alone = all(figure.value is None for figure in table.figures)
+    sides = ("here",) if is_ours_alone else ("published", "here")
+    with_ends = is_ours_alone or len(table.columns) <= FEW
+    head = [table.rows_are, *_heads(table.columns, sides)]
     lines = [[_titled(row.title, row.figures[0].unit if len(units) > 1 else ""),
               *(word for figure, ours in zip(row.figures, own, strict=True)
-                for word in (figure.text, _number(ours, with_ends=len(table.columns) <= FEW)))]
+                for word in (figure.text, _number(ours, with_ends=with_ends))[-len(sides):])]
              for row, own in zip(table.rows, found.ours, strict=True)]
     widths = [max(len(line[at]) for line in [head, *lines]) for at in range(len(head))]
     shown = [_line(line, widths) for line in [head, *lines]]
@@ -105,6 +108,14 @@ def table_text(found: ReproducedTable) -> str:
     notes = dict.fromkeys(ours.note for own in found.ours for ours in own
                           if ours.value is None and ours.note)
     return "\n".join([f"{table.title}{unit}", *shown, *(f"  {ABSENT} {note}" for note in notes)])
+
+
+def _heads(columns: tuple[str, ...], sides: tuple[str, ...]) -> list[str]:
+    """The name of a column stands over its published figures; over ours if they are alone."""
+    if len(sides) == 1:
+        return list(columns)
+    names = columns if len(columns) > 1 else (sides[0],)
+    return [word for name in names for word in (name, sides[1])]
 
 
 def _titled(title: str, unit: str) -> str:

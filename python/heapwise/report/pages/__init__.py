@@ -1,5 +1,7 @@
-"""A page of Markdown and a picture for each experiment of a run, and an index of them."""
+"""Pages of Markdown with their pictures: of the experiments of a run, and of published reports."""
 
+from heapwise.report.pages.machine import folder_of
+from heapwise.report.pages.results import results
 from heapwise.report.pages.write import pages
 
-__all__ = ["pages"]
+__all__ = ["folder_of", "pages", "results"]

@@ -6,9 +6,11 @@ import shlex
 
 from heapwise.analysis.comparison import readable
 from heapwise.analysis.published_figures import published_figures
+from heapwise.analysis.record import builds
 from heapwise.analysis.record import rounds as rounds_of
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import Entry, cells
+from heapwise.report.pages.markdown import table
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
@@ -65,7 +67,10 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
                               if any(published.values()) else [])])
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
     head += [PUBLISHED] if any(published.values()) else []
-    return [f"### {title}", "", *table(head, rows)]
+    notes = [f"- {row.subject}: {row.note}" for row in group.rows
+             if row.note and row.median is not None and row.ratio is not None
+             and row.subject not in view.evidence.control_names]
+    return [f"### {title}", "", *table(head, rows), *(["", *notes] if notes else [])]
 
 
 def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
@@ -135,15 +140,10 @@ def _how(view: View, experiment: Experiment, detects: str) -> list[str]:
              f"{run.machine.kernel}, {run.machine.distribution}, {run.machine.libc}. "
              f"{counted(rounds, 'round')} of processes in random order, "
              f"{counted(kept, 'repeat')} kept of each. Trust: {view.result.trust.verdict}."]
+    compiled = builds(view.evidence, experiment.id)
+    lines += [f"Compiled with {'; '.join(map(str, compiled))}."] if compiled else []
     lines += [detects] if detects else []
     lines += [f"By default: {settings}."] if settings else []
     missing = [f"{s.name}: {s.reason}" for s in experiment.subjects if not s.available]
     lines += [f"Not in this build: {'; '.join(missing)}."] if missing else []
     return [*lines, "", f"    heapwise run {shlex.quote(experiment.id)}"]
-
-
-def table(head: list[str], rows: list[list[str]]) -> list[str]:
-    """A table of Markdown; a bar within a cell is escaped."""
-    lines = [head, ["---"] * len(head), *rows]
-    return ["| " + " | ".join(word.replace("|", "\\|").replace("\n", " ") for word in line) + " |"
-            for line in lines]

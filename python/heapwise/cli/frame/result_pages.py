@@ -1,0 +1,68 @@
+"""The pages of the published reports that a store has runs of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from heapwise.catalog import choose_published
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.files import write_files
+from heapwise.errors import Problem
+from heapwise.model import PublishedReport
+from heapwise.store import StoredRun, list_runs, read_run
+
+VERB = "reproduce"
+
+
+def write_results(
+    store: Path, folder: Path, console: Console, *, name: str | None, run: str | None, smoke: bool
+) -> int:
+    """name: this report alone, and no index. run: of this run. Else the newest run of each report,
+    smoke runs if ``smoke``. Problem E003 if there is none."""
+    from heapwise.analysis.reproduction import reproduce
+    from heapwise.evidence import Evidence
+    from heapwise.report import View, redact, results
+
+    found = []
+    for report, stored in _chosen(store, name, run, smoke):
+        view = View(Evidence(redact(stored)))
+        found.append((view, reproduce(view.evidence, report, view.result.trust)))
+    if not found:
+        raise Problem("E003", f"the store has no run of {name or 'a published report'} yet",
+                      do=f"heapwise reproduce {name or 'pool-vs-malloc'}")
+    files = results(found, with_index=name is None)
+    write_files(files, folder)
+    if console.as_json:
+        console.json({"folder": str(folder), "files": sorted(files),
+                      "runs": {each.report.name: view.run.id for view, each in found}})
+    for view, each in found:
+        console.say(f"{each.report.name}: run {view.run.id}")
+    console.result(f"Saved    {len(files)} files in {folder}")
+    return 0
+
+
+def _chosen(
+    store: Path, name: str | None, run: str | None, smoke: bool
+) -> list[tuple[PublishedReport, StoredRun]]:
+    if run is not None:
+        stored = read_run(store, run)
+        chosen = name or _report_of(stored)
+        return [(choose_published(chosen), stored)] if chosen else []
+    found: dict[str, tuple[PublishedReport, StoredRun]] = {}
+    wanted = choose_published(name).name if name else None
+    for listing in reversed(list_runs(store)):
+        if listing.problem or listing.smoke != smoke or VERB not in listing.command_line:
+            continue
+        stored = read_run(store, listing.id)
+        try:
+            report = choose_published(_report_of(stored))
+        except Problem:
+            continue
+        if report.name not in found and wanted in (None, report.name):
+            found[report.name] = report, stored
+    return [found[name] for name in sorted(found)]
+
+
+def _report_of(stored: StoredRun) -> str:
+    chosen = stored.run.plan.options.reproduction
+    return chosen.report if chosen else ""

@@ -1,0 +1,61 @@
+"""A machine in Markdown: what has to be known of it before a figure of it means something."""
+
+from __future__ import annotations
+
+import re
+
+from heapwise.model import Machine
+from heapwise.report.pages.markdown import table
+from heapwise.report.view import View
+from heapwise.wording.numbers import size
+
+ABOUT_BRANDS = re.compile(
+    r"\([^)]*\)|\b(GNU/Linux|Processor|CPU|\d+-Core)\b|@.*$", re.IGNORECASE)
+"""What a name of a processor or of a system has beside the name."""
+
+
+def folder_of(machine: Machine) -> str:
+    """``debian-12-amd-epyc-9r14-2-cores``: a name for its folder of results."""
+    words = f"{_bare(machine.distribution)} {_bare(machine.cpu)} {machine.cores} cores"
+    return re.sub(r"[^a-z0-9]+", "-", words.lower()).strip("-")
+
+
+def title_of(machine: Machine) -> str:
+    return f"{_bare(machine.cpu)}, {machine.cores} cores, {_bare(machine.distribution)}"
+
+
+def machine_table(view: View) -> list[str]:
+    """Processor, caches, memory, system, C library, compiler and flags, allocators and programs."""
+    machine = view.run.machine
+    facts = machine.facts
+    caches = ", ".join(f"{name} {size(held)}" for name, held in machine.caches.items())
+    rows = [
+        ("Processor", f"{machine.cpu}, {machine.cores} processors"
+                      f"{', a virtual machine' if facts.virtual else ''}"),
+        ("Caches", caches),
+        ("Memory", f"{size(machine.memory_bytes)}, pages of {size(machine.page_bytes)}"),
+        ("Frequency", ", ".join(dict.fromkeys(facts.cpufreq_governors or []))
+                      or "not controlled: the system has no cpufreq"),
+        ("System", machine.distribution), ("Kernel", machine.kernel),
+        ("C library", machine.libc),
+        ("Compiler and flags", "; ".join(map(str, view.builds))),
+        ("Allocators", ", ".join(_peers(view))), ("Programs", ", ".join(_programs(view))),
+    ]
+    return table(["", "of this machine"], [[name, value] for name, value in rows if value])
+
+
+def _bare(name: str) -> str:
+    return " ".join(ABOUT_BRANDS.sub(" ", name).split())
+
+
+def _peers(view: View) -> list[str]:
+    """Each with its version. A version that is not known is no word."""
+    found = [subject.peer for subject in view.run.plan.subjects if subject.peer]
+    return list(dict.fromkeys(f"{peer.name} {peer.version}".strip() for peer in found))
+
+
+def _programs(view: View) -> list[str]:
+    """Compilers and runtimes of subjects that are programs."""
+    return list(dict.fromkeys(
+        spec.version for experiment in view.run.experiments if experiment.is_of_programs
+        for spec in experiment.subjects if spec.available and spec.version))

@@ -1,0 +1,49 @@
+"""The files of a machine's results: an index, a page of each published report, and what they show.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Sequence
+
+from heapwise.analysis.reproduction import Reproduced
+from heapwise.figures.svg import plain_colours
+from heapwise.report.pages.machine import folder_of, machine_table, title_of
+from heapwise.report.pages.markdown import table
+from heapwise.report.pages.picture import standing_alone
+from heapwise.report.pages.reproduced import reproduced_page
+from heapwise.report.pages.write import pages
+from heapwise.report.reproduction import charts, figures_csv, svg
+from heapwise.report.view import View
+
+MADE = "<!-- Made by `heapwise reproduce --pages FOLDER`; do not edit. -->"
+
+
+def results(found: Sequence[tuple[View, Reproduced]], *, with_index: bool = True) -> dict[str, str]:
+    """Path -> text: ``<machine>/README.md``, ``<machine>/<report>.md``, and in
+    ``<machine>/<report>/`` the pictures, ``figures.csv`` and the pages of the experiments."""
+    files: dict[str, str] = {}
+    machines: dict[str, list[tuple[View, Reproduced]]] = {}
+    for view, reproduced in found:
+        folder = folder_of(view.run.machine)
+        machines.setdefault(folder, []).append((view, reproduced))
+        name = posixpath.join(folder, reproduced.report.name)
+        files[f"{name}.md"] = f"{MADE}\n\n{reproduced_page(view, reproduced)}"
+        files[f"{name}/figures.csv"] = figures_csv(reproduced)
+        for chart in charts(reproduced):
+            files[f"{name}/{chart.name}.svg"] = standing_alone(plain_colours(svg(chart)))
+        files |= {f"{name}/{path}": text for path, text in pages(view).items()}
+    if with_index:
+        for folder, members in machines.items():
+            files[f"{folder}/README.md"] = _index(members)
+    return files
+
+
+def _index(members: list[tuple[View, Reproduced]]) -> str:
+    rows = [[f"[{found.report.title}]({found.report.name}.md)", view.run.created[:10],
+             view.result.trust.verdict, *map(str, found.counts.values())]
+            for view, found in members]
+    head = ["report", "measured", "trust", *members[0][1].counts]
+    view = members[0][0]
+    return "\n".join([MADE, "", f"# {title_of(view.run.machine)}", "", *table(head, rows), "",
+                      *machine_table(view)]) + "\n"
