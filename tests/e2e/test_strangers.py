@@ -45,7 +45,7 @@ def call(below: Path, environment: dict[str, str]) -> Callable[..., Any]:
 
 
 def settings(path: Path, owner: int, mode: int = 0o644) -> Path:
-    path.write_text("runs = 7\n")
+    path.write_text("rounds = 7\n")
     os.chown(path, owner, owner)
     path.chmod(mode)
     return path
