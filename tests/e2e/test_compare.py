@@ -94,8 +94,8 @@ def test_a_peer_that_the_loader_refuses_is_the_wrong_allocator(
     library = bytearray(next(Path("/usr/lib").glob("*/libz.so.1")).read_bytes())
     library[7] = 0x40  # another system's ABI
     fake.write_bytes(library)
-    done = heapwise("compare", "--runs", "4", "--allocator", f"fake={fake}", "--allocators",
-                    "glibc", "--json", "--", "/bin/echo")
+    done = heapwise("compare", "--strict", "--runs", "4", "--allocator", f"fake={fake}",
+                    "--allocators", "glibc", "--json", "--", "/bin/echo")
     stored = stored_run(tmp_path)
     of_fake = [p for p in stored.processes if p.subject == "fake"]
     assert [p.status for p in of_fake] == ["wrong_allocator"] * 3
@@ -110,8 +110,8 @@ def test_a_peer_that_the_loader_refuses_is_the_wrong_allocator(
 def test_a_library_without_malloc_is_the_wrong_allocator(heapwise: Any, tmp_path: Path) -> None:
     """It can be preloaded, but malloc still comes from the C library."""
     zlib = next(Path("/usr/lib").glob("*/libz.so.1"))
-    done = heapwise("compare", "--runs", "1", "--allocator", f"zlib={zlib}", "--allocators",
-                    "glibc", "--", "/bin/echo")
+    done = heapwise("compare", "--strict", "--runs", "1", "--allocator", f"zlib={zlib}",
+                    "--allocators", "glibc", "--", "/bin/echo")
     found = {p.subject: p for p in stored_run(tmp_path).processes}
     assert found["zlib"].status == "wrong_allocator"
     assert "libc.so.6" in found["zlib"].reason
@@ -231,7 +231,7 @@ def test_a_script_is_followed_to_its_interpreter(heapwise: Any, tmp_path: Path) 
 def test_children_with_another_allocator_are_found(heapwise: Any, tmp_path: Path) -> None:
     """V1 looks into every exec'd process: one that drops LD_PRELOAD leaves no line, one that
     changes it is the wrong allocator."""
-    done = compare(heapwise, "--runs", "1", "--", "/bin/sh", "-c",
+    done = compare(heapwise, "--strict", "--runs", "1", "--", "/bin/sh", "-c",
                    'case "$LD_PRELOAD" in *jemalloc*) export LD_PRELOAD="${LD_PRELOAD#*:}";; esac;'
                    " /bin/echo same")
     found = {p.subject: p for p in stored_run(tmp_path).processes}

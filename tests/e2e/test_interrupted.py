@@ -88,8 +88,8 @@ def test_compare_keeps_everything_and_goes_on(
     os.killpg(child.pid, number)
     _, said = child.communicate(timeout=PATIENCE_S)
     assert child.returncode == 130, said
-    found = re.search(r"stopped by you after (\d+) of 8 rounds\. (\d+) runs kept \(run (\w+)\)\."
-                      r"   go on: heapwise resume (\w+)", said)
+    found = re.search(r"stopped by you after (\d+) of 8 rounds\. (\d+) process(?:es)? kept "
+                      r"\(run (\w+)\)\.   go on: heapwise resume (\w+)", said)
     assert found, said
     assert running(mark) == []
     stored = read_run(store, found.group(3))

@@ -114,7 +114,7 @@ def test_malloc_is_expanded_and_its_identity_demanded(
     monkeypatch.setenv("XDG_DATA_HOME", environment["XDG_DATA_HOME"])
     monkeypatch.setenv("HEAPWISE_NATIVE", str(fake_native))
     libc = system_library()
-    done = heapwise("run", "fake/single", "--smoke", "--json",
+    done = heapwise("run", "fake/single", "--smoke", "--json", "--strict",
                     env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_MALLOC": libc})
     status = {p.subject: p.status for p in stored_run(tmp_path).processes}
     others = [f"malloc@{peer.name}" for peer in installed_peers() if peer.path]
@@ -148,7 +148,7 @@ def test_a_family_is_named_without_a_pattern(heapwise: Any, fake_native: Path) -
 
 
 def test_a_dry_run_measures_nothing(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
-    done = heapwise("run", "--dry-run", "--json", env={"HEAPWISE_NATIVE": str(fake_native)})
+    done = heapwise("run", "all", "--dry-run", "--json", env={"HEAPWISE_NATIVE": str(fake_native)})
     assert done.returncode == 0
     assert json.loads(done.stdout)["processes"] > 0
     assert run_ids(tmp_path / "store") == []
@@ -241,6 +241,7 @@ def test_calls_that_never_arrive_are_noticed(
 
     (fake_native / COUNTER).symlink_to(built_native / COUNTER)
     done = heapwise("run", "fake/single", "--smoke", "--subjects", "malloc@glibc", "--json",
+                    "--strict",
                     env={"HEAPWISE_NATIVE": str(fake_native), "FAKE_CALLS": "10000000000"})
     assert verdict_of_counting(done)["verdict"] == "fail", done.stderr
     assert done.returncode == 4

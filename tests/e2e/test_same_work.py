@@ -43,7 +43,7 @@ def test_a_program_that_prints_nothing_proves_no_work(heapwise: Any) -> None:
 
 def test_children_left_behind_fail(heapwise: Any) -> None:
     """The figures are those of the first process alone: a daemon would look fast."""
-    done = shell(heapwise, "sleep 9 & echo done")
+    done = shell(heapwise, "sleep 9 & echo done", "--strict")
     found = v8(done)
     assert found["verdict"] == "fail"
     assert "left up to 1 other running" in found["detail"]

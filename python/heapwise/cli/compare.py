@@ -1,20 +1,31 @@
-"""``heapwise compare``: the user's program under every allocator that is installed."""
+"""``heapwise compare``: programs side by side, or one program under every allocator."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console, error_line
+from heapwise.cli.frame.command_form import (
+    TAIL,
+    CompareCommand,
+    parse_exits,
+    parse_parameters,
+)
+from heapwise.cli.frame.command_form import Commands as CommandWords
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.exports import demand_exports
 from heapwise.cli.frame.options import (
     DebugOption,
     DryRunOption,
     JsonOption,
     QuietOption,
     StoreOption,
+    StrictOption,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
@@ -24,32 +35,106 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("compare", short_help="Run a program under every allocator.",
-                context_settings={"allow_interspersed_args": False})(compare)
+    app.command("compare", cls=CompareCommand,
+                short_help="Run programs side by side, or one under every allocator.",
+                options_metavar="[OPTIONS]")(compare)
+
+
+Words = list[str] | None
 
 
 def compare(
     context: typer.Context,
-    program: Annotated[
-        list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
+    commands: Annotated[
+        Words, typer.Argument(metavar="COMMAND... | -- PROGRAM ARGS", show_default=False)
     ] = None,
-    runs: Annotated[int | None, typer.Option(min=1, help="Run exactly this many rounds.")] = None,
+    build: Annotated[
+        Words, typer.Option(metavar="NAME=COMMAND", help="A program to compare; repeatable. Words "
+                            "after -- are arguments of each.")
+    ] = None,
+    command_name: Annotated[
+        Words, typer.Option("--command-name", "-n", metavar="NAME",
+                            help="The name of a command; once for each.")
+    ] = None,
+    parameter: Annotated[
+        Words, typer.Option("--parameter", "-L", "--parameter-list", metavar="NAME=V1,V2",
+                            help="Values of {NAME} in the commands; repeatable. {round} is the "
+                            "number of the round.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
+                                 help="Measure exactly this many rounds.")
+    ] = None,
+    min_rounds: Annotated[
+        int | None, typer.Option("--min-rounds", "-m", "--min-runs", min=1, metavar="N",
+                                 help="Measure at least this many rounds.")
+    ] = None,
+    max_rounds: Annotated[
+        int | None, typer.Option("--max-rounds", "-M", "--max-runs", min=1, metavar="N",
+                                 help="Measure at most this many rounds.")
+    ] = None,
     time: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Stop after this long: 90s, 10m. [3m]")
     ] = None,
+    warmup: Annotated[
+        int, typer.Option("--warmup", "-w", min=0, metavar="N",
+                          help="First rounds, which do not count.")
+    ] = 1,
+    prepare: Annotated[
+        Words, typer.Option("--prepare", "-p", metavar="COMMAND",
+                            help="Run this before each process, untimed; once, or once for each "
+                            "command.")
+    ] = None,
+    setup: Annotated[
+        Words, typer.Option("--setup", "-s", metavar="COMMAND",
+                            help="Run this once before the first round.")
+    ] = None,
+    cleanup: Annotated[
+        Words, typer.Option("--cleanup", "-c", metavar="COMMAND",
+                            help="Run this once after the last round.")
+    ] = None,
+    ignore_failure: Annotated[
+        bool, typer.Option("--ignore-failure", "-i", help="Any exit code is allowed.")
+    ] = False,
+    ignore_exit: Annotated[
+        str | None, typer.Option(metavar="LIST", help="These exit codes are allowed: 1,2.")
+    ] = None,
+    shell: Annotated[
+        bool, typer.Option("--shell/--no-shell", " /-N",
+                           help="Start each command by /bin/sh, whose time is measured too.")
+    ] = False,
+    fresh_dir: Annotated[
+        bool, typer.Option("--fresh-dir", help="Run each process in a new, empty folder.")
+    ] = False,
+    show_output: Annotated[
+        bool, typer.Option("--show-output", help="Print the output of each process on stderr.")
+    ] = False,
     allocators: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these (see heapwise peers list).")
+        str | None, typer.Option(metavar="A,B", help="Only these (see heapwise peers list), or "
+                                 "all. Several programs keep their malloc without it.")
     ] = None,
     allocator: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
+        Words, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Compare with this one. [as it is today]")
+        str | None, typer.Option(metavar="NAME", help="Compare with this row. [the first]")
     ] = None,
-    warmup: Annotated[int, typer.Option(min=0, help="First rounds, which do not count.")] = 1,
     input: Annotated[
         str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
     ] = None,
+    output_file: Annotated[
+        Words, typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
+    ] = None,
+    check: Annotated[
+        str | None,
+        typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
+    ] = None,
+    ignore_output: Annotated[
+        bool, typer.Option("--ignore-output", help="The printed output may differ.")
+    ] = False,
+    allow_background: Annotated[
+        bool, typer.Option("--allow-background", help="The program may leave children running.")
+    ] = False,
     timeout: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
     ] = None,
@@ -66,62 +151,77 @@ def compare(
     keep_env: Annotated[
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,
-    ignore_output: Annotated[
-        bool, typer.Option("--ignore-output", help="The printed output may differ.")
-    ] = False,
-    output_file: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
+    strict: StrictOption = False,
+    export: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Write the result to this file too: "
+                                        ".json, .csv, .md or .html; repeatable.")
     ] = None,
-    check: Annotated[
-        str | None,
-        typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
-    ] = None,
-    allow_background: Annotated[
-        bool, typer.Option("--allow-background", help="The program may leave children running.")
-    ] = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     dry_run: DryRunOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Run a program under every allocator and say what each of them buys.
+    """Compare programs, or one program under every allocator: time, memory, and what is certain.
 
     \b
-    heapwise compare -- ./server --bench
-    heapwise compare --time 10m --output-file big.o -- cc -O2 -c big.c -o big.o
-    heapwise compare --input data.sql --json -- sqlite3 :memory: > result.json
+    heapwise compare './old --bench' './new --bench'
+    heapwise compare --build old=./a --build new=./b -- --bench
+    heapwise compare -L threads 1,2,4 './old {threads}' './new {threads}'
+    heapwise compare -- ./server --bench               under every allocator
+    heapwise compare --output-file big.o -- cc -O2 -c big.c -o big.o
 
-    The baseline is the program as you run it today. Rounds go on in random order until every
-    95 % interval is within the precision, or the time is up.
+    Each word before -- is a command line; the words after -- are one program with its arguments.
+    The first command is the baseline, and of one program the malloc that it has today. Rounds go
+    on in random order until every 95 % interval is within the precision, or the time is up.
+    Ctrl-C keeps what is known by then.
     """
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import CompareRequest, prepare_compare
 
-    if not program:
-        raise Problem("E003", "no program was given", do="heapwise compare -- PROGRAM [ARGS]...")
-    _note_options(context, program, sys.argv)
+    if min_rounds and max_rounds and min_rounds > max_rounds:
+        raise Problem("E003", f"--min-rounds {min_rounds} is more than --max-rounds {max_rounds}",
+                      do="heapwise compare -m 10 -M 50 -- PROGRAM")
+    words = CommandWords(
+        commands or [], context.meta.get(TAIL), build or [], command_name or [], shell,
+        prepare or [], setup or [], cleanup or [])
     request = CompareRequest(
-        command=program, allocators=[w for w in (allocators or "").split(",") if w],
-        adhoc=allocator or [], baseline=baseline or "", runs=runs,
+        builds=words.parse(), parameters=parse_parameters(parameter or []),
+        allocators=[w for w in (allocators or "").split(",") if w],
+        adhoc=allocator or [], baseline=baseline or "", runs=rounds,
         time_s=parse_duration(time, "--time") if time else None, precision=share(precision),
         warm_up=warmup, input_path=input,
         timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
         cpus=parse_cpus(cpus), force=force, keep_environment=keep_env, ignore_output=ignore_output,
         allow_background=allow_background, output_files=output_file or [], check=check or "",
+        least_rounds=min_rounds, most_rounds=max_rounds or 0, any_exit=ignore_failure,
+        ignored_exits=parse_exits(ignore_exit), fresh_folder=fresh_dir, show_output=show_output,
     )
+    demand_exports(export or [])
     console = Console(quiet, json)
-    prepared = prepare_compare(request, os.environ)
+    try:
+        prepared = prepare_compare(request, os.environ)
+    except Problem as problem:
+        raise _explained(problem, commands or []) from problem
     announce(prepared, console)
     if dry_run:
         if json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console)
+    return measure(prepared, store, console, strict=strict, exports=export or [])
 
 
-def measure(prepared: Prepared, store: str | None, console: Console) -> int:
+def _explained(problem: Problem, commands: list[str]) -> Problem:
+    """If a word before -- is no program, the user may have meant the arguments of one."""
+    if problem.id != "E010" or len(commands) < 2:
+        return problem
+    return Problem("E010", problem.what, why="Without -- each word is a command line of its own.",
+                   do=f"for one program with its arguments: heapwise compare -- "
+                   f"{shlex.join(commands)}")
+
+
+def measure(prepared: Prepared, store: str | None, console: Console, *, strict: bool = False,
+            exports: list[Path] | None = None) -> int:
     """Starts the run in a store that was tried before anything is measured."""
     from heapwise.cli.frame import progress
     from heapwise.cli.frame.campaign import conduct
@@ -131,16 +231,8 @@ def measure(prepared: Prepared, store: str | None, console: Console) -> int:
     store_path = find_store(store)
     check_writable(store_path)
     watcher = progress.choose(console.quiet)
-    return conduct(start(prepared, store_path, sys.argv, watcher), watcher, console)
-
-
-def _note_options(context: typer.Context, program: list[str], typed: list[str]) -> None:
-    """Says it when options of this command stand where the program gets them."""
-    ours = {word for option in context.command.params for word in option.opts}
-    theirs = [word for word in program[1:] if word.partition("=")[0] in ours and word[0] == "-"]
-    if theirs and "--" not in typed:
-        error_line(f"note: {theirs[0]} stands after the program, so the program gets it. For "
-                   f"heapwise: heapwise compare {theirs[0]} ... -- {program[0]}")
+    campaign = start(prepared, store_path, sys.argv, watcher)
+    return conduct(campaign, watcher, console, strict=strict, exports=exports or [])
 
 
 def share(percent: float) -> float:

@@ -85,7 +85,7 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
     files = pages(View(Evidence(stored)))
     if not files:
         raise Problem("E003", f"run {stored.run.id} has no experiments: pages are theirs",
-                      do="heapwise run")
+                      do="heapwise run all")
     for name, text in files.items():
         path = folder / name
         if not path.resolve().is_relative_to(folder.resolve()):

@@ -16,8 +16,10 @@ from heapwise.cli.frame.options import (
     JsonOption,
     QuietOption,
     StoreOption,
+    StrictOption,
 )
 from heapwise.wording.durations import parse_duration
+from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
     from heapwise.model import Plan
@@ -29,10 +31,14 @@ def register(app: typer.Typer) -> None:
 
 def resume(
     id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id. [the last]")] = "last",
-    runs: Annotated[int | None, typer.Option(min=1, help="Rounds, with those done.")] = None,
+    rounds: Annotated[
+        int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
+                                 help="Rounds, with those done.")
+    ] = None,
     time: Annotated[
         str | None, typer.Option(metavar="DURATION", help="Time, with that already spent: 10m.")
     ] = None,
+    strict: StrictOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -55,36 +61,37 @@ def resume(
     store_path = find_store(store)
     stored = read_run(store_path, id)
     console = Console(quiet, json)
-    plan = extended(stored.run.plan, runs, time)
+    plan = extended(stored.run.plan, rounds, time)
     kept = sum(process.status != "interrupted" for process in stored.processes)
-    console.say(f"Run {stored.run.id} ({stored.run.state}) has {kept} runs.")
+    console.say(f"Run {stored.run.id} ({stored.run.state}) has "
+                f"{counted(kept, 'process', 'processes')}.")
     if dry_run:
         if json:
             console.json(plan)
         return 0
     if stored.run.state == "complete" and plan == stored.run.plan:
-        console.say("It is complete: nothing is left to do. --time or --runs add to it.")
-        return show(stored.path, console)
+        console.say("It is complete: nothing is left to do. --time or --rounds add to it.")
+        return show(stored.path, console, strict=strict)
     if stored.run.plan.command:
         console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
     if stored.path.parent.name == RUNS:
         check_writable(stored.path.parent.parent)
     watcher = progress.choose(quiet)
-    campaign = go_on(stored.path, partial(extended, runs=runs, time=time), watcher)
+    campaign = go_on(stored.path, partial(extended, rounds=rounds, time=time), watcher)
     if changed := campaign.run.plan.options.environment_changed:
         console.say(labelled("Environment  ", f"not as it was when the run began: "
                              f"{', '.join(changed)}. The processes get the values of today."))
-    return conduct(campaign, watcher, console)
+    return conduct(campaign, watcher, console, strict=strict)
 
 
-def extended(plan: Plan, runs: int | None, time: str | None) -> Plan:
+def extended(plan: Plan, rounds: int | None, time: str | None) -> Plan:
     """The plan with more to do; everything else must stay, or the rounds would not be alike."""
     from msgspec import structs
 
     from heapwise.runner.compare_plan import PRECISION, least_rounds
 
-    if runs is not None:
-        plan = replace(plan, min_rounds=runs, max_rounds=runs,
+    if rounds is not None:
+        plan = replace(plan, min_rounds=rounds, max_rounds=rounds,
                        options=structs.replace(plan.options, rounds_given=True))
     if time is not None:
         plan = replace(

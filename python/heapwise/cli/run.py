@@ -14,6 +14,7 @@ from heapwise.cli.frame.options import (
     JsonOption,
     QuietOption,
     StoreOption,
+    StrictOption,
 )
 from heapwise.wording.durations import parse_duration
 
@@ -23,9 +24,10 @@ def register(app: typer.Typer) -> None:
 
 
 def run(
+    context: typer.Context,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids, families, patterns, shelf or all. [all]"),
+        typer.Argument(metavar="[ID]...", help="Ids, families, patterns, shelf or all."),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     set: Annotated[
@@ -53,13 +55,14 @@ def run(
     keep_env: Annotated[
         bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
     ] = False,
+    strict: StrictOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     dry_run: DryRunOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Run experiments and save every sample.
+    """Run experiments and save every sample. Without an experiment it prints this help.
 
     \b
     heapwise run pool/bulk
@@ -68,13 +71,16 @@ def run(
     heapwise run heap --smoke --json
     heapwise run pool/concurrent --set threads=1,2 --subjects 'mutex,malloc' --time 5m
     """
+    if not ids:
+        typer.echo(context.get_help())
+        return 0
     from heapwise.cli.compare import measure, parse_cpus
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
 
     request = RunRequest(
-        patterns=ids or [], settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
+        patterns=ids, settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
         subjects=[word for word in (subjects or "").split(",") if word],
         time_s=parse_duration(time, "--time") if time else None,
         timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
@@ -91,4 +97,4 @@ def run(
                 "estimated_s": estimate_s(prepared, known),
             })
         return 0
-    return measure(prepared, store, console)
+    return measure(prepared, store, console, strict=strict)

@@ -71,6 +71,19 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     check: str = ""
     """A shell's command that judges what a process has done; "" for none."""
 
+    any_exit: bool = False
+    """The program may end with any exit code."""
+
+    ignored_exits: list[int] = []
+    """It may end with one of these, besides 0."""
+
+    fresh_folder: bool = False
+    """Each process runs in a new, empty working folder."""
+
+    show_output: bool = False
+    most_rounds: Count = 0
+    """Of a run that ends by its intervals; 0: as many as are useful."""
+
     force: bool = False
     time_given: bool = False
     """The user limited the time: the limit holds although there may be too few rounds."""

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import structs
 
-from heapwise.model import Process, Run, Sample
+from heapwise.model import Build, Process, Run, Sample
 from heapwise.store import StoredRun
 
 NAME = r"[^\s/:\"'=,;]+"
@@ -33,7 +33,8 @@ def redact(stored: StoredRun) -> StoredRun:
               if name in ("USER", "LOGNAME", "HOSTNAME") and len(value) > 1}
     secret = re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in sorted(words))) \
         if words else None
-    run = _clean(_without_arguments(stored.run), Run, secret)
+    names = _build_names(stored.run)
+    run = _renamed(_clean(_without_arguments(stored.run), Run, secret), Run, names)
     options = structs.replace(run.plan.options, environment_marks=None, files=None)
     plan = replace(run.plan, environment=dict.fromkeys(run.plan.environment, HIDDEN),
                    working_directory=HIDDEN if run.plan.working_directory else "", options=options)
@@ -42,8 +43,9 @@ def redact(stored: StoredRun) -> StoredRun:
         run = replace(run, machine_after=replace(run.machine_after, host=HIDDEN, user=HIDDEN))
     return replace(
         stored, run=run, path=Path(stored.path.name),
-        processes=[_clean(_without_output(p), Process, secret) for p in stored.processes],
-        samples=[_clean(s, Sample, secret) for s in stored.samples])
+        processes=[_renamed(_clean(_without_output(p), Process, secret), Process, names)
+                   for p in stored.processes],
+        samples=[_renamed(_clean(s, Sample, secret), Sample, names) for s in stored.samples])
 
 
 def _without_arguments(run: Run) -> Run:
@@ -60,8 +62,45 @@ def _without_arguments(run: Run) -> Run:
     if options.check:
         line = [word.replace(options.check, HIDDEN) for word in line]
         options = structs.replace(options, check=HIDDEN)
-    plan = replace(run.plan, command=[*run.plan.command[:1], *hidden], options=options)
+    if len(run.plan.builds) > 1:
+        line = [*run.command_line[:2], HIDDEN]
+    builds = [_without_words(build) for build in run.plan.builds]
+    plan = replace(run.plan, command=[*run.plan.command[:1], *hidden], options=options,
+                   builds=builds)
     return replace(run, plan=plan, command_line=line)
+
+
+def _without_words(build: Build) -> Build:
+    """Its program stays; so does the fact that it has commands of its own."""
+    def hidden(words: list[str]) -> list[str]:
+        return [*words[:1], *[HIDDEN] * (len(words) - 1)]
+
+    return replace(
+        build, command=hidden(build.command), as_typed=hidden(build.as_typed),
+        prepare=build.prepare and HIDDEN, setup=build.setup and HIDDEN,
+        cleanup=build.cleanup and HIDDEN)
+
+
+def _build_names(run: Run) -> dict[str, str]:
+    """Names that were made of arguments -> the program with a number."""
+    return {build.name: f"{Path(build.program).name} {number}"
+            for number, build in enumerate(run.plan.builds, 1) if " " in build.name}
+
+
+def _renamed(record: Record, kind: type[Record], names: dict[str, str]) -> Record:
+    if not names:
+        return record
+    words = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
+
+    def walk(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {walk(key): walk(inner) for key, inner in value.items()}
+        if isinstance(value, list):
+            return [walk(inner) for inner in value]
+        return words.sub(lambda found: names[found.group()], value) \
+            if isinstance(value, str) else value
+
+    return msgspec.convert(walk(msgspec.to_builtins(record)), kind)
 
 
 def _without_output(process: Process) -> Process:

@@ -1,10 +1,11 @@
 """Preflight, plan, interleave, launch, time out, stop and resume: from a wish to stored samples."""
 
-from heapwise.runner.bisection import Bisection, Interrupted, Outcome
+from heapwise.runner.bisection import Bisection, BisectionResult, Interrupted
 from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
+from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
 from heapwise.runner.reproduction_plan import prepare_reproduction
@@ -16,9 +17,9 @@ from heapwise.runner.whole_program import LONGEST_S
 from heapwise.runner.worktrees import Worktrees, cache_folder
 
 __all__ = [
-    "LONGEST_S", "Bisection", "Campaign", "CompareRequest", "Examined", "Interrupted", "Outcome",
-    "Prepared", "Progress", "RunRequest", "Step", "Suspects", "Watcher", "Worktrees",
-    "cache_folder", "cells", "control_of", "experiment_of", "preflight", "prepare_compare",
-    "prepare_reproduction", "prepare_run", "resolve", "resume", "row_trouble",
+    "LONGEST_S", "Bisection", "BisectionResult", "Campaign", "CompareRequest", "Examined",
+    "Interrupted", "Outcome", "Prepared", "Progress", "RunRequest", "Step", "Suspects", "Watcher",
+    "Worktrees", "cache_folder", "cells", "control_of", "experiment_of", "preflight",
+    "prepare_compare", "prepare_reproduction", "prepare_run", "resolve", "resume", "row_trouble",
     "start", "subjects_of",
 ]

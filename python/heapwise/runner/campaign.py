@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
@@ -15,6 +15,7 @@ from heapwise.evidence.kept import timed
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, Setup, control_name
 from heapwise.runner.files import Unchanged
+from heapwise.runner.launch import Outcome
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
 from heapwise.runner.steps import (
@@ -49,6 +50,9 @@ class Executor(Protocol):
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
 
+    def finish(self) -> list[str]:
+        """After the last round, however the run ends: what went wrong in the end, in words."""
+
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process: ...
 
     def after(self, process: Process) -> None:
@@ -65,6 +69,25 @@ class Watcher(Protocol):
     def done(self, process: Process) -> None: ...
 
     def dropped(self, subject: str, reason: str) -> None: ...
+
+
+@runtime_checkable
+class ShowsOutput(Protocol):
+    """A watcher that can show what each process prints."""
+
+    def printed(self, step: Step, outcome: Outcome) -> None: ...
+
+
+@runtime_checkable
+class ShowsVerdicts(Protocol):
+    """A watcher that can show what is known after some of the rounds."""
+
+    def so_far(self, evidence: Evidence, elapsed_s: float) -> None: ...
+
+
+FIRST_LOOK_S, NEXT_LOOK = 10.0, 1.5
+"""What is known is shown after this time, and again after this many times the time of the last
+look."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +111,9 @@ class Campaign:
     files: Unchanged
     stored: StoredRun | None = None
     reason: str = ""
+    troubles: list[str] = field(default_factory=list)
+    """What went wrong after the last round, in words."""
+
     processes: list[Process] = field(default_factory=list)
     samples: list[Sample] = field(default_factory=list)
 
@@ -109,9 +135,12 @@ class Campaign:
                     self._choose_repeats()
                     self._run(self._steps(self._rounds_begun), stop)
                     self._rounds_begun += 1
+                    self._show_verdict()
             except BaseException:
+                self.troubles = self.executor.finish()
                 self._finish("interrupted", quietly=True)
                 raise
+            self.troubles = self.executor.finish()
             self._finish("interrupted" if stop.requested else "complete")
         return self.run
 
@@ -123,6 +152,7 @@ class Campaign:
         self._spent_s = 0.0
         self._highest = -1
         self._look_at = 0.0
+        self._next_look_s = FIRST_LOOK_S
         if self.stored is None:
             return
         self._highest = max(
@@ -153,6 +183,13 @@ class Campaign:
             self.watcher.done(process)
             if process.status != "interrupted":
                 self.executor.after(process)
+
+    def _show_verdict(self) -> None:
+        """What a comparison knows by now, for users who do not want to wait for its end."""
+        if (self.run.plan.kind == "compare" and isinstance(self.watcher, ShowsVerdicts)
+                and self.elapsed_s >= self._next_look_s and self.rounds_done):
+            self.watcher.so_far(self._evidence(), self.elapsed_s)
+            self._next_look_s = max(FIRST_LOOK_S, self.elapsed_s) * NEXT_LOOK
 
     def _choose_repeats(self) -> None:
         """Once, from the first rounds of ``run``. The plan keeps the choice, so that a resumed run

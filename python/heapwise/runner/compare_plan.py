@@ -67,6 +67,14 @@ class CompareRequest:
     allow_background: bool = False
     output_files: Sequence[str] = ()
     check: str = ""
+    least_rounds: int | None = None
+    """Not fewer; None: as many as the comparisons need."""
+
+    most_rounds: int = 0
+    any_exit: bool = False
+    ignored_exits: Sequence[int] = ()
+    fresh_folder: bool = False
+    show_output: bool = False
 
 
 @dataclass(frozen=True)
@@ -207,7 +215,7 @@ def _plan(
         parameters={name: list(values) for name, values in request.parameters.items()},
         subjects=subjects, builds=[one.build for one in found],
         seed=secrets.randbits(32) if request.seed is None else request.seed,
-        min_rounds=request.runs if request.runs is not None else least_rounds(subjects),
+        min_rounds=_least(request, subjects),
         max_rounds=request.runs or 0,
         time_s=(request.time_s or 0.0) if fixed else
         (DEFAULT_TIME_S if request.time_s is None else request.time_s),
@@ -219,9 +227,19 @@ def _plan(
             keep_environment=request.keep_environment, force=request.force,
             time_given=request.time_s is not None, removed_environment=removed,
             as_typed=first.as_typed, allow_background=request.allow_background,
-            output_files=_output_files(request.output_files), check=request.check,
+            output_files=_output_files(request.output_files, fresh=request.fresh_folder),
+            check=request.check, any_exit=request.any_exit, show_output=request.show_output,
+            ignored_exits=sorted(set(request.ignored_exits)), most_rounds=request.most_rounds,
+            fresh_folder=request.fresh_folder,
         ),
     )
+
+
+def _least(request: CompareRequest, subjects: Sequence[Subject]) -> int:
+    if request.runs is not None:
+        return request.runs
+    wanted = request.least_rounds or least_rounds(subjects)
+    return min(wanted, request.most_rounds or wanted)
 
 
 def least_rounds(subjects: Sequence[Subject]) -> int:
@@ -237,8 +255,11 @@ def _input(path: str | None) -> str | None:
     return str(Path(path).absolute())
 
 
-def _output_files(paths: Sequence[str]) -> list[str]:
-    """Problem E003 for what a program cannot write as one file."""
+def _output_files(paths: Sequence[str], *, fresh: bool) -> list[str]:
+    """Problem E003 for what a program cannot write as one file. In a fresh folder names count from
+    there."""
+    if fresh:
+        return list(dict.fromkeys(paths))
     for path in paths:
         if Path(path).exists() and not Path(path).is_file():
             raise Problem("E003", f"--output-file {path} is not a file",

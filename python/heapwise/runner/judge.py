@@ -21,6 +21,12 @@ class Reference:
     output_hash: str | None = None
     exit_code: int | None = None
     any_exit: bool = False
+    """Whether the first exit code may be any; it is then that of all."""
+
+    ignores_exits: bool = False
+    ignored_exits: frozenset[int] = frozenset()
+    """Exit codes that are as good as the expected one; all of them if ``ignores_exits``."""
+
     ignore_output: bool = False
     exempt: set[str] = field(default_factory=set)
     output: bytes | None = None
@@ -70,7 +76,8 @@ def _same_work(outcome: Outcome, reference: Reference) -> tuple[Status, str]:
     facts = outcome.facts
     code = facts.exit_code
     expected = reference.exit_code if reference.known else 0
-    if code != expected and not (reference.any_exit and not reference.known):
+    ignored = reference.ignores_exits or code in reference.ignored_exits
+    if code != expected and not ignored and not (reference.any_exit and not reference.known):
         return "failed", f"exit code {code} instead of {expected}"
     if reference.output is not None and outcome.stdout != reference.output:
         return "output_differs", first_difference(outcome.stdout, reference.output)

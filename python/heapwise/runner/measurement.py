@@ -95,6 +95,10 @@ class ExperimentExecutor:
                 return
             record(process)
 
+    def finish(self) -> list[str]:
+        """Nothing is left to do."""
+        return []
+
     def after(self, process: Process) -> None:
         """Nothing: one experiment that fails does not spoil the others."""
 

@@ -66,8 +66,9 @@ def reason_to_stop(
         return "all rounds are done"
     if time_is_up and (rounds_done >= plan.min_rounds or plan.options.time_given):
         return "the time is up" if rounds_done else ""
-    if not plan.max_rounds and rounds_done >= MOST_ROUNDS:
-        return f"{MOST_ROUNDS} rounds are done"
+    most = plan.options.most_rounds or MOST_ROUNDS
+    if not plan.max_rounds and rounds_done >= most:
+        return f"{most} rounds are done"
     if rounds_done < plan.min_rounds or plan.precision <= 0 or not made_up:
         return ""
     if half_width is not None and half_width <= plan.precision:

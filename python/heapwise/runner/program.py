@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ from msgspec import structs
 from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
 from heapwise.errors import Problem
 from heapwise.model import (
+    ROUND,
     Experiment,
     Peer,
     Plan,
@@ -25,12 +27,14 @@ from heapwise.model import (
 )
 from heapwise.runner.builds import Parameters, parameters_of
 from heapwise.runner.campaign import Record, now
+from heapwise.runner.commands import Commands
 from heapwise.runner.counting import with_totals
 from heapwise.runner.judge import Reference, judge
+from heapwise.runner.launch import Outcome
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.whole_program import WholeProgram
+from heapwise.runner.whole_program import LONGEST_S, WholeProgram
 from heapwise.runner.work import Work
 from heapwise.wording.lists import listed
 
@@ -46,6 +50,8 @@ would cost too much of the user's time."""
 QUANTITIES = [
     Quantity("wall_time", "s", "lower", "from start to end of the process"),
     Quantity("cpu_time", "s", "lower", "user and system time of the process and its children"),
+    Quantity("user_time", "s", "lower", "time in the program and its children"),
+    Quantity("system_time", "s", "lower", "time in the kernel, for the program and its children"),
     Quantity("peak_memory", "bytes", "lower", "high-water mark of resident memory, by the kernel"),
     Quantity("minor_faults", "count", "lower", "pages mapped without reading from a disk"),
     Quantity("major_faults", "count", "lower", "pages read from a disk"),
@@ -83,6 +89,9 @@ class ProgramExecutor:
 
     plan: Plan
     environment: dict[str, str]
+    shown: Callable[[Step, Outcome], None] | None = None
+    """Gets the output of each process."""
+
     _counted: set[tuple[Setup, str]] = field(default_factory=set)
     _programs: dict[tuple[str, Settings], WholeProgram] = field(default_factory=dict)
 
@@ -104,12 +113,22 @@ class ProgramExecutor:
                 self._program(subject, process.parameters).resume_from(process, subject.peer)
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+        """Problem E034 if a command of --setup fails."""
         self._record, self._next_number, self._stop = record, next_number, stop
+        for commands in self._every_commands():
+            commands.setup(stop)
+
+    def finish(self) -> list[str]:
+        """Runs the commands of --cleanup; what went wrong with them, in words."""
+        return [words for commands in self._every_commands() if (words := commands.cleanup())]
 
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
         program = self._program(step.subject, step.parameters)
-        return program.measure(step, number, stop, record,
-                               sets_example=step.subject.name in self._examples)
+        commands = self._commands(step.subject.build, step.parameters)
+        return program.measure(
+            step, number, stop, record, sets_example=step.subject.name in self._examples,
+            before=lambda: commands.prepare({ROUND: step.round}, stop, program.working_directory),
+            shown=self.shown)
 
     def after(self, process: Process) -> None:
         """Problems E030 and E031: what ails the baseline ails the comparison, and so does a build
@@ -129,7 +148,7 @@ class ProgramExecutor:
                 do="make the output repeatable, or --ignore-output if the difference is harmless",
             )
         elif process.status != "wrong_allocator":
-            raise Problem("E030", self._last_words(process))
+            raise self._failure(process)
         else:
             raise Problem("E040", f"{self._started(process)}: {process.reason}")
 
@@ -138,15 +157,31 @@ class ProgramExecutor:
         key = subject.build, Settings.of(cell)
         if key not in self._programs:
             plan, options = self.plan, self.plan.options
-            work = Work(options.output_files, filled(options.check, cell), self.environment,
-                        plan.working_directory, self._folder.path)
+            place = str(self._folder.path / "fresh") if options.fresh_folder \
+                else plan.working_directory
+            work = Work([filled(name, cell) for name in options.output_files],
+                        filled(options.check, cell), self.environment, place, self._folder.path,
+                        is_fresh=options.fresh_folder)
             self._programs[key] = WholeProgram(
                 plan.build_named(subject.build).started(cell), self.environment, plan.seed,
-                self._folder.path, work, plan.input_path, plan.working_directory, options.cpus,
-                plan.timeout_s,
-                reference=Reference(ignore_output=options.ignore_output, any_exit=options.force),
+                self._folder.path, work, plan.input_path, place, options.cpus, plan.timeout_s,
+                reference=Reference(
+                    ignore_output=options.ignore_output, any_exit=options.force,
+                    ignores_exits=options.any_exit,
+                    ignored_exits=frozenset([0, *options.ignored_exits]
+                                            if options.ignored_exits else [])),
             )
         return self._programs[key]
+
+    def _every_commands(self) -> list[Commands]:
+        names, values = self.plan.parameters.keys(), self.plan.parameters.values()
+        return [self._commands(build.name, dict(zip(names, cell, strict=True)))
+                for build in self.plan.builds for cell in itertools.product(*values)]
+
+    def _commands(self, build: str, cell: Mapping[str, Setting]) -> Commands:
+        return Commands(self.plan.build_named(build), cell, self.environment,
+                        self.plan.working_directory, self._folder.path,
+                        self.plan.timeout_s or LONGEST_S)
 
     def _started(self, process: Process) -> str:
         """The program of a process, by its name and where it is."""
@@ -154,12 +189,16 @@ class ProgramExecutor:
         program = build.started(process.parameters)[0]
         return f"{build.name} ({program})" if build.name else program
 
-    def _last_words(self, process: Process) -> str:
+    def _failure(self, process: Process) -> Problem:
         words = (process.facts.stderr_tail or "").strip()
         said = f"\n{words}\n" if words else " and said nothing on stderr"
-        baseline = self._labels[process.subject]
-        how = " under the baseline" if baseline.baseline or baseline.control else ""
-        return f"{self._started(process)} failed{how}: {process.reason}{said}"
+        subject, code = self._labels[process.subject], process.facts.exit_code
+        how = " under the baseline" if subject.baseline or subject.control else ""
+        what = f"{self._started(process)} failed{how}: {process.reason}{said}"
+        if process.status != "failed" or not code:
+            return Problem("E030", what)
+        return Problem("E030", what, do="make it work first without heapwise; if it ends with "
+                       f"{code} by design: --ignore-exit {code}")
 
     def _count(self, measured: Process, subject: Subject) -> None:
         """One process of each subject that is not timed, in which the calls are counted (V3, V8).
@@ -173,6 +212,9 @@ class ProgramExecutor:
             return
         self._counted.add(key)
         number = self._next_number()
+        program.work.begin()
+        self._commands(subject.build, measured.parameters).prepare(
+            {ROUND: measured.round}, self._stop, program.working_directory)
         outcome = program.launch(subject.peer, number, self._stop, COUNTER,
                                  program.command_of(measured.round))
         if outcome.interrupted:

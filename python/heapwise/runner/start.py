@@ -15,7 +15,7 @@ from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run
-from heapwise.runner.campaign import Campaign, Executor, Watcher, now
+from heapwise.runner.campaign import Campaign, Executor, ShowsOutput, Watcher, now
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
 from heapwise.runner.files import Unchanged, files_of, read_states
@@ -49,7 +49,7 @@ def start(
         preflight=prepared.checks,
         missing_peers=prepared.missing, revision=revision_of(_sources(plan)),
     )
-    executor = _executor(prepared.plan, prepared.environment, prepared.experiments)
+    executor = _executor(prepared.plan, prepared.environment, prepared.experiments, watcher)
     return Campaign(run, RunWriter.create(store_path, run), executor, watcher, files)
 
 
@@ -80,7 +80,7 @@ def _go_on(writer: RunWriter, extend: Callable[[Plan], Plan], watcher: Watcher) 
     files = _as_they_were(plan, experiments)
     plan = _with_options(plan, files=files.states)
     run = replace(writer.run, plan=plan, state="running", experiments=experiments)
-    executor = _executor(plan, environment, run.experiments)
+    executor = _executor(plan, environment, run.experiments, watcher)
     writer.update(run)
     stored = read_run(store, str(writer.folder))
     executor.resume_from(stored.processes)
@@ -143,10 +143,13 @@ def _with_options(plan: Plan, **changes: Any) -> Plan:
 
 
 def _executor(
-    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment]
+    plan: Plan, environment: Mapping[str, str], experiments: list[Experiment], watcher: Watcher
 ) -> Executor:
     if plan.kind == "compare":
-        return ProgramExecutor(plan, dict(environment))
+        executor = ProgramExecutor(plan, dict(environment))
+        if plan.options.show_output and isinstance(watcher, ShowsOutput):
+            executor.shown = watcher.printed
+        return executor
     return ExperimentExecutor(plan, dict(environment), experiments)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -74,15 +74,22 @@ class WholeProgram:
             self._learn(process.facts)
 
     def measure(self, step: Step, number: int, stop: StopSwitch, record: Record, *,
-                sets_example: bool | None = None) -> Process:
+                sets_example: bool | None = None, before: Callable[[], None] | None = None,
+                shown: Callable[[Step, Outcome], None] | None = None) -> Process:
         """One process under the allocator of the step, with a sample if it did the same work.
 
         sets_example: whether what it does is what all others have to do, while nothing is known;
-        None: if it is of the baseline.
+        None: if it is of the baseline. before: what is done just before it, untimed. shown: gets
+        its output.
         """
         started_at = now()
         self.work.begin()
-        outcome = self.launch(step.subject.peer, number, stop, PROBE, self.command_of(step.round))
+        if before is not None:
+            before()
+        outcome = self.launch(step.subject.peer, number, stop, PROBE, self.command_of(step.round),
+                              keeps_output=shown is not None)
+        if shown is not None and not outcome.interrupted:
+            shown(step, outcome)
         if sets_example is None:
             sets_example = step.subject.baseline or step.subject.control
         if sets_example and not self.reference.known and not outcome.interrupted:
@@ -128,14 +135,14 @@ class WholeProgram:
 
     def launch(
         self, peer: Peer | None, number: int, stop: StopSwitch, watcher: str,
-        command: Sequence[str] = (),
+        command: Sequence[str] = (), *, keeps_output: bool = False,
     ) -> Outcome:
         """Under the allocator, with the watcher inside."""
         environment = of_child(
             peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number))
         what = Launch(
             command or self.command, environment, self._timeout_s, self.input_path,
-            self.working_directory, self.cpus,
+            self.working_directory, self.cpus, keeps_output,
         )
         return launch(what, self.folder, stop)
 
@@ -158,7 +165,8 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
     seen = {
         "wall_time": facts.wall_s, "cpu_time": facts.cpu_s, "peak_memory": facts.peak_rss_bytes,
         "wall": facts.wall_s, "user": facts.user_s, "system": facts.system_s,
-        "cpu": facts.cpu_s, "peak_resident": facts.peak_rss_bytes,
+        "user_time": facts.user_s, "system_time": facts.system_s, "cpu": facts.cpu_s,
+        "peak_resident": facts.peak_rss_bytes,
         "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,

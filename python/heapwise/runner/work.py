@@ -4,6 +4,7 @@ own check of them. Both are part of the same work (V8)."""
 from __future__ import annotations
 
 import hashlib
+import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -40,9 +41,14 @@ class Work:
     working_directory: str
     folder: Path
     expected: dict[str, str] = field(default_factory=dict)
+    is_fresh: bool = False
+    """Whether the working directory is emptied before each process."""
 
     def begin(self) -> None:
         """Before each process. It waits until a file's next time of change will be another one."""
+        if self.is_fresh:
+            shutil.rmtree(self.working_directory, ignore_errors=True)
+            Path(self.working_directory).mkdir()
         self._before = {name: _stamp(self._path(name)) for name in self.files}
         newest_ns = max((stamp[-1] for stamp in self._before.values() if stamp), default=0)
         wait_ns = newest_ns + TICK_NS - time.time_ns()

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 
 from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
-from heapwise.model import Check, Process, Setup, Verdict
+from heapwise.model import Check, PlanOptions, Process, Setup, Verdict
 from heapwise.store import StoredRun
 from heapwise.wording.lists import counted, listed
 from heapwise.wording.names import spaced
@@ -151,13 +151,13 @@ def _different(evidence: Evidence, processes: Iterable[Process]) -> list[str]:
     Only where a program's output is compared: an experiment prints its figures, which vary.
     """
     stored = evidence.stored
-    ignored = stored.run.plan.options.ignore_output
+    options = stored.run.plan.options
     found: list[str] = []
     for ((experiment, _), build), members in _groups(evidence, processes).items():
         reference = evidence.references.get(build, evidence.baselines.get(experiment))
         base = [p for p in members if p.subject == reference] or members
-        right = Counter(_outcome(p, ignored) for p in base).most_common(1)[0][0]
-        found += [p.subject for p in members if _outcome(p, ignored) != right]
+        right = Counter(_outcome(p, options) for p in base).most_common(1)[0][0]
+        found += [p.subject for p in members if _outcome(p, options) != right]
     return sorted(set(found))
 
 
@@ -175,12 +175,12 @@ def _groups(
 
 def _unlike_builds(evidence: Evidence, processes: list[Process]) -> str:
     """Builds that print something else than the baseline's build. They may well be meant to."""
-    ignored = evidence.stored.run.plan.options.ignore_output
+    options = evidence.stored.run.plan.options
     if not evidence.compares_builds:
         return ""
     done: dict[Setup, dict[str, tuple[object, ...]]] = {}
     for (setup, build), members in _groups(evidence, processes).items():
-        done.setdefault(setup, {})[build] = _outcome(members[0], ignored)
+        done.setdefault(setup, {})[build] = _outcome(members[0], options)
     first = next(iter(evidence.references))
     unlike = sorted({build for of_builds in done.values() for build, outcome in of_builds.items()
                      if outcome != of_builds.get(first, outcome)})
@@ -188,7 +188,9 @@ def _unlike_builds(evidence: Evidence, processes: list[Process]) -> str:
             "other work. --ignore-output if that is meant.") if unlike else ""
 
 
-def _outcome(process: Process, output_ignored: bool) -> tuple[object, ...]:
+def _outcome(process: Process, options: PlanOptions) -> tuple[object, ...]:
     facts = process.facts
-    printed = None if output_ignored else facts.output_hash
-    return printed, facts.exit_code, tuple(sorted((facts.output_files or {}).items()))
+    printed = None if options.ignore_output else facts.output_hash
+    ignored = options.any_exit or facts.exit_code in options.ignored_exits
+    code = 0 if ignored else facts.exit_code
+    return printed, code, tuple(sorted((facts.output_files or {}).items()))

@@ -2,7 +2,7 @@
 
 A mean of few, skewed numbers proves nothing, and among many comparisons one is always lucky. Ratios
 come from paired rounds with rank intervals; Holm's adjustment says which claims survive together.
-If it warns: more rounds (--rounds, --runs, --time).
+If it warns: more rounds (--rounds, --time).
 """
 
 from __future__ import annotations

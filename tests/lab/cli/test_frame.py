@@ -104,15 +104,16 @@ def test_the_options_of_the_libraries_are_no_settings_of_a_verb(
 def test_settings_are_options_and_not_arguments(
     by_file: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """``report`` has an argument RUN..., ``compare`` an option ``--runs``."""
+    """``resume`` has an option ``--rounds``, ``report`` an argument RUN... that is called runs."""
     monkeypatch.chdir(tmp_path)
     if by_file:
-        (tmp_path / "heapwise.toml").write_text("runs = 5")
+        (tmp_path / "heapwise.toml").write_text("rounds = 5")
     else:
-        monkeypatch.setenv("HEAPWISE_RUNS", "5")
+        monkeypatch.setenv("HEAPWISE_ROUNDS", "5")
     found = settings.defaults(typer.main.get_command(build_app()))
-    assert {verb for verb, options in found.items() if options} == {"compare", "resume"}
-    assert str(found["compare"]["runs"]) == "5"
+    assert {verb for verb, options in found.items() if options} == {
+        "compare", "reproduce", "resume", "run"}
+    assert str(found["compare"]["rounds"]) == "5"
 
 
 def test_the_keys_of_settings_are_the_long_options(

@@ -31,6 +31,9 @@ class InProcess:
 
     def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
 
+    def finish(self) -> list[str]:
+        return []
+
     def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
         self.steps.append(step)
         for repeat in range(1, 3):

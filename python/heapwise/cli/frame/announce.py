@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+from math import prod
 from typing import Any
 
 from heapwise.cli.frame.console import Console, labelled
@@ -33,9 +35,10 @@ START_S = 0.05
 
 def announce(prepared: Prepared, console: Console, known: Costs | None = None) -> None:
     """The lines Checking, Allocators, Machine and Plan. known: see ``estimate_s``."""
-    if prepared.preflight:
-        name = prepared.plan.options.as_typed[0]
-        console.say(f"Checking     {name} ... {prepared.preflight.sentence}")
+    for one in prepared.examined:
+        name = f"{one.build.name}: " if one.build.name else ""
+        command = shlex.join(one.build.as_typed) if one.build.name else one.build.as_typed[0]
+        console.say(f"Checking     {name}{command} ... {one.found.sentence}")
     allocators(prepared, console)
     console.say(f"Machine      {machine_line(read_machine())}")
     if prepared.removed:
@@ -51,10 +54,11 @@ def allocators(prepared: Prepared, console: Console) -> None:
             continue
         version = subject.peer.version if subject.peer else ""
         mark = " (baseline)" if subject.baseline else ""
-        name = subject.parts.peer or subject.name
+        name = subject.name if subject.build else subject.parts.peer or subject.name
         names.append(f"{name} {version}".strip() + mark)
     if names:
-        console.say(labelled("Allocators   ", " . ".join(names)))
+        label = "Rows" if len(prepared.plan.builds) > 1 else "Allocators"
+        console.say(labelled(f"{label:13}", " . ".join(names)))
     for peer in prepared.missing:
         console.say(f"             missing: {peer.name}  ->  {peer.get}")
     for way, rows in missing_rows(prepared.experiments).items():
@@ -91,14 +95,16 @@ def plan_line(prepared: Prepared, known: Costs | None = None) -> str:
     plan = prepared.plan
     if plan.kind == "run":
         return _run_plan(prepared, known or {})
-    runs = len(plan.subjects)
+    each = len(plan.subjects) * prod(map(len, plan.parameters.values()))
+    processes = counted(each, "process", "processes")
     warm = f"{plan.warm_up_rounds} warm-up, then " if plan.warm_up_rounds else ""
     if plan.max_rounds:
-        return f"{warm}{plan.max_rounds} rounds of {runs} runs in random order, seed {plan.seed}"
+        return (f"{warm}{counted(plan.max_rounds, 'round')} of {processes} in random order, seed "
+                f"{plan.seed}")
     until = (f"until every interval is under ±{percent(plan.precision)} "
              f"or {show_limit(plan.time_s)} are over")
-    return (f"{warm}at least {plan.min_rounds} rounds of {runs} runs in random order, {until}, "
-            f"seed {plan.seed}")
+    return (f"{warm}at least {counted(plan.min_rounds, 'round')} of {processes} in random order, "
+            f"{until}, seed {plan.seed}")
 
 
 def processes_of(prepared: Prepared) -> int:

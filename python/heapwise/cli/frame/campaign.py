@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,28 +32,37 @@ MANY_FINDINGS = 24
 """More sentences neither: then each experiment has one, and the report has all."""
 
 
-def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console) -> int:
-    """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md."""
+def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console, *,
+            strict: bool = False, exports: Sequence[Path] = ()) -> int:
+    """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md.
+
+    strict: a result that is not trustworthy ends with another code than 0. exports: files that the
+    result is written to.
+    """
     try:
         run = campaign.go()
     except Problem as problem:
         watcher.end()
         campaign.writer.close()
         if campaign.processes:
-            error_line(f"{counted(len(campaign.processes), 'run')} kept (run {campaign.run.id}).")
+            kept = counted(len(campaign.processes), "process", "processes")
+            error_line(f"{kept} kept (run {campaign.run.id}).")
         raise problem
     finally:
         watcher.end()
         campaign.writer.close()
+    for trouble in campaign.troubles:
+        error_line(trouble)
     if run.state == "interrupted":
-        return _stopped(campaign, console)
+        return _stopped(campaign, console, exports)
     if run.plan.max_rounds and campaign.rounds_done < run.plan.max_rounds:
         console.say(f"Ended    after {campaign.rounds_done} of {run.plan.max_rounds} rounds: "
                     f"{campaign.reason}")
-    return show(campaign.writer.folder, console)
+    return show(campaign.writer.folder, console, strict=strict, exports=exports)
 
 
-def show(folder: Path, console: Console, *, saved: bool = True) -> int:
+def show(folder: Path, console: Console, *, saved: bool = True, strict: bool = False,
+         exports: Sequence[Path] = ()) -> int:
     """Analyses the stored run and prints it; the worst thing in it makes the exit code. A run of a
     published report is printed as that report."""
     from heapwise.analysis import analyse, to_json
@@ -77,7 +87,15 @@ def show(folder: Path, console: Console, *, saved: bool = True) -> int:
         console.result(complete(saved_line(result), folder))
     if console.as_json:
         console.json(to_json(result))
-    return exit_code(result, stored.processes)
+    if exports:
+        _export(evidence, exports, console)
+    return exit_code(result, stored.processes, strict=strict)
+
+
+def _export(evidence: Evidence, exports: Sequence[Path], console: Console) -> None:
+    from heapwise.cli.frame.exports import write_exports
+
+    console.say(f"Written  {', '.join(write_exports(evidence, exports))}")
 
 
 def damaged_words(lines: int) -> str:
@@ -131,9 +149,10 @@ def told(result: Result) -> list[Finding]:
 
 def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
+    from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables
     from heapwise.cli.frame.standing import standing_tables
-    from heapwise.cli.frame.table import compare_table, experiment_tables
+    from heapwise.cli.frame.table import experiment_tables
 
     if result.run.plan.kind == "compare":
         return compare_table(result)
@@ -190,14 +209,16 @@ def best_peer(result: Result) -> str:
         if row.quantity == "wall_time" and row.verdict == "better"
         and row.ratio is not None
     ]
-    if result.run.plan.kind != "compare" or not better:
+    several = len(result.run.plan.builds) > 1
+    if result.run.plan.kind != "compare" or not better or several:
         return ""
     name = min(better, key=lambda row: row.ratio or 1.0).subject
     peer: Any = peers.get(name)
     return name if peer is not None and peer.path and peer.notes != "given by path" else ""
 
 
-def exit_code(result: Result, processes: list[Process]) -> int:
+def exit_code(result: Result, processes: list[Process], *, strict: bool = False) -> int:
+    """0 when it was measured, however it came out; 4 only for a user who asked for it."""
     if any(process.status in PROGRAM_FAILED for process in processes):
         for subject, process in {p.subject: p for p in processes
                                  if p.status in PROGRAM_FAILED}.items():
@@ -207,22 +228,24 @@ def exit_code(result: Result, processes: list[Process]) -> int:
             if words := (process.facts.stderr_tail or "").strip():
                 error_line("\n".join(f"    {line}" for line in words.splitlines()[-5:]))
         return int(Exit.PROGRAM_FAILED)
-    if result.trust.verdict == "not trustworthy":
+    if strict and result.trust.verdict == "not trustworthy":
         return int(Exit.NOT_TRUSTWORTHY)
     return int(Exit.DONE)
 
 
-def _stopped(campaign: Campaign, console: Console) -> int:
-    """What was kept, and how to go on with it."""
+def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ()) -> int:
+    """What is known by then, what was kept, and how to go on with it."""
     run = campaign.run
     warm = run.plan.warm_up_rounds
     measured = {p.round for p in campaign.processes if not p.warm_up}
     of = f" of {run.plan.max_rounds}" if run.plan.max_rounds else ""
     kept = len(campaign.processes)
     done = max(measured) - warm + 1 if measured else 0
-    words = (f"stopped by you after {done}{of} rounds. {kept} runs kept (run {run.id}).   "
-             f"go on: heapwise resume {run.id}")
-    error_line(complete(words, campaign.writer.folder))
-    if console.as_json:
+    words = (f"stopped by you after {done}{of} rounds. {counted(kept, 'process', 'processes')} "
+             f"kept (run {run.id}).   go on: heapwise resume {run.id}")
+    if done and run.plan.kind == "compare":
+        show(campaign.writer.folder, console, saved=False, exports=exports)
+    elif console.as_json:
         console.json({"run": run, "state": run.state, "kept": kept})
+    error_line(complete(words, campaign.writer.folder))
     return int(Exit.INTERRUPTED)

@@ -17,6 +17,9 @@ QuietOption = Annotated[bool, typer.Option("--quiet", "-q", help="Print only the
 DebugOption = Annotated[
     bool, typer.Option("--debug", help="Show the traceback of an error.", expose_value=True)
 ]
+StrictOption = Annotated[
+    bool, typer.Option("--strict", help="End with 4 if the result is not trustworthy.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
 ]

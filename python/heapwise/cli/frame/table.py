@@ -3,33 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from heapwise.cli.frame.compare_table import missing
 from heapwise.model import Cell, Result, Row
-from heapwise.wording.names import spaced
-from heapwise.wording.numbers import Scale, scale_for, times
-from heapwise.wording.ratios import interval, ratio_ends, relation
+from heapwise.wording.numbers import scale_for, times
+from heapwise.wording.ratios import ratio_ends
 
 Line = list[str]
-
-
-def compare_table(result: Result) -> str:
-    """Time and peak memory, absolute and against the baseline."""
-    control = {s.name for s in result.run.plan.subjects if s.control}
-    rows = [row for row in result.rows if row.subject not in control]
-    times = {row.subject: row for row in rows if row.quantity == "wall_time"}
-    memories = {row.subject: row for row in rows if row.quantity == "peak_memory"}
-    baseline = next((row.subject for row in rows if row.baseline), "baseline")
-    head = ["", "time", f"vs {baseline}", "(95 % CI)", "peak memory", f"vs {baseline}", "(95 % CI)"]
-    time_scale = scale_for([row.median for row in times.values()], "s")
-    memory_scale = scale_for([row.median for row in memories.values()], "bytes")
-    lines = [head]
-    for name in sorted(times, key=lambda subject: _rank(times[subject])):
-        lines.append([
-            name, *_cells(times[name], time_scale),
-            *_cells(memories.get(name), memory_scale),
-        ])
-    return align(lines)
 
 
 def experiment_tables(result: Result) -> str:
@@ -53,7 +33,7 @@ def _experiment_table(rows: Sequence[Row]) -> str:
         figures = [row.median, row.min, row.mean, row.max, row.stddev]
         words = [scale.number(value) if value is not None else "-" for value in figures]
         if row.median is None:
-            lines.append([row.subject, _missing(row), "", "", "", "", "", ""])
+            lines.append([row.subject, missing(row), "", "", "", "", "", ""])
         else:
             lines.append([row.subject, *words, *_ratio_cells(row)])
     return f"{title}\n{align(lines)}"
@@ -65,28 +45,6 @@ def _ratio_cells(row: Row) -> Line:
     if row.ratio is None:
         return ["-", row.note]
     return [times(row.ratio), f"{ratio_ends(row)}  {row.verdict}".strip()]
-
-
-def _cells(row: Row | None, scale: Scale) -> Line:
-    if row is None or row.median is None:
-        return [_missing(row), "", ""]
-    return [scale.text(row.median), *_difference(row)]
-
-
-def _missing(row: Row | None) -> str:
-    if row is None:
-        return "not measured"
-    return row.note or spaced(row.status)
-
-
-def _difference(row: Row) -> Line:
-    if row.baseline:
-        return ["-", ""]
-    return ["cannot tell" if row.ratio is None else relation(row), interval(row)]
-
-
-def _rank(row: Row) -> tuple[Any, ...]:
-    return (not row.baseline, row.median is None, row.median or 0.0)
 
 
 def align(lines: Sequence[Line]) -> str:

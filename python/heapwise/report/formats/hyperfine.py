@@ -48,7 +48,9 @@ def _entry(view: View, group: Group, row: Row) -> dict[str, Any]:
 
 def _command(view: View, row: Row) -> str:
     """hyperfine tells results apart by this, so it names the subject."""
-    program = shlex.join(view.run.plan.command) if view.is_compare else row.experiment
+    program = row.experiment
+    if view.is_compare:
+        program = shlex.join(view.run.plan.build_of(row.subject).started(row.parameters))
     quantity = "" if view.is_compare else f"quantity={row.quantity}"
     return " ".join(w for w in (program, f"[{row.subject}]", str(row.parameters), quantity) if w)
 

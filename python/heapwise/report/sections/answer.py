@@ -42,13 +42,21 @@ def _advice(sentence: str) -> Markup:
     return Markup(COMMAND.sub(r"<code>\g<0></code>", str(escape(sentence))))
 
 
+def _cell_words(view: View) -> str:
+    """Which cell the picture is of, where there are several."""
+    cells = list(dict.fromkeys(group.parameters for group in view.groups))
+    return f"At {cells[0]}. " if len(cells) > 1 else ""
+
+
 def _picture(view: View) -> tuple[str, str]:
     quick, small = view.group("wall_time"), view.group("peak_memory")
     if quick and small:
         points = tradeoff.points_of(quick.rows, small.rows, view.evidence.control_names)
         if len(points) > 1:
             return (tradeoff.draw(points, view.floor(quick), view.floor(small)),
-                    "Each cross is an allocator with its 95 % intervals; the ring is the baseline. "
+                    f"{_cell_words(view)}Each cross is "
+                    f"{'a row of the table' if view.evidence.compares_builds else 'an allocator'} "
+                    "with its 95 % intervals; the ring is the baseline. "
                     "Down and left is better. Inside the shade nothing can be told from noise; the "
                     "grey cross is the baseline measured a second time.")
     over_all = None if view.is_compare else speed_memory(view.evidence, heaps.FAMILY)

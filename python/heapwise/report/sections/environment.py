@@ -9,6 +9,7 @@ from typing import Any
 from msgspec import to_builtins
 
 from heapwise.analysis.record import rounds
+from heapwise.model import Run
 from heapwise.report.view import View
 from heapwise.wording.numbers import size
 
@@ -20,7 +21,7 @@ def build(view: View) -> dict[str, Any] | None:
     machine = run.machine
     return {
         "run": run, "command": shlex.join(["heapwise", *(run.command_line[1:] or [run.plan.kind])]),
-        "program": shlex.join(run.plan.command),
+        "program": _programs(run),
         "facts": _facts(view), "memory": size(machine.memory_bytes),
         "peers": [s.peer for s in run.plan.subjects if s.peer and not s.control],
         "machine_facts": [(k, v if isinstance(v, str) else json.dumps(v))
@@ -29,6 +30,12 @@ def build(view: View) -> dict[str, Any] | None:
         "when": _when(run.created, run.finished),
         "rounds": rounds(view.evidence),
     }
+
+
+def _programs(run: Run) -> str:
+    if len(run.plan.builds) < 2:
+        return shlex.join(run.plan.command)
+    return "; ".join(f"{build.name}: {shlex.join(build.command)}" for build in run.plan.builds)
 
 
 def _when(start: str, end: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from heapwise.model import Row
 from heapwise.report.cells import column
-from heapwise.report.view import View
+from heapwise.report.view import Group, View
 
 TITLE, ORDER = "Result", 20
 
@@ -16,15 +16,23 @@ FIRST = ("wall_time", "peak_memory")
 def build(view: View) -> dict[str, Any] | None:
     if not view.is_compare or not view.groups:
         return None
-    first = [g for name in FIRST if (g := view.group(name))]
-    rest = [g for g in view.groups if g.quantity not in FIRST and _tells(g.rows)]
-    subjects = list(dict.fromkeys(row.subject for g in first or view.groups for row in g.rows))
-    versions = {s.name: s.peer.version for s in view.run.plan.subjects if s.peer}
+    cells = list(dict.fromkeys(group.parameters for group in view.groups))
     return {
-        "subjects": subjects, "versions": versions,
+        "tables": [_of_cell([g for g in view.groups if g.parameters == cell]) for cell in cells],
+        "versions": {s.name: s.peer.version for s in view.run.plan.subjects if s.peer},
+        "missing": view.run.missing_peers,
+        "what": "program" if view.evidence.compares_builds else "allocator",
+    }
+
+
+def _of_cell(groups: list[Group]) -> dict[str, Any]:
+    first = [g for name in FIRST for g in groups if g.quantity == name]
+    rest = [g for g in groups if g.quantity not in FIRST and _tells(g.rows)]
+    return {
+        "title": str(groups[0].parameters),
+        "subjects": list(dict.fromkeys(row.subject for g in first or groups for row in g.rows)),
         "columns": [column(g, with_strip=True) for g in first],
         "more": [column(g, with_strip=False) for g in rest],
-        "missing": view.run.missing_peers,
         "noted": _noted(first),
     }
 

@@ -1,0 +1,206 @@
+"""Which programs a command line of ``compare`` names, and in which of its three forms.
+
+    compare -- PROGRAM ARGS                   one program, under every allocator
+    compare --build old=./a --build new=./b -- ARGS
+    compare 'CMD1' 'CMD2'                     each word is a command line, as hyperfine takes it
+
+Words after ``--`` are never looked at. Every word before it that is no option is a command line.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from typer.core import TyperCommand
+from typer.exceptions import TyperException
+
+from heapwise.errors import Problem
+
+if TYPE_CHECKING:
+    from heapwise.model import Build, Setting
+
+TAIL = "heapwise.tail"
+"""Under this key the context has the words after ``--``; None if there is no ``--``."""
+
+SHELL = "/bin/sh"
+ONLY_A_SHELL = re.compile(r"[|&;<>`]|\$[\w({]")
+LIST_OPTIONS = ("-L", "--parameter-list")
+
+
+class CompareCommand(TyperCommand):
+    """Takes away ``--`` and what follows, before any option is looked for."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        own, tail = (args[:place], args[place + 1:]) if (place := _dashes(args)) is not None \
+            else (args, None)
+        ctx.meta[TAIL] = tail
+        try:
+            return super().parse_args(ctx, _joined(own))
+        except TyperException as error:
+            unknown = getattr(error, "option_name", "")
+            command = next((word for word in own if word[:1] != "-"), "")
+            if unknown in own and tail is None and command:
+                raise Problem(
+                    "E003", f"there is no option {unknown}",
+                    why="Without -- every option is one of heapwise.",
+                    do=f"if it belongs to the program: heapwise compare -- {command} "
+                       f"{unknown} ...") from error
+            raise
+
+
+def _dashes(args: Sequence[str]) -> int | None:
+    return args.index("--") if "--" in args else None
+
+
+def _joined(args: Sequence[str]) -> list[str]:
+    """``-L threads 1,2`` as ``-L threads=1,2``: hyperfine's form has two words."""
+    found, words = list[str](), list(args)
+    while words:
+        word = words.pop(0)
+        found.append(word)
+        if word in LIST_OPTIONS and len(words) >= 2 and "=" not in words[0]:
+            found.append(f"{words.pop(0)}={words.pop(0)}")
+    return found
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The options that say what is started."""
+
+    words: Sequence[str]
+    tail: Sequence[str] | None
+    builds: Sequence[str] = ()
+    names: Sequence[str] = ()
+    shell: bool = False
+    prepare: Sequence[str] = ()
+    setup: Sequence[str] = ()
+    cleanup: Sequence[str] = ()
+
+    def parse(self) -> list[Build]:
+        """Problem E003 if it is not clear what is meant."""
+        from heapwise.model import Build, telling_names
+
+        commands, typed, names = self._commands()
+        if self.names and len(self.names) != len(commands):
+            raise Problem("E003", f"{len(self.names)} names for {len(commands)} commands",
+                          do="give -n once for each command")
+        names = list(self.names) or names or (
+            telling_names(typed) if len(commands) > 1 else [""])
+        given = zip(names, commands, typed, self._each("prepare", len(commands)),
+                    self._each("setup", len(commands)), self._each("cleanup", len(commands)),
+                    strict=True)
+        return [Build(name, command, words, prepare=prepare, setup=setup, cleanup=cleanup)
+                for name, command, words, prepare, setup, cleanup in given]
+
+    def _commands(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
+        """Commands as started, as typed, and the names that --build gave them."""
+        if self.words and self.builds:
+            raise Problem("E003", f"'{self.words[0]}' stands beside --build",
+                          why="With --build, the words after -- are arguments of each build.",
+                          do=f"heapwise compare --build old=./a --build new=./b -- {self.words[0]}")
+        if self.words and self.tail is not None:
+            raise Problem("E003", f"'{self.words[0]}' stands before --, and other words after it",
+                          why="The words after -- are one program with its arguments. Without -- "
+                          "each word is a command line.",
+                          do="leave out --, and quote each command line")
+        if self.builds:
+            return self._of_builds()
+        if self.words:
+            typed = [self._split(word) for word in self.words]
+            started = [[SHELL, "-c", word] for word in self.words] if self.shell else typed
+            return started, typed, []
+        if not self.tail:
+            raise Problem("E003", "no program was given", do="heapwise compare -- PROGRAM [ARGS]..."
+                          "  or  heapwise compare 'COMMAND 1' 'COMMAND 2'")
+        tail = list(self.tail)
+        return [[SHELL, "-c", shlex.join(tail)] if self.shell else tail], [tail], []
+
+    def _of_builds(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
+        names, commands, typed = list[str](), list[list[str]](), list[list[str]]()
+        for text in self.builds:
+            name, equals, command = text.partition("=")
+            if not equals or not name or not command.strip():
+                raise Problem("E003", f"--build {text} is not of the form name=COMMAND",
+                              do="heapwise compare --build old=./a --build new=./b -- ARGS")
+            tail = list(self.tail or [])
+            names.append(name)
+            typed.append([*self._split(command), *tail])
+            commands.append([SHELL, "-c", " ".join([command, shlex.join(tail)]).rstrip()]
+                            if self.shell else typed[-1])
+        return commands, typed, names
+
+    def _split(self, text: str) -> list[str]:
+        """As a shell would. Problem E003 for what only a shell can do."""
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise Problem("E003", f"{text}: {error}", do="quote it as for a shell") from error
+        if not words:
+            raise Problem("E003", "a command is empty", do="heapwise compare 'CMD 1' 'CMD 2'")
+        if not self.shell and (operator := _operator(text)):
+            raise Problem("E003", f"'{text}' has {operator} in it, which only a shell understands",
+                          why="Commands are started without a shell, so that its own start is not "
+                          "measured.", do="heapwise compare --shell ..., or quote the character")
+        return words
+
+    def _each(self, option: str, number: int) -> list[str]:
+        given: Sequence[str] = getattr(self, option)
+        if len(given) not in (0, 1, number):
+            raise Problem("E003", f"{len(given)} times --{option} for {number} commands",
+                          do=f"give --{option} once for all commands, or once for each")
+        return list(given) * (number if len(given) == 1 else 1) if given else [""] * number
+
+
+def _operator(text: str) -> str:
+    """The first thing outside quotes that only a shell can do; "" without one."""
+    found = ONLY_A_SHELL.search(_unquoted(text))
+    return found.group() if found else ""
+
+
+def _unquoted(text: str) -> str:
+    """The text without what is in quotes or behind a backslash."""
+    found, quote, escaped = [], "", False
+    for letter in text:
+        if escaped:
+            escaped = False
+        elif letter == "\\" and quote != "'":
+            escaped = True
+        elif quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"":
+            quote = letter
+        else:
+            found.append(letter)
+    return "".join(found)
+
+
+def parse_parameters(texts: Sequence[str]) -> dict[str, list[Setting]]:
+    """``threads=1,2,4``. Problem E003 for another form."""
+    found: dict[str, list[Setting]] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if not equals or not name.isidentifier() or not values:
+            raise Problem("E003", f"--parameter {text} is not of the form NAME=VALUE,VALUE",
+                          do="heapwise compare -L threads 1,2,4 './program {threads}'")
+        if name in found:
+            raise Problem("E003", f"--parameter {name} is given twice", do=f"-L {name} 1,2,4")
+        found[name] = [_setting(word) for word in values.split(",")]
+    return found
+
+
+def _setting(text: str) -> Setting:
+    """A whole number as such, if it is written back as it was typed."""
+    return int(text) if text.isascii() and text.isdigit() and str(int(text)) == text else text
+
+
+def parse_exits(text: str | None) -> list[int]:
+    """``1,2``. Problem E003 for what is not an exit code."""
+    words = (text or "").split(",") if text else []
+    if any(not word.isdigit() or int(word) > 255 for word in words):
+        raise Problem("E003", f"--ignore-exit {text}: exit codes are numbers from 1 to 255",
+                      do="--ignore-exit 1,2")
+    return [int(word) for word in words]

@@ -1,0 +1,152 @@
+"""The result of a comparison as text that fits the terminal: time, memory, faults."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from heapwise.cli.frame.console import LEAST_WIDTH, WIDTH
+from heapwise.model import Result, Row, Settings
+from heapwise.wording.names import spaced
+from heapwise.wording.numbers import Scale, scale_for
+from heapwise.wording.ratios import interval, relation
+
+Line = list[str]
+
+CI = "(95 % CI)"
+
+UNBROKEN = ("time", "user", "system", "peak memory", "page faults")
+
+
+def compare_table(result: Result, width: int | None = None) -> str:
+    """For each cell, absolute figures and those against the baseline. Time and memory are side by
+    side where the terminal is wide enough, else below each other."""
+    cells = dict.fromkeys(row.parameters for row in result.rows)
+    parts = []
+    for cell in cells:
+        table = _CellTable(result, cell)
+        text = table.text(width or _width())
+        parts.append(f"{cell}\n{text}" if len(cells) > 1 or cell else text)
+    return "\n\n".join(parts)
+
+
+def _width() -> int:
+    if not sys.stdout.isatty():
+        return WIDTH
+    return max(LEAST_WIDTH, shutil.get_terminal_size().columns - 1)
+
+
+@dataclass(frozen=True)
+class _CellTable:
+    result: Result
+    cell: Settings
+
+    def text(self, width: int) -> str:
+        time, memory = self._time(), self._memory()
+        both = _rendered([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
+        if max(map(len, both.splitlines()), default=0) <= width:
+            return both
+        return f"{_rendered(time, width)}\n\n{_rendered(memory, width)}"
+
+    def _rows(self, quantity: str) -> dict[str, Row]:
+        hidden = {s.name for s in self.result.run.plan.subjects if s.control}
+        return {row.subject: row for row in self.result.rows if row.quantity == quantity
+                and row.parameters == self.cell and row.subject not in hidden}
+
+    @property
+    def _subjects(self) -> list[str]:
+        """The baseline, then the others by their times."""
+        times = self._rows("wall_time")
+        return sorted(times, key=lambda name: _rank(times[name]))
+
+    @property
+    def _baseline(self) -> str:
+        rows = self._rows("wall_time").values()
+        return next((row.subject for row in rows if row.baseline), "baseline")
+
+    def _time(self) -> list[Line]:
+        rows, user, system = (self._rows(q) for q in ("wall_time", "user_time", "system_time"))
+        scale = _scale(rows, "s")
+        cpu = _scale(user | {f"{name} ": row for name, row in system.items()}, "s")
+        lines = [["", "time", "min to max", f"vs {self._baseline}", CI]]
+        if user:
+            lines[0] += ["user", "system"]
+        for name in self._subjects:
+            line = [name, *_cells(rows.get(name), scale)]
+            line.insert(2, _range(rows.get(name), scale))
+            if user:
+                line += [_value(user.get(name), cpu), _value(system.get(name), cpu)]
+            lines.append(line)
+        return lines
+
+    def _memory(self) -> list[Line]:
+        rows, faults = self._rows("peak_memory"), self._rows("minor_faults")
+        scale = _scale(rows, "bytes")
+        lines = [["", "peak memory", f"vs {self._baseline}", CI, "page faults"]]
+        lines += [[name, *_cells(rows.get(name), scale), _count(faults.get(name))]
+                  for name in self._subjects]
+        return lines
+
+
+def _scale(rows: dict[str, Row], unit: str) -> Scale:
+    return scale_for([row.median for row in rows.values()], unit)
+
+
+def _cells(row: Row | None, scale: Scale) -> Line:
+    if row is None or row.median is None:
+        return [missing(row), "", ""]
+    if row.baseline:
+        return [scale.text(row.median), "-", ""]
+    return [scale.text(row.median), "cannot tell" if row.ratio is None else relation(row),
+            interval(row)]
+
+
+def _range(row: Row | None, scale: Scale) -> str:
+    if row is None or row.min is None or row.max is None:
+        return ""
+    return f"{scale.number(row.min)} to {scale.number(row.max)}"
+
+
+def _value(row: Row | None, scale: Scale) -> str:
+    return "" if row is None or row.median is None else scale.text(row.median)
+
+
+def _count(row: Row | None) -> str:
+    return "" if row is None or row.median is None else f"{row.median:,.0f}"
+
+
+def missing(row: Row | None) -> str:
+    """Why there is no figure."""
+    if row is None:
+        return "not measured"
+    return row.note or spaced(row.status)
+
+
+def _rank(row: Row) -> tuple[Any, ...]:
+    return (not row.baseline, row.median is None, row.median or 0.0)
+
+
+def _rendered(lines: Sequence[Line], width: int = 1000) -> str:
+    """Columns as wide as they need to be, and folded where the terminal is too narrow."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="")
+    for head in lines[0]:
+        table.add_column(head, overflow="fold", no_wrap=head in UNBROKEN and not _sentences(lines))
+    for line in lines[1:]:
+        table.add_row(*map(Text, line))
+    text = io.StringIO()
+    Console(file=text, width=width, color_system=None, highlight=False, markup=False,
+            emoji=False).print(table)
+    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+
+
+def _sentences(lines: Sequence[Line]) -> bool:
+    """Whether a row says why it has no figure."""
+    return any(" " in line[1].strip() and len(line[1]) > len("1,000 MiB") for line in lines[1:])

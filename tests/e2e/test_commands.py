@@ -1,0 +1,287 @@
+"""``compare`` with several command lines: its forms, its options, and hyperfine beside it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.store import read_run, run_ids
+
+pytestmark = pytest.mark.usefixtures("built_native")
+
+HYPERFINE = shutil.which("hyperfine")
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str, str], str]:
+    def write(name: str, body: str) -> str:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return f"./{name}"
+
+    return write
+
+
+def stored_run(tmp_path: Path) -> Any:
+    store = tmp_path / "store"
+    return read_run(store, run_ids(store)[-1])
+
+
+def plan_of(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def dry(heapwise: Any, *words: str) -> Any:
+    return plan_of(heapwise("compare", "--dry-run", "--json", *words))
+
+
+@pytest.mark.parametrize(("words", "commands"), [
+    (("echo a", "echo 'b c'"), {"echo a": ["a"], "echo b c": ["b c"]}),
+    (("-n", "x", "-n", "y", "echo a", "echo b"), {"x": ["a"], "y": ["b"]}),
+    (("--build", "old=echo a", "--build", "new=echo b", "--", "-z", "{n}"),
+     {"old": ["a", "-z", "{n}"], "new": ["b", "-z", "{n}"]}),
+    (("--shell", "echo a | cat", "echo b"),
+     {"echo a | cat": ["-c", "echo a | cat"], "echo b": ["-c", "echo b"]}),
+    (("--", "echo", "a", "--rounds", "1"), {"": ["a", "--rounds", "1"]}),
+    (("echo a",), {"": ["a"]}),
+])
+def test_the_forms_of_a_command_line(
+    heapwise: Any, words: tuple[str, ...], commands: dict[str, list[str]]
+) -> None:
+    plan = dry(heapwise, *words)
+    assert {b["name"]: b["command"][1:] for b in plan["builds"]} == commands
+
+
+@pytest.mark.parametrize(("words", "part"), [
+    (("a", "--", "b"), "stands before --"),
+    (("--build", "x=true", "true"), "stands beside --build"),
+    (("--build", "true"), "not of the form name=COMMAND"),
+    (("ls | wc", "true"), "which only a shell understands"),
+    (("echo $HOME", "true"), "which only a shell understands"),
+    (("true", "300"), "each word is a command line of its own"),
+    (("true", "--wat"), "heapwise compare -- true --wat"),
+    (("-n", "a", "true", "false"), "1 names for 2 commands"),
+    (("-p", "a", "-p", "b", "-p", "c", "true", "echo"), "3 times --prepare"),
+    (("-L", "n=", "true"), "NAME=VALUE"),
+    (("-m", "9", "-M", "3", "true", "echo"), "is more than --max-rounds"),
+    (("--ignore-exit", "x", "true", "echo"), "exit codes are numbers"),
+    (("--export", "x.pdf", "true", "echo"), ".html"),
+    ((), "no program was given"),
+])
+def test_what_is_not_clear_is_an_error_with_a_way_out(
+    heapwise: Any, words: tuple[str, ...], part: str
+) -> None:
+    done = heapwise("compare", "--dry-run", *words)
+    assert done.returncode == 2
+    assert part in " ".join(done.stderr.split())
+
+
+def test_hyperfines_short_options_mean_the_same(heapwise: Any) -> None:
+    plan = dry(heapwise, "-w", "2", "-m", "7", "-M", "9", "-p", "P", "-s", "S", "-c", "C", "-i",
+               "-L", "n", "1,2", "-N", "echo {n}", "printf {n}")
+    assert plan["warm_up_rounds"] == 2
+    assert (plan["min_rounds"], plan["options"]["most_rounds"]) == (7, 9)
+    assert [(b["prepare"], b["setup"], b["cleanup"]) for b in plan["builds"]] == [
+        ("P", "S", "C")] * 2
+    assert plan["parameters"] == {"n": [1, 2]}
+    assert plan["options"]["any_exit"]
+    assert dry(heapwise, "-r", "3", "true", "echo")["max_rounds"] == 3
+
+
+def test_commands_run_around_the_processes_in_their_fresh_folders(
+    heapwise: Any, tmp_path: Path, script: Any
+) -> None:
+    log = tmp_path / "log"
+    one = script("one", "test -f made && test ! -f left && touch left && cat made > out")
+    two = script("two", "test -f made && test ! -f left && touch left && cat made > out")
+    done = heapwise(
+        "compare", "-r", "2", "-s", f"echo setup >> {log}", "-c", f"echo cleanup >> {log}",
+        "-p", f"echo x > made; echo prepare {{round}} >> {log}", "--fresh-dir", "--output-file",
+        "out", one, two)
+    assert done.returncode == 0, done.stderr
+    said = log.read_text().splitlines()
+    assert said[:2] == ["setup"] * 2
+    assert said[-2:] == ["cleanup"] * 2
+    processes = stored_run(tmp_path).processes
+    assert said.count("prepare 1") == sum(p.round == 1 for p in processes) == 3
+    assert all(p.facts.output_files for p in processes if not p.facts.counting)
+    assert not (tmp_path / "left").exists()
+
+
+def test_a_command_around_a_process_that_fails_ends_the_run(heapwise: Any) -> None:
+    done = heapwise("compare", "-r", "1", "-p", "echo broken >&2; exit 9", "true", "echo")
+    assert done.returncode == 3
+    assert "E034" in done.stderr
+    assert "broken" in done.stderr
+
+
+@pytest.mark.parametrize("option", [("--ignore-exit", "1"), ("-i",)])
+def test_a_program_may_end_with_another_code(
+    heapwise: Any, tmp_path: Path, option: tuple[str, ...]
+) -> None:
+    done = heapwise("compare", "-r", "1", "false", "true")
+    assert done.returncode == 3
+    assert "--ignore-exit 1" in " ".join(done.stderr.split())
+    done = heapwise("compare", "-r", "1", *option, "false", "true")
+    assert done.returncode == 0, done.stderr
+    assert {p.status for p in stored_run(tmp_path).processes} == {"ok"}
+
+
+def test_output_table_and_exports_know_each_cell_and_build(
+    heapwise: Any, tmp_path: Path
+) -> None:
+    files = [f"result.{kind}" for kind in ("json", "csv", "md", "html")]
+    done = heapwise("compare", "-r", "2", "-L", "n", "1,2", "--show-output", "-n", "old", "-n",
+                    "new", *(word for file in files for word in ("--export", file)),
+                    "seq {n}", "echo {n}")
+    assert done.returncode == 0, done.stderr
+    assert "new | 2" in done.stderr
+    for word in ("n=1", "n=2", "user", "system", "page faults", "min to max", "vs old"):
+        assert word in done.stdout
+    for file in files:
+        text = (tmp_path / file).read_text()
+        assert "old" in text
+        assert "new" in text
+    assert {row["parameters"]["n"] for row in json.loads(
+        (tmp_path / "result.json").read_text())["rows"]} == {1, 2}
+
+
+def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:
+    from heapwise.cli.frame.compare_table import compare_table
+    from heapwise.model import Cell, Result, Row, Settings
+
+    done = heapwise("compare", "-r", "1", "--json", "-n", "a-long-name-of-a-build", "-n", "new",
+                    "true", "echo")
+    rows = json.loads(done.stdout)["rows"]
+    import msgspec
+
+    cell = {"wall_time", "peak_memory", "user_time", "system_time", "minor_faults"}
+    kept = [msgspec.convert({k: v for k, v in row.items() if k not in ("experiment", "parameters")}
+                            | {"cell": {"experiment": "compare", "parameters": {},
+                                        "quantity": row["parameters"]["quantity"]}}, Row,
+                            dec_hook=lambda kind, value: Settings(value))
+            for row in rows if row["parameters"]["quantity"] in cell]
+    assert isinstance(kept[0].cell, Cell)
+
+    class Plan:
+        subjects: list[Any] = []  # noqa: RUF012
+
+    class Run:
+        plan = Plan
+
+    result: Result = type("Some", (), {"rows": kept, "run": Run})()  # type: ignore[assignment]
+    for width in (40, 60, 80, 200):
+        assert max(map(len, compare_table(result, width).splitlines())) <= width
+
+
+def test_control_c_keeps_what_is_known(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-m", "heapwise", "compare", "--time", "60s", "--precision", "0.0001",
+         "sleep 0.01", "sleep 0.02"], env=environment, cwd=tmp_path, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    lines = tmp_path / "store"
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and sum(
+            len(f.read_text().splitlines()) for f in lines.glob("runs/*/samples.jsonl")) < 40:
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)
+    out, said = child.communicate(timeout=30)
+    assert child.returncode == 130
+    assert "vs sleep 0.01" in out
+    assert "heapwise resume" in said
+
+
+def test_run_without_an_experiment_is_its_help(heapwise: Any, tmp_path: Path) -> None:
+    done = heapwise("run")
+    assert done.returncode == 0
+    assert "Usage: heapwise run" in done.stdout
+    assert not (tmp_path / "store").exists()
+
+
+needs_hyperfine = pytest.mark.skipif(HYPERFINE is None, reason="hyperfine is not installed")
+
+TASKS: dict[str, tuple[list[str], list[str]]] = {
+    "one command": (["echo a"], ["echo a"]),
+    "two commands": (["sleep 0.01", "sleep 0.03"], ["sleep 0.01", "sleep 0.03"]),
+    "a pipeline": (["seq 9 | wc -l", "seq 9 | cat"], ["--shell", "seq 9 | wc -l", "seq 9 | cat"]),
+    "a program that ends with 1": (["-i", "false", "true"], ["-i", "false", "true"]),
+    "prepare, cleanup, export": (
+        ["-p", "touch made", "-c", "rm -f made", "--export-markdown", "table.md",
+         "cat made", "rm made"],
+        ["-p", "touch made", "-c", "rm -f made", "--export", "table.md", "cat made", "rm made"]),
+}
+
+
+@needs_hyperfine
+@pytest.mark.parametrize("task", TASKS)
+def test_hyperfines_tasks_take_the_same_words(
+    heapwise: Any, environment: dict[str, str], tmp_path: Path, task: str
+) -> None:
+    """Both do the task, in one command that has as many words (but for --shell)."""
+    theirs, ours = TASKS[task]
+    assert HYPERFINE is not None
+    other = subprocess.run([HYPERFINE, "-w", "1", "-r", "3", "--export-json", "theirs.json",
+                            *theirs], cwd=tmp_path, env=environment, capture_output=True,
+                           text=True, check=False, timeout=60)
+    assert other.returncode == 0, other.stderr
+    table = tmp_path / "table.md"
+    table.unlink(missing_ok=True)
+    only = ["--allocators", "jemalloc"] if task == "one command" else []
+    done = heapwise("compare", "-w", "1", "-r", "3", *only, *ours)
+    assert done.returncode == 0, done.stderr
+    assert table.exists() == ("export" in task)
+    assert not (tmp_path / "made").exists()
+    if task == "two commands":
+        results = json.loads((tmp_path / "theirs.json").read_text())["results"]
+        rows = {s.subject: s.values["wall_time"] for s in stored_run(tmp_path).samples}
+        for result in results:  # the same times, within what two runs of one machine can differ
+            assert rows[result["command"]] == pytest.approx(result["median"], abs=0.02)
+
+
+def test_a_narrow_terminal_shows_a_first_verdict_and_a_table_that_fits(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    """On a terminal of 60 columns; ``FIRST_LOOK_S`` is shortened in the child."""
+    code = ("import sys, heapwise.runner.campaign as c; c.FIRST_LOOK_S = 0.5\n"
+            "from heapwise.cli.frame.app import main\n"
+            "main(['compare', '--time', '3s', 'sleep 0.01', 'sleep 0.02'])")
+    leader, follower = pty.openpty()
+    subprocess.run(["stty", "cols", "60", "rows", "40"], stdin=follower, check=True)
+    child = subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path,
+                             env=environment | {"TERM": "xterm"}, stdin=follower, stdout=follower,
+                             stderr=follower, start_new_session=True)
+    os.close(follower)
+    said = b""
+    while True:
+        try:
+            part = os.read(leader, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        said += part
+    child.wait(timeout=30)
+    os.close(leader)
+    text = said.decode()
+    assert child.returncode == 0, text
+    assert "rounds: sleep 0.02 " in text
+    assert "after " in text
+    assert "sleep 0.02 against sleep 0.01: " in " ".join(text.split())
+    table = text[text.rindex("min to max"):text.rindex("Advice")]
+    assert max(map(len, table.splitlines())) <= 60
