@@ -34,7 +34,7 @@ def test_a_planted_commit_is_found_past_one_that_does_not_build(tmp_path: Path) 
     repository = tmp_path / "r"
     hashes = planted(repository, 6, 3, 40, iterations=4_000_000, broken=[4])
     (repository / "main.c").write_text("the user's own change\n")
-    done = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
+    done = bisect(repository, "--good", hashes[0], "--time", "5s", "--json")
     assert done.returncode == 0, done.stderr
     found = document(done)
     assert found["found"] == hashes[3]
@@ -43,7 +43,7 @@ def test_a_planted_commit_is_found_past_one_that_does_not_build(tmp_path: Path) 
     assert (repository / "main.c").read_text() == "the user's own change\n"
     assert git(repository, "worktree", "list").count("\n") == 0
     # What is known is not measured again: the same command only confirms.
-    again = bisect(repository, "--good", hashes[0], "--time", "2s", "--json")
+    again = bisect(repository, "--good", hashes[0], "--time", "5s", "--json")
     assert document(again)["found"] == hashes[3]
     assert len(list((tmp_path / "cache").glob("heapwise/bisect/*/store/runs/*"))) == 3
 
@@ -85,13 +85,13 @@ def test_bad_usage(tmp_path: Path, words: list[str], said: str) -> None:
     planted(tmp_path / "r", 2, 1, 40, iterations=1000)
     done = bisect(tmp_path / "r", *words)
     assert done.returncode == 2
-    assert said in done.stderr
+    assert said in " ".join(done.stderr.split())
 
 
 def test_outside_of_a_repository(tmp_path: Path) -> None:
     done = bisect(tmp_path, "--good", "HEAD")
     assert done.returncode == 2
-    assert "no git repository" in done.stderr
+    assert "no git repository" in " ".join(done.stderr.split())
 
 
 @pytest.mark.skipif(os.environ.get("HEAPWISE_TIER") != "long", reason="ten minutes: make test-long")

@@ -78,12 +78,12 @@ def _compare(evidence: Evidence, rows: list[Row], usable: list[Row]) -> str:
 
 def _against(name: str, base: str, quick: list[Row], small: list[Row]) -> str:
     """``new against old: 5.3 % faster (4.1 to 6.2 %), memory: no difference ±1.0 %.``"""
-    words = [f"{what}{relation(row)}{_within(row)}" for what, rows in (("", quick),
+    words = [f"{what}{relation(row)}{_with_interval(row)}" for what, rows in (("", quick),
              ("memory: ", small)) for row in rows if row.subject == name and row.ratio is not None]
     return f"{name} against {base}: {', '.join(words)}." if words else ""
 
 
-def _within(row: Row) -> str:
+def _with_interval(row: Row) -> str:
     shown = interval(row)
     return f" ({shown})" if shown and row.verdict in ("better", "worse") else ""
 

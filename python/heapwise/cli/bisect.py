@@ -14,7 +14,7 @@ from heapwise.errors import Exit, Problem
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
-    from heapwise.runner import Bisection, FoundChange, Worktrees
+    from heapwise.runner import Bisection, BisectionResult, Worktrees
 
 METRICS = {"time": "wall_time", "memory": "peak_memory"}
 """Short names."""
@@ -127,7 +127,7 @@ def _worktrees(good: str, bad: str, build: str, quantity: str, program: list[str
                      program[0])
 
 
-def _show(outcome: FoundChange, search: Bisection, console: Console, metric: str, *,
+def _show(outcome: BisectionResult, search: Bisection, console: Console, metric: str, *,
           keep: bool) -> int:
     trees, suspects = search.trees, search.suspects
     words = _ratio_words(outcome)
@@ -152,7 +152,7 @@ def _show(outcome: FoundChange, search: Bisection, console: Console, metric: str
     return int(Exit.DONE if outcome.culprit else Exit.NOT_TRUSTWORTHY)
 
 
-def _ratio_words(outcome: FoundChange) -> str:
+def _ratio_words(outcome: BisectionResult) -> str:
     from heapwise.wording.numbers import percent
     from heapwise.wording.ratios import percent_ends
 
@@ -164,7 +164,7 @@ def _ratio_words(outcome: FoundChange) -> str:
             f"(95 % CI {percent_ends(ratio.low, ratio.high)})")
 
 
-def _document(outcome: FoundChange, search: Bisection, metric: str) -> dict[str, Any]:
+def _document(outcome: BisectionResult, search: Bisection, metric: str) -> dict[str, Any]:
     ratio = outcome.ratio
     return {
         "found": outcome.culprit or None, "metric": metric, "why": outcome.why,

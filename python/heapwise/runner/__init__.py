@@ -1,6 +1,6 @@
 """Preflight, plan, interleave, launch, time out, stop and resume: from a wish to stored samples."""
 
-from heapwise.runner.bisection import Bisection, FoundChange, Interrupted
+from heapwise.runner.bisection import Bisection, BisectionResult, Interrupted
 from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign, Progress, Watcher
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
@@ -18,9 +18,9 @@ from heapwise.runner.whole_program import LONGEST_S
 from heapwise.runner.worktrees import Worktrees, cache_folder
 
 __all__ = [
-    "LONGEST_S", "Bisection", "Campaign", "CompareRequest", "Examined", "FoundChange",
-    "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress", "RunRequest", "Step",
-    "Suspects", "Watcher", "Worktrees", "cache_folder", "cells", "control_of", "experiment_of",
-    "preflight", "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run",
-    "resolve", "resume", "row_trouble", "start", "subjects_of",
+    "LONGEST_S", "Bisection", "BisectionResult", "Campaign", "CompareRequest", "Examined",
+    "FoundChange", "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress", "RunRequest",
+    "Step", "Suspects", "Watcher", "Worktrees", "cache_folder", "cells", "control_of",
+    "experiment_of", "preflight", "prepare_compare", "prepare_gate", "prepare_reproduction",
+    "prepare_run", "resolve", "resume", "row_trouble", "start", "subjects_of",
 ]

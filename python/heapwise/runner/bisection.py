@@ -54,7 +54,7 @@ class Interrupted(Exception):
 
 
 @dataclass(frozen=True)
-class FoundChange:
+class BisectionResult:
     """culprit: "" if it cannot be told. between: the commits of which one is it, the first one
     before the change. ratio: of the last stage, the bad side over the good one."""
 
@@ -86,7 +86,7 @@ class Bisection:
             self.learned = Learned()
         self.suspects.states |= self.learned.states
 
-    def go(self) -> FoundChange:
+    def go(self) -> BisectionResult:
         """Problem E030 if one of the ends cannot be built or fails; Interrupted."""
         commits = self.suspects.commits
         for end in (commits[0], commits[-1]):
@@ -126,7 +126,7 @@ class Bisection:
             ) else "cannot tell"
         return found
 
-    def _confirm(self) -> FoundChange:
+    def _confirm(self) -> BisectionResult:
         """The commit against the one before it, on fresh rounds."""
         low, high = self.suspects.ends
         before, after = self.suspects.commits[low], self.suspects.commits[high]
@@ -146,11 +146,11 @@ class Bisection:
             return self._unknown("on fresh rounds it does not differ from its parent", ratio)
         if whole is not None and (ratio.ratio > 1) != (whole > 1):
             return self._unknown("on fresh rounds it differs in the other direction", ratio)
-        return FoundChange(after, self.suspects.commits[low:high + 1], "", ratio)
+        return BisectionResult(after, self.suspects.commits[low:high + 1], "", ratio)
 
-    def _unknown(self, why: str, ratio: PairedRatio | None = None) -> FoundChange:
+    def _unknown(self, why: str, ratio: PairedRatio | None = None) -> BisectionResult:
         low, high = self.suspects.ends
-        return FoundChange("", self.suspects.commits[low:high + 1], why, ratio)
+        return BisectionResult("", self.suspects.commits[low:high + 1], why, ratio)
 
     def _buildable(self) -> list[str]:
         """The next commits to measure. One that cannot be built is skipped, and one with the same
