@@ -74,43 +74,47 @@ void in_child() {
 
 } // namespace
 
-bool cache_table::reach(std::size_t slot) noexcept {
-  if (slot < size_) return true;
-  if (slot < first_size) { // the first pool of this thread
-    places_ = first_places_.data();
-    size_ = first_size;
-    return true;
-  }
-  std::size_t size = std::max(size_ * 2, os::page_bytes() / sizeof(place));
-  while (size <= slot) size *= 2;
+bool cache_table::reach(std::size_t far_place) noexcept {
+  if (far_place < far_size_) return true;
+  std::size_t size = std::max(far_size_ * 2, os::page_bytes() / sizeof(place));
+  while (size <= far_place) size *= 2;
   void* const memory = os::map(size * sizeof(place), os::page_bytes());
   if (memory == nullptr) return false;
-  if (size_ != 0) std::memcpy(memory, places_, size_ * sizeof(place));
-  unmap_places();
-  places_ = static_cast<place*>(memory); // zeroed: all others are empty
-  size_ = size;
+  if (far_size_ != 0) {
+    std::memcpy(memory, far_, far_size_ * sizeof(place));
+    os::unmap(far_, far_size_ * sizeof(place));
+  }
+  far_ = static_cast<place*>(memory); // zeroed: all others are empty
+  far_size_ = size;
   return true;
-}
-
-void cache_table::unmap_places() noexcept {
-  if (size_ > first_size) os::unmap(places_, size_ * sizeof(place));
 }
 
 bool cache_table::enter(cached_pool& pool, void* cache) noexcept {
-  if (!reach(pool.slot())) return false;
-  places_[pool.slot()] = {&pool, cache};
+  const std::size_t slot = pool.slot();
+  if (slot >= near_size && !reach(slot - near_size)) return false;
+  set(slot, {&pool, cache});
   return true;
 }
 
-void cache_table::forget(const cached_pool& pool) noexcept {
-  if (pool.slot() < size_) places_[pool.slot()] = {};
+void cache_table::forget(const cached_pool& pool) noexcept { set(pool.slot(), {}); }
+
+void cache_table::set(std::size_t slot, place to) noexcept {
+  if (slot >= near_size) {
+    far_[slot - near_size] = to;
+    return;
+  }
+  near_pools_[slot] = to.pool;
+  near_caches_[slot] = to.cache;
 }
 
 void cache_table::retire() noexcept {
-  for (std::size_t i = 0; i < size_; ++i) {
-    if (places_[i].pool != nullptr) places_[i].pool->retire(places_[i].cache);
+  for (std::size_t i = 0; i < near_size; ++i) {
+    if (near_pools_[i] != nullptr) near_pools_[i]->retire(near_caches_[i]);
   }
-  unmap_places();
+  for (std::size_t i = 0; i < far_size_; ++i) {
+    if (far_[i].pool != nullptr) far_[i].pool->retire(far_[i].cache);
+  }
+  if (far_size_ != 0) os::unmap(far_, far_size_ * sizeof(place));
   *this = cache_table{};
   thread_state = state::retired;
 }
@@ -122,6 +126,11 @@ void cached_pool::list() noexcept {
   while (*link_ != nullptr && (*link_)->slot_ == slot_) {
     link_ = &(*link_)->next_;
     ++slot_;
+  }
+  if (slot_ < cache_table::near_size) {
+    near_place_ = slot_;
+  } else {
+    far_place_ = slot_ - cache_table::near_size;
   }
   next_ = *link_;
   if (next_ != nullptr) next_->link_ = &next_;

@@ -54,13 +54,17 @@ class block_stack {
   }
 
   /// Requires: !is_last(block), or no block comes back by `push_last`. Effects: adds a block.
-  HEAPWISE_ALWAYS_INLINE void push(void* block) noexcept {
+  /// Returns: false, and does nothing, if it is the one that was added last.
+  HEAPWISE_ALWAYS_INLINE bool push(void* block) noexcept {
     if (last_is_free_) [[unlikely]] {
       last_is_free_ = false;
       add(last_);
       last_ = no_block;
     }
+    if (block == heads_[turn_]) [[unlikely]]
+      return false;
     add(block);
+    return true;
   }
 
   /// Effects: takes out the block that was added last. Returns: nullptr if there is none.

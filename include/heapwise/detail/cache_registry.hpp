@@ -19,27 +19,35 @@ class cached_pool;
 /// slot alone could lead to a cache of another pool. The comparison with the pool costs no more
 /// than one with nullptr.
 ///
-/// The places are an array, of 32 in the table itself at first. A thread that enters a pool with a
-/// larger slot moves them to an array that is large enough, so a look-up takes the same
-/// instructions however many pools there are.
+/// The first slots lie in the table itself; a program with more pools at a time finds the others in
+/// an array that grows.
 class cache_table {
  public:
+  /// The number of places that are looked at first. A table must fit into the thread-local storage
+  /// that the C library keeps free for plug-ins, 1 to 2 KiB for all of them.
+  static constexpr std::size_t near_size = 32;
+  /// The far place of a pool whose slot is near.
+  static constexpr std::size_t no_place = static_cast<std::size_t>(-1);
+
   enum class state : unsigned char { fresh, registered, retired };
 
-  /// Returns: the cache that this thread has of `pool`, which has that slot; nullptr if it has
-  /// none.
-  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find(const cached_pool* pool,
-                                                  std::size_t slot) const noexcept {
-    if (slot >= size_ || places_[slot].pool != pool) [[unlikely]]
+  /// Returns: the cache that this thread has of `pool`, nullptr if there is none at the near place.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_near(const cached_pool* pool,
+                                                       std::size_t near_place) const noexcept {
+    if (near_pools_[near_place] != pool) [[unlikely]]
       return nullptr;
-    HEAPWISE_ASSUME(places_[slot].cache != nullptr);
-    return places_[slot].cache;
+    HEAPWISE_ASSUME(near_caches_[near_place] != nullptr);
+    return near_caches_[near_place];
+  }
+  /// Returns: as find_near, for a far place, which need not exist.
+  [[nodiscard]] void* find_far(const cached_pool* pool, std::size_t far_place) const noexcept {
+    return far_place < far_size_ && far_[far_place].pool == pool ? far_[far_place].cache : nullptr;
   }
 
   /// Requires: the registry's lock. Effects: notes a cache.
   /// Returns: false if there is no memory for it.
   [[nodiscard]] bool enter(cached_pool& pool, void* cache) noexcept;
-  /// Requires: the registry's lock. Effects: removes the pool's cache, if there is one.
+  /// Requires: the registry's lock, and that the pool was entered. Effects: removes its cache.
   void forget(const cached_pool& pool) noexcept;
   /// Requires: the registry's lock. Effects: calls `retire` of each pool that has a cache here, and
   /// forgets all; the thread gets no cache any more. Complexity: O(largest slot that was entered).
@@ -53,16 +61,13 @@ class cache_table {
     void* cache;
   };
 
-  /// A table must fit into the thread-local storage that the C library keeps free for plug-ins, 1
-  /// to 2 KiB for all of them.
-  static constexpr std::size_t first_size = 32;
+  void set(std::size_t slot, place to) noexcept;
+  [[nodiscard]] bool reach(std::size_t far_place) noexcept;
 
-  [[nodiscard]] bool reach(std::size_t slot) noexcept;
-  void unmap_places() noexcept;
-
-  place* places_ = nullptr;
-  std::size_t size_ = 0;
-  std::array<place, first_size> first_places_{};
+  std::array<cached_pool*, near_size> near_pools_{};
+  std::array<void*, near_size> near_caches_{};
+  place* far_ = nullptr;
+  std::size_t far_size_ = 0;
 };
 
 // Defined once in each copy of the library: a program that hides its symbols must not have a second
@@ -115,10 +120,15 @@ class cached_pool {
 
   /// Returns: the calling thread's cache if this copy of the library has it, else nullptr.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_cache() const noexcept {
-    return this_thread_caches.find(this, slot_);
+    void* const near = this_thread_caches.find_near(this, near_place_);
+    return near != nullptr ? near : find_far();
   }
   /// Returns: the calling thread's cache, nullptr if it has none.
-  [[nodiscard]] void* find_at_home() const noexcept { return table_at_home().find(this, slot_); }
+  [[nodiscard]] void* find_at_home() const noexcept {
+    const cache_table& table = table_at_home();
+    void* const near = table.find_near(this, near_place_);
+    return near != nullptr ? near : table.find_far(this, far_place_);
+  }
   /// The calling thread's table, in the copy of the library that constructed the pool.
   [[nodiscard]] cache_table& table_at_home() const noexcept { return home_->this_thread(); }
 
@@ -151,8 +161,16 @@ class cached_pool {
   void unlist() noexcept;
 
  private:
+  /// For programs with many pools. Inlined: a call would make every function that uses a pool save
+  /// registers for it.
+  [[nodiscard]] HEAPWISE_ALWAYS_INLINE void* find_far() const noexcept {
+    return this_thread_caches.find_far(this, far_place_);
+  }
+
   cache_registry* home_ = nullptr;
   std::size_t slot_ = 0;
+  std::size_t near_place_ = 0;
+  std::size_t far_place_ = cache_table::no_place;
   cached_pool* next_ = nullptr;
   cached_pool** link_ = nullptr;
 };

@@ -50,16 +50,11 @@ class unsynchronized::core {
     if constexpr (Checking::refuses_foreign) {
       if (!contains(block)) [[unlikely]]
         return refuse_foreign(block);
-      if constexpr (!Checking::enabled) {
-        if (free_.is_top(block)) [[unlikely]]
-          return false;
-      }
     } else if (block == nullptr) {
       return false;
     }
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
-    free_.push(block);
-    return true;
+    return free_.push(block);
   }
 
   /// Returns: false for a pointer that is not a block, and (foreign_checked) for the block freed
@@ -107,7 +102,7 @@ class unsynchronized::core {
     fresh_ += carved_ * stride_bytes_;
   }
 
-  void put_back(void* block) noexcept { free_.push(block); }
+  void put_back(void* block) noexcept { static_cast<void>(free_.push(block)); }
 
  private:
   bool refuse_foreign(const void* address) const noexcept {

@@ -30,7 +30,8 @@ struct twin {
       REQUIRE(stack.push_last());
       REQUIRE_FALSE(stack.push_last());
     } else {
-      stack.push(freed);
+      REQUIRE(stack.push(freed));
+      REQUIRE_FALSE(stack.push(freed));
     }
     model.push_back(freed);
     REQUIRE(stack.is_top(freed));

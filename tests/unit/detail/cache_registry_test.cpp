@@ -62,7 +62,7 @@ TEST_CASE("slots of living pools differ; the slot of a dead one is used again, a
   }
   CHECK(slots.size() == 2000);
   for (const auto& each : pools) CHECK(each->find_at_home() == &pools);
-  for (const std::size_t index : {7u, 700u}) { // in the first array, and behind it
+  for (const std::size_t index : {7u, 700u}) { // a near place and a far one
     std::unique_ptr<recorder>& place = pools[index];
     const std::size_t freed = place->slot();
     std::destroy_at(place.get());
@@ -79,8 +79,8 @@ TEST_CASE("a slot leads to the cache of its own pool only") {
   int cache = 0;
   one.enter(&cache);
   // As code of another copy sees it: the slot of a pool of the first copy, another pool.
-  CHECK(this_thread_caches.find(&one, one.slot()) == &cache);
-  CHECK(this_thread_caches.find(&two, one.slot()) == nullptr);
+  CHECK(this_thread_caches.find_near(&one, one.slot()) == &cache);
+  CHECK(this_thread_caches.find_near(&two, one.slot()) == nullptr);
 }
 
 TEST_CASE("a thread that exits is retired from all living pools, once") {
