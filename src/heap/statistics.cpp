@@ -1,12 +1,12 @@
 // What the heap knows of itself.
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
-#include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
+#include "heap/purge.hpp"
 #include "heap/sharing.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"

@@ -10,7 +10,7 @@
 
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
-#include "heap/clock.hpp"
+#include "heap/purge.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/start.hpp"
