@@ -19,6 +19,9 @@ namespace {
 
 constinit std::atomic<std::size_t> purged_so_far{0};
 
+/// Less than this part of the heap is not worth a look at all spans.
+constexpr std::size_t worth_part = 16;
+
 /// Effects: gives back pages of the span that the slice is the first of, if it is one of small
 /// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
 std::size_t purge_some_pages(span& slice, size_class of) noexcept {
@@ -76,6 +79,21 @@ std::size_t purge_everything() noexcept {
   const std::size_t purged = purge_spans(true) + the_space.purge(0);
   count_purged(purged);
   return purged;
+}
+
+void purge_after_growth() noexcept {
+  if (!the_space.is_over_growth_limit()) [[likely]]
+    return;
+  const space::growth before = the_space.raise_growth_limit();
+  if (before.touched == 0 || the_page_returns.refused() ||
+      purgeable_bytes() < before.touched / worth_part) {
+    return;
+  }
+  trim_bins();
+  trim_large_stocks();
+  const std::size_t purged = purge_spans(false) + the_space.purge(0);
+  count_purged(purged);
+  the_space.lower_growth_limit(before, purged);
 }
 
 std::size_t purged_bytes() noexcept { return purged_so_far.load(std::memory_order_relaxed); }

@@ -10,9 +10,9 @@
 
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
-#include "heap/purge.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
+#include "heap/purge.hpp"
 #include "heap/start.hpp"
 #include "heap_blocks.hpp"
 #include "threads.hpp"
