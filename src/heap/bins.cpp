@@ -4,7 +4,6 @@
 #include <ranges>
 #include <span>
 
-#include "heap/purge.hpp"
 #include "heap/space.hpp"
 
 namespace heapwise::detail {
@@ -45,14 +44,6 @@ std::uint32_t refill_from_others(std::size_t own, batch*& loaded, size_class of,
   return 0;
 }
 
-/// Returns: as bin::refill, from the bin of the thread's shard.
-std::uint32_t refill_from_own(std::size_t own, batch*& loaded, size_class of,
-                              std::uint32_t most) noexcept {
-  const std::uint32_t blocks = all_bins[own][of].refill(loaded, of, most);
-  purge_after_growth();
-  return blocks;
-}
-
 template <auto member>
 std::size_t sum() noexcept {
   std::size_t total = 0;
@@ -69,7 +60,7 @@ std::size_t free_bytes_in_spans() noexcept { return sum<&bin_sums::free_bytes>()
 std::size_t stocked_bytes() noexcept { return sum<&bin_sums::stocked_bytes>(); }
 
 std::uint32_t refill_batch(batch*& loaded, size_class of, std::uint32_t most) noexcept {
-  if (shard_count() == 1) return refill_from_own(0, loaded, of, most);
+  if (shard_count() == 1) return the_bins[of].refill(loaded, of, most);
   const std::size_t own = own_shard();
   bin& nearest = all_bins[own][of];
   if (const std::uint32_t blocks = nearest.refill_if_free(loaded, of, most, true)) {
@@ -78,7 +69,7 @@ std::uint32_t refill_batch(batch*& loaded, size_class of, std::uint32_t most) no
   if (const std::uint32_t blocks = refill_from_others(own, loaded, of, most)) {
     return blocks;
   }
-  return refill_from_own(own, loaded, of, most);
+  return nearest.refill(loaded, of, most);
 }
 
 void flush_batch(batch*& full, size_class of) noexcept {
