@@ -106,7 +106,8 @@ class alignas(cache_line_bytes) bin {
   /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
   /// many.
   std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
-  /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go.
+  /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go. If the
+  /// heap grew, free memory goes back.
   /// Requires: the lock.
   std::uint32_t refill_locked(batch*& loaded, size_class of, std::uint32_t most,
                               bool may_grow) noexcept;

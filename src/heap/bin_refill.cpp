@@ -8,6 +8,7 @@
 #include "heap/bin_change.hpp"
 #include "heap/mixed.hpp"
 #include "heap/mixing.hpp"
+#include "heap/purge.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
 
@@ -102,14 +103,19 @@ std::uint32_t bin::refill_locked(batch*& loaded, size_class of, std::uint32_t mo
     count_stocked(-1, of);
     return whole;
   }
-  const change ongoing{*this, of, std::adopt_lock};
-  std::byte** const bottom = loaded->blocks();
-  std::uint32_t taken = take_from_spans(bottom, wanted, of);
-  if (taken > 0 || may_grow) ++refills_;
-  if (taken > 0 || !may_grow) return taken;
-  taken = take_from_holes(bottom, wanted, of);
-  if (taken == 0 && make_span(of) == nullptr) return 0;
-  return taken + take_from_spans(bottom + taken, wanted - taken, of);
+  std::uint32_t taken = 0;
+  {
+    const change ongoing{*this, of, std::adopt_lock};
+    std::byte** const bottom = loaded->blocks();
+    taken = take_from_spans(bottom, wanted, of);
+    if (taken > 0 || may_grow) ++refills_;
+    if (taken > 0 || !may_grow) return taken;
+    taken = take_from_holes(bottom, wanted, of);
+    if (taken == 0 && make_span(of) == nullptr) return 0;
+    taken += take_from_spans(bottom + taken, wanted - taken, of);
+  }
+  purge_after_growth();
+  return taken;
 }
 
 std::uint32_t bin::refill(batch*& loaded, size_class of, std::uint32_t most) noexcept {

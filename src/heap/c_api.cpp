@@ -9,6 +9,7 @@
 #include "heap/exported.hpp"
 #include "heap/general.hpp"
 #include "heap/no_memory.hpp"
+#include "heap/purge.hpp"
 #include "heap/start.hpp"
 #include "os/os.hpp"
 

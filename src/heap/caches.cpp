@@ -34,9 +34,9 @@ void abandon(void* abandoned) {
 
 } // namespace
 
-inline namespace layout_2 {
+inline namespace layout_3 {
 __thread heap_cache* current_cache = &no_cache;
-} // namespace layout_2
+} // namespace layout_3
 
 void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
 
@@ -94,7 +94,7 @@ void release_uncached(void* block, size_class of) noexcept {
 
 } // namespace
 
-inline namespace layout_2 {
+inline namespace layout_3 {
 
 void* refill(std::size_t wanted) noexcept {
   const auto of = static_cast<size_class>(wanted);
@@ -124,6 +124,6 @@ void release_slowly(void* block) noexcept {
   *cache->tops[of]++ = static_cast<std::byte*>(block);
 }
 
-} // namespace layout_2
+} // namespace layout_3
 
 } // namespace heapwise::detail

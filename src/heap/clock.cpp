@@ -9,19 +9,15 @@
 #include "heap/caches.hpp"
 #include "heap/idle_caches.hpp"
 #include "heap/large_stock.hpp"
-#include "heap/last_resort.hpp"
-#include "heap/mixed.hpp"
 #include "heap/options.hpp"
 #include "heap/page_returns.hpp"
-#include "heap/profile.hpp"
+#include "heap/purge.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
 
 namespace {
-
-constinit std::atomic<std::size_t> purged_so_far{0};
 
 // Less free memory than this is not worth a thread.
 constexpr std::size_t worth_bytes = std::size_t{8} << 20;
@@ -57,55 +53,6 @@ struct alignas(cache_line_bytes) clock_state {
 };
 constinit clock_state the_clock;
 
-std::size_t free_now() noexcept {
-  return the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() + idle_cached_bytes() +
-         the_mixed_spans.free_bytes() + stocked_large_bytes() + unused_batch_bytes();
-}
-
-/// Effects: gives back pages of the span that the slice is the first of, if it is one of small
-/// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
-std::size_t purge_some_pages(span& slice, size_class of) noexcept {
-  return of == mixed_class ? the_mixed_spans.purge_pages(slice, true)
-                           : bin_of(slice, of).purge_pages(slice, of, true);
-}
-
-/// Effects: gives back all free pages of the span.
-std::size_t purge_all_pages(span& slice, size_class of) noexcept {
-  std::size_t purged = 0;
-  for (std::size_t pages = 0; pages < max_span_slices * slice_bytes; pages += os::page_bytes()) {
-    const std::size_t more = purge_some_pages(slice, of);
-    if (more == 0) break;
-    purged += more;
-  }
-  return purged;
-}
-
-/// Effects: looks at a span once.
-std::size_t purge_if_untouched(span& slice, size_class of) noexcept {
-  if (slice.touched == settled) return 0;
-  if (slice.touched == touched) {
-    slice.touched.change(touched, untouched);
-    return 0;
-  }
-  slice.touched.change(untouched, in_purge);
-  const std::size_t purged = purge_all_pages(slice, of);
-  // Pages that the system refused are asked for again.
-  slice.touched.change(in_purge, the_page_returns.was_refused() ? untouched : settled);
-  return purged;
-}
-
-std::size_t purge_spans(bool even_if_touched) noexcept {
-  std::size_t purged = 0;
-  for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
-    const size_class of = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
-    if (of == no_class) continue;
-    span& slice = *the_space.record(at);
-    if (slice.use.load(std::memory_order_relaxed) == slice_use::inside) continue;
-    purged += even_if_touched ? purge_all_pages(slice, of) : purge_if_untouched(slice, of);
-  }
-  return purged;
-}
-
 std::size_t tick() noexcept {
   the_page_returns.try_again();
   the_space.tick();
@@ -113,12 +60,12 @@ std::size_t tick() noexcept {
   trim_large_stocks();
   trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);
-  purged_so_far.fetch_add(purged, std::memory_order_relaxed);
+  count_purged(purged);
   return purged;
 }
 
 bool much_is_free() noexcept {
-  const std::size_t free_bytes = free_now();
+  const std::size_t free_bytes = purgeable_bytes();
   const std::size_t seen_before = the_clock.left_over.load(std::memory_order_relaxed);
   if (free_bytes < seen_before) the_clock.left_over.store(free_bytes, std::memory_order_relaxed);
   return free_bytes >= seen_before + worth_bytes;
@@ -147,7 +94,7 @@ void run_clock() {
     idle_ticks = idle ? idle_ticks + 1 : 0;
     if (ticks == most_ticks && change_phase(ticking, outdated)) own_phase = outdated;
     if (idle_ticks < idle_ticks_before_end) continue;
-    the_clock.left_over.store(free_now(), std::memory_order_relaxed);
+    the_clock.left_over.store(purgeable_bytes(), std::memory_order_relaxed);
     if (!change_phase(own_phase, stopped)) return;
     // Somebody who freed much may have seen the last phase, and have left it to this thread.
     if (!much_is_free() || !change_phase(stopped, own_phase)) return;
@@ -194,15 +141,5 @@ void forget_clock() noexcept {
   the_clock.left_over.store(0, std::memory_order_relaxed);
   the_clock.calls_to_skip.store(0, std::memory_order_relaxed);
 }
-
-std::size_t purge_everything() noexcept {
-  the_page_returns.try_again();
-  free_what_waits();
-  const std::size_t purged = purge_spans(true) + the_space.purge(0);
-  purged_so_far.fetch_add(purged, std::memory_order_relaxed);
-  return purged;
-}
-
-std::size_t purged_bytes() noexcept { return purged_so_far.load(std::memory_order_relaxed); }
 
 } // namespace heapwise::detail

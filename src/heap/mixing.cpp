@@ -12,11 +12,11 @@ namespace heapwise::detail {
 namespace {
 
 // Holes are worth the trouble when they are many: this many bytes, and this part of what is used.
-// With half, memory is at most about twice what is live; less costs more time
-// (docs/decisions/0022).
+// With this part, memory is at most about 1.8 times what is live; less costs more time
+// (docs/decisions/0022 and 0067).
 constexpr std::size_t many_free_bytes = std::size_t{16} << 20;
 constexpr std::size_t few_dirty_bytes = std::size_t{4} << 20;
-constexpr std::size_t many_free_percent = 50;
+constexpr std::size_t many_free_percent = 36;
 
 } // namespace
 

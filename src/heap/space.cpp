@@ -35,6 +35,30 @@ slice_index space::find_usable(std::size_t count, std::size_t alignment) noexcep
   }
 }
 
+std::size_t space::touched_slices() const noexcept {
+  return used_slices_.load(std::memory_order_relaxed) +
+         dirty_slices_.load(std::memory_order_relaxed);
+}
+
+space::growth space::raise_growth_limit() noexcept {
+  const std::lock_guard hold{lock_};
+  const std::size_t touched = touched_slices();
+  const std::size_t passed = growth_limit_;
+  over_growth_limit_.store(false, std::memory_order_relaxed);
+  if (touched <= passed) return {};
+  growth_limit_ = touched + touched / growth_part;
+  return {.limit = passed * slice_bytes, .touched = touched * slice_bytes};
+}
+
+void space::lower_growth_limit(const growth& before, std::size_t purged) noexcept {
+  // Higher than the one that was passed, whatever was given back. So a program whose memory goes to
+  // and fro pays for a few purges and not for ever.
+  const std::size_t left = before.touched - std::min(before.touched, purged);
+  const std::size_t slices = std::max(before.limit, left) / slice_bytes;
+  const std::lock_guard hold{lock_};
+  growth_limit_ = std::min(growth_limit_, slices + slices / growth_part);
+}
+
 /// Returns: whether none of the slices was dirty.
 bool space::mark_used(slice_index first, std::size_t count) noexcept {
   std::size_t were_dirty = 0;
@@ -49,6 +73,8 @@ bool space::mark_used(slice_index first, std::size_t count) noexcept {
                      std::memory_order_relaxed);
   dirty_slices_.store(dirty_slices_.load(std::memory_order_relaxed) - were_dirty,
                       std::memory_order_relaxed);
+  // Relaxed: the flag guards nothing; who sees it looks again under the lock.
+  if (touched_slices() > growth_limit_) over_growth_limit_.store(true, std::memory_order_relaxed);
   return were_dirty == 0;
 }
 

@@ -127,6 +127,21 @@ class space {
   }
   [[nodiscard]] std::size_t metadata_bytes() const noexcept;
 
+  /// Returns: whether more bytes are used or dirty than the limit of growth, which is raised each
+  /// time that the heap becomes larger than ever before.
+  [[nodiscard]] bool is_over_growth_limit() const noexcept {
+    return over_growth_limit_.load(std::memory_order_relaxed);
+  }
+  struct growth {
+    std::size_t limit = 0;   // that was passed
+    std::size_t touched = 0; // bytes used or dirty
+  };
+  /// Effects: raises the limit of growth by a part of what is used or dirty.
+  /// Returns: what was; zeros if another thread has raised the limit.
+  [[nodiscard]] growth raise_growth_limit() noexcept;
+  /// Effects: makes the limit lower, after some of the bytes were given back.
+  void lower_growth_limit(const growth& before, std::size_t purged) noexcept;
+
   /// Returns: whether the counts agree with the tables. Complexity: linear in the slices.
   [[nodiscard]] bool is_sound() noexcept;
 
@@ -146,6 +161,9 @@ class space {
   // No thread waits for the lock until more slices than these are marked, or looked at.
   static constexpr std::size_t most_at_once = 4096;
   static constexpr std::size_t most_searched_at_once = 64 * most_at_once;
+  // A heap of less than 1 MiB is not worth a purge. Later limits are a sixteenth apart.
+  static constexpr std::size_t first_growth_limit = 16;
+  static constexpr std::size_t growth_part = 16;
   // No thread waits for more than 16 MiB being given back.
   static constexpr std::size_t most_purged_at_once = 256;
   using purged_slices = std::array<bool, most_purged_at_once>;
@@ -155,6 +173,8 @@ class space {
                              std::size_t usable_bytes) noexcept;
   [[nodiscard]] growing_table& granule_classes_table() noexcept { return tables_.back(); }
   bool mark_used(slice_index first, std::size_t count) noexcept;
+  /// Returns: the slices that are used or dirty. Requires: the lock.
+  [[nodiscard]] std::size_t touched_slices() const noexcept;
   void mark_free(slice_index first, std::size_t count, bool clean) noexcept;
   [[nodiscard]] std::size_t next_dirty_run(slice_index& first, slice_index end) noexcept;
   [[nodiscard]] std::size_t next_old_run(slice_index from, std::uint8_t age,
@@ -166,11 +186,13 @@ class space {
   std::atomic<std::size_t> committed_slices_{0};
   span* spans_ = nullptr;
   std::atomic<std::uint8_t>* granule_classes_ = nullptr;
-  std::atomic<bool> may_mix_{false}; // written with the lock
+  std::atomic<bool> may_mix_{false};           // written with the lock
+  std::atomic<bool> over_growth_limit_{false}; // written with the lock
 
   // What is read and written with the lock.
   alignas(cache_line_bytes) heap_mutex<shared::space> lock_;
   std::size_t being_purged_ = 0; // slices that only seem used meanwhile
+  std::size_t growth_limit_ = first_growth_limit; // slices that are used or dirty
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
   std::atomic<std::uint8_t> now_{0};

@@ -17,6 +17,7 @@
 #include "heap/mixed.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
+#include "heap/purge.hpp"
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
 #include "heap/space.hpp"
@@ -147,6 +148,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   count(*made, 1, made->bytes);
   // Release: pairs with the acquire in look_up. The length was written before.
   made->use.store(slice_use::large, std::memory_order_release);
+  purge_after_growth();
   return made;
 }
 

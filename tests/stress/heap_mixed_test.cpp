@@ -10,10 +10,10 @@
 
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
-#include "heap/clock.hpp"
 #include "heap/idle_caches.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
+#include "heap/purge.hpp"
 #include "heap/start.hpp"
 #include "heap_blocks.hpp"
 #include "threads.hpp"

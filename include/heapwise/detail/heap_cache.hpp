@@ -80,7 +80,7 @@ struct alignas(cache_line_bytes) heap_cache {
 // all that such a program knows of it: the members of heap_cache and heap_map, the size classes,
 // and the contracts of the two functions. A change of these needs another number. So a program uses
 // a library that suits it even if another one was preloaded.
-inline namespace layout_2 {
+inline namespace layout_3 {
 
 // A pointer is all that is kept in thread-local storage: addressing the bins there directly defeats
 // the processor's short cut from a store to the load that follows (docs/decisions/0021).
@@ -95,7 +95,7 @@ extern thread_local heap_cache* current_cache;
 [[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(std::size_t of) noexcept;
 HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
 
-} // namespace layout_2
+} // namespace layout_3
 
 /// Returns: a block of the class, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {

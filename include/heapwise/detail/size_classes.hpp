@@ -22,41 +22,21 @@ using size_class = std::uint32_t;
 /// No class: what is not a small block of the general heap.
 inline constexpr size_class no_class = 0;
 
-namespace classes {
-
-/// Sizes up to `end_bytes` that are not in a range before: each octave is cut into `steps`.
-struct range {
-  std::size_t end_bytes;
-  size_class steps;
-};
-
-inline constexpr std::size_t linear_bytes = 128; // below: a class for every granule
-inline constexpr size_class linear_count = linear_bytes / granule_bytes;
-
-/// Four classes of an octave waste at most a fifth of a block, eight a ninth. A class that is used
-/// for a few blocks has pages of its own, so there are more where programs have many blocks.
-inline constexpr std::array<range, 3> ranges{{{1024, 4}, {16384, 8}, {max_small_bytes, 4}}};
-
-/// Returns: the classes of a range that begins behind `from`.
-constexpr size_class count_in(const range& counted, std::size_t from) noexcept {
-  return static_cast<size_class>(std::bit_width(counted.end_bytes) - std::bit_width(from)) *
-         counted.steps;
-}
-
-constexpr size_class count() noexcept {
-  size_class classes = linear_count;
-  std::size_t from = linear_bytes;
-  for (const range& each : ranges) {
-    classes += count_in(each, from);
-    from = each.end_bytes;
-  }
-  return classes;
-}
-
-} // namespace classes
+/// The bytes of the classes from the first on. Up to 1 KiB, the steps of an octave are equal. A
+/// class that is used for a few blocks has pages of its own, so there are few classes where blocks
+/// are small, and a span wastes little of them. Above, an octave has eight classes, and two rules.
+/// The first class has room for its power of two with a header of 16 bytes: such blocks are
+/// frequent. From 4 to 16 KiB, 15, 14, ... 10, 9 and 8 blocks fill a span of one slice (up to 8
+/// KiB) or of two, but for what would spoil an alignment: sizes are multiples of 64 bytes, and 6, 7
+/// and 8 KiB are classes (docs/decisions/0066).
+inline constexpr std::array<std::uint16_t, 56> class_sizes{
+    16,   32,   48,   64,   80,   96,    112,   128,   160,   192,   224,   256,   320,   384,
+    448,  512,  640,  768,  896,  1024,  1040,  1152,  1280,  1408,  1536,  1664,  1792,  2048,
+    2112, 2304, 2560, 2816, 3072, 3328,  3584,  4096,  4368,  4672,  4992,  5440,  5888,  6144,
+    7168, 8192, 8736, 9344, 9984, 10880, 11776, 12288, 14336, 16384, 20480, 24576, 28672, 32768};
 
 /// Classes are 1 ... class_count.
-inline constexpr size_class class_count = classes::count();
+inline constexpr size_class class_count = class_sizes.size();
 
 /// What blocks in mixed spans have for a class until somebody asks for the real one: caches collect
 /// them like blocks of a class, and hand none out.
@@ -65,22 +45,7 @@ inline constexpr size_class class_slots = class_count + 2;
 inline constexpr std::uint32_t mixed_batch = 64;
 
 /// Returns: the bytes of a block of the class. Requires: 1 <= of <= class_count.
-constexpr std::size_t computed_class_bytes(size_class of) noexcept {
-  using namespace classes;
-  if (of <= linear_count) return of * granule_bytes;
-  size_class beyond = of - linear_count - 1;
-  std::size_t from = linear_bytes;
-  for (const range& each : ranges) {
-    const size_class classes = count_in(each, from);
-    if (beyond < classes) {
-      const std::size_t octave = from << (beyond / each.steps);
-      return octave + (beyond % each.steps + 1) * (octave / each.steps);
-    }
-    beyond -= classes;
-    from = each.end_bytes;
-  }
-  return 0;
-}
+constexpr std::size_t computed_class_bytes(size_class of) noexcept { return class_sizes[of - 1]; }
 
 inline constexpr unsigned reciprocal_shift = 40;
 

@@ -11,10 +11,10 @@ using namespace heapwise::detail;
 
 // Said once more, in the slowest way: the sizes there are, by hand.
 constexpr std::size_t sizes[] = {
-    16,   32,   48,   64,    80,    96,    112,   128,   160,   192,   224,   256,   320,   384,
-    448,  512,  640,  768,   896,   1024,  1152,  1280,  1408,  1536,  1664,  1792,  1920,  2048,
-    2304, 2560, 2816, 3072,  3328,  3584,  3840,  4096,  4608,  5120,  5632,  6144,  6656,  7168,
-    7680, 8192, 9216, 10240, 11264, 12288, 13312, 14336, 15360, 16384, 20480, 24576, 28672, 32768};
+    16,   32,   48,   64,   80,   96,    112,   128,   160,   192,   224,   256,   320,   384,
+    448,  512,  640,  768,  896,  1024,  1040,  1152,  1280,  1408,  1536,  1664,  1792,  2048,
+    2112, 2304, 2560, 2816, 3072, 3328,  3584,  4096,  4368,  4672,  4992,  5440,  5888,  6144,
+    7168, 8192, 8736, 9344, 9984, 10880, 11776, 12288, 14336, 16384, 20480, 24576, 28672, 32768};
 
 size_class slow_class_of(std::size_t size_bytes) {
   size_class of = 1;
@@ -36,6 +36,26 @@ TEST_CASE("the classes are the sizes of the list, each filled with as many block
     CHECK(facts.batch <= max_batch);
   }
   CHECK(class_table[no_class].bytes == 0);
+}
+
+TEST_CASE("a power of two with a header of 16 bytes has a class of its own above 1 KiB") {
+  for (const std::size_t power : {1024U, 2048U, 4096U, 8192U}) {
+    CAPTURE(power);
+    const class_facts& facts = class_table[class_of(power + 16)];
+    CHECK(facts.bytes < power + power / 8);
+    // One block less in a span than blocks of the power itself.
+    CHECK(facts.blocks + 1 == facts.slices * slice_bytes / power);
+  }
+}
+
+TEST_CASE("between 4 and 16 KiB a span wastes less than a sixteenth, or keeps an alignment") {
+  for (size_class of = class_of(4097); of <= class_of(16384); ++of) {
+    CAPTURE(of);
+    const class_facts& facts = class_table[of];
+    const std::size_t span_bytes = facts.slices * slice_bytes;
+    const bool is_full = (span_bytes - facts.blocks * facts.bytes) * 16 < span_bytes;
+    CHECK((is_full || facts.bytes % 1024 == 0));
+  }
 }
 
 TEST_CASE("every size is in the smallest class that holds it") {

@@ -17,6 +17,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
+#include "heap/purge.hpp"
 #include "heap/space.hpp"
 #include "surroundings.hpp"
 

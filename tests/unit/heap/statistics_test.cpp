@@ -119,14 +119,14 @@ TEST_CASE("the page for people: a row for each number, then one for each class i
   const contract::ending how = contract::in_child([] {
     start_without_clock();
     std::vector<void*> blocks;
-    for (int i = 0; i < 3; ++i) blocks.push_back(heapwise_malloc(5000)); // 5120
+    for (int i = 0; i < 3; ++i) blocks.push_back(heapwise_malloc(5000)); // 5440
     blocks.push_back(heapwise_malloc(4 * mib));
     heapwise_malloc_stats();
   });
   CHECK(how.error.rfind("heapwise malloc, profile default\n", 0) == 0);
   CHECK(how.error.find("  large blocks                         1\n") != std::string::npos);
   CHECK(how.error.find("  of them in large blocks           4096 KiB\n") != std::string::npos);
-  CHECK(how.error.find("\n      5120         1          12") != std::string::npos);
+  CHECK(how.error.find("\n      5440         1          12") != std::string::npos);
   CHECK(how.error.find("\n      6144 ") == std::string::npos);
 }
 

@@ -1,0 +1,30 @@
+// Giving back what is free.
+#pragma once
+
+#include <cstddef>
+
+namespace heapwise::detail {
+
+/// Returns: what is free and may be resident: slices, blocks in spans, and blocks that wait.
+/// Some of these pages may have been given back before.
+[[nodiscard]] std::size_t purgeable_bytes() noexcept;
+
+/// Effects: gives back the pages of spans that hold free blocks only: of all spans, or of those
+/// from and to which no block went between two calls (`touch` in span.hpp).
+/// Returns: the bytes given back.
+std::size_t purge_spans(bool even_if_touched) noexcept;
+
+/// Effects: gives back all free pages at once. Returns: the bytes given back.
+std::size_t purge_everything() noexcept;
+
+/// Effects: if the heap has become larger than ever before, gives back what has been free for a
+/// while. Called without locks, after slices were taken and before they are touched.
+void purge_after_growth() noexcept;
+
+/// Returns: the bytes given back so far.
+[[nodiscard]] std::size_t purged_bytes() noexcept;
+
+/// Effects: counts bytes that were given back.
+void count_purged(std::size_t bytes) noexcept;
+
+} // namespace heapwise::detail
