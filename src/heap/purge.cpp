@@ -5,6 +5,7 @@
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/idle_caches.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
