@@ -23,6 +23,10 @@ constinit std::atomic<std::size_t> purged_so_far{0};
 /// Less than this part of the heap is not worth a look at all spans.
 constexpr std::size_t worth_part = 16;
 
+/// A look at all spans of a larger heap takes longer than a call of malloc should. Such a heap is
+/// purged by the clock alone.
+constexpr std::size_t largest_heap = std::size_t{64} << 20;
+
 /// Effects: gives back pages of the span that the slice is the first of, if it is one of small
 /// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
 std::size_t purge_some_pages(span& slice, size_class of) noexcept {
@@ -86,7 +90,7 @@ void purge_after_growth() noexcept {
   if (!the_space.is_over_growth_limit()) [[likely]]
     return;
   const space::growth before = the_space.raise_growth_limit();
-  if (before.touched == 0 || the_page_returns.refused() ||
+  if (before.touched == 0 || before.touched > largest_heap || the_page_returns.refused() ||
       purgeable_bytes() < before.touched / worth_part) {
     return;
   }

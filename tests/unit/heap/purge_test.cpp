@@ -71,6 +71,19 @@ TEST_CASE("free pages of spans that lie idle go back while the heap grows") {
   CHECK_MESSAGE(how.exit_code == 0, how.error);
 }
 
+TEST_CASE("a large heap grows without a look at all of its spans") {
+  const contract::ending how = contract::in_child([] {
+    start_without_clock();
+    const filled base{256 << 10, 80 * mib};
+    filled holes{192 << 10, 32 * mib};
+    holes.thin_out(2);
+    const std::size_t purged = purged_bytes();
+    const filled grown{256 << 10, 32 * mib};
+    if (purged_bytes() != purged) std::abort();
+  });
+  CHECK_MESSAGE(how.exit_code == 0, how.error);
+}
+
 TEST_CASE("a heap that stays as large as it was purges nothing, whatever is free") {
   const contract::ending how = contract::in_child([] {
     start_without_clock();
