@@ -119,7 +119,7 @@ CATALOGUE: dict[str, Entry] = _entries(
           "run the command by itself first; it runs in the working folder, by /bin/sh"),
     Entry("E040", "not trustworthy", Exit.NOT_TRUSTWORTHY,
           "A check that guards the figures failed, so they are not shown as a result.",
-          "heapwise explain with the id of the check; raw samples are kept"),
+          "heapwise report says which and why; raw samples are kept"),
     Entry("E050", "store not writable", Exit.MISSING_TOOL,
           "Results cannot be saved, and a measurement that is not saved is lost.",
           "--store DIR or HEAPWISE_STORE with a folder that you may write"),

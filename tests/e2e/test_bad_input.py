@@ -39,6 +39,8 @@ TABLE: list[tuple[tuple[str, ...], int, str, str]] = [
     (("compare", "--allocators", "glibc", "--", "true"), 2, "E003", "at least one other"),
     (("compare", "--nonsense", "--", "true"), 2, "E003", "--nonsense"),
     (("compare", "--", "./empty"), 2, "E026", "not an ELF"),
+    (("compare", "--", "ls / | wc -l"), 2, "E010", "heapwise compare --shell 'ls / | wc -l'"),
+    (("compare", "--", ""), 2, "E003", "is empty"),
     (("compare", "--", "./loop"), 2, "E026", "interpreters"),
     (("compare", "--", "./orphan"), 2, "E010", "/no/interpreter"),
     (("run", "fake/subject"), 2, "E001", "did you mean fake/subjects"),

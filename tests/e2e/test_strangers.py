@@ -45,7 +45,7 @@ def call(below: Path, environment: dict[str, str]) -> Callable[..., Any]:
 
 
 def settings(path: Path, owner: int, mode: int = 0o644) -> Path:
-    path.write_text("runs = 7\n")
+    path.write_text("rounds = 7\n")
     os.chown(path, owner, owner)
     path.chmod(mode)
     return path
@@ -95,7 +95,7 @@ def test_settings_of_ours_are_used_and_named(below: Path, call: Any) -> None:
     done = call("compare", "--dry-run", "--", "true")
     assert done.returncode == 0, done.stderr
     assert "7 rounds" in done.stdout
-    assert "Settings     from ../heapwise.toml: runs\n" in done.stderr
+    assert "Settings     from ../heapwise.toml: rounds\n" in done.stderr
     assert "Settings" not in call("list").stderr
 
 

@@ -186,6 +186,7 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
     others = [Subject(peer.name, _title(peer), examined(peer)) for peer in by_name.values()]
     if not others and request.allocators:
         raise Problem("E003", f"{first.name} is the baseline: name at least one other allocator",
+                      why="Nothing was started.",
                       do=f"heapwise compare --allocators {first.name},jemalloc -- PROGRAM")
     if not others:
         raise Problem("E053", "there is no allocator to compare with",

@@ -199,7 +199,7 @@ class ProgramExecutor:
 
     def _failure(self, process: Process) -> Problem:
         words = (process.facts.stderr_tail or "").strip()
-        said = f"\n{words}\n" if words else " and said nothing on stderr"
+        said = f"\n{words}" if words else ", and it said nothing on stderr"
         subject, code = self._labels[process.subject], process.facts.exit_code
         how = " under the baseline" if subject.baseline or subject.control else ""
         what = f"{self._started(process)} failed{how}: {process.reason}{said}"

@@ -15,6 +15,8 @@ DEEPEST = 5
 
 def find_program(name: str) -> Path:
     """By PATH or by path, as execvp would. Problem E010 when there is no such program."""
+    if not name:
+        raise Problem("E010", "the name of the program is empty", why="Nothing was measured.")
     found = shutil.which(name)
     if found:
         return Path(found).absolute()
@@ -25,6 +27,10 @@ def find_program(name: str) -> Path:
         raise Problem("E010", f"{name} is not on PATH", do=f"give its path: ./{name}")
     if path.exists():
         raise Problem("E010", f"{name} is not executable", do=f"chmod +x {shlex.quote(name)}")
+    if " " in name:
+        raise Problem("E010", f"there is no program '{name}'", why="It is one word after --.",
+                      do=f"leave out --, so that it is a command line: heapwise compare "
+                      f"{'--shell ' if set(name) & set('|&;<>$') else ''}{shlex.quote(name)}")
     raise Problem("E010", f"there is no program {name}")
 
 
@@ -49,7 +55,8 @@ def _interpreter_words(path: Path) -> list[str]:
         with path.open("rb") as file:
             first = file.readline(4096)
     except OSError as error:
-        raise Problem("E010", f"{path} cannot be read: {error.strerror}") from error
+        raise Problem("E010", f"{path} cannot be read: {error.strerror}", why="Its first bytes "
+                      "say what runs it.", do="make it readable: chmod +r") from error
     if not first.startswith(b"#!"):
         return []
     return first[2:].decode(errors="replace").split()

@@ -92,7 +92,8 @@ def resolve_run(store: Path, run_id: str) -> Path:
     matches = [run_id] if run_id in ids else [name for name in ids if name.startswith(run_id)]
     if len(matches) == 1 and run_id:
         return store / RUNS / matches[0]
-    raise Problem("E004", _no_such_run(store, run_id, ids, matches))
+    raise Problem("E004", _no_such_run(store, run_id, ids, matches),
+                  do="" if ids else "heapwise compare -- PROGRAM")
 
 
 def _no_such_run(store: Path, run_id: str, ids: list[str], matches: list[str]) -> str:

@@ -66,7 +66,10 @@ def labelled(label: str, text: str) -> str:
 
 def print_problem(problem: Problem) -> None:
     """What, why, what next, and the id under which ``explain`` says more."""
-    head = f"error {problem.id}: {visible(problem.what)}"
+    what, _, words = problem.what.strip().partition("\n")
+    for line in words.splitlines():  # what a program said
+        error_line(f"    {line}")
+    head = f"error {problem.id}: {visible(what)}"
     body = textwrap.fill(
         f"{_sentence(head)} {problem.why}", WIDTH, subsequent_indent=" " * 6,
         break_long_words=False, break_on_hyphens=False,
