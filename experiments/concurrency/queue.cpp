@@ -55,11 +55,9 @@ const experiment question{
         "How long a message is on its way (a full queue has a long one), several producers or "
         "consumers (concurrency/mpsc_mpmc), larger messages (concurrency/queue_message_size). "
         "The mutex differs from process to process by a factor of up to three, however long it is "
-        "measured: two threads that sleep on one lock fall into one of several rhythms, and keep "
-        "it. Only large differences of it can be shown. Queues that take one message at a time "
-        "gain nothing from a batch. concurrentqueue and "
-        "tbb_bounded are made for many threads and pay for that here; moodycamel's two keep at "
-        "least 1024 messages.",
+        "measured; why is not known. Only large differences of it can be shown. Queues that take "
+        "one message at a time gain nothing from a batch. concurrentqueue and tbb_bounded are made "
+        "for many threads and pay for that here; moodycamel's two keep at least 1024 messages.",
     .parameters =
         {{"batch", "messages that are pushed and popped at once", {1, 8, 64}, {8}},
          {"backoff", "pauses of the processor after a push or pop in vain", {0, 64}, {0}, "", 0},

@@ -2,7 +2,7 @@
 
 from heapwise.runner.bisection import Bisection, BisectionResult, Interrupted
 from heapwise.runner.builds import Examined
-from heapwise.runner.campaign import Campaign, Progress, Watcher
+from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
 from heapwise.runner.gate_plan import GateRequest, prepare_gate
@@ -14,6 +14,7 @@ from heapwise.runner.rows import row_trouble
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of
 from heapwise.runner.suspects import Suspects
+from heapwise.runner.watcher import Progress, Watcher
 from heapwise.runner.whole_program import LONGEST_S
 from heapwise.runner.worktrees import Worktrees, cache_folder
 

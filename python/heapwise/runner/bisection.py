@@ -15,10 +15,11 @@ import msgspec
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
 from heapwise.model import Build, Plan
-from heapwise.runner.campaign import Campaign, Watcher
+from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import CompareRequest, prepare_compare
 from heapwise.runner.start import resume, start
 from heapwise.runner.suspects import State, Suspects, side_of
+from heapwise.runner.watcher import Watcher
 from heapwise.runner.worktrees import Worktrees
 from heapwise.stats.paired import PairedRatio
 from heapwise.store import read_run

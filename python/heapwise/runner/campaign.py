@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import Protocol, runtime_checkable
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
@@ -15,8 +12,8 @@ from heapwise.evidence.kept import timed
 from heapwise.evidence.limits import next_look_of
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, Setup, control_name
+from heapwise.runner.executor import Executor, now
 from heapwise.runner.files import Unchanged
-from heapwise.runner.launch import Outcome
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
 from heapwise.runner.steps import (
@@ -28,13 +25,12 @@ from heapwise.runner.steps import (
     steps_of_round,
 )
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
 
 TRIES = 3
 """A subject that fails as often, and never succeeds, is left out of later rounds: of one cell, or
 of the whole experiment where it never succeeds in any."""
-
-Record = Callable[[Process | Sample], None]
 
 Row = tuple[Setup, str]
 """A setup and a subject of it."""
@@ -43,62 +39,9 @@ Failing = Row | tuple[str, str]
 """What failures count against: a row, or an experiment and a subject."""
 
 
-class Executor(Protocol):
-    """Knows how to run one step; ``prepare`` does what comes before the first round."""
-
-    def resume_from(self, processes: list[Process]) -> None:
-        """What an earlier invocation of the same run has found out."""
-
-    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
-
-    def finish(self) -> list[str]:
-        """After the last round, however the run ends: what went wrong in the end, in words."""
-
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process: ...
-
-    def after(self, process: Process) -> None:
-        """Raises a Problem when it makes no sense to go on."""
-
-
-class Watcher(Protocol):
-    """Who shows the user what is going on."""
-
-    def begin(self, run: Run) -> None: ...
-
-    def step(self, step: Step, progress: Progress) -> None: ...
-
-    def done(self, process: Process) -> None: ...
-
-    def dropped(self, subject: str, reason: str) -> None: ...
-
-
-@runtime_checkable
-class ShowsOutput(Protocol):
-    """A watcher that can show what each process prints."""
-
-    def printed(self, step: Step, outcome: Outcome) -> None: ...
-
-
-@runtime_checkable
-class ShowsVerdicts(Protocol):
-    """A watcher that can show what is known after some of the rounds."""
-
-    def so_far(self, evidence: Evidence, elapsed_s: float) -> None: ...
-
-
 FIRST_LOOK_S, NEXT_LOOK = 10.0, 1.5
 """What is known is shown after this time, and again after this many times the time of the last
 look."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """``rounds`` and ``eta_s`` are None where nobody can know them yet; warm-up rounds count."""
-
-    round: int
-    rounds: int | None
-    share: float
-    eta_s: float | None
 
 
 @dataclass
@@ -360,8 +303,3 @@ def _row(step: Step) -> Row:
 def _is_reference(step: Step) -> bool:
     baseline = step.experiment.baseline
     return step.subject.name in (baseline, control_name(baseline))
-
-
-def now() -> str:
-    """UTC, to the second's thousandth, as ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -25,9 +25,9 @@ from heapwise.model import (
     Status,
     WorkCheck,
 )
-from heapwise.runner.campaign import Record, now
 from heapwise.runner.counting import counting_steps, with_totals
 from heapwise.runner.environment import of_child, padding
+from heapwise.runner.executor import Record, now
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.judge import stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail

@@ -30,9 +30,9 @@ from heapwise.model import (
 )
 from heapwise.runner.builds import Parameters, parameters_of
 from heapwise.runner.callgrind import total_in, under_callgrind
-from heapwise.runner.campaign import Record, now
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting import with_totals
+from heapwise.runner.executor import Record, now
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Outcome
 from heapwise.runner.scratch import ScratchFolder

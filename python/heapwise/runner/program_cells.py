@@ -9,7 +9,7 @@ from shlex import quote
 
 from heapwise.catalog import fill, system_library
 from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
-from heapwise.runner.campaign import Record, now
+from heapwise.runner.executor import Record, now
 from heapwise.runner.launch import Launch, launch
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch

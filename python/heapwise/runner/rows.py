@@ -13,8 +13,8 @@ from msgspec import structs
 
 from heapwise.catalog import expected_output, tree_output
 from heapwise.model import Plan, Process, Sample, SubjectSpec
-from heapwise.runner.campaign import Record, now
 from heapwise.runner.environment import of_child, padding
+from heapwise.runner.executor import Record, now
 from heapwise.runner.judge import Reference, first_difference, judge
 from heapwise.runner.launch import Launch, launch, tail
 from heapwise.runner.steps import Step

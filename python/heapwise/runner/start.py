@@ -15,12 +15,14 @@ from heapwise.catalog import build_fingerprint, find_experiments, revision_of
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.model import SCHEMA_VERSION, EnvironmentMarks, Experiment, Plan, Run
-from heapwise.runner.campaign import Campaign, Executor, ShowsOutput, Watcher, now
+from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
+from heapwise.runner.executor import Executor, now
 from heapwise.runner.files import Unchanged, files_of, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
+from heapwise.runner.watcher import ShowsOutput, Watcher
 from heapwise.store import (
     RunWriter,
     key_name,

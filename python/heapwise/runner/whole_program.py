@@ -21,8 +21,8 @@ from heapwise.model import (
     Sample,
     filled,
 )
-from heapwise.runner.campaign import Record, now
 from heapwise.runner.environment import of_child, padding
+from heapwise.runner.executor import Record, now
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
 from heapwise.runner.steps import Step

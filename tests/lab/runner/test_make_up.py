@@ -11,10 +11,12 @@ from synthetic import pool_run
 
 from heapwise.evidence import Evidence
 from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
-from heapwise.runner.campaign import Campaign, Progress, Record
+from heapwise.runner.campaign import Campaign
+from heapwise.runner.executor import Record
 from heapwise.runner.files import Unchanged
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.watcher import Progress
 from heapwise.store import RunWriter, read_run
 
 Disturbed = Callable[[Step], bool]

@@ -11,7 +11,7 @@ from synthetic import pool_run
 from heapwise.errors import Problem
 from heapwise.model import Plan
 from heapwise.runner import resume
-from heapwise.runner.campaign import Watcher
+from heapwise.runner.watcher import Watcher
 from heapwise.store import RunWriter, read_run
 
 
