@@ -1,13 +1,14 @@
 // A script: what the threads of a replay do, ready to be played from a file mapping.
 //
-// The file is a header, a thread_part for each thread, and the steps of one thread after the other.
+// The file is a header, a pooled_site for each call site whose blocks come from a pool, a
+// thread_part for each thread, and the steps of one thread after the other.
 #pragma once
 
 #include <cstdint>
 
 namespace heapwise::bench {
 
-inline constexpr std::uint64_t script_magic = 0x3130'5450'5243'5348; // "HSCRPT01"
+inline constexpr std::uint64_t script_magic = 0x3230'5450'5243'5348; // "HSCRPT02"
 
 enum class step_kind : std::uint8_t {
   malloc = 0,
@@ -20,10 +21,12 @@ enum class step_kind : std::uint8_t {
   array_delete = 7,
   resize = 8,
   usable_size = 9,
-  start = 10, ///< the thread whose number is `slot` begins
-  turn = 11,  ///< only in exact order: wait until `size` steps of all threads are done
-  pass = 12,  ///< only in exact order: `size` steps are done
-  sleep = 13, ///< only when paced: `size` nanoseconds
+  start = 10,             ///< the thread whose number is `slot` begins
+  turn = 11,              ///< only in exact order: wait until `size` steps of all threads are done
+  pass = 12,              ///< only in exact order: `size` steps are done
+  sleep = 13,             ///< only when paced: `size` nanoseconds
+  pooled_allocate = 14,   ///< from the pool of a site, see step::site
+  pooled_deallocate = 15, ///< to the pool of a site
 };
 
 /// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block
@@ -42,6 +45,8 @@ struct step {
   [[nodiscard]] std::uint64_t alignment() const noexcept {
     return std::uint64_t{1} << (words >> 6 & 63);
   }
+  /// Of a pooled step: the number of its pooled_site, where others have the alignment.
+  [[nodiscard]] unsigned site() const noexcept { return words >> 6 & 63; }
   [[nodiscard]] std::uint64_t size() const noexcept { return words >> 12; }
 
   [[nodiscard]] static constexpr std::uint64_t pack(step_kind kind, bool shared, bool target_shared,
@@ -52,6 +57,16 @@ struct step {
   }
 };
 static_assert(sizeof(step) == 16);
+
+enum class pool_policy : std::uint64_t { unsynchronized = 0, thread_cached = 1 };
+
+inline constexpr unsigned most_pooled_sites = 64;
+
+/// A call site whose blocks come from a pool of its own.
+struct pooled_site {
+  std::uint64_t block_size;
+  pool_policy policy;
+};
 
 struct thread_part {
   std::uint64_t first; ///< of its steps, counted from the first of all
@@ -70,6 +85,7 @@ struct script_header {
   std::uint64_t bytes;
   std::uint64_t peak_live_bytes;
   std::uint64_t left_blocks; ///< not freed at the end
+  std::uint64_t pooled_sites;
 };
 
 } // namespace heapwise::bench

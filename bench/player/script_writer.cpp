@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -58,16 +59,24 @@ struct part {
   }
 };
 
+constexpr unsigned no_pool = UINT_MAX;
+
 struct place {
   std::uint32_t slot;
   bool shared;
   std::uint64_t size;
   std::uint8_t alignment_log;
+  unsigned pool = no_pool;
 };
 
 class maker {
  public:
-  maker(const future& known, double ns_a_unit) : known_{known}, ns_a_unit_{ns_a_unit} {}
+  maker(const future& known, double ns_a_unit, const std::map<std::uint32_t, pooled_site>& pooled)
+      : known_{known}, ns_a_unit_{ns_a_unit}, pooled_{pooled} {
+    unsigned number = 0;
+    for (const auto& [site, about] : pooled_) pool_of_[site] = number++;
+    totals_.pooled_sites = pooled_.size();
+  }
 
   void take(const traced_event& next);
   void finish() { pass_turn(); }
@@ -84,6 +93,8 @@ class maker {
 
   const future& known_;
   double ns_a_unit_;
+  const std::map<std::uint32_t, pooled_site>& pooled_;
+  std::unordered_map<std::uint32_t, unsigned> pool_of_; ///< by site
   std::vector<std::unique_ptr<part>> parts_;
   std::unordered_map<std::uint64_t, place> places_;
   std::unordered_map<std::uint32_t, traced_event> resizing_; ///< by thread
@@ -149,6 +160,7 @@ void maker::make(const traced_event& next, part& by) {
     const auto from = resizing_.find(next.thread);
     if (from == resizing_.end()) throw trace_error{"it ends a resize that did not begin"};
     const place old = places_.at(from->second.block);
+    if (old.pool != no_pool) throw trace_error{"a block of a pooled site is resized"};
     places_.erase(from->second.block);
     resizing_.erase(from);
     if (!old.shared) by.free_slots.push_back(old.slot);
@@ -165,9 +177,16 @@ void maker::make(const traced_event& next, part& by) {
                          : next.kind == event_kind::scalar_new ? step_kind::scalar_new
                          : next.kind == event_kind::array_new  ? step_kind::array_new
                                                                : step_kind::malloc;
-  const place now = new_place(next, by);
-  by.steps.push_back(
-      {step::pack(kind, now.shared, false, next.alignment_log, next.size), now.slot, touched});
+  place now = new_place(next, by);
+  if (const auto pool = pool_of_.find(next.site); pool != pool_of_.end()) {
+    now.pool = pool->second;
+    by.steps.push_back(
+        {step::pack(step_kind::pooled_allocate, now.shared, false, now.pool, next.size), now.slot,
+         touched});
+  } else {
+    by.steps.push_back(
+        {step::pack(kind, now.shared, false, next.alignment_log, next.size), now.slot, touched});
+  }
   places_[next.block] = now;
   count_block(next.size);
 }
@@ -185,7 +204,10 @@ void maker::end(const traced_event& next, part& by) {
                          : next.kind == event_kind::array_delete ? step_kind::array_delete
                                                                  : step_kind::free;
   // The alignment of `operator new` has to be given back to `operator delete`.
-  by.steps.push_back({step::pack(kind, old.shared, false, old.alignment_log, 0), old.slot, 0});
+  by.steps.push_back({old.pool != no_pool
+                          ? step::pack(step_kind::pooled_deallocate, old.shared, false, old.pool, 0)
+                          : step::pack(kind, old.shared, false, old.alignment_log, 0),
+                      old.slot, 0});
   if (!old.shared) by.free_slots.push_back(old.slot);
   live_bytes_ -= old.size;
   ++totals_.calls;
@@ -220,6 +242,9 @@ void maker::write(const std::string& path) {
     totals_.steps += each->steps.size();
   }
   bool whole = std::fwrite(&totals_, sizeof totals_, 1, file.get()) == 1;
+  for (const auto& [site, about] : pooled_) {
+    whole = whole && std::fwrite(&about, sizeof about, 1, file.get()) == 1;
+  }
   whole = whole &&
           std::fwrite(index.data(), sizeof(thread_part), index.size(), file.get()) == index.size();
   for (const auto& each : parts_) {
@@ -231,9 +256,10 @@ void maker::write(const std::string& path) {
 
 } // namespace
 
-void write_script(trace_reader& trace, double ns_a_unit, const std::string& path) {
+void write_script(trace_reader& trace, double ns_a_unit, const std::string& path,
+                  const std::map<std::uint32_t, pooled_site>& pooled) {
   const future known = read_future(trace);
-  maker makes{known, ns_a_unit};
+  maker makes{known, ns_a_unit, pooled};
   trace.each([&](const traced_event& next) { makes.take(next); });
   makes.finish();
   makes.write(path);

@@ -9,6 +9,7 @@ from heapwise.analysis.findings import findings
 from heapwise.analysis.gate import gate_result
 from heapwise.analysis.goals import goals
 from heapwise.analysis.headlines import headlines
+from heapwise.analysis.pool_advice import pool_advice
 from heapwise.analysis.rows import make_rows
 from heapwise.evidence import Evidence
 from heapwise.model import Result
@@ -19,9 +20,12 @@ def analyse(evidence: Evidence) -> Result:
     """Works for complete and interrupted runs alike; what is missing is said, never made up."""
     rows = make_rows(evidence)
     trust = check_run(evidence)
+    gain, gains = pool_advice(evidence, rows)
     return Result(
-        run=evidence.stored.run, rows=rows, trust=trust, advice=advise(evidence, rows, trust),
-        noise_floor=_main_floor(evidence), headlines=headlines(evidence),
+        run=evidence.stored.run, rows=rows, trust=trust,
+        advice=gain or advise(evidence, rows, trust),
+        noise_floor=_main_floor(evidence),
+        headlines=[*gains, *headlines(evidence)],
         goals=goals(evidence, trust), expectations=expectations(evidence),
         findings=findings(evidence), detectable=detectable(evidence),
         gate=gate_result(evidence, trust),

@@ -48,7 +48,14 @@ from heapwise.model.facts import (
 )
 from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict
 from heapwise.model.machine import MachineFacts, Quiet
-from heapwise.model.options import EnvironmentMarks, FileState, PlanOptions, Replay, Reproduction
+from heapwise.model.options import (
+    EnvironmentMarks,
+    FileState,
+    PlanOptions,
+    PoolCandidate,
+    Replay,
+    Reproduction,
+)
 from heapwise.model.published import (
     Conclusion,
     Formula,
@@ -88,7 +95,7 @@ __all__ = [
     "Expected", "Experiment", "FileState", "Finding", "Formula", "GateOptions", "GateResult",
     "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
     "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
-    "Planted", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
+    "Planted", "PoolCandidate", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
     "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
     "Replay", "Reproduction", "Result", "Revision", "Row", "Run", "Sample", "SampleFacts",
     "SelfTest", "Setting", "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic",

@@ -44,6 +44,18 @@ class Reproduction(msgspec.Struct, frozen=True):
     pdf: bool = False
 
 
+class PoolCandidate(msgspec.Struct, frozen=True):
+    """A call site whose blocks come from a pool in one subject of a replay. place: function and
+    line, or module and offset. blocks: how many it makes. policy: of the pool."""
+
+    subject: str
+    place: str
+    block_size: Count
+    blocks: Count
+    policy: str
+    script: str
+
+
 class Replay(msgspec.Struct, frozen=True):
     """A run that plays a trace. trace, script: absolute paths; the script was made of the trace.
     command: of the recorded program. The other fields are the coverage of the trace: what was
@@ -61,6 +73,11 @@ class Replay(msgspec.Struct, frozen=True):
     other_processes: Count = 0
     peak_live_bytes: Count = 0
     script_peak_live_bytes: Count = 0
+    candidates: list[PoolCandidate] = []
+    """Empty: every subject plays ``script``."""
+
+    without_pool: list[str] = []
+    """Call sites with many blocks that cannot have a pool, and why."""
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):

@@ -31,6 +31,8 @@ def files_of(plan: Plan, experiments: Sequence[Experiment]) -> dict[str, str]:
         found["input"] = plan.input_path
     if plan.options.replay:
         found["script"] = plan.options.replay.script
+        for candidate in plan.options.replay.candidates:
+            found[f"script of {candidate.subject}"] = candidate.script
     for subject in plan.subjects:
         if subject.peer and subject.peer.path:
             found[f"allocator {subject.peer.name}"] = subject.peer.path

@@ -70,6 +70,25 @@ void many_threads(long count) {
   }
 }
 
+void* churn_same_size(void* argument) {
+  for (long i = 0; i < reinterpret_cast<long>(argument); ++i) free(malloc(40));
+  return nullptr;
+}
+
+/// Four threads that make and free blocks of one size at one place.
+void same_size(long count) {
+  pthread_t others[4] = {};
+  for (pthread_t& other : others) {
+    pthread_create(&other, nullptr, churn_same_size, reinterpret_cast<void*>(count));
+  }
+  for (const pthread_t other : others) pthread_join(other, nullptr);
+}
+
+/// Blocks of one size that grow.
+void grow(long count) {
+  for (long i = 0; i < count; ++i) free(realloc(malloc(32), 64));
+}
+
 /// A child that allocates while its parent does.
 void fork_and_churn() {
   const pid_t child = fork();
@@ -79,6 +98,39 @@ void fork_and_churn() {
     _exit(0);
   }
   waitpid(child, nullptr, 0);
+}
+
+struct node {
+  node* next;
+  long values[5];
+};
+
+[[gnu::noinline]] node* make_node(node* next) { return new node{next, {}}; }
+
+/// Nodes of one size, which a pool suits, and strings of many sizes, which it does not.
+void nodes_and_strings(long count) {
+  node* heads[64] = {};
+  std::string texts[16];
+  unsigned random = 1;
+  for (long i = 0; i < count; ++i) {
+    random = random * 1103515245 + 12345;
+    node*& head = heads[random / 65536 % 64];
+    if (random / 4096 % 2 == 0 || head == nullptr) {
+      head = make_node(head);
+    } else {
+      node* first = head;
+      head = first->next;
+      delete first;
+    }
+    if (i % 4 == 0) texts[i / 4 % 16] = std::string(20 + random % 200, 'x');
+  }
+  for (node*& head : heads) {
+    while (head != nullptr) {
+      node* first = head;
+      head = first->next;
+      delete first;
+    }
+  }
 }
 
 } // namespace
@@ -116,6 +168,9 @@ int main(int argc, char** argv) {
   if (what == "killed") {
     for (;;) free(malloc(32));
   }
+  if (what == "same_size") same_size(count);
+  if (what == "grow") grow(count);
+  if (what == "nodes") nodes_and_strings(count);
   if (what == "exit") std::exit(static_cast<int>(count));
   return 0;
 }
