@@ -50,7 +50,12 @@ struct measure {
       if (!work.grows()) warm_up(source, work);
       yields.set("throughput", throughput(yields, source, work));
       yields.set_processor_time(work.operations());
-      if (!work.grows()) set_durations(yields, source, work, calls);
+      if (work.grows()) {
+        Source fresh{work.how()};
+        set_durations(yields, fresh, work, calls);
+      } else {
+        set_durations(yields, source, work, calls);
+      }
       yields.set("overhead_ratio", static_cast<double>(seen.usable_bytes) /
                                        static_cast<double>(work.requested_bytes()));
       yields.set("peak_live", static_cast<double>(work.peak_live_bytes()));

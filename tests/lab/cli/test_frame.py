@@ -112,7 +112,7 @@ def test_settings_are_options_and_not_arguments(
         monkeypatch.setenv("HEAPWISE_ROUNDS", "5")
     found = settings.defaults(typer.main.get_command(build_app()))
     assert {verb for verb, options in found.items() if options} == {
-        "compare", "reproduce", "resume", "run"}
+        "advise", "compare", "replay", "reproduce", "resume", "run"}
     assert str(found["compare"]["rounds"]) == "5"
 
 

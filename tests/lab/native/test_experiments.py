@@ -92,10 +92,14 @@ def test_what_it_expects_can_be_judged(binary: Path, experiment: Experiment) -> 
 def test_what_answers_its_question_can_be_compared(binary: Path, experiment: Experiment) -> None:
     defaults = {p.name: p.default for p in experiment.parameters}
     quantities = {q.name for q in experiment.quantities if not q.restates}
-    subjects = {s.name for s in experiment.subjects if not s.yardstick}
+    subjects = {s.name for s in experiment.subjects}
+    yardsticks = {s.name for s in experiment.subjects if s.yardstick}
     for answer in experiment.answers:
         assert answer.quantity in quantities
         assert {answer.subject, answer.over} <= subjects | {""}
+        # A yardstick is never ranked; a subject may be held against one that is named.
+        assert len({answer.subject, answer.over} & yardsticks) < 2
+        assert answer.over or answer.subject not in yardsticks
         assert answer.subject or not answer.over
         assert not answer.subject or answer.over not in (answer.subject, "") or (
             answer.over_parameters), "a subject is compared with itself in the same cell"

@@ -6,7 +6,7 @@ from typing import Any
 
 from heapwise.report.view import View
 
-TITLE, ORDER = "Limits", 12
+TITLE, ORDER = "Limits", 11
 
 COLOURS = {"fine": "better", "regressed": "worse", "cannot tell": "unsure"}
 
