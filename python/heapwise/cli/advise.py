@@ -45,6 +45,7 @@ def advise(
     \b
     heapwise advise load.hwt
     heapwise advise load.hwt --time 5m
+    heapwise advise load.hwt --rounds 20 --json
 
     Candidates are the call sites with many blocks of one size. For each, the trace is played with
     the blocks of that site from a pool and all other calls unchanged, beside the trace as it is, in
