@@ -23,8 +23,10 @@ INVENTED_HOST = re.compile(r"(^|\.)(example|invalid|test|localhost)(\.(com|org|n
 # names itself.
 WRITTEN_BY_OTHERS = ("Cargo.lock", "sarif-schema-2.1.0.json")
 URL = re.compile(r"https?://([\w.-]+)")
-# A published report says where it can be read: a citation that nothing opens.
-CITATION = re.compile(r'^link = "https://[^"]*"$', re.MULTILINE)
+# A published report says where it can be read, and so does its page: a citation that nothing opens.
+CITATION = re.compile(r'^link = "https://[^"]*"$|\[Where it can be read\]\(https://[^)]*\)',
+                      re.MULTILINE)
+CITING = ("published/", "docs/results/")
 
 HOMES = "|".join(("root", "work", "home", "Users"))
 MACHINE_PATH = re.compile(rf"(?<![\w.$}})/-])/(?:{HOMES})/\w[\w./-]*")
@@ -41,7 +43,7 @@ def offences(file: TextFile) -> Iterator[str]:
     if file.name.rpartition("/")[2] in WRITTEN_BY_OTHERS:
         return
     cited = [match.span() for match in CITATION.finditer(file.text)
-             if file.name.startswith("published/")]
+             if file.name.startswith(CITING)]
     for match in URL.finditer(file.text):
         if any(start <= match.start() < end for start, end in cited):
             continue
