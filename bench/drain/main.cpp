@@ -121,6 +121,7 @@ pid_t start(const options& asked, rings& all, int& error) {
     signal(SIGINT, SIG_DFL);
     signal(SIGQUIT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     execvp(asked.program[0], asked.program);
     const int reason = errno;
     [[maybe_unused]] const ssize_t told = write(report[1], &reason, sizeof reason);
@@ -268,6 +269,7 @@ int main(int argc, char** argv) {
   }
   signal(SIGINT, SIG_IGN); // the terminal sends it to the program, too
   signal(SIGQUIT, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); // a write beyond the limit of file sizes fails, and is reported
   struct sigaction forward{};
   forward.sa_handler = heapwise::bench::note_signal;
   sigaction(SIGTERM, &forward, nullptr);

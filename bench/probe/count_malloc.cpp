@@ -1,41 +1,12 @@
 // malloc and its family, counted and forwarded.
 #include <cerrno>
 #include <cstddef>
-#include <cstring>
 
 #include "probe/count.hpp"
-#include "probe/next.hpp"
+#include "probe/next_malloc.hpp"
 
-using heapwise::bench::counted;
-using heapwise::bench::early;
-using heapwise::bench::next_function;
-using call = heapwise::bench::tally::call;
-
-namespace {
-
-constexpr std::size_t default_alignment = 16;
-
-constinit next_function<void*(std::size_t)> next_malloc{"malloc"};
-constinit next_function<void*(std::size_t, std::size_t)> next_calloc{"calloc"};
-constinit next_function<void*(void*, std::size_t)> next_realloc{"realloc"};
-constinit next_function<void(void*)> next_free{"free"};
-constinit next_function<void*(std::size_t, std::size_t)> next_aligned_alloc{"aligned_alloc"};
-constinit next_function<void*(std::size_t, std::size_t)> next_memalign{"memalign"};
-constinit next_function<int(void**, std::size_t, std::size_t)> next_posix_memalign{
-    "posix_memalign"};
-constinit next_function<void*(std::size_t)> next_valloc{"valloc"};
-constinit next_function<void*(std::size_t)> next_pvalloc{"pvalloc"};
-constinit next_function<std::size_t(void*)> next_usable_size{"malloc_usable_size"};
-
-void* move_out_of_early(void* block, std::size_t size) noexcept {
-  auto* next = next_malloc.get();
-  void* moved = next != nullptr ? next(size) : early.allocate(size, default_alignment);
-  const std::size_t readable = early.readable(block);
-  if (moved != nullptr) std::memcpy(moved, block, size < readable ? size : readable);
-  return moved;
-}
-
-} // namespace
+using namespace heapwise::bench;
+using call = tally::call;
 
 extern "C" {
 

@@ -61,7 +61,8 @@ class thread_writer {
     slot_->written.store(written_, std::memory_order_release);
   }
 
-  /// The first allocation of a site as far as this thread remembers, and one in so many.
+  /// Returns true for an allocation of a site that this thread does not remember, and for one
+  /// allocation in shared_memory::stack_every.
   [[nodiscard]] bool stack_is_due(const void* site) noexcept {
     const std::uint64_t address = address_of(site);
     std::uint64_t& seen = seen_[(address ^ address >> 8) % seen_sites];

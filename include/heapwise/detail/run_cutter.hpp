@@ -31,7 +31,8 @@ class run_cutter {
 
   /// Returns: how many blocks were cut, of all chunks together: those with an index below that.
   [[nodiscard]] std::size_t carved() const noexcept {
-    // Relaxed: who asks about a block got it from the thread that cut it, so the count includes it.
+    // Relaxed: a thread that asks about a block got it from the thread that cut it, so it sees a
+    // count that includes the block.
     return carved_.load(std::memory_order_relaxed);
   }
 

@@ -106,7 +106,7 @@ def _when(run: RunPoints) -> str:
 
 
 def _instant(text: str) -> float:
-    """0 for what is no time."""
+    """Returns 0 for text that is not a time."""
     try:
         return datetime.fromisoformat(text).timestamp()
     except ValueError:

@@ -14,7 +14,9 @@ from heapwise.cli.frame.options import (
     DryRunOption,
     JsonOption,
     QuietOption,
+    SeedOption,
     StoreOption,
+    TimeOption,
 )
 from heapwise.wording.durations import parse_duration
 
@@ -35,11 +37,8 @@ def replay(
         str | None, typer.Option(metavar="A,B", help="Only these and glibc.")
     ] = None,
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of processes.")] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the random order.")] = None,
+    time: TimeOption = None,
+    seed: SeedOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Play it although it had more processors.")
     ] = False,

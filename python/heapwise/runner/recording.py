@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -51,14 +53,25 @@ def record(wanted: Recording) -> Summary:
     about = msgspec.json.encode(_about(wanted, found.program)).decode()
     with tempfile.TemporaryDirectory(prefix="heapwise-record-") as folder:
         result = Path(folder, "result.json")
-        ended = subprocess.run([
-            str(native_part(DRAIN)), "-o", str(wanted.trace), "--recorder",
-            str(native_part(RECORDER)), "--max-bytes", str(wanted.most_bytes), "--stack-every",
-            str(wanted.stack_every), "--about", about, "--result", str(result), "--",
-            str(found.program), *wanted.command[1:]], check=False)
+        with _without_interrupts():
+            ended = subprocess.run([
+                str(native_part(DRAIN)), "-o", str(wanted.trace), "--recorder",
+                str(native_part(RECORDER)), "--max-bytes", str(wanted.most_bytes), "--stack-every",
+                str(wanted.stack_every), "--about", about, "--result", str(result), "--",
+                str(found.program), *wanted.command[1:]], check=False)
         if not result.exists():
             raise Problem("E056", f"no trace was written (exit {ended.returncode})")
         return msgspec.json.decode(result.read_bytes(), type=Summary)
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Ctrl-C is for the program. The recorder then writes the rest of the trace."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _about(wanted: Recording, program: Path) -> dict[str, Any]:

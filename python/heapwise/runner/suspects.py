@@ -53,7 +53,7 @@ class Suspects:
 
     @property
     def stages_left(self) -> int:
-        """About so many, with one that confirms the answer."""
+        """About how many stages are left, with the one that confirms the answer."""
         return 1 + (round(log2(len(self.open) + 1) / log2(AT_ONCE + 1) + 0.49) if self.open else 0)
 
 

@@ -24,8 +24,8 @@ WINDOW = 50
 """Values that are looked at together; neighbouring windows share half of them."""
 
 P_VALUE = 0.0007
-"""The largest of a change point, adjusted for the number of places it was chosen from (Bonferroni).
-At most about so many series without a change have one all the same."""
+"""The largest p-value of a change point, adjusted for the number of places it was chosen from
+(Bonferroni). It is about the share of series that have no change and in which one is found."""
 
 WEAK = 30.0
 """A place in one window may have a p-value this many times as large: the whole segments decide. If

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -193,3 +194,21 @@ def test_the_limit_of_the_size_holds_and_the_windows_span_the_run(
         assert first[0] == 0
         assert first[-1] > summary.events / 2
         assert {frame.window for frame in opened.frames if frame.count} >= {0}
+
+
+def test_ctrl_c_ends_the_program_and_leaves_a_whole_trace(known: Path, tmp_path: Path) -> None:
+    """A terminal sends the signal to the command, the recorder and the program."""
+    trace = tmp_path / "stopped.hwt"
+    command = subprocess.Popen(
+        [sys.executable, "-m", "heapwise", "record", "-o", str(trace), "--", str(known), "killed"],
+        start_new_session=True, stdout=subprocess.PIPE, text=True)
+    while not trace.exists() or trace.stat().st_size < 200_000:
+        time.sleep(0.01)
+    os.killpg(command.pid, signal.SIGINT)
+    said, _ = command.communicate(timeout=60)
+    assert command.returncode == 128 + signal.SIGINT
+    assert "signal 2" in said
+    with open_trace(trace) as opened:
+        assert not opened.damage
+        assert opened.summary is not None
+        assert opened.summary.signal == signal.SIGINT
