@@ -165,6 +165,11 @@ int main(int argc, char** argv) {
       free(malloc(1234));
     }
   }
+  if (what == "refused") {
+    void* volatile block = malloc(~std::size_t{0} / 4);
+    block = realloc(malloc(999), ~std::size_t{0} / 4);
+    (void)block;
+  }
   if (what == "killed") {
     for (;;) free(malloc(32));
   }

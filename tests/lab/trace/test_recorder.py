@@ -118,6 +118,14 @@ def test_calls_after_an_exception_are_recorded(known: Path, record: Record) -> N
     assert found[Kind.MALLOC, 1234] == 1
 
 
+def test_a_refused_call_makes_and_ends_no_block(known: Path, record: Record) -> None:
+    with open_trace(record(known, "refused")) as opened:
+        [events] = opened.events()
+        assert read_contents(opened).calls[Kind.FAILED] == 2
+    made = int(((events.size == 999) & events.makes).argmax())
+    assert not ((events.block == events.block[made]) & events.ends).any()
+
+
 def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record) -> None:
     from heapwise.trace.symbols import Symbols
 
