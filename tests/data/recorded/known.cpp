@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -133,6 +134,19 @@ void nodes_and_strings(long count) {
   }
 }
 
+/// Sizes and lifetimes at random, so that a trace of it hardly gets smaller by compression.
+void mixed(long count) {
+  void* blocks[1000] = {};
+  std::uint64_t random = 1;
+  for (long i = 0; i < count; ++i) {
+    random = random * 6364136223846793005 + 1442695040888963407;
+    void*& block = blocks[(random >> 40) % 1000];
+    free(block);
+    block = malloc(16 + (random >> 20) % 1000);
+  }
+  for (void* const block : blocks) free(block);
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -165,6 +179,7 @@ int main(int argc, char** argv) {
       free(malloc(1234));
     }
   }
+  if (what == "mixed") mixed(count);
   if (what == "refused") {
     void* volatile block = malloc(~std::size_t{0} / 4);
     block = realloc(malloc(999), ~std::size_t{0} / 4);
