@@ -9,8 +9,8 @@ namespace {
 
 using namespace heapwise::bench;
 
-/// Plays the script of this number. HEAPWISE_SCRIPT ends with 0 and is as recorded; the scripts with
-/// pools end with the next digits.
+/// Plays the script of this number. HEAPWISE_SCRIPT ends with 0 and is as recorded; the scripts
+/// with pools end with the next digits.
 template <int Number>
 void measure(cell& given) {
   const char* path = std::getenv("HEAPWISE_SCRIPT");

@@ -191,7 +191,7 @@ class space {
 
   // What is read and written with the lock.
   alignas(cache_line_bytes) heap_mutex<shared::space> lock_;
-  std::size_t being_purged_ = 0; // slices that only seem used meanwhile
+  std::size_t being_purged_ = 0;                  // slices that only seem used meanwhile
   std::size_t growth_limit_ = first_growth_limit; // slices that are used or dirty
   std::atomic<std::size_t> used_slices_{0};
   std::atomic<std::size_t> dirty_slices_{0};
