@@ -51,6 +51,7 @@ span* large_stock::take_unneeded() noexcept {
 }
 
 void large_stock::trim() noexcept {
+  if (detail::span* const waiting = take_to_grow()) the_space.give(*waiting);
   while (detail::span* const unneeded = take_unneeded()) the_space.give(*unneeded);
   const std::lock_guard hold{lock_};
   least_kept_ = kept_.load(std::memory_order_relaxed);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -28,12 +29,28 @@ class alignas(cache_line_bytes) large_stock {
   /// Requires: at most most_slices, none of them a piece (span::pieces).
   [[nodiscard]] bool keep(span& freed) noexcept;
 
+  /// Returns: the slice that waits for the next block that grows, or nullptr.
+  [[nodiscard]] span* take_to_grow() noexcept {
+    // Acquire: pairs with the release in keep_to_grow. The record is as the last owner left it.
+    return to_grow_.exchange(nullptr, std::memory_order_acquire);
+  }
+
+  /// Effects: keeps the slice of a growing block that was freed, if none waits.
+  /// Returns: whether it did. Requires: one slice, not a piece (span::pieces).
+  [[nodiscard]] bool keep_to_grow(span& freed) noexcept {
+    span* none = nullptr;
+    // Release: pairs with the acquire in take_to_grow.
+    return to_grow_.compare_exchange_strong(none, &freed, std::memory_order_release,
+                                            std::memory_order_relaxed);
+  }
+
   /// Effects: gives to the space what nobody needed since the last call.
   void trim() noexcept;
 
   /// Returns: the bytes of all that is kept.
   [[nodiscard]] std::size_t bytes() const noexcept {
-    return kept_.load(std::memory_order_relaxed) * slice_bytes;
+    const std::size_t waiting = to_grow_.load(std::memory_order_relaxed) == nullptr ? 0 : 1;
+    return (kept_.load(std::memory_order_relaxed) + waiting) * slice_bytes;
   }
 
   /// Taken around a fork. Order: no other lock is taken while it is held.
@@ -50,11 +67,13 @@ class alignas(cache_line_bytes) large_stock {
   std::atomic<std::uint32_t> kept_{0};                // slices; written under the lock
   std::uint32_t least_kept_ = 0;                      // since the last trim
   std::array<linked_stack<span>, most_slices> spans_; // by their slices
+  std::atomic<span*> to_grow_{nullptr};               // without the lock
 };
 
 static_assert(sizeof(large_stock) % cache_line_bytes == 0, "no two stocks share a line");
 
-/// One for each shard. Empty ones if there is one shard only.
+/// One for each shard. If there is one shard only, nothing waits but the slice of a block that
+/// grew.
 extern std::array<large_stock, most_shards> the_large_stocks;
 
 /// Effects: trims all.

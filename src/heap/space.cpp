@@ -8,7 +8,6 @@
 
 #include "heap/expects.hpp"
 #include "heap/options.hpp"
-#include "heap/page_returns.hpp"
 #include "heap/profile.hpp"
 #include "os/os.hpp"
 
@@ -23,10 +22,14 @@ bool space::over_limit(std::size_t more_slices) const noexcept {
   return used + more_slices > the_options.limit_bytes / slice_bytes;
 }
 
-/// Returns: as slice_map::find, but the slices are usable.
-slice_index space::find_usable(std::size_t count, std::size_t alignment) noexcept {
+/// Returns: as slice_map::find, but the slices are usable. The slices behind them need not be.
+slice_index space::find_usable(std::size_t count, std::size_t alignment,
+                               std::size_t free_behind) noexcept {
   for (;;) {
-    const slice_index first = map_.find(count, alignment, base_ / slice_bytes);
+    slice_index first = map_.find(count + free_behind, alignment, base_ / slice_bytes);
+    if (first == reserved_slices_ && free_behind > 0) {
+      first = map_.find(count, alignment, base_ / slice_bytes);
+    }
     if (first == reserved_slices_ ||
         first + count <= committed_slices_.load(std::memory_order_relaxed)) {
       return first;
@@ -94,17 +97,18 @@ void space::mark_free(slice_index first, std::size_t count, bool clean) noexcept
                       std::memory_order_relaxed);
 }
 
-span* space::take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept {
+span* space::take(std::size_t count, std::size_t alignment, bool& was_clean,
+                  std::size_t free_behind) noexcept {
   std::unique_lock hold{lock_};
   if (over_limit(count)) return nullptr;
-  slice_index first = find_usable(count, alignment);
+  slice_index first = find_usable(count, alignment, free_behind);
   while (first == reserved_slices_ && being_purged_ > 0) { // soon they will be there again
     hold.unlock();
     {
       const std::lock_guard wait_for_the_end{purging_};
     }
     hold.lock();
-    first = find_usable(count, alignment);
+    first = find_usable(count, alignment, free_behind);
   }
   if (first == reserved_slices_) return nullptr;
   expects(first + count <= committed_slices_.load(std::memory_order_relaxed),
@@ -186,33 +190,6 @@ void space::give(span& freed, std::size_t kept, bool clean) noexcept {
   }
 }
 
-/// Returns: how many slices from `first` on are dirty and old enough, `most_purged_at_once` at
-/// most; 0 if there are none before `first`, which may not be the end yet.
-std::size_t space::next_old_run(slice_index from, std::uint8_t age,
-                                slice_index& first) const noexcept {
-  const slice_index end =
-      std::min(committed_slices_.load(std::memory_order_relaxed), from + most_searched_at_once);
-  const std::uint8_t now = now_.load(std::memory_order_relaxed);
-  const auto dirty_and_free = [&](slice_index at) {
-    return dirty_[at / slices_of_a_word] & ~map_.used_of_word(at / slices_of_a_word);
-  };
-  const auto old = [&](slice_index at) {
-    return (dirty_and_free(at) >> (at % slices_of_a_word) & 1) != 0 &&
-           static_cast<std::uint8_t>(now - freed_at_[at]) >= age;
-  };
-  for (first = from; first < end; ++first) {
-    if (dirty_and_free(first) == 0) {
-      first |= slices_of_a_word - 1; // none in this word
-    } else if (old(first)) {
-      break;
-    }
-  }
-  first = std::min(first, end); // words are passed over whole
-  std::size_t count = 0;
-  while (first + count < end && count < most_purged_at_once && old(first + count)) ++count;
-  return count;
-}
-
 relocated space::relocate(span& from, span& to) noexcept {
   if (!slices_.is_reserved()) {
     return detail::relocate(from, begin_of(from), to, begin_of(to));
@@ -224,76 +201,6 @@ relocated space::relocate(span& from, span& to) noexcept {
 
 void space::retire(span& lost) noexcept {
   lost.use.store(slice_use::none, std::memory_order_relaxed);
-}
-
-std::size_t space::purge(std::uint8_t age) noexcept {
-  std::size_t purged = 0;
-  slice_index first = 0;
-  while (purge_run(first, age, purged)) {
-  }
-  return purged * slice_bytes;
-}
-
-/// Effects: gives back what the system takes of slices that it refused to take together: a page
-/// that is locked in memory is enough for that. Returns: which were given back.
-space::purged_slices space::purge_one_by_one(slice_index first, std::size_t count) noexcept {
-  constexpr int patience = 8; // after this many refusals in a row the next would be refused, too
-  purged_slices is_clean{};
-  std::size_t low = 0;
-  std::size_t high = count;
-  const auto give_back = [&](std::size_t at, int& refusals) {
-    is_clean[at] = os::purge(address_of(first + at), slice_bytes);
-    refusals = is_clean[at] ? 0 : refusals + 1;
-    if (is_clean[at]) the_page_returns.forget_refusals();
-  };
-  for (int refusals = 0; low < high && refusals < patience; ++low) give_back(low, refusals);
-  for (int refusals = 0; low < high && refusals < patience; --high) give_back(high - 1, refusals);
-  return is_clean;
-}
-
-bool space::purge_run(slice_index& from, std::uint8_t age, std::size_t& purged) noexcept {
-  const std::lock_guard alone{purging_};
-  std::unique_lock hold{lock_};
-  const std::size_t count = next_old_run(from, age, from);
-  if (count == 0) return from < committed_slices_.load(std::memory_order_relaxed);
-  // Nobody else may touch them meanwhile, and nobody needs to wait.
-  mark_used(from, count);
-  being_purged_ = count;
-  const std::size_t granules = granule_classes_table().usable_bytes();
-  hold.unlock();
-  purged_slices is_clean{};
-  if (the_page_returns.give_back(address_of(from), count * slice_bytes)) {
-    is_clean.fill(true);
-  } else if (!the_page_returns.refused()) {
-    is_clean = purge_one_by_one(from, count);
-  }
-  purge_granule_classes(from, count, granules);
-  hold.lock();
-  being_purged_ = 0;
-  for (std::size_t at = 0; at < count;) {
-    const bool clean = is_clean[at];
-    std::size_t end = at + 1;
-    while (end < count && is_clean[end] == clean) ++end;
-    mark_free(from + at, end - at, clean);
-    // As old as before: the next pass asks again.
-    const auto freed_at = static_cast<std::uint8_t>(now_.load(std::memory_order_relaxed) - age);
-    if (!clean) std::fill_n(freed_at_ + from + at, end - at, freed_at);
-    if (clean) purged += end - at;
-    at = end;
-  }
-  from += count;
-  return true;
-}
-
-/// Effects: gives back what was remembered of the blocks of mixed spans that these slices were. All
-/// of it is no_class again.
-void space::purge_granule_classes(slice_index first, std::size_t count,
-                                  std::size_t usable_bytes) noexcept {
-  const std::size_t page = os::page_bytes();
-  const std::size_t begin = round_up(first * granules_of_a_slice, page);
-  const std::size_t end =
-      std::min((first + count) * granules_of_a_slice / page * page, usable_bytes);
-  if (begin < end) os::purge(granule_classes_ + begin, end - begin);
 }
 
 void space::set_class(const span& of, size_class to) noexcept {

@@ -27,8 +27,10 @@ class space {
 
   /// Returns: the span record of `count` free slices side by side, now used; nullptr without
   /// memory. `alignment` is in slices. `was_clean` tells whether all of their pages read as zero.
-  /// The place is the lowest one. Complexity: as slice_map::find.
-  [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean) noexcept;
+  /// The place is the lowest one; if there is one with `free_behind` more free slices behind it,
+  /// the lowest of those. Complexity: as slice_map::find.
+  [[nodiscard]] span* take(std::size_t count, std::size_t alignment, bool& was_clean,
+                           std::size_t free_behind = 0) noexcept;
 
   /// Effects: the first `bytes` of a span that was taken read as zero. What was clean when it was
   /// taken is not touched. Requires: nobody has written to them since.
@@ -156,7 +158,8 @@ class space {
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
   [[nodiscard]] bool commit_tables(slice_index end) noexcept;
   [[nodiscard]] bool pass_over(slice_index end) noexcept;
-  [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment) noexcept;
+  [[nodiscard]] slice_index find_usable(std::size_t count, std::size_t alignment,
+                                        std::size_t free_behind) noexcept;
   [[nodiscard]] bool over_limit(std::size_t more_slices) const noexcept;
   // No thread waits for the lock until more slices than these are marked, or looked at.
   static constexpr std::size_t most_at_once = 4096;

@@ -14,7 +14,8 @@
 //               |     |        |             | the mixed spans
 //   owned       | 1   | owned  | no_class    | owned_blocks::allocate, with the lock of its heap
 //   large       | 1   | large  | no_class    | make_large, without a lock: the slice was taken
-//   stocked     | 1   | none   | no_class    | large_stock::keep, with the lock of the stock
+//   stocked     | 1   | none   | no_class    | large_stock::keep, with the lock of the stock;
+//               |     |        |             | keep_to_grow, by a compare-exchange
 //   inner slice | 1   | inside | its span's  | the maker of the span, before the first slice's
 //   in a purge  | 1   | none   | no_class    | space::purge_run, with the space's lock
 //   lost        | 1   | none   | no_class    | space::retire, space::pass_over; for ever
@@ -39,7 +40,7 @@
 //   sees small or mixed: the span has a block in use, so it is not freed meanwhile.
 // - usable_bytes reads the byte, and then has an acquire fence; the partner is the release in
 //   space::set_class. It sees the classes of the blocks that adopt wrote down before.
-// - look_up (uncommon.cpp) reads `use`, acquire; the partners are the releases in make_large and
+// - look_up (lookup.cpp) reads `use`, acquire; the partners are the releases in make_large and
 //   owned_blocks::allocate. It sees the length and the owner. For a pointer that is not a block
 //   it may see any state, and reports.
 // - The clock reads the byte, relaxed, to learn whose lock it needs. With that lock held,
@@ -209,8 +210,8 @@ struct span {
   std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
-    // large: what is behind these is not in use; at most `worth_purging_slices` (uncommon.cpp) of
-    // it may be resident
+    // large: what is behind these is not in use; at most `worth_purging_slices`
+    // (large_blocks.hpp) of it may be resident
     std::size_t touched_bytes;
   };
   std::size_t bytes;   // large: usable

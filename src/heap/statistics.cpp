@@ -3,6 +3,7 @@
 #include "heap/caches.hpp"
 #include "heap/exported.hpp"
 #include "heap/idle_caches.hpp"
+#include "heap/large_blocks.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"
@@ -11,7 +12,6 @@
 #include "heap/sharing.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
-#include "heap/uncommon.hpp"
 #include "options/text.hpp"
 
 using namespace heapwise::detail;

@@ -21,10 +21,4 @@ void release_uncommon(void* block) noexcept;
 /// the block is as it was. Requires: a block, a size above 0.
 [[nodiscard]] void* resize(void* block, std::size_t size_bytes) noexcept;
 
-struct large_figures {
-  std::size_t blocks = 0;
-  std::size_t bytes = 0;
-};
-[[nodiscard]] large_figures count_large() noexcept;
-
 } // namespace heapwise::detail

@@ -10,6 +10,7 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
+#include "heap/large_blocks.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/shards.hpp"
 #include "heap/space.hpp"

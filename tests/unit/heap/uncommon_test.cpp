@@ -15,6 +15,8 @@
 #include <heapwise/malloc.h>
 
 #include "contract/child.hpp"
+#include "heap/large_blocks.hpp"
+#include "heap/large_stock.hpp"
 #include "heap/options.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -254,6 +256,41 @@ TEST_CASE("few small blocks that grow have slices of their own, and all of them 
   std::byte* block = nullptr;
   CHECK(moves_while_growing(block) <= 1); // none of them counts any more
   heapwise_free(block);
+}
+
+TEST_CASE("a block that grows is not put into a hole that it would have to leave") {
+  start_without_clock();
+  std::vector<void*> walls;
+  for (int i = 0; i < 40; ++i) walls.push_back(heapwise_malloc(slice_bytes));
+  for (std::size_t i = 1; i < walls.size(); i += 2) {
+    heapwise_free(walls[i]);
+    walls[i] = nullptr;
+  }
+  void* const grown = heapwise_realloc(heapwise_malloc(1500), 3000);
+  CHECK(heapwise_realloc(grown, std::size_t{1} << 20) == grown);
+  heapwise_free(grown);
+  for (void* each : walls) heapwise_free(each);
+}
+
+TEST_CASE("the slice of a block that grew waits for the next one, and goes home when asked") {
+  start_without_clock();
+  bring_everything_home();
+  const std::size_t used = the_space.used_bytes();
+  const large_figures before = count_large();
+  void* const first = heapwise_realloc(heapwise_malloc(1500), 3000);
+  CHECK(count_large().blocks == before.blocks + 1);
+  heapwise_free(first);
+  CHECK(count_large().blocks == before.blocks);
+  CHECK(count_large().bytes == before.bytes);
+  CHECK(the_space.used_bytes() >= used + slice_bytes);
+  void* const wall = heapwise_malloc(slice_bytes); // of the lowest free slice
+  CHECK(wall != first);
+  void* const second = heapwise_realloc(heapwise_malloc(1500), 3000);
+  CHECK(second == first);
+  heapwise_free(second);
+  heapwise_free(wall);
+  trim_large_stocks();
+  CHECK(stocked_large_bytes() == 0);
 }
 
 TEST_CASE("a block that moves many times has its contents, and leaves no pieces behind") {

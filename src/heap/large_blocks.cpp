@@ -1,0 +1,199 @@
+#include "heap/large_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+
+#include "heap/clock.hpp"
+#include "heap/expects.hpp"
+#include "heap/invalid.hpp"
+#include "heap/large_stock.hpp"
+#include "heap/last_resort.hpp"
+#include "heap/purge.hpp"
+#include "heap/shards.hpp"
+#include "heap/sharing.hpp"
+#include "heap/start.hpp"
+#include "heapwise/detail/config.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+/// What the large blocks of a shard hold together: pages of 4 KiB, and the number of blocks in the
+/// bits above, so that one instruction counts both. Only the sum over all shards is exact.
+struct alignas(cache_line_bytes) large_sum {
+  static constexpr unsigned page_shift = 12;
+  static constexpr std::uint64_t one_block = std::uint64_t{1} << 40;
+
+  std::atomic<std::uint64_t> both{0};
+  [[no_unique_address]] line_mark<shared::large_figures> mark;
+
+  void add(std::uint64_t more) noexcept {
+    mark.written();
+    both.fetch_add(more, std::memory_order_relaxed);
+  }
+};
+constinit std::array<large_sum, most_shards> large_sums;
+
+void count(const span& block, std::uint64_t blocks, std::size_t more_bytes) noexcept {
+  // A negative number of bytes has its sign in the upper bits.
+  const auto pages =
+      static_cast<std::uint64_t>(static_cast<std::ptrdiff_t>(more_bytes) >> large_sum::page_shift);
+  large_sums[block.shard.load(std::memory_order_relaxed)].add(blocks * large_sum::one_block +
+                                                              pages);
+}
+
+/// Small blocks that are large ones already, because they grow.
+constinit std::atomic<std::size_t> growing_blocks{0};
+
+/// This part of the heap may be slices of small blocks that grow. One such block there may always
+/// be.
+constexpr std::size_t growing_part = 64;
+
+/// A growing block is placed where this many free slices follow it: up to 1 MiB it need not move.
+constexpr std::size_t free_behind_growing = 15;
+
+/// Effects: the block counts among those that grow.
+void start_growing(span& block) noexcept {
+  block.grows = true;
+  growing_blocks.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Effects: the block does not count among those that grow any more. Returns: whether it did.
+bool stop_growing(span& block) noexcept {
+  if (!block.grows) return false;
+  block.grows = false;
+  growing_blocks.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+/// Returns: whether the heap is large enough for one more small block that has slices of its own.
+bool may_grow_alone() noexcept {
+  // Relaxed: to be wrong by a few blocks does no harm.
+  const std::size_t bytes = growing_blocks.load(std::memory_order_relaxed) * slice_bytes;
+  return bytes < std::max(slice_bytes, the_space.used_bytes() / growing_part);
+}
+
+/// Returns: whether freed blocks of this length may wait in a stock for the next request. With one
+/// shard they may not: its stock would have one lock too, as the space has.
+bool are_stocked(std::size_t slices) noexcept {
+  return slices <= large_stock::most_slices && shard_count() > 1;
+}
+
+/// Effects: the span does not hold a block any more. Returns: false if another thread came first.
+bool close_large(span& block) noexcept {
+  // Of two threads that free it at once, one comes second. Acquire and release: the figures of the
+  // block are read after make_large has written them, and before another thread takes the slices.
+  slice_use expected = slice_use::large;
+  if (!block.use.compare_exchange_strong(expected, slice_use::none, std::memory_order_acq_rel)) {
+    invalid_free(the_space.begin_of(block), invalid::freed_before);
+    return false;
+  }
+  count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
+  block.bytes = 0;
+  return true;
+}
+
+} // namespace
+
+bool too_large(std::size_t size_bytes) noexcept {
+  return size_bytes > PTRDIFF_MAX - slice_bytes ||
+         slices_of(size_bytes) * slice_bytes > the_space.reserved_bytes();
+}
+
+void set_bytes(span& block, std::size_t bytes) noexcept {
+  expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
+  if (bytes != block.bytes) count(block, 0, bytes - block.bytes);
+  block.bytes = bytes;
+  if (bytes > max_small_bytes) stop_growing(block);
+}
+
+span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room_slices,
+                 bool zeroed, std::size_t free_behind) noexcept {
+  if (!start_heap() || too_large(size_bytes) || alignment > the_space.reserved_bytes()) {
+    return nullptr;
+  }
+  size_bytes = std::max(size_bytes, std::size_t{1});
+  const std::size_t slices = slices_of(size_bytes);
+  const std::size_t shard = own_shard();
+  bool clean = false;
+  const auto take = [&] {
+    return the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}),
+                          clean, free_behind);
+  };
+  const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
+  span* made = may_be_stocked ? the_large_stocks[shard].take(slices) : nullptr;
+  const bool was_stocked = made != nullptr;
+  if (!was_stocked) made = take();
+  if (made == nullptr && room_slices == 0) { // with room, it was only a wish
+    free_what_waits();
+    made = take();
+  }
+  if (made == nullptr) return nullptr;
+  std::byte* const begin = the_space.begin_of(*made);
+  made->bytes = round_up(size_bytes, os::page_bytes());
+  made->grows = false;
+  made->touched_bytes = made->bytes;
+  made->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
+  if (!clean && room_slices >= worth_purging_slices) {
+    os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
+  }
+  if (was_stocked && zeroed) {
+    std::memset(begin, 0, size_bytes); // the space does not know that it was written to
+  } else if (!clean && zeroed) {
+    the_space.zero(*made, size_bytes);
+  }
+  count(*made, 1, made->bytes);
+  // Release: pairs with the acquire in look_up. The length was written before.
+  made->use.store(slice_use::large, std::memory_order_release);
+  purge_after_growth();
+  return made;
+}
+
+void release_large(span& block, bool clean) noexcept {
+  if (!close_large(block)) return;
+  large_stock& stock = the_large_stocks[block.shard.load(std::memory_order_relaxed)];
+  const bool may_wait = !clean && block.pieces == 0;
+  if (stop_growing(block) && may_wait && stock.keep_to_grow(block)) return;
+  if (!may_wait || !are_stocked(block.slices) || !stock.keep(block)) {
+    the_space.give(block, 0, clean);
+  }
+  notice_free_memory();
+}
+
+void retire_large(span& block) noexcept {
+  if (!close_large(block)) return;
+  stop_growing(block);
+  the_space.retire(block);
+}
+
+span* make_growing(std::size_t size_bytes) noexcept {
+  if (size_bytes < worth_growing_bytes || size_bytes > max_small_bytes || !may_grow_alone()) {
+    return nullptr;
+  }
+  if (span* const again = the_large_stocks[own_shard()].take_to_grow()) {
+    again->bytes = max_small_bytes;
+    count(*again, 1, again->bytes);
+    start_growing(*again);
+    // Release: as in make_large.
+    again->use.store(slice_use::large, std::memory_order_release);
+    return again;
+  }
+  span* const made = make_large(max_small_bytes, slice_bytes, 0, false, free_behind_growing);
+  if (made == nullptr) return nullptr;
+  set_bytes(*made, max_small_bytes); // also where pages are larger
+  start_growing(*made);
+  return made;
+}
+
+large_figures count_large() noexcept {
+  std::uint64_t sum = 0;
+  for (const large_sum& each : large_sums) sum += each.both.load(std::memory_order_relaxed);
+  return {.blocks = sum / large_sum::one_block,
+          .bytes = sum % large_sum::one_block << large_sum::page_shift};
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,43 @@
+#include "heap/lookup.hpp"
+
+#include <cstdint>
+
+#include "heap/space.hpp"
+
+namespace heapwise::detail {
+
+found look_up(const void* block) noexcept {
+  if (!the_space.holds(block)) return {};
+  span* const record = the_space.record(the_space.slice_of(block));
+  if (record == nullptr) return {.why = invalid::no_block};
+  // Acquire: pairs with the release in make_large and owned_blocks::allocate.
+  const slice_use use = record->use.load(std::memory_order_acquire);
+  if (reinterpret_cast<std::uintptr_t>(block) % granule_bytes != 0) {
+    return {.why = invalid::misaligned};
+  }
+  if (use == slice_use::owned) return {.record = record, .use = use};
+  if (use == slice_use::inside) {
+    // What an inner slice says may be of an earlier life.
+    span* const first = the_space.find_span(block);
+    // Acquire: as above, for the record of another slice.
+    const bool owned = first->use.load(std::memory_order_acquire) == slice_use::owned &&
+                       the_space.index_of(*record) - the_space.index_of(*first) < first->slices;
+    return owned ? found{.record = first, .use = slice_use::owned}
+                 : found{.why = invalid::no_block};
+  }
+  if (use != slice_use::large) return {.why = invalid::no_block};
+  if (the_space.begin_of(*record) != block) return {.why = invalid::inside_block};
+  return {.record = record, .use = use};
+}
+
+measured measure(const void* block) noexcept {
+  const size_class of = small_class_of(block);
+  if (of != no_class) return {.bytes = class_table[of].bytes, .what = {}};
+  const found what = look_up(block);
+  if (what.record == nullptr) return {.bytes = 0, .what = what};
+  const bool is_small = what.use == slice_use::owned && what.record->of != no_class;
+  return {.bytes = is_small ? class_table[what.record->of].bytes : what.record->bytes,
+          .what = what};
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,41 @@
+// What an address is: a block, or what else.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "heap/invalid.hpp"
+#include "heap/mixed.hpp"
+#include "heap/profile.hpp"
+#include "heap/span.hpp"
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+/// Returns: the class of a small block of all threads, or no_class.
+inline size_class small_class_of(const void* block) noexcept {
+  const size_class of = the_heap_map.class_at(block);
+  if (of != mixed_class) return of;
+  // Acquire: pairs with the release in set_class. The classes of its blocks were written before.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return the_mixed_spans.class_of_block(block);
+}
+
+/// What an address that is no small block of all threads stands for.
+struct found {
+  span* record = nullptr;
+  slice_use use = slice_use::none;
+  invalid why = invalid::foreign; // if it is no block
+};
+
+[[nodiscard]] found look_up(const void* block) noexcept;
+
+/// What is known of a block.
+struct measured {
+  std::size_t bytes = 0; // that it may use; 0 if the address is not a block
+  found what;            // if it is no small block of all threads
+};
+
+[[nodiscard]] measured measure(const void* block) noexcept;
+
+} // namespace heapwise::detail
