@@ -1,23 +1,15 @@
 // Thread policy: all threads, each with a cache of its own in front of a shared depot.
 #pragma once
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
-#include <mutex>
 
 #include <heapwise/checking.hpp>
 #include <heapwise/detail/batch.hpp>
-#include <heapwise/detail/block_cache.hpp>
+#include <heapwise/detail/cache_exchange.hpp>
 #include <heapwise/detail/cache_registry.hpp>
-#include <heapwise/detail/cache_slabs.hpp>
 #include <heapwise/detail/chunks.hpp>
 #include <heapwise/detail/config.hpp>
-#include <heapwise/detail/depot.hpp>
 #include <heapwise/detail/failure.hpp>
-#include <heapwise/detail/free_list.hpp>
-#include <heapwise/detail/run_cutter.hpp>
 
 namespace heapwise::inline v0_1 {
 
@@ -49,8 +41,7 @@ struct thread_cached {
 
 template <class Checking>
 class thread_cached::core final : public detail::cached_pool {
-  using free_list = detail::free_list<typename Checking::links>;
-  using cache = detail::block_cache<typename Checking::links>;
+  using cache = typename detail::cache_exchange<Checking>::cache;
 
  public:
   /// A thread's cache, looked up once. Valid on the thread that asked for it, while the pool lives.
@@ -69,15 +60,7 @@ class thread_cached::core final : public detail::cached_pool {
   };
 
   core(detail::chunks* chunks, const Checking& check) noexcept
-      : chunks_{chunks},
-        check_{check},
-        stride_bytes_{chunks->shape().stride_bytes},
-        exchange_blocks_{
-            std::clamp<std::size_t>(chunks->shape().max_blocks / batch_blocks, 1, batch_blocks)},
-        batch_nodes_{exchange_blocks_ / make_list().blocks_per_node()},
-        depot_{make_depot()},
-        cutter_{*chunks, exchange_blocks_},
-        caches_{chunks->source()} {
+      : chunks_{chunks}, check_{check}, shared_{chunks, check, batch_blocks} {
     list();
   }
 
@@ -115,34 +98,21 @@ class thread_cached::core final : public detail::cached_pool {
 
   /// The number of blocks that one cache may hold back from other threads, at most.
   [[nodiscard]] std::size_t cached_blocks_max() const noexcept {
-    // The loaded nodes and the spare ones, the hot block and the one that completes a batch, and
-    // what is left of a run when its first block is out.
-    return 2 * batch_nodes_ * make_list().blocks_per_node() + 2 +
-           cutter_.run_blocks(chunks_->shape().max_blocks) - 1;
+    return shared_.cached_blocks_max();
   }
 
-  [[nodiscard]] std::size_t budget_bytes() const noexcept {
-    const std::scoped_lock lock{mutex_};
-    return caches_.bytes();
-  }
+  [[nodiscard]] std::size_t budget_bytes() const noexcept { return shared_.bytes(); }
 
-  [[nodiscard]] std::size_t carved() const noexcept { return cutter_.carved(); }
+  [[nodiscard]] std::size_t carved() const noexcept { return shared_.carved(); }
 
   /// Returns: false, and visits nothing, if a cache was lost to a fork. All other caches give what
   /// they have to the depot.
   template <class Visit>
   bool visit_free(Visit&& visit) {
-    const std::scoped_lock lock{mutex_};
-    if (caches_.any_lost()) return false;
-    caches_.for_each([&](cache& each) { give_back(each); });
-    depot_.visit(visit);
-    return true;
+    return shared_.visit_free(visit);
   }
 
-  void put_back(void* block) noexcept {
-    const std::scoped_lock lock{mutex_};
-    depot_.give(block);
-  }
+  void put_back(void* block) noexcept { shared_.put_back(block); }
 
   std::size_t pop_many(void** blocks, std::size_t count) noexcept {
     if (cache* const mine = find_or_adopt(); mine != nullptr) [[likely]] {
@@ -159,12 +129,7 @@ class thread_cached::core final : public detail::cached_pool {
     return detail::push_each(*this, blocks, count);
   }
 
-  void restart(std::size_t carved) noexcept {
-    const std::scoped_lock lock{mutex_};
-    caches_.restart(make_cache());
-    depot_ = make_depot();
-    cutter_.restart(carved);
-  }
+  void restart(std::size_t carved) noexcept { shared_.restart(carved); }
 
  private:
   bool refuse_foreign(const void* address) const noexcept {
@@ -172,22 +137,12 @@ class thread_cached::core final : public detail::cached_pool {
     return false;
   }
 
-  [[nodiscard]] free_list make_list() const noexcept {
-    return free_list{stride_bytes_, check_.make_links(), exchange_blocks_};
-  }
-  [[nodiscard]] detail::depot<typename Checking::links> make_depot() const noexcept {
-    return detail::depot<typename Checking::links>{make_list(), check_.make_links()};
-  }
-  [[nodiscard]] cache make_cache() const noexcept {
-    return cache{make_list(), chunks_->shape().divider, refusals_.load(std::memory_order_relaxed)};
-  }
-
   HEAPWISE_ALWAYS_INLINE cache* find() const noexcept { return static_cast<cache*>(find_cache()); }
 
   HEAPWISE_ALWAYS_INLINE void* pop_from(cache& mine) noexcept {
     void* block = mine.loaded.pop();
     if (block == nullptr) [[unlikely]]
-      block = pop_fresh(mine);
+      block = shared_.pop_fresh(mine);
     if constexpr (Checking::enabled) {
       if (block != nullptr) check_.acquire(block, chunks_->shape().block_size);
     }
@@ -208,7 +163,7 @@ class thread_cached::core final : public detail::cached_pool {
     }
     if constexpr (Checking::enabled) check_.release(block, chunks_->shape().block_size);
     if (mine.loaded.push(block)) [[unlikely]]
-      unload(mine);
+      shared_.unload(mine);
     return true;
   }
 
@@ -234,92 +189,19 @@ class thread_cached::core final : public detail::cached_pool {
     return contains(block);
   }
 
-  HEAPWISE_ALWAYS_INLINE void* pop_fresh(cache& mine) noexcept {
-    // The spare batch first: its blocks are warm, fresh ones are not.
-    if (mine.spare.count != 0 || mine.fresh == mine.fresh_end) [[unlikely]]
-      return refill(mine);
-    return cut_from(mine);
-  }
-
-  HEAPWISE_ALWAYS_INLINE void* cut_from(cache& mine) noexcept {
-    void* const block = mine.fresh;
-    mine.fresh += stride_bytes_;
-    check_.carved(block, chunks_->shape().block_size);
-    return block;
-  }
-
-  /// A node became full: keep one batch spare, so that a thread that hovers at the edge does not
-  /// run to the depot at each step; give the rest away.
-  HEAPWISE_NOINLINE void unload(cache& mine) noexcept {
-    if (is_asked_to_give(mine)) [[unlikely]]
-      return give_all(mine);
-    if (mine.loaded.full_nodes() < batch_nodes_) return;
-    const typename free_list::nodes given = mine.spare;
-    mine.spare = mine.loaded.detach_full_nodes();
-    if (given.count == 0) return;
-    HEAPWISE_SCHEDULE_POINT();
-    const std::scoped_lock lock{mutex_};
-    depot_.give(given);
-  }
-
-  HEAPWISE_NOINLINE void* refill(cache& mine) noexcept {
-    if (is_asked_to_give(mine)) [[unlikely]]
-      give_all(mine);
-    if (mine.spare.count != 0) {
-      mine.loaded.attach_full_nodes(mine.spare);
-      mine.spare = {};
-      return mine.loaded.pop();
-    }
-    HEAPWISE_SCHEDULE_POINT();
-    std::unique_lock lock{mutex_};
-    if (const auto batch = depot_.take(batch_nodes_); batch.count != 0) {
-      lock.unlock(); // another thread wrote to the blocks: to read them may take long
-      mine.loaded.attach_full_nodes(batch);
-      return mine.loaded.pop();
-    }
-    if (void* const block = depot_.take_loose(); block != nullptr) return block;
-    if (const auto run = cutter_.cut(); run.first != run.end) {
-      mine.fresh = run.first;
-      mine.fresh_end = run.end;
-      return cut_from(mine);
-    }
-    refuse(mine);
-    return nullptr;
-  }
-
-  /// Requires: the lock, and that the cache is empty. Effects: asks all other caches to give.
-  void refuse(cache& mine) noexcept {
-    mine.refusals_seen = refusals_.load(std::memory_order_relaxed) + 1;
-    refusals_.store(mine.refusals_seen, std::memory_order_relaxed); // all writers have the lock
-  }
-
-  /// Returns: true if a request of another thread was refused since this cache gave all it had.
-  [[nodiscard]] bool is_asked_to_give(const cache& mine) const noexcept {
-    // Relaxed: a thread that reads an old count gives at its next exchange.
-    return refusals_.load(std::memory_order_relaxed) != mine.refusals_seen;
-  }
-
-  HEAPWISE_COLD void give_all(cache& mine) noexcept {
-    const std::scoped_lock lock{mutex_};
-    mine.refusals_seen = refusals_.load(std::memory_order_relaxed);
-    give_back(mine);
-  }
-
   HEAPWISE_COLD void* pop_first() noexcept {
     if (cache* const mine = find_or_adopt(); mine != nullptr) return pop_from(*mine);
-    cache one_off = make_cache();
+    cache one_off = shared_.make_cache();
     void* const block = pop_from(one_off);
-    const std::scoped_lock lock{mutex_};
-    give_back(one_off);
+    shared_.empty(one_off);
     return block;
   }
 
   HEAPWISE_COLD bool push_first(void* block) noexcept {
     if (cache* const mine = find_or_adopt(); mine != nullptr) return push_to(*mine, block);
-    cache one_off = make_cache();
+    cache one_off = shared_.make_cache();
     if (!push_to(one_off, block)) return false;
-    const std::scoped_lock lock{mutex_};
-    give_back(one_off);
+    shared_.empty(one_off);
     return true;
   }
 
@@ -332,59 +214,25 @@ class thread_cached::core final : public detail::cached_pool {
   /// thread is about to end or there is no memory.
   HEAPWISE_COLD cache* adopt() noexcept {
     if (!thread_may_cache()) return nullptr;
-    cache* const mine = claim();
+    cache* const mine = shared_.claim(table_at_home());
     if (mine == nullptr) return nullptr;
     HEAPWISE_SCHEDULE_POINT();
     if (enter_cache(mine)) return mine;
-    const std::scoped_lock lock{mutex_};
-    mine->owner = nullptr;
+    shared_.release(*mine);
     return nullptr;
   }
 
-  cache* claim() noexcept {
-    const std::scoped_lock lock{mutex_};
-    return caches_.claim(table_at_home(), make_cache());
-  }
-
-  void retire(void* left) noexcept override {
-    const std::scoped_lock lock{mutex_};
-    cache& mine = *static_cast<cache*>(left);
-    give_back(mine);
-    mine.owner = nullptr;
-  }
-
-  void forget_all() noexcept override {
-    const std::scoped_lock lock{mutex_};
-    caches_.for_each([&](cache& each) {
-      if (each.owner != nullptr) each.owner->forget(*this);
-    });
-  }
-
-  void lock_for_fork() noexcept override { mutex_.lock(); }
-  void unlock_after_fork() noexcept override { mutex_.unlock(); }
+  void retire(void* left) noexcept override { shared_.retire(*static_cast<cache*>(left)); }
+  void forget_all() noexcept override { shared_.forget_all(*this); }
+  void lock_for_fork() noexcept override { shared_.lock(); }
+  void unlock_after_fork() noexcept override { shared_.unlock(); }
   void lose_caches(const detail::cache_table* survivor) noexcept override {
-    caches_.lose_others(survivor);
-  }
-
-  /// Requires: the lock. Effects: all that the cache holds goes to the depot.
-  void give_back(cache& from) noexcept {
-    depot_.give(from.spare);
-    from.spare = {};
-    while (void* const block = from.loaded.pop()) depot_.give(block);
-    while (from.fresh != from.fresh_end) depot_.give(cut_from(from));
+    shared_.lose_others(survivor);
   }
 
   detail::chunks* chunks_;
   [[no_unique_address]] Checking check_;
-  std::size_t stride_bytes_;
-  std::size_t exchange_blocks_; ///< about as many as a cache and the depot exchange at once
-  std::size_t batch_nodes_;     ///< as many as that in nodes
-  std::atomic<std::uint32_t> refusals_{0};
-
-  alignas(detail::cache_line_bytes) mutable std::mutex mutex_; // guards all that follows
-  detail::depot<typename Checking::links> depot_;
-  detail::run_cutter cutter_;
-  detail::cache_slabs<cache> caches_;
+  detail::cache_exchange<Checking> shared_;
 };
 
 } // namespace heapwise::inline v0_1
