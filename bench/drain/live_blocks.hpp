@@ -6,20 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include "trace/event.hpp"
-
 namespace heapwise::bench {
 
 struct live_block {
   std::uint64_t address = 0; ///< 0: an empty place
   std::uint64_t number = 0;
-  std::uint64_t words = 0; ///< as in the event that made it
+  std::uint64_t words = 0; ///< size, and the logarithm of the alignment in the lowest 8 bits
   std::uint32_t site = 0;
   std::uint32_t thread = 0;
 
-  [[nodiscard]] std::uint64_t size() const noexcept { return event{0, 0, words, 0}.size(); }
+  [[nodiscard]] static std::uint64_t pack(std::uint64_t size, std::uint8_t alignment_log) noexcept {
+    return size << 8 | alignment_log;
+  }
+  [[nodiscard]] std::uint64_t size() const noexcept { return words >> 8; }
   [[nodiscard]] std::uint8_t alignment_log() const noexcept {
-    return static_cast<std::uint8_t>(event{0, 0, words, 0}.alignment_log());
+    return static_cast<std::uint8_t>(words);
   }
 };
 static_assert(sizeof(live_block) == 32);
@@ -29,6 +30,11 @@ class live_blocks {
   live_blocks() : places_(first_places) {}
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+  /// Asks for the line in which a search for `address` will begin.
+  void prefetch(std::uint64_t address) const noexcept {
+    __builtin_prefetch(&places_[home(address)]);
+  }
 
   /// Null if no block lives there. Valid until the next call that changes the table.
   [[nodiscard]] live_block* find(std::uint64_t address) noexcept {
@@ -40,7 +46,7 @@ class live_blocks {
 
   /// Requires that no block lives at that address, and that the address is not 0.
   void insert(const live_block& block) {
-    if ((count_ + 1) * 4 > places_.size() * 3) grow();
+    if ((count_ + 1) * 2 > places_.size()) grow(); // so that searches are short
     place(block);
     ++count_;
   }

@@ -2,83 +2,93 @@
 
 #include <algorithm>
 
+#include "trace/stamp.hpp"
+
 namespace heapwise::bench {
 
-void resolver::take(const event& next, std::uint32_t thread) {
-  const event_kind kind = next.kind();
-  if (kind == event_kind::stack) return add_stack(next, thread);
-  ++totals_.calls[static_cast<unsigned>(kind) % 32];
-  if (makes_block(kind)) return make(next, thread);
-  if (ends_block(kind)) return end(next, thread);
-  if (kind == event_kind::usable_size) {
+void resolver::take(std::span<const call> calls) {
+  for (const call& each : calls) live_.prefetch(each.address);
+  for (const call& each : calls) take(each);
+}
+
+void resolver::take(const call& next) {
+  ++totals_.calls[static_cast<unsigned>(next.kind) % 32];
+  if (makes_block(next.kind)) return make(next);
+  if (ends_block(next.kind)) return end(next);
+  if (next.kind == event_kind::usable_size) {
     const live_block* block = live_.find(next.address);
-    return write(next, thread, block != nullptr ? next_block_ - block->number : 0, 0,
-                 site_number(next.site));
+    return write(next, block != nullptr ? next_block_ - block->number : 0, 0, next.site);
   }
-  if (kind == event_kind::new_image) {
+  if (next.kind == event_kind::new_image || next.kind == event_kind::resumed) {
     live_.clear();
     live_bytes_ = 0;
     waiting_.clear();
     displaced_.clear();
   }
-  write(next, thread, 0, next.size(), kind == event_kind::failed ? site_number(next.site) : 0);
+  write(next, 0, next.size, next.kind == event_kind::failed ? next.site : 0);
 }
 
-void resolver::make(const event& next, std::uint32_t thread) {
-  if (live_block* old = live_.find(next.address); old != nullptr) {
-    displaced_[next.address] = {*old, next.stamp, thread};
+void resolver::make(const call& next) {
+  if (live_block* old = live_.find(next.address); old != nullptr) [[unlikely]] {
+    displaced_[next.address] = {*old, next.stamp, next.thread};
     live_.erase(old);
   }
   begin_frame();
-  const live_block made{next.address, next_block_, next.words, site_number(next.site), thread};
+  const live_block made{next.address, next_block_, live_block::pack(next.size, next.alignment_log),
+                        next.site, next.thread};
   live_.insert(made);
   ++next_block_;
   ++totals_.blocks;
-  totals_.bytes += made.size();
-  live_bytes_ += made.size();
+  totals_.bytes += next.size;
+  live_bytes_ += next.size;
   totals_.peak_live_blocks = std::max<std::uint64_t>(totals_.peak_live_blocks, live_.count());
   if (live_bytes_ > totals_.peak_live_bytes) {
     totals_.peak_live_bytes = live_bytes_;
     has_peak_ = true;
   }
-  write(next, thread, 0, made.size(), made.site);
+  write(next, 0, next.size, next.site);
   if (waiting_.empty()) return;
-  if (const auto early = waiting_.find(next.address);
-      early != waiting_.end() && early->second.end.stamp > next.stamp) {
-    const waiting_end late = early->second;
+  const auto early = waiting_.find(next.address);
+  if (early == waiting_.end()) return;
+  // Two stamps of one thread are never the wrong way round.
+  const call late = early->second;
+  const std::uint64_t slack = late.thread != next.thread ? stamp_slack : 0;
+  if (late.stamp + slack > next.stamp) {
     waiting_.erase(early);
-    end_block(late.end, late.thread, made);
+    end_block(late, made);
     live_.erase(live_.find(next.address));
   }
 }
 
-void resolver::end(const event& next, std::uint32_t thread) {
-  if (!displaced_.empty()) {
-    if (const auto old = displaced_.find(next.address);
-        old != displaced_.end() && next.stamp < old->second.replaced_at) {
-      end_block(next, thread, old->second.block);
+void resolver::end(const call& next) {
+  if (!displaced_.empty()) [[unlikely]] {
+    const auto old = displaced_.find(next.address);
+    // The thread that got the address again has written all its own calls before that.
+    if (old != displaced_.end() && next.thread != old->second.thread &&
+        next.stamp < old->second.replaced_at + stamp_slack) {
+      end_block(next, old->second.block);
       displaced_.erase(old);
       return;
     }
   }
   live_block* block = live_.find(next.address);
-  if (block == nullptr) {
-    waiting_[next.address] = {next, thread};
+  if (block == nullptr) [[unlikely]] {
+    waiting_[next.address] = next;
     return;
   }
-  end_block(next, thread, *block);
+  end_block(next, *block);
   live_.erase(block);
 }
 
-void resolver::end_block(const event& next, std::uint32_t thread, const live_block& block) {
+void resolver::end_block(const call& next, const live_block& block) {
   begin_frame();
-  write(next, thread, next_block_ - block.number, next.size(), site_number(next.site));
   live_bytes_ -= block.size();
+  write(next, next_block_ - block.number, next.size, next.site);
 }
 
 void resolver::give_up_waiting(std::uint64_t stamp) {
   totals_.unknown_ends +=
-      std::erase_if(waiting_, [&](const auto& each) { return each.second.end.stamp < stamp; });
+      std::erase_if(waiting_, [&](const auto& each) { return each.second.stamp < stamp; });
   for (auto each = displaced_.begin(); each != displaced_.end();) {
     const displaced& old = each->second;
     if (old.replaced_at >= stamp) {
@@ -86,20 +96,16 @@ void resolver::give_up_waiting(std::uint64_t stamp) {
       continue;
     }
     ++totals_.lost_ends;
-    end_block({old.replaced_at, each->first, event::pack(event_kind::free, 0), 0}, old.thread,
-              old.block);
+    call end{};
+    end.stamp = old.replaced_at;
+    end.kind = event_kind::free;
+    end.thread = old.thread;
+    end_block(end, old.block);
     each = displaced_.erase(each);
   }
 }
 
-void resolver::add_stack(const event& next, std::uint32_t thread) {
-  std::vector<std::uint64_t>& frames = stacks_[thread];
-  frames.push_back(next.address);
-  if (next.size() > 1) frames.push_back(next.site);
-}
-
-void resolver::begin_frame() {
-  if (frame_begun_) return;
+void resolver::open_frame() {
   frame_begun_ = true;
   frame_ = {};
   frame_.first_time = time_;
@@ -110,22 +116,16 @@ void resolver::begin_frame() {
   if (file_.keeps_next() && file_.wants_live()) write_live();
 }
 
-void resolver::write(const event& next, std::uint32_t thread, std::uint64_t block,
-                     std::uint64_t size, std::uint32_t site) {
+void resolver::write(const call& next, std::uint64_t block, std::uint64_t size,
+                     std::uint32_t site) {
   begin_frame();
   const std::uint64_t now = next.stamp > start_ ? (next.stamp - start_) >> shift_ : 0;
   if (now < time_) ++totals_.late_events;
   const std::uint64_t since = now > time_ ? now - time_ : 0;
   time_ += since;
-  if (!stacks_.empty() && makes_block(next.kind())) {
-    if (const auto found = stacks_.find(thread); found != stacks_.end()) {
-      rows_.add_stack({rows_.count(), std::move(found->second)});
-      stacks_.erase(found);
-    }
-  }
-  rows_.add({next.kind(), thread, since, block, size, site,
-             makes_block(next.kind()) ? static_cast<std::uint8_t>(next.alignment_log())
-                                      : std::uint8_t{0}});
+  if (next.stack != 0) [[unlikely]]
+    rows_.add_stack({rows_.count(), stacks_.take(next.stack)});
+  rows_.add({next.kind, next.alignment_log, next.thread, site, since, block, size});
   ++totals_.events;
   if (rows_.full()) flush();
 }
@@ -133,12 +133,13 @@ void resolver::write(const event& next, std::uint32_t thread, std::uint64_t bloc
 void resolver::flush() {
   if (rows_.count() == 0) return;
   if (file_.keeps_next()) {
-    rows_.set_sites(sites_stored_, {site_order_.begin() + sites_stored_, site_order_.end()});
-    sites_stored_ = static_cast<std::uint32_t>(site_order_.size());
+    const std::vector<std::uint64_t>& sites = sites_.addresses();
+    rows_.set_sites(sites_stored_, {sites.begin() + sites_stored_, sites.end()});
+    sites_stored_ = static_cast<std::uint32_t>(sites.size());
   }
   frame_.count = rows_.count();
-  file_.write_events(frame_, file_.keeps_next() ? rows_.bytes() : std::vector<unsigned char>{},
-                     has_peak_);
+  static const std::vector<unsigned char> nothing;
+  file_.write_events(frame_, file_.keeps_next() ? rows_.bytes() : nothing, has_peak_);
   has_peak_ = false;
   frame_begun_ = false;
   rows_.clear();
@@ -152,23 +153,13 @@ void resolver::write_live() {
   rows content;
   std::uint64_t last = 0;
   for (const live_block& each : all) {
-    content.add({event_kind::none, each.thread, 0, each.number - last, each.size(), each.site,
-                 each.alignment_log()});
+    content.add({event_kind::none, each.alignment_log(), each.thread, each.site, 0,
+                 each.number - last, each.size()});
     last = each.number;
   }
   frame_header about = frame_;
   about.count = static_cast<std::uint32_t>(all.size());
   file_.write_live(about, content.bytes());
-}
-
-std::uint32_t resolver::site_number(std::uint64_t address) {
-  known_site& known = known_sites_[(address ^ address >> 10) % known_sites];
-  if (known.address == address) return known.number;
-  const auto [found, is_new] =
-      sites_.try_emplace(address, static_cast<std::uint32_t>(site_order_.size()));
-  if (is_new) site_order_.push_back(address);
-  known = {address, found->second};
-  return found->second;
 }
 
 } // namespace heapwise::bench

@@ -6,10 +6,11 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "drain/call.hpp"
 #include "drain/live_blocks.hpp"
 #include "drain/rows.hpp"
 #include "drain/trace_writer.hpp"
@@ -30,11 +31,12 @@ struct recording_totals {
 
 class resolver {
  public:
-  resolver(trace_writer& file, std::uint64_t start, unsigned time_shift)
-      : file_{file}, start_{start}, shift_{time_shift} {}
+  /// `sites` and `stacks` are of the rings that the calls come from.
+  resolver(trace_writer& file, const call_sites& sites, call_stacks& stacks, std::uint64_t start,
+           unsigned time_shift)
+      : file_{file}, sites_{sites}, stacks_{stacks}, start_{start}, shift_{time_shift} {}
 
-  /// `thread` is a number from 0, in the order of first events.
-  void take(const event& next, std::uint32_t thread);
+  void take(std::span<const call> calls);
 
   /// Writes what has not filled a frame.
   void flush();
@@ -42,19 +44,12 @@ class resolver {
   /// Events with a smaller stamp than this are not waited for any longer.
   void give_up_waiting(std::uint64_t stamp);
 
-  /// The addresses of all sites, by their numbers.
-  [[nodiscard]] const std::vector<std::uint64_t>& sites() const noexcept { return site_order_; }
-
   [[nodiscard]] const recording_totals& totals() const noexcept { return totals_; }
   [[nodiscard]] std::size_t live_count() const noexcept { return live_.count(); }
   [[nodiscard]] std::uint64_t live_bytes() const noexcept { return live_bytes_; }
   [[nodiscard]] std::uint64_t last_time() const noexcept { return time_; }
 
  private:
-  struct waiting_end {
-    event end;
-    std::uint32_t thread;
-  };
   /// A block whose address was allocated again before its end was seen.
   struct displaced {
     live_block block;
@@ -62,17 +57,20 @@ class resolver {
     std::uint32_t thread;      ///< that got the new block
   };
 
-  void make(const event& next, std::uint32_t thread);
-  void end(const event& next, std::uint32_t thread);
-  void end_block(const event& next, std::uint32_t thread, const live_block& block);
-  void add_stack(const event& next, std::uint32_t thread);
-  void write(const event& next, std::uint32_t thread, std::uint64_t block, std::uint64_t size,
-             std::uint32_t site);
+  void take(const call& next);
+  void make(const call& next);
+  void end(const call& next);
+  void end_block(const call& next, const live_block& block);
+  void write(const call& next, std::uint64_t block, std::uint64_t size, std::uint32_t site);
   void write_live();
-  void begin_frame();
-  std::uint32_t site_number(std::uint64_t address);
+  void begin_frame() {
+    if (!frame_begun_) [[unlikely]] open_frame();
+  }
+  void open_frame();
 
   trace_writer& file_;
+  const call_sites& sites_;
+  call_stacks& stacks_;
   std::uint64_t start_;
   unsigned shift_;
   std::uint64_t time_ = 0; ///< of the last row
@@ -83,19 +81,9 @@ class resolver {
   live_blocks live_;
   std::uint64_t live_bytes_ = 0;
   std::uint64_t next_block_ = 0;
-  std::unordered_map<std::uint64_t, std::uint32_t> sites_;
-  /// The sites that were looked up last, by a hash: most calls come from few sites.
-  struct known_site {
-    std::uint64_t address = UINT64_MAX;
-    std::uint32_t number = 0;
-  };
-  static constexpr std::size_t known_sites = 1024;
-  std::vector<known_site> known_sites_ = std::vector<known_site>(known_sites);
-  std::uint32_t sites_stored_ = 0; ///< of the addresses in `site_order_`
-  std::vector<std::uint64_t> site_order_;
-  std::unordered_map<std::uint64_t, waiting_end> waiting_;
+  std::uint32_t sites_stored_ = 0;                  ///< of the addresses in `sites_`
+  std::unordered_map<std::uint64_t, call> waiting_; ///< ends whose blocks are not known yet
   std::unordered_map<std::uint64_t, displaced> displaced_;
-  std::unordered_map<std::uint32_t, std::vector<std::uint64_t>> stacks_; ///< by thread, so far
   recording_totals totals_;
 };
 

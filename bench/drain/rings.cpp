@@ -8,10 +8,10 @@
 
 namespace heapwise::bench {
 
-rings::rings(std::uint32_t stack_every) : readers_(most_threads) {
+rings::rings(std::uint32_t stack_every) : rings_(most_threads), readers_(most_threads) {
   file_ = memfd_create("heapwise-record", MFD_CLOEXEC);
   if (file_ < 0) return;
-  const std::size_t bytes = ring_offset(most_threads);
+  const std::size_t bytes = slot_offset(most_threads);
   if (ftruncate(file_, static_cast<off_t>(bytes)) != 0) return;
   void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
   if (found == MAP_FAILED) return;
@@ -25,91 +25,99 @@ rings::~rings() {
   if (file_ >= 0) close(file_);
 }
 
-const event* rings::ring_of(unsigned slot) {
-  reader& known = readers_[slot];
-  if (known.ring == nullptr) {
-    void* found = mmap(nullptr, ring_bytes, PROT_READ, MAP_SHARED, file_,
-                       static_cast<off_t>(ring_offset(slot)));
-    if (found == MAP_FAILED) return nullptr;
-    known.ring = static_cast<const event*>(found);
-  }
-  return known.ring;
+std::uint32_t rings::slots_used() const noexcept {
+  return std::min<std::uint32_t>(memory_->slots_used.load(std::memory_order_acquire), most_threads);
 }
 
-std::uint64_t rings::drain(std::uint64_t horizon, const take& take_event) {
+const event* rings::ring_of(unsigned slot) {
+  if (rings_[slot] == nullptr) {
+    void* found = mmap(nullptr, ring_bytes, PROT_READ, MAP_SHARED, file_,
+                       static_cast<off_t>(slot_offset(slot) + page_bytes));
+    if (found == MAP_FAILED) return nullptr;
+    rings_[slot] = static_cast<const event*>(found);
+  }
+  return rings_[slot];
+}
+
+/// Looks at all rings. Returns whether one of them is half full.
+bool rings::find_runs() {
   runs_.clear();
-  const std::uint32_t used =
-      std::min<std::uint32_t>(memory_->slots_used.load(std::memory_order_acquire), most_threads);
-  for (unsigned slot = 0; slot < used; ++slot) {
+  bool is_urgent = false;
+  for (unsigned slot = 0; slot < slots_used(); ++slot) {
     thread_slot& each = memory_->slots[slot];
+    ring_reader& reader = readers_[slot];
     // acquire: with the writer's release, so that the events up to this number are there.
     const std::uint64_t end = each.written.load(std::memory_order_acquire);
     const std::uint64_t at = each.read.load(std::memory_order_relaxed);
-    if (at == end || ring_of(slot) == nullptr) continue;
-    runs_.push_back({slot, at, end});
-    if (end - at >= ring_events / 2) horizon = UINT64_MAX;
-    if (!readers_[slot].known) {
-      readers_[slot].known = true;
-      readers_[slot].thread = threads_++;
+    if (at == end && !reader.has_next()) continue;
+    if (end - at >= ring_events / 2) is_urgent = true;
+    if (!reader.has_begun()) {
+      const event* ring = ring_of(slot);
+      if (ring == nullptr) continue;
+      reader.begin(ring, threads_++);
     }
+    if (!reader.has_next()) reader.advance(end, sites_, stacks_);
+    // release: as in drain_first.
+    each.read.store(reader.at(), std::memory_order_release);
+    if (reader.has_next()) runs_.push_back({slot, end, reader.next().order()});
   }
-  const auto head = [&](const run& each) -> const event& {
-    return readers_[each.slot].ring[each.at % ring_events];
-  };
-  // Of equal stamps the end of a block comes first: coarse clocks stamp many events alike.
-  const auto later = [&](const run& one, const run& other) {
-    const event& a = head(one);
-    const event& b = head(other);
-    return a.stamp != b.stamp ? a.stamp > b.stamp : ends_block(b.kind()) && !ends_block(a.kind());
-  };
+  return is_urgent;
+}
+
+/// Hands over the next call of `first`, and those behind it up to `last_order`.
+std::uint64_t rings::drain_first(run& first, std::uint64_t last_order, const take& take_calls) {
+  constexpr std::size_t most_calls = 64;
+  call calls[most_calls];
+  ring_reader& reader = readers_[first.slot];
+  std::uint64_t taken = 0;
+  do {
+    const std::size_t count =
+        reader.take(calls, most_calls, first.end, last_order, sites_, stacks_);
+    // release: with the writer's acquire, so that it overwrites only what has been read.
+    memory_->slots[first.slot].read.store(reader.at(), std::memory_order_release);
+    take_calls({calls, count});
+    taken += count;
+  } while (reader.has_next() && reader.next().order() <= last_order);
+  first.order = reader.next().order();
+  return taken;
+}
+
+std::uint64_t rings::drain(std::uint64_t horizon, const take& take_calls) {
+  const bool is_urgent = find_runs();
+  const std::uint64_t last_order = is_urgent || horizon > UINT64_MAX / 2 ? UINT64_MAX : horizon * 2;
+  const auto later = [](const run& one, const run& other) { return one.order > other.order; };
   std::ranges::make_heap(runs_, later);
   std::uint64_t taken = 0;
-  while (!runs_.empty()) {
+  while (!runs_.empty() && runs_.front().order <= last_order) {
     std::ranges::pop_heap(runs_, later);
     run& first = runs_.back();
-    thread_slot& slot = memory_->slots[first.slot];
-    const std::uint64_t begin = first.at;
-    // As long as no other ring has an earlier event, the heap is not asked.
-    const event* rival = runs_.size() > 1 ? &head(runs_.front()) : nullptr;
-    bool held = false;
-    do {
-      const event& next = head(first);
-      if (next.stamp > horizon) {
-        held = true;
-        break;
-      }
-      if (rival != nullptr && first.at != begin && next.stamp >= rival->stamp) break;
-      take_event(next, readers_[first.slot].thread);
-      ++first.at;
-    } while (first.at != first.end);
-    taken += first.at - begin;
-    // release: with the writer's acquire, so that it overwrites only what has been read.
-    slot.read.store(first.at, std::memory_order_release);
-    if (held || first.at == first.end) {
-      runs_.pop_back();
-    } else {
+    // As long as no other ring has an earlier call, the heap is not asked.
+    const std::uint64_t rival = runs_.size() > 1 ? runs_.front().order : UINT64_MAX;
+    taken += drain_first(first, std::min(rival, last_order), take_calls);
+    if (readers_[first.slot].has_next()) {
       std::ranges::push_heap(runs_, later);
+    } else {
+      runs_.pop_back();
     }
   }
   return taken;
 }
 
 void rings::reclaim(const std::function<bool(std::int32_t)>& is_gone) {
-  const std::uint32_t used =
-      std::min<std::uint32_t>(memory_->slots_used.load(std::memory_order_acquire), most_threads);
-  for (unsigned number = 0; number < used; ++number) {
+  for (unsigned number = 0; number < slots_used(); ++number) {
     thread_slot& slot = memory_->slots[number];
     const slot_state state = slot.state.load(std::memory_order_acquire);
     if (state == slot_state::free) continue;
     const std::int32_t thread = slot.kernel_id.load(std::memory_order_relaxed);
     if (state == slot_state::live && (thread == 0 || !is_gone(thread))) continue;
-    if (slot.written.load(std::memory_order_acquire) != slot.read.load(std::memory_order_relaxed)) {
+    if (readers_[number].has_next() ||
+        slot.written.load(std::memory_order_acquire) != slot.read.load(std::memory_order_relaxed)) {
       continue;
     }
     slot.kernel_id.store(0, std::memory_order_relaxed);
     slot.written.store(0, std::memory_order_relaxed);
     slot.read.store(0, std::memory_order_relaxed);
-    readers_[number].known = false;
+    readers_[number].leave();
     // release: with the acquire of the thread that takes the slot next.
     slot.state.store(slot_state::free, std::memory_order_release);
   }

@@ -1,8 +1,7 @@
 #include "drain/rows.hpp"
 
-#include <algorithm>
+#include <bit>
 #include <cstring>
-#include <span>
 
 namespace heapwise::bench {
 
@@ -15,23 +14,19 @@ void append(std::vector<unsigned char>& bytes, Number number) {
   std::memcpy(bytes.data() + at, &number, sizeof number);
 }
 
-/// How many bytes the largest number needs; 0 if all are 0.
-unsigned bytes_needed(std::span<const std::uint64_t> numbers) {
-  std::uint64_t all = 0;
-  for (const std::uint64_t each : numbers) all |= each;
-  unsigned needed = 0;
-  for (; all != 0; all >>= 8) ++needed;
-  return needed;
-}
-
-void append_column(std::vector<unsigned char>& bytes, std::span<const std::uint64_t> numbers) {
-  const unsigned needed = bytes_needed(numbers);
+/// Appends the bytes of the numbers, those of equal significance together: as many of each as the
+/// largest one needs.
+template <class Number>
+void append_column(std::vector<unsigned char>& bytes, const std::vector<Number>& numbers,
+                   std::size_t count) {
+  const Number* from = numbers.data();
+  Number all = 0;
+  for (std::size_t i = 0; i < count; ++i) all = static_cast<Number>(all | from[i]);
+  const unsigned needed = (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
   bytes.push_back(static_cast<unsigned char>(needed));
   const std::size_t at = bytes.size();
-  const std::size_t count = numbers.size();
   bytes.resize(at + needed * count);
   for (unsigned byte = 0; byte < needed; ++byte) {
-    const std::uint64_t* from = numbers.data();
     unsigned char* to = bytes.data() + at + byte * count;
     for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<unsigned char>(from[i] >> 8 * byte);
   }
@@ -39,25 +34,23 @@ void append_column(std::vector<unsigned char>& bytes, std::span<const std::uint6
 
 } // namespace
 
-void rows::add(const row& next) {
-  const std::uint64_t values[column_count] = {static_cast<std::uint64_t>(next.kind),
-                                              next.thread,
-                                              next.time,
-                                              next.block,
-                                              next.size,
-                                              next.site,
-                                              next.alignment_log};
-  if (count_ == columns_[0].size()) {
-    for (auto& column : columns_) column.resize(count_ + most);
-  }
-  for (unsigned i = 0; i < column_count; ++i) columns_[i][count_] = values[i];
-  ++count_;
+void rows::grow() {
+  room_ += most;
+  for (auto* column : {&kinds_, &alignments_}) column->resize(room_);
+  for (auto* column : {&threads_, &row_sites_}) column->resize(room_);
+  for (auto* column : {&times_, &blocks_, &sizes_}) column->resize(room_);
 }
 
-std::vector<unsigned char> rows::bytes() const {
-  std::vector<unsigned char> all;
-  all.reserve(std::size_t{count_} * 12 + sites_.size() * 8);
-  for (const auto& column : columns_) append_column(all, {column.data(), count_});
+const std::vector<unsigned char>& rows::bytes() {
+  std::vector<unsigned char>& all = bytes_;
+  all.clear();
+  append_column(all, kinds_, count_);
+  append_column(all, threads_, count_);
+  append_column(all, times_, count_);
+  append_column(all, blocks_, count_);
+  append_column(all, sizes_, count_);
+  append_column(all, row_sites_, count_);
+  append_column(all, alignments_, count_);
   append(all, first_site_);
   append(all, static_cast<std::uint32_t>(sites_.size()));
   for (const std::uint64_t each : sites_) append(all, each);

@@ -13,12 +13,12 @@ namespace heapwise::bench {
 /// An event as files have it.
 struct row {
   event_kind kind;
+  std::uint8_t alignment_log;
   std::uint32_t thread;
+  std::uint32_t site;
   std::uint64_t time;
   std::uint64_t block; ///< how many blocks were made since, see column::block
   std::uint64_t size;
-  std::uint32_t site;
-  std::uint8_t alignment_log;
 };
 
 /// A stack, of the row with this number in its frame: return addresses, the caller first.
@@ -34,7 +34,19 @@ class rows {
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
   [[nodiscard]] bool full() const noexcept { return count_ == most; }
 
-  void add(const row& next);
+  void add(const row& next) {
+    if (count_ == room_) [[unlikely]]
+      grow();
+    const std::size_t at = count_++;
+    times_[at] = next.time;
+    blocks_[at] = next.block;
+    sizes_[at] = next.size;
+    threads_[at] = next.thread;
+    row_sites_[at] = next.site;
+    // Bytes last: a store to one may be to anything, as far as the compiler knows.
+    kinds_[at] = static_cast<std::uint8_t>(next.kind);
+    alignments_[at] = next.alignment_log;
+  }
   /// `sites` are addresses; the first of them has the number `first`, the others follow.
   void set_sites(std::uint32_t first, std::vector<std::uint64_t> sites) {
     first_site_ = first;
@@ -42,20 +54,28 @@ class rows {
   }
   void add_stack(row_stack stack) { stacks_.push_back(std::move(stack)); }
 
-  /// The content of a frame: columns, addresses of the sites that are new in it, stacks.
-  [[nodiscard]] std::vector<unsigned char> bytes() const;
+  /// The content of a frame: columns, addresses of the sites that are new in it, stacks. Valid
+  /// until the next call.
+  [[nodiscard]] const std::vector<unsigned char>& bytes();
 
   void clear();
 
  private:
-  /// A number of each row; of live blocks there can be more than `most`.
-  using numbers = std::vector<std::uint64_t>;
+  void grow();
 
   std::uint32_t count_ = 0;
-  numbers columns_[column_count];
+  std::uint32_t room_ = 0; ///< of live blocks there can be more than `most`
+  std::vector<std::uint8_t> kinds_;
+  std::vector<std::uint8_t> alignments_;
+  std::vector<std::uint32_t> threads_;
+  std::vector<std::uint32_t> row_sites_;
+  std::vector<std::uint64_t> times_;
+  std::vector<std::uint64_t> blocks_;
+  std::vector<std::uint64_t> sizes_;
   std::uint32_t first_site_ = 0;
   std::vector<std::uint64_t> sites_;
   std::vector<row_stack> stacks_;
+  std::vector<unsigned char> bytes_;
 };
 
 } // namespace heapwise::bench

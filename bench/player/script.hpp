@@ -1,14 +1,15 @@
 // A script: what the threads of a replay do, ready to be played from a file mapping.
 //
-// The file is a header, a pooled_site for each call site whose blocks come from a pool, a
-// thread_part for each thread, and the steps of one thread after the other.
+// The file is a header, a pooled_site for each pool or arena that call sites have, a thread_part
+// for each thread, and the steps: first those that make the blocks that live where a window begins,
+// then those of one thread after the other.
 #pragma once
 
 #include <cstdint>
 
 namespace heapwise::bench {
 
-inline constexpr std::uint64_t script_magic = 0x3230'5450'5243'5348; // "HSCRPT02"
+inline constexpr std::uint64_t script_magic = 0x3330'5450'5243'5348; // "HSCRPT03"
 
 enum class step_kind : std::uint8_t {
   malloc = 0,
@@ -27,6 +28,7 @@ enum class step_kind : std::uint8_t {
   sleep = 13,             ///< only when paced: `size` nanoseconds
   pooled_allocate = 14,   ///< from the pool of a site, see step::site
   pooled_deallocate = 15, ///< to the pool of a site
+  grow = 16,              ///< what the next resize adds: from byte `size` on, `target` lines
 };
 
 /// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block
@@ -39,32 +41,40 @@ struct step {
   std::uint32_t
       target; ///< of a resize: where the block is kept then. Of others: pages to touch, plus 1
 
-  [[nodiscard]] step_kind kind() const noexcept { return static_cast<step_kind>(words & 15); }
-  [[nodiscard]] bool shared() const noexcept { return (words >> 4 & 1) != 0; }
-  [[nodiscard]] bool target_shared() const noexcept { return (words >> 5 & 1) != 0; }
+  [[nodiscard]] step_kind kind() const noexcept { return static_cast<step_kind>(words & 31); }
+  [[nodiscard]] bool shared() const noexcept { return (words >> 5 & 1) != 0; }
+  [[nodiscard]] bool target_shared() const noexcept { return (words >> 6 & 1) != 0; }
   [[nodiscard]] std::uint64_t alignment() const noexcept {
-    return std::uint64_t{1} << (words >> 6 & 63);
+    return std::uint64_t{1} << (words >> 7 & 63);
   }
   /// Of a pooled step: the number of its pooled_site, where others have the alignment.
-  [[nodiscard]] unsigned site() const noexcept { return words >> 6 & 63; }
-  [[nodiscard]] std::uint64_t size() const noexcept { return words >> 12; }
+  [[nodiscard]] unsigned site() const noexcept { return words >> 7 & 63; }
+  [[nodiscard]] std::uint64_t size() const noexcept { return words >> 13; }
 
   [[nodiscard]] static constexpr std::uint64_t pack(step_kind kind, bool shared, bool target_shared,
                                                     unsigned alignment_log,
                                                     std::uint64_t size) noexcept {
-    return static_cast<std::uint64_t>(kind) | std::uint64_t{shared} << 4 |
-           std::uint64_t{target_shared} << 5 | std::uint64_t{alignment_log} << 6 | size << 12;
+    return static_cast<std::uint64_t>(kind) | std::uint64_t{shared} << 5 |
+           std::uint64_t{target_shared} << 6 | std::uint64_t{alignment_log} << 7 | size << 13;
   }
 };
 static_assert(sizeof(step) == 16);
 
-enum class pool_policy : std::uint64_t { unsynchronized = 0, thread_cached = 1 };
+enum class pool_policy : std::uint64_t {
+  unsynchronized = 0,
+  thread_cached = 1,
+  sized = 2, ///< an unsynchronized pool for each size class, see sized_pools
+  arena = 3, ///< reset whenever none of its blocks lives
+};
+
+inline constexpr std::uint64_t size_step = 16;         ///< between the classes of sized pools
+inline constexpr std::uint64_t most_sized_bytes = 512; ///< of a block of sized pools
 
 inline constexpr unsigned most_pooled_sites = 64;
 
-/// A call site whose blocks come from a pool of its own.
+/// A pool or an arena that one or several call sites have.
 struct pooled_site {
-  std::uint64_t block_size;
+  std::uint64_t block_size; ///< of an arena and of sized pools: the largest
   pool_policy policy;
 };
 
@@ -86,6 +96,7 @@ struct script_header {
   std::uint64_t peak_live_bytes;
   std::uint64_t left_blocks; ///< not freed at the end
   std::uint64_t pooled_sites;
+  std::uint64_t prepared; ///< steps that make the live blocks of a window; not among the calls
 };
 
 } // namespace heapwise::bench

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "player/future.hpp"
 #include "player/script.hpp"
 
 namespace heapwise::bench {
@@ -17,33 +18,6 @@ namespace {
 
 /// Gaps that are shorter are computing of the program, which a replay does not do.
 constexpr double least_sleep_ns = 1e6;
-
-/// What the first reading finds out of each block.
-struct future {
-  std::vector<bool> handed_over;
-  std::unordered_map<std::uint64_t, std::uint32_t> pages; ///< of large blocks
-};
-
-future read_future(trace_reader& trace) {
-  future found;
-  std::unordered_map<std::uint64_t, std::uint32_t> makers;
-  trace.each([&](const traced_event& next) {
-    if (makes_block(next.kind)) {
-      makers[next.block] = next.thread;
-      found.handed_over.push_back(false);
-    } else if (ends_block(next.kind)) {
-      const auto maker = makers.find(next.block);
-      if (maker == makers.end()) throw trace_error{"it ends a block twice"};
-      found.handed_over[next.block] = maker->second != next.thread;
-      if (next.size != 0) {
-        found.pages[next.block] =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(next.size, UINT32_MAX - 1));
-      }
-      makers.erase(maker);
-    }
-  });
-  return found;
-}
 
 /// The steps of one thread, and its free slots.
 struct part {
@@ -71,33 +45,36 @@ struct place {
 
 class maker {
  public:
-  maker(const future& known, double ns_a_unit, const std::map<std::uint32_t, pooled_site>& pooled)
+  maker(const future& known, double ns_a_unit, const pooling& pooled)
       : known_{known}, ns_a_unit_{ns_a_unit}, pooled_{pooled} {
-    unsigned number = 0;
-    for (const auto& [site, about] : pooled_) pool_of_[site] = number++;
-    totals_.pooled_sites = pooled_.size();
+    totals_.pooled_sites = pooled_.pools.size();
   }
 
+  void prepare(const traced_event& live);
   void take(const traced_event& next);
   void finish() { pass_turn(); }
   void write(const std::string& path);
 
  private:
-  part& part_of(std::uint32_t thread);
+  std::uint32_t thread_of(std::uint32_t recorded);
   void switch_to(std::uint32_t thread, std::uint64_t time);
   void pass_turn();
   void make(const traced_event& next, part& by);
+  void resize(const traced_event& next, const place& old, part& by);
   void end(const traced_event& next, part& by);
-  place new_place(const traced_event& next, part& by);
-  void count_block(std::uint64_t size);
+  void place_block(const traced_event& next, step_kind kind, bool shared, part& by);
+  place new_place(const traced_event& next, bool shared, part& by);
+  [[nodiscard]] std::uint32_t touched(std::uint64_t block) const;
+  void add_live(std::uint64_t size);
 
   const future& known_;
   double ns_a_unit_;
-  const std::map<std::uint32_t, pooled_site>& pooled_;
-  std::unordered_map<std::uint32_t, unsigned> pool_of_; ///< by site
+  const pooling& pooled_;
+  part prepared_;
   std::vector<std::unique_ptr<part>> parts_;
+  std::unordered_map<std::uint32_t, std::uint32_t> threads_; ///< by recorded number
   std::unordered_map<std::uint64_t, place> places_;
-  std::unordered_map<std::uint32_t, traced_event> resizing_; ///< by thread
+  std::unordered_map<std::uint32_t, traced_event> resizing_; ///< by recorded thread
   script_header totals_{};
   std::uint64_t live_bytes_ = 0;
   std::uint32_t running_ = UINT32_MAX;
@@ -105,16 +82,19 @@ class maker {
   std::uint64_t done_ = 0;
 };
 
-part& maker::part_of(std::uint32_t thread) {
-  while (parts_.size() <= thread) {
-    // Whoever ran last starts it: most often that is its creator.
-    if (!parts_.empty() && running_ != UINT32_MAX) {
-      parts_[running_]->steps.push_back({step::pack(step_kind::start, false, false, 0, 0),
-                                         static_cast<std::uint32_t>(parts_.size()), 0});
+/// Threads are numbered by their first events, since a window may not have them all.
+std::uint32_t maker::thread_of(std::uint32_t recorded) {
+  const auto next = static_cast<std::uint32_t>(parts_.size());
+  const auto [found, is_new] = threads_.try_emplace(recorded, next);
+  if (is_new) {
+    // The thread that ran last starts it: most often that is its creator.
+    if (next != 0) {
+      parts_[running_]->steps.push_back(
+          {step::pack(step_kind::start, false, false, 0, 0), next, 0});
     }
     parts_.push_back(std::make_unique<part>());
   }
-  return *parts_[thread];
+  return found->second;
 }
 
 void maker::pass_turn() {
@@ -123,7 +103,8 @@ void maker::pass_turn() {
 }
 
 void maker::switch_to(std::uint32_t thread, std::uint64_t time) {
-  part& by = part_of(thread);
+  part& by = *parts_[thread];
+  if (running_ == UINT32_MAX) last_time_ = time;
   if (running_ != thread) {
     pass_turn();
     by.steps.push_back({step::pack(step_kind::turn, false, false, 0, done_), 0, 0});
@@ -137,58 +118,94 @@ void maker::switch_to(std::uint32_t thread, std::uint64_t time) {
   last_time_ = time;
 }
 
-place maker::new_place(const traced_event& next, part& by) {
-  const bool shared = known_.handed_over[next.block];
+place maker::new_place(const traced_event& next, bool shared, part& by) {
   if (shared && totals_.shared_slots == UINT32_MAX) throw trace_error{"too many hand-overs"};
   const std::uint32_t slot =
       shared ? static_cast<std::uint32_t>(totals_.shared_slots++) : by.take_slot();
   return {slot, shared, next.size, next.alignment_log};
 }
 
-void maker::count_block(std::uint64_t size) {
-  ++totals_.blocks;
-  totals_.bytes += size;
+/// As step::target of a block that is made.
+std::uint32_t maker::touched(std::uint64_t block) const {
+  const auto pages = known_.pages.find(block);
+  return pages != known_.pages.end() ? pages->second + 1 : 0;
+}
+
+void maker::add_live(std::uint64_t size) {
   live_bytes_ += size;
   totals_.peak_live_bytes = std::max(totals_.peak_live_bytes, live_bytes_);
 }
 
-void maker::make(const traced_event& next, part& by) {
-  const auto pages = known_.pages.find(next.block);
-  const std::uint32_t touched = pages != known_.pages.end() ? pages->second + 1 : 0;
-  ++totals_.calls;
-  if (next.kind == event_kind::resize_to) {
-    const auto from = resizing_.find(next.thread);
-    if (from == resizing_.end()) throw trace_error{"it ends a resize that did not begin"};
-    const place old = places_.at(from->second.block);
-    if (old.pool != no_pool) throw trace_error{"a block of a pooled site is resized"};
-    places_.erase(from->second.block);
-    resizing_.erase(from);
-    if (!old.shared) by.free_slots.push_back(old.slot);
-    const place now = new_place(next, by);
+void maker::place_block(const traced_event& next, step_kind kind, bool shared, part& by) {
+  place now = new_place(next, shared, by);
+  if (const auto pool = pooled_.of_site.find(next.site); pool != pooled_.of_site.end()) {
+    now.pool = pool->second;
     by.steps.push_back(
-        {step::pack(step_kind::resize, old.shared, now.shared, 0, next.size), old.slot, now.slot});
-    live_bytes_ -= old.size;
-    places_[next.block] = now;
-    count_block(next.size);
-    return;
+        {step::pack(step_kind::pooled_allocate, now.shared, false, now.pool, next.size), now.slot,
+         touched(next.block)});
+  } else {
+    by.steps.push_back({step::pack(kind, now.shared, false, next.alignment_log, next.size),
+                        now.slot, touched(next.block)});
+  }
+  places_[next.block] = now;
+  add_live(next.size);
+}
+
+/// Which call made a live block is not in the trace, but the call that ends it is.
+void maker::prepare(const traced_event& live) {
+  const auto end = known_.ends.find(live.block);
+  const event_kind ends = end != known_.ends.end() ? end->second : event_kind::free;
+  const step_kind kind = ends == event_kind::scalar_delete  ? step_kind::scalar_new
+                         : ends == event_kind::array_delete ? step_kind::array_new
+                         : live.alignment_log != 0          ? step_kind::aligned
+                                                            : step_kind::malloc;
+  place_block(live, kind, true, prepared_);
+  ++totals_.prepared;
+}
+
+/// The grown part is written to. Of a large block, the pages that were resident at its end count.
+void maker::resize(const traced_event& next, const place& old, part& by) {
+  constexpr std::uint64_t line = 64;
+  constexpr std::uint64_t page = 4096;
+  const std::uint32_t pages = touched(next.block);
+  const std::uint64_t end =
+      pages == 0 ? next.size : std::min<std::uint64_t>(next.size, (pages - 1) * page);
+  if (end > old.size) {
+    const std::uint64_t lines =
+        std::min<std::uint64_t>((end - old.size + line - 1) / line, UINT32_MAX);
+    by.steps.push_back({step::pack(step_kind::grow, false, false, 0, old.size), 0,
+                        static_cast<std::uint32_t>(lines)});
+  }
+  if (!old.shared) by.free_slots.push_back(old.slot);
+  const place now = new_place(next, known_.handed_over.contains(next.block), by);
+  by.steps.push_back(
+      {step::pack(step_kind::resize, old.shared, now.shared, 0, next.size), old.slot, now.slot});
+  live_bytes_ -= old.size;
+  places_[next.block] = now;
+  add_live(next.size);
+}
+
+void maker::make(const traced_event& next, part& by) {
+  ++totals_.calls;
+  ++totals_.blocks;
+  totals_.bytes += next.size;
+  if (next.kind == event_kind::resize_to) {
+    if (const auto from = resizing_.find(next.thread); from != resizing_.end()) {
+      const place old = places_.at(from->second.block);
+      if (old.pool != no_pool) throw trace_error{"a block of a pooled site is resized"};
+      places_.erase(from->second.block);
+      resizing_.erase(from);
+      return resize(next, old, by);
+    }
+    // The first half may be before the window. Its block is as new then.
+    if (prepared_.steps.empty()) throw trace_error{"it ends a resize that did not begin"};
   }
   const step_kind kind = next.kind == event_kind::calloc       ? step_kind::calloc
                          : next.kind == event_kind::aligned    ? step_kind::aligned
                          : next.kind == event_kind::scalar_new ? step_kind::scalar_new
                          : next.kind == event_kind::array_new  ? step_kind::array_new
                                                                : step_kind::malloc;
-  place now = new_place(next, by);
-  if (const auto pool = pool_of_.find(next.site); pool != pool_of_.end()) {
-    now.pool = pool->second;
-    by.steps.push_back(
-        {step::pack(step_kind::pooled_allocate, now.shared, false, now.pool, next.size), now.slot,
-         touched});
-  } else {
-    by.steps.push_back(
-        {step::pack(kind, now.shared, false, next.alignment_log, next.size), now.slot, touched});
-  }
-  places_[next.block] = now;
-  count_block(next.size);
+  place_block(next, kind, known_.handed_over.contains(next.block), by);
 }
 
 void maker::end(const traced_event& next, part& by) {
@@ -204,10 +221,11 @@ void maker::end(const traced_event& next, part& by) {
                          : next.kind == event_kind::array_delete ? step_kind::array_delete
                                                                  : step_kind::free;
   // The alignment of `operator new` has to be given back to `operator delete`.
-  by.steps.push_back({old.pool != no_pool
-                          ? step::pack(step_kind::pooled_deallocate, old.shared, false, old.pool, 0)
-                          : step::pack(kind, old.shared, false, old.alignment_log, 0),
-                      old.slot, 0});
+  by.steps.push_back(
+      {old.pool != no_pool
+           ? step::pack(step_kind::pooled_deallocate, old.shared, false, old.pool, old.size)
+           : step::pack(kind, old.shared, false, old.alignment_log, old.size),
+       old.slot, 0});
   if (!old.shared) by.free_slots.push_back(old.slot);
   live_bytes_ -= old.size;
   ++totals_.calls;
@@ -217,8 +235,9 @@ void maker::take(const traced_event& next) {
   const bool plays =
       makes_block(next.kind) || ends_block(next.kind) || next.kind == event_kind::usable_size;
   if (!plays) return;
-  switch_to(next.thread, next.time);
-  part& by = *parts_[next.thread];
+  const std::uint32_t thread = thread_of(next.thread);
+  switch_to(thread, next.time);
+  part& by = *parts_[thread];
   ++done_;
   if (makes_block(next.kind)) return make(next, by);
   if (ends_block(next.kind)) return end(next, by);
@@ -236,30 +255,30 @@ void maker::write(const std::string& path) {
   totals_.magic = script_magic;
   totals_.threads = parts_.size();
   totals_.left_blocks = places_.size();
+  totals_.steps = prepared_.steps.size();
   std::vector<thread_part> index;
   for (const auto& each : parts_) {
     index.push_back({totals_.steps, each->steps.size(), each->slots});
     totals_.steps += each->steps.size();
   }
   bool whole = std::fwrite(&totals_, sizeof totals_, 1, file.get()) == 1;
-  for (const auto& [site, about] : pooled_) {
-    whole = whole && std::fwrite(&about, sizeof about, 1, file.get()) == 1;
-  }
-  whole = whole &&
-          std::fwrite(index.data(), sizeof(thread_part), index.size(), file.get()) == index.size();
-  for (const auto& each : parts_) {
-    whole = whole && std::fwrite(each->steps.data(), sizeof(step), each->steps.size(),
-                                 file.get()) == each->steps.size();
-  }
+  const auto add = [&](const auto& all) {
+    whole = whole && std::fwrite(all.data(), sizeof all[0], all.size(), file.get()) == all.size();
+  };
+  add(pooled_.pools);
+  add(index);
+  add(prepared_.steps);
+  for (const auto& each : parts_) add(each->steps);
   if (!whole || std::fflush(file.get()) != 0) throw trace_error{path + ": " + std::strerror(errno)};
 }
 
 } // namespace
 
 void write_script(trace_reader& trace, double ns_a_unit, const std::string& path,
-                  const std::map<std::uint32_t, pooled_site>& pooled) {
+                  const pooling& pooled) {
   const future known = read_future(trace);
   maker makes{known, ns_a_unit, pooled};
+  trace.each_live([&](const traced_event& live) { makes.prepare(live); });
   trace.each([&](const traced_event& next) { makes.take(next); });
   makes.finish();
   makes.write(path);

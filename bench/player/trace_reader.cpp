@@ -44,17 +44,18 @@ class columns {
 
 } // namespace
 
-trace_reader::trace_reader(const std::string& path) {
+trace_reader::trace_reader(const std::string& path, std::uint32_t window) {
   file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file_ < 0) throw trace_error{path + ": " + std::strerror(errno)};
-  read_frames();
+  read_frames(window);
+  if (frames_.empty()) throw trace_error{"it has no events in window " + std::to_string(window)};
 }
 
 trace_reader::~trace_reader() {
   if (file_ >= 0) close(file_);
 }
 
-void trace_reader::read_frames() {
+void trace_reader::read_frames(std::uint32_t window) {
   file_header header{};
   if (!read_at(file_, &header, sizeof header, 0) ||
       std::memcmp(header.magic, file_magic, sizeof header.magic) != 0) {
@@ -69,12 +70,9 @@ void trace_reader::read_frames() {
   while (at + sizeof frame <= size && read_at(file_, &frame, sizeof frame, at) &&
          frame.magic == frame_magic &&
          frame.hash == header_hash(&frame, offsetof(frame_header, hash))) {
-    if (static_cast<frame_kind>(frame.kind) == frame_kind::live) {
-      throw trace_error{
-          "it holds windows of the run, not all of it: record it again with a larger "
-          "--max-size"};
-    }
-    if (static_cast<frame_kind>(frame.kind) == frame_kind::events) frames_.push_back(at);
+    const auto kind = static_cast<frame_kind>(frame.kind);
+    if (kind == frame_kind::live && frame.window == window) live_ = at;
+    if (kind == frame_kind::events && frame.window == window) frames_.push_back(at);
     at += sizeof frame + frame.stored_bytes;
   }
 }
@@ -89,6 +87,23 @@ std::vector<unsigned char> trace_reader::content(const frame_header& frame,
   const std::size_t bytes = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
   if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) throw trace_error{"a frame is damaged"};
   return raw;
+}
+
+void trace_reader::each_live(const std::function<void(const traced_event&)>& take) {
+  if (!live_) return;
+  frame_header frame{};
+  if (!read_at(file_, &frame, sizeof frame, *live_)) throw trace_error{"it is cut off"};
+  const columns all{content(frame, *live_), frame.count};
+  traced_event block{};
+  block.time = frame.first_time;
+  for (std::size_t row = 0; row < frame.count; ++row) {
+    block.alignment_log = static_cast<std::uint8_t>(all.at(column::alignment, row) & 63);
+    block.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
+    block.site = static_cast<std::uint32_t>(all.at(column::site, row));
+    block.size = all.at(column::size, row);
+    block.block += all.at(column::block, row);
+    take(block);
+  }
 }
 
 void trace_reader::each(const std::function<void(const traced_event&)>& take) {

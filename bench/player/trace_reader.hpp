@@ -1,8 +1,9 @@
-// Reads a whole trace file, event by event, with absolute block numbers.
+// Reads a window of a trace file, event by event, with absolute block numbers.
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -27,22 +28,28 @@ struct traced_event {
   std::uint64_t size;  ///< in bytes; of an end: resident pages, 0 if they were not counted
 };
 
+/// A trace that was not cut to windows has one window, 0.
 class trace_reader {
  public:
-  /// Throws trace_error for a file that is no trace, is damaged, or has several windows.
-  explicit trace_reader(const std::string& path);
+  /// Throws trace_error for a file that is not a trace, is damaged, or does not have this window.
+  trace_reader(const std::string& path, std::uint32_t window);
   ~trace_reader();
   trace_reader(const trace_reader&) = delete;
   trace_reader& operator=(const trace_reader&) = delete;
+
+  /// Calls `take` with each block that lives where the window begins, oldest first. Its kind is
+  /// `none`, and its time that of the begin.
+  void each_live(const std::function<void(const traced_event&)>& take);
 
   /// Calls `take` with each event, in the order of time. May be called again.
   void each(const std::function<void(const traced_event&)>& take);
 
  private:
   std::vector<unsigned char> content(const frame_header& frame, std::uint64_t offset) const;
-  void read_frames();
+  void read_frames(std::uint32_t window);
 
   int file_ = -1;
+  std::optional<std::uint64_t> live_; ///< offset of the header of the live blocks
   std::vector<std::uint64_t> frames_; ///< offsets of the headers of events
 };
 

@@ -5,14 +5,24 @@
 
 namespace heapwise::bench {
 
-/// Resident pages of a block that is about to end, if it is large; else 0.
-[[nodiscard]] std::uint64_t resident_pages(const void* block) noexcept;
+/// Resident pages of a block that is about to end, if it has at least this many bytes; else 0.
+[[nodiscard]] std::uint64_t resident_pages(const void* block, std::size_t least) noexcept;
+
+/// Resident pages of a block that this thread is about to end, if they are to be counted: of each
+/// large block, and of one medium block in 64, because the kernel has to be asked.
+[[nodiscard, gnu::always_inline]] inline std::uint64_t counted_pages(const void* block) noexcept {
+  if (recorded.may_be_large(block)) [[unlikely]]
+    return resident_pages(block, session::large_bytes);
+  if (writer.looks_closer()) [[unlikely]]
+    return resident_pages(block, session::medium_bytes);
+  return 0;
+}
 
 [[gnu::always_inline]] inline void write_free(event_kind kind, void* block,
                                               const void* site) noexcept {
   if (block == nullptr || !writer.records()) return;
-  const std::uint64_t pages = recorded.may_be_large(block) ? resident_pages(block) : 0;
-  writer.write_end(kind, block, pages, stamp_before(), site);
+  const std::uint64_t pages = counted_pages(block);
+  writer.write_end(kind, block, pages, stamp_now(), site);
 }
 
 } // namespace heapwise::bench

@@ -1,5 +1,4 @@
 // malloc and its family, recorded and forwarded.
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,33 +37,6 @@ template <class Allocate>
 
 } // namespace
 
-namespace heapwise::bench {
-
-std::uint64_t resident_pages(const void* block) noexcept {
-  auto* next = next_usable_size.get();
-  if (next == nullptr) return 0;
-  const std::size_t usable = next(const_cast<void*>(block));
-  if (usable < session::large_bytes) return 0;
-  const int saved_errno = errno;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  std::uintptr_t at = reinterpret_cast<std::uintptr_t>(block) & ~(page - 1);
-  const std::uintptr_t end = reinterpret_cast<std::uintptr_t>(block) + usable;
-  std::uint64_t resident = 0;
-  constexpr std::size_t pages_a_look = 4096;
-  unsigned char present[pages_a_look];
-  while (at < end) {
-    const std::size_t bytes =
-        end - at < pages_a_look * page ? end - at : static_cast<std::size_t>(pages_a_look * page);
-    if (mincore(reinterpret_cast<void*>(at), bytes, present) != 0) break;
-    for (std::size_t i = 0; i < (bytes + page - 1) / page; ++i) resident += present[i] & 1;
-    at += bytes;
-  }
-  errno = saved_errno;
-  return resident;
-}
-
-} // namespace heapwise::bench
-
 extern "C" {
 
 void* malloc(std::size_t size) {
@@ -97,14 +69,15 @@ static void* record_realloc(void* block, std::size_t size, const void* site) {
     return recorded_call(event_kind::malloc, size, site, 0, [=] { return next(block, size); });
   }
   if (!writer.records()) return next(block, size);
-  const std::uint64_t pages = recorded.may_be_large(block) ? resident_pages(block) : 0;
-  const std::uint64_t before = stamp_before();
+  const std::uint64_t pages = counted_pages(block);
+  const std::uint64_t before = stamp_now();
   void* resized = nullptr;
   {
     const thread_writer::inner_calls inner{writer};
     resized = next(block, size);
   }
   if (resized != nullptr) {
+    writer.write_stack_if_new(site);
     writer.write_end(event_kind::resize_from, block, pages, before, site);
     writer.write_block(event_kind::resize_to, resized, size, site);
   } else if (size == 0) {
@@ -178,8 +151,7 @@ std::size_t malloc_usable_size(void* block) {
   if (next == nullptr) return 0;
   const std::size_t size = next(block);
   if (block != nullptr && writer.records()) {
-    writer.write_end(event_kind::usable_size, block, 0, stamp_before(),
-                     __builtin_return_address(0));
+    writer.write_end(event_kind::usable_size, block, 0, stamp_now(), __builtin_return_address(0));
   }
   return size;
 }

@@ -64,9 +64,11 @@ bool session::begin() noexcept {
 }
 
 bool session::open(const char* path) noexcept {
-  file_ = ::open(path, O_RDWR | O_CLOEXEC);
-  if (file_ < 0) return false;
-  void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  const int file = ::open(path, O_RDWR | O_CLOEXEC);
+  if (file < 0) return false;
+  void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  // The program may close all files, or give this number to another one, so it is not kept.
+  ::close(file);
   if (found == MAP_FAILED) return false;
   memory_ = static_cast<shared_memory*>(found);
   if (memory_->magic != shared_magic) return false;
@@ -87,7 +89,21 @@ bool session::open(const char* path) noexcept {
   return true;
 }
 
-event* session::take_ring(thread_slot*& slot) noexcept {
+void* session::map_slot(unsigned number) noexcept {
+  // A thread that had the slot before has left its mapping.
+  if (void* known = mapped_[number].load(std::memory_order_relaxed); known != nullptr) return known;
+  // Without a file: the kernel maps from the begin of the same memory (mremap(2), size 0). What
+  // lies before the slot goes at once.
+  const std::size_t offset = slot_offset(number);
+  void* all = mremap(memory_, 0, offset + slot_bytes, MREMAP_MAYMOVE);
+  if (all == MAP_FAILED) return nullptr;
+  munmap(all, offset);
+  void* found = static_cast<char*>(all) + offset;
+  mapped_[number].store(found, std::memory_order_relaxed);
+  return found;
+}
+
+void* session::take_slot(thread_slot*& slot) noexcept {
   for (unsigned number = 0; number < most_threads; ++number) {
     thread_slot& next = memory_->slots[number];
     auto free = slot_state::free;
@@ -95,9 +111,8 @@ event* session::take_ring(thread_slot*& slot) noexcept {
     if (!next.state.compare_exchange_strong(free, slot_state::live, std::memory_order_acquire)) {
       continue;
     }
-    void* ring = mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_,
-                      static_cast<off_t>(ring_offset(number)));
-    if (ring == MAP_FAILED) {
+    void* found = map_slot(number);
+    if (found == nullptr) {
       next.state.store(slot_state::free, std::memory_order_release);
       break;
     }
@@ -107,7 +122,7 @@ event* session::take_ring(thread_slot*& slot) noexcept {
                                  used, number + 1, std::memory_order_release)) {
     }
     slot = &next;
-    return static_cast<event*>(ring);
+    return found;
   }
   memory_->threads_missed.fetch_add(1, std::memory_order_relaxed);
   return nullptr;

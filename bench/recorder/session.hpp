@@ -14,13 +14,24 @@ class session {
   [[nodiscard]] bool records() noexcept {
     const std::uint32_t* here = in_this_process_;
     if (here == nullptr) return begin();
-    return *here != 0 && memory_->recording.load(std::memory_order_relaxed) != 0;
+    return *here != 0 && memory_->recording.load(std::memory_order_relaxed) == recording_state::on;
   }
+
+  /// Whether the end of a block that was recorded is of interest, even in a pause.
+  [[nodiscard]] bool follows_blocks() const noexcept {
+    const std::uint32_t* here = in_this_process_;
+    return here != nullptr && *here != 0 &&
+           memory_->recording.load(std::memory_order_relaxed) != recording_state::off;
+  }
+
+  /// Whether this process, or the one that forked it, has the memory of a drain.
+  [[nodiscard]] bool has_memory() const noexcept { return memory_ != nullptr; }
 
   [[nodiscard]] shared_memory& memory() const noexcept { return *memory_; }
 
-  /// Takes a slot and maps its ring. Returns null if there is none; the thread is then counted.
-  event* take_ring(thread_slot*& slot) noexcept;
+  /// Takes a slot and maps its places and its ring, slot_bytes of them. Returns null if there is
+  /// none; the thread is then counted.
+  void* take_slot(thread_slot*& slot) noexcept;
 
   /// Tells the drain what is mapped where, if the loader has loaded a library since the last time.
   void note_modules() noexcept;
@@ -30,6 +41,8 @@ class session {
 
   /// Frees a block that is at least this large look at what is resident of it.
   static constexpr std::size_t large_bytes = 65536;
+  /// Some of the frees of blocks that are at least this large look, too.
+  static constexpr std::size_t medium_bytes = 4096;
 
   void remember_large(const void* block) noexcept;
   [[nodiscard]] bool may_be_large(const void* block) const noexcept;
@@ -37,11 +50,12 @@ class session {
  private:
   bool begin() noexcept;
   bool open(const char* path) noexcept;
+  void* map_slot(unsigned number) noexcept;
 
   /// In a page that the kernel clears in a forked child, however it was forked.
   const std::uint32_t* in_this_process_ = nullptr;
   shared_memory* memory_ = nullptr;
-  int file_ = -1;
+  std::atomic<void*> mapped_[most_threads]{}; ///< as they are mapped here; the slot's owner asks
   std::atomic<std::uint32_t> beginning_{0};
   std::atomic<std::uint32_t> image_{0};
 };

@@ -6,7 +6,6 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <cerrno>
 
@@ -25,42 +24,29 @@ extern "C" void call_at_end(void* argument) { at_end(argument); }
 
 void make_key() { has_key = pthread_key_create(&end_key, call_at_end) == 0; }
 
-constexpr int most_frames = 48;
-
-struct frames {
-  std::uint64_t site;
-  int count;
-  std::uint64_t found[most_frames];
-};
-
-_Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
-  auto& into = *static_cast<frames*>(argument);
-  const auto address = static_cast<std::uint64_t>(_Unwind_GetIP(context));
-  if (address == 0) return _URC_END_OF_STACK;
-  // The frames of the recorder stand before the caller.
-  if (into.count == 0 && address != into.site) return _URC_NO_REASON;
-  into.found[into.count++] = address;
-  return into.count == most_frames ? _URC_END_OF_STACK : _URC_NO_REASON;
-}
-
 } // namespace
 
 bool thread_writer::attach() noexcept {
   if (refused_) return false;
   const int saved_errno = errno;
   inner_ = true;
-  ring_ = recorded.take_ring(slot_);
-  refused_ = ring_ == nullptr;
+  void* found = recorded.take_slot(slot_);
+  refused_ = found == nullptr;
   if (!refused_) {
+    sites_ = static_cast<std::uint64_t*>(found);
+    // A thread that had the slot before may have left its own.
+    for (std::uint64_t place = 0; place < site_places; ++place) sites_[place] = 0;
+    ring_ = reinterpret_cast<event*>(static_cast<char*>(found) + page_bytes);
     written_ = 0;
     limit_ = ring_events;
+    until_stack_ = recorded.memory().stack_every;
     at_end = end_of_thread;
     pthread_once(&key_made, make_key);
     if (has_key) pthread_setspecific(end_key, this);
     if (recorded.take_image()) {
-      write({stamp_before(), 0, event::pack(event_kind::new_image, 0), 0});
+      write_call(event_kind::new_image, nullptr, 0, stamp_now(), nullptr);
     }
-    write({stamp_before(), 0, event::pack(event_kind::thread_begin, 0), 0});
+    write_call(event_kind::thread_begin, nullptr, 0, stamp_now(), nullptr);
   }
   inner_ = false;
   errno = saved_errno;
@@ -85,7 +71,7 @@ bool thread_writer::wait_for_room() noexcept {
     nanosleep(&pause, nullptr);
     const pid_t drain = memory.drain.load(std::memory_order_relaxed);
     if (turn % turns_between_looks == 0 && kill(drain, 0) != 0 && errno == ESRCH) {
-      memory.recording.store(0, std::memory_order_relaxed);
+      memory.recording.store(recording_state::off, std::memory_order_relaxed);
       memory.events_missed.fetch_add(1, std::memory_order_relaxed);
       errno = saved_errno;
       return false;
@@ -95,26 +81,33 @@ bool thread_writer::wait_for_room() noexcept {
   return true;
 }
 
-void thread_writer::write_stack(std::uint64_t stamp, const void* site) noexcept {
+void thread_writer::write_stack(const void* site) noexcept {
   until_stack_ = recorded.memory().stack_every;
-  frames all{address_of(site), 0, {}};
   inner_ = true;
   recorded.note_modules();
-  _Unwind_Backtrace(add_frame, &all);
+  const stack_trace stack = until_stack_ != 0 ? stack_from(address_of(site)) : stack_trace{};
   inner_ = false;
-  for (int first = 0; first < all.count; first += 2) {
-    const bool two = first + 1 < all.count;
-    const bool last = first + 2 >= all.count;
-    write({stamp, all.found[first], event::pack(event_kind::stack, two ? 2 : 1, last ? 1 : 0),
-           two ? all.found[first + 1] : 0});
+  write_stack(stack);
+}
+
+void thread_writer::write_stack(const stack_trace& stack) noexcept {
+  for (int first = 0; first < stack.count; first += 2) {
+    const bool two = first + 1 < stack.count;
+    write({event::pack_head(event_kind::stack, two ? 2 : 1, stack.frames[first]),
+           two ? stack.frames[first + 1] : 0});
   }
+}
+
+void thread_writer::write_site(const void* site) noexcept {
+  sites_[place_of(site)] = address_of(site);
+  write({event::pack_head(event_kind::site, place_of(site), address_of(site)), 0});
 }
 
 void thread_writer::end_of_thread(void* argument) noexcept {
   auto& ending = *static_cast<thread_writer*>(argument);
   // Keys that other libraries made may still free blocks: the ring stays until the thread is gone.
   if (ending.ring_ != nullptr && recorded.records()) {
-    ending.write({stamp_before(), 0, event::pack(event_kind::thread_end, 0), 0});
+    ending.write_call(event_kind::thread_end, nullptr, 0, stamp_now(), nullptr);
   }
 }
 

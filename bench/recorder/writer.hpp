@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "recorder/session.hpp"
+#include "recorder/stack_trace.hpp"
 #include "trace/stamp.hpp"
 
 namespace heapwise::bench {
@@ -31,21 +32,57 @@ class thread_writer {
     return ring_ != nullptr || attach();
   }
 
+  /// Whether there is a place to write to, even while no calls are recorded.
+  [[nodiscard]] bool has_ring() noexcept { return ring_ != nullptr || attach(); }
+
+  /// True of one call in 64, without regard to the pattern of the calls.
+  [[nodiscard]] bool looks_closer() const noexcept {
+    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+    return written_ * golden >> 58 == 0;
+  }
+
   /// A call that returned no block ends what it was part of: an exception may follow.
   void leave_inner_calls() noexcept { inner_ = false; }
 
   void write_block(event_kind kind, const void* block, std::size_t size, const void* site,
                    unsigned alignment_log = 0) noexcept {
-    const std::uint64_t stamp = stamp_after();
+    const std::uint64_t stamp = stamp_now();
     if (block == nullptr) kind = event_kind::failed;
-    if (size >= session::large_bytes) recorded.remember_large(block);
-    if (stack_is_due(site)) write_stack(stamp, site);
-    write({stamp, address_of(block), event::pack(kind, size, alignment_log), address_of(site)});
+    if (size >= session::large_bytes) [[unlikely]]
+      recorded.remember_large(block);
+    if (--until_stack_ == 0) [[unlikely]]
+      write_stack(site);
+    if (!knows(site)) [[unlikely]] {
+      write_stack(site);
+      write_site(site);
+    }
+    write_wide(size, alignment_log);
+    write_call(kind, block, size, stamp, site);
+  }
+
+  /// An allocation with its stack, whose first frame is its site.
+  void write_block(event_kind kind, const void* block, std::size_t size, const stack_trace& stack,
+                   std::uint64_t stamp, unsigned alignment_log) noexcept {
+    write_stack(stack);
+    const auto* site = reinterpret_cast<const void*>(stack.frames[0]);
+    if (!knows(site)) write_site(site);
+    write_wide(size, alignment_log);
+    write_call(kind, block, size, stamp, site);
   }
 
   void write_end(event_kind kind, const void* block, std::uint64_t resident_pages,
                  std::uint64_t stamp, const void* site) noexcept {
-    write({stamp, address_of(block), event::pack(kind, resident_pages), address_of(site)});
+    if (!knows(site)) [[unlikely]]
+      write_site(site);
+    write_call(kind, block, resident_pages, stamp, site);
+  }
+
+  /// For a call whose first event is not the one that makes the block.
+  void write_stack_if_new(const void* site) noexcept {
+    if (!knows(site)) [[unlikely]] {
+      write_stack(site);
+      write_site(site);
+    }
   }
 
  private:
@@ -53,39 +90,61 @@ class thread_writer {
     return reinterpret_cast<std::uintptr_t>(pointer);
   }
 
+  [[nodiscard]] static std::uint64_t place_of(const void* site) noexcept {
+    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+    return address_of(site) * golden >> (64 - event::place_bits);
+  }
+
+  /// Whether the drain knows which site is meant by its place.
+  [[nodiscard]] bool knows(const void* site) const noexcept {
+    return sites_[place_of(site)] == address_of(site);
+  }
+
+  void write_wide(std::size_t size, unsigned alignment_log) noexcept {
+    if (size >= event::largest_size || alignment_log != 0) [[unlikely]] {
+      write({event::pack_head(event_kind::wide, alignment_log, 0), size});
+    }
+  }
+
+  void write_call(event_kind kind, const void* block, std::uint64_t size, std::uint64_t stamp,
+                  const void* site) noexcept {
+    if (!event::is_near(stamp, last_stamp_)) [[unlikely]] {
+      write({event::pack_head(event_kind::stamp, 0, 0), stamp});
+    }
+    last_stamp_ = stamp;
+    write({event::pack_head(kind, place_of(site), address_of(block)),
+           event::pack_body(stamp, size < event::largest_size ? size : event::largest_size)});
+  }
+
   void write(const event& next) noexcept {
-    if (written_ == limit_ && !wait_for_room()) return;
-    ring_[written_ % ring_events] = next;
+    if (written_ == limit_ && !wait_for_room()) [[unlikely]]
+      return;
+    event* const at = ring_ + written_ % ring_events;
+    // The drain has read these lines before: to own them again takes a while.
+    constexpr std::ptrdiff_t lines_ahead = 8 * 4;
+    __builtin_prefetch(at + lines_ahead, 1);
+    *at = next;
     ++written_;
     // release: the drain that sees the number sees the event.
     slot_->written.store(written_, std::memory_order_release);
   }
 
-  /// Returns true for an allocation of a site that this thread does not remember, and for one
-  /// allocation in shared_memory::stack_every.
-  [[nodiscard]] bool stack_is_due(const void* site) noexcept {
-    const std::uint64_t address = address_of(site);
-    std::uint64_t& seen = seen_[(address ^ address >> 8) % seen_sites];
-    if (seen == address && --until_stack_ != 0) return false;
-    seen = address;
-    return true;
-  }
-
   bool attach() noexcept;
   bool wait_for_room() noexcept;
-  void write_stack(std::uint64_t stamp, const void* site) noexcept;
+  void write_stack(const void* site) noexcept;
+  void write_stack(const stack_trace& stack) noexcept;
+  void write_site(const void* site) noexcept;
   static void end_of_thread(void* writer) noexcept;
 
-  static constexpr std::size_t seen_sites = 256;
-
   event* ring_ = nullptr;
+  std::uint64_t* sites_ = nullptr; ///< the addresses that the drain knows, by their places
   thread_slot* slot_ = nullptr;
   std::uint64_t written_ = 0;
   std::uint64_t limit_ = 0;
-  std::uint32_t until_stack_ = 1;
+  std::uint64_t last_stamp_ = 0;
+  std::uint32_t until_stack_ = 0;
   bool inner_ = false;
   bool refused_ = false;
-  std::uint64_t seen_[seen_sites] = {};
 };
 
 // initial-exec: any other model may call malloc for the thread's block, and we are malloc.

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "harness/experiment.hpp"
-#include "sources/player.hpp"
+#include "sources/measure.hpp"
 
 namespace {
 
@@ -23,37 +23,26 @@ void measure(cell& given) {
 
 const experiment question{
     .id = "trace/advice",
-    .question = "What does a recorded program gain if one of its call sites gets a pool?",
+    .question = "What does a recorded program gain if call sites of it get a pool or an arena?",
     .isolates =
-        "The blocks of one call site: they come from a pool of heapwise, and all other calls go to "
-        "the same malloc, in the recorded order on each thread.",
+        "The blocks of one call site, or of several whose blocks end together: they come from a "
+        "pool or an arena of heapwise, and all other calls go to the same malloc, in the recorded "
+        "order on each thread.",
     .not_shown =
         "What the program computes between the calls, and what its caches hold then. The saved "
         "time is of the calls and of the first writes to the blocks. Without a trace it plays an "
         "example, in which no site has a pool.",
-    .parameters = {{"schedule",
-                    "fast: threads run freely; order: exactly as recorded",
-                    {"fast"},
-                    {"fast"},
-                    "",
-                    1,
-                    {"fast", "order"}},
-                   {"touch",
-                    "line: blocks are written to; none: only the allocator touches memory",
-                    {"line"},
-                    {"line"},
-                    "",
-                    1,
-                    {"line", "none"}}},
-    .quantities = {{"time", "ns/op", better::lower, "wall time over all calls"},
-                   processor_time,
-                   {"peak_memory", "bytes", better::lower, "resident memory above the start"}},
+    .parameters = traces::ways_to_play({"fast"}, {"fast"}),
+    .quantities = traces::played_quantities,
     .subjects = {{"as_recorded", "malloc and free, as recorded", measure<0>},
-                 {"candidate_1", "the first candidate with a pool", measure<1>},
-                 {"candidate_2", "the second candidate with a pool", measure<2>},
-                 {"candidate_3", "the third candidate with a pool", measure<3>},
-                 {"candidate_4", "the fourth candidate with a pool", measure<4>},
-                 {"candidate_5", "the fifth candidate with a pool", measure<5>}},
+                 {"candidate_1", "the first candidate", measure<1>},
+                 {"candidate_2", "the second candidate", measure<2>},
+                 {"candidate_3", "the third candidate", measure<3>},
+                 {"candidate_4", "the fourth candidate", measure<4>},
+                 {"candidate_5", "the fifth candidate", measure<5>},
+                 {"candidate_6", "the sixth candidate", measure<6>},
+                 {"candidate_7", "the seventh candidate", measure<7>},
+                 {"candidate_8", "the eighth candidate", measure<8>}},
     .baseline = "as_recorded",
     .repeats = 1,
     .dropped_repeats = 0,

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "harness/experiment.hpp"
-#include "sources/player.hpp"
+#include "sources/measure.hpp"
 
 namespace {
 
@@ -27,23 +27,8 @@ const experiment question{
         "of two replays is not the ratio of two runs of the program. `heapwise compare` has that. "
         "An allocator that gives memory back after some time does so only in the schedule `paced`. "
         "Without a trace it plays an example of 5,000 blocks, which says nothing about a program.",
-    .parameters = {{"schedule",
-                    "fast: threads run freely; order: exactly as recorded; paced: with gaps",
-                    {"fast", "order"},
-                    {"order"},
-                    "",
-                    1,
-                    {"fast", "order", "paced"}},
-                   {"touch",
-                    "line: blocks are written to; none: only the allocator touches memory",
-                    {"line"},
-                    {"line"},
-                    "",
-                    1,
-                    {"line", "none"}}},
-    .quantities = {{"time", "ns/op", better::lower, "wall time over all calls"},
-                   processor_time,
-                   {"peak_memory", "bytes", better::lower, "resident memory above the start"}},
+    .parameters = traces::ways_to_play({"fast", "order"}, {"order"}),
+    .quantities = traces::played_quantities,
     .subjects = {{"malloc", "malloc and free", measure, "", subject_kind::malloc}},
     .baseline = "malloc",
     .repeats = 1,

@@ -1,4 +1,4 @@
-// Threads that play a script to the malloc of the process, and to pools.
+// Threads that play a script to the malloc of the process, to pools and to arenas.
 #pragma once
 
 #include <malloc.h>
@@ -7,23 +7,16 @@
 #include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <optional>
 #include <span>
-#include <string_view>
-
-#include <heapwise/pool.hpp>
-#include <heapwise/thread/thread_cached.hpp>
-#include <heapwise/thread/unsynchronized.hpp>
 
 #include "harness/escape.hpp"
 #include "harness/experiment.hpp"
-#include "harness/mapped_array.hpp"
-#include "harness/resident.hpp"
 #include "kernel/pause.hpp"
+#include "sources/pool_of_site.hpp"
 #include "sources/script.hpp"
 
 namespace traces {
@@ -35,33 +28,6 @@ struct schedule {
 };
 
 using slot = std::atomic<void*>;
-
-/// The pool that a program would have for one of its call sites. It grows as it needs to.
-class pool_of_site {
- public:
-  explicit pool_of_site(const pooled_site& site) {
-    constexpr std::size_t first_blocks = 256;
-    const heapwise::pool_options options{.block_size = static_cast<std::size_t>(site.block_size),
-                                         .block_count = first_blocks,
-                                         .growth = heapwise::growth::geometric};
-    if (site.policy == pool_policy::thread_cached) {
-      shared_.emplace(options);
-    } else {
-      own_.emplace(options);
-    }
-  }
-
-  [[nodiscard]] void* allocate() noexcept {
-    return own_ ? own_->try_allocate() : shared_->try_allocate();
-  }
-  void deallocate(void* block) noexcept {
-    own_ ? own_->deallocate(block) : shared_->deallocate(block);
-  }
-
- private:
-  std::optional<heapwise::pool<heapwise::unsynchronized>> own_;
-  std::optional<heapwise::pool<heapwise::thread_cached>> shared_;
-};
 
 /// One thread of the replay.
 struct player {
@@ -79,16 +45,21 @@ struct player {
   std::uint64_t blocks = 0;
   std::uint64_t bytes = 0;
   std::uint64_t failed = 0;
+  step grown{}; ///< what the next resize adds
 
   void run() noexcept;
+  void prepare() noexcept;
 
  private:
+  void play(const step& next) noexcept;
   [[nodiscard]] slot& slot_of(std::uint32_t number, bool is_shared) const noexcept {
     return is_shared ? shared[number] : local[number];
   }
   [[nodiscard]] void* taken(const step& next) const noexcept;
   void keep(slot& where, void* block, const step& next, bool is_shared) noexcept;
   void touch_block(void* block, std::uint64_t size, std::uint32_t pages) const noexcept;
+  void touch_grown(void* block) noexcept;
+  void touch_last(const void* block, const step& next) const noexcept;
   void* allocate(const step& next);
   void release(const step& next, void* block) noexcept;
   void start(std::uint32_t number) noexcept;
@@ -133,6 +104,25 @@ inline void player::touch_block(void* block, std::uint64_t size,
   const std::uint64_t end = pages == 0 ? size : std::min(size, (pages - 1) * page);
   const std::uint64_t stride = pages == 0 && size < 65536 ? line : page;
   for (std::uint64_t i = 0; i < end; i += stride) at[i] = 1;
+}
+
+/// What a resize added is written to as the block was.
+inline void player::touch_grown(void* block) noexcept {
+  if (how.touches && block != nullptr) {
+    constexpr std::uint64_t line = 64;
+    constexpr std::uint64_t large = 65536 / line;
+    auto* at = static_cast<volatile unsigned char*>(block) + grown.size();
+    const std::uint64_t stride = grown.target < large ? 1 : 4096 / line;
+    for (std::uint64_t i = 0; i < grown.target; i += stride) at[i * line] = 1;
+  }
+  grown = {};
+}
+
+/// A program has a look at most blocks before it frees them: a destructor does.
+inline void player::touch_last(const void* block, const step& next) const noexcept {
+  if (how.touches && block != nullptr && next.size() != 0) {
+    static_cast<void>(*static_cast<const volatile unsigned char*>(block));
+  }
 }
 
 inline void* player::allocate(const step& next) {
@@ -198,116 +188,77 @@ inline void sleep_for(std::uint64_t nanoseconds) noexcept {
   nanosleep(&pause, nullptr);
 }
 
-inline void player::run() noexcept {
-  for (const step& next : plays->steps(*part)) {
-    switch (next.kind()) {
-      case step_kind::malloc:
-      case step_kind::calloc:
-      case step_kind::aligned:
-      case step_kind::scalar_new:
-      case step_kind::array_new: {
-        void* block = allocate(next);
-        touch_block(block, next.size(), next.target);
-        keep(slot_of(next.slot, next.shared()), block, next, next.shared());
-        break;
-      }
-      case step_kind::free:
-      case step_kind::scalar_delete:
-      case step_kind::array_delete:
-        ++calls;
-        release(next, taken(next));
-        break;
-      case step_kind::pooled_allocate: {
-        void* block = pools[next.site()]->allocate();
-        touch_block(block, next.size(), next.target);
-        keep(slot_of(next.slot, next.shared()), block, next, next.shared());
-        break;
-      }
-      case step_kind::pooled_deallocate:
-        ++calls;
-        pools[next.site()]->deallocate(taken(next));
-        break;
-      case step_kind::resize: {
-        void* block = std::realloc(taken(next), static_cast<std::size_t>(next.size()));
-        keep(slot_of(next.target, next.target_shared()), block, next, next.target_shared());
-        break;
-      }
-      case step_kind::usable_size:
-        escape(reinterpret_cast<void*>(malloc_usable_size(taken(next))));
-        break;
-      case step_kind::start:
-        start(next.slot);
-        break;
-      case step_kind::turn:
-        if (how.exact) wait_for_turn(next.size());
-        break;
-      case step_kind::pass:
-        // release: with the acquire of the thread whose turn it is.
-        if (how.exact) turn->store(next.size(), std::memory_order_release);
-        break;
-      case step_kind::sleep:
-        if (how.paced) sleep_for(next.size());
-        break;
+inline void player::play(const step& next) noexcept {
+  switch (next.kind()) {
+    case step_kind::malloc:
+    case step_kind::calloc:
+    case step_kind::aligned:
+    case step_kind::scalar_new:
+    case step_kind::array_new: {
+      void* block = allocate(next);
+      touch_block(block, next.size(), next.target);
+      keep(slot_of(next.slot, next.shared()), block, next, next.shared());
+      break;
     }
+    case step_kind::free:
+    case step_kind::scalar_delete:
+    case step_kind::array_delete: {
+      ++calls;
+      void* block = taken(next);
+      touch_last(block, next);
+      release(next, block);
+      break;
+    }
+    case step_kind::pooled_allocate: {
+      void* block = pools[next.site()]->allocate(next.size());
+      touch_block(block, next.size(), next.target);
+      keep(slot_of(next.slot, next.shared()), block, next, next.shared());
+      break;
+    }
+    case step_kind::pooled_deallocate: {
+      ++calls;
+      pool_of_site& pool = *pools[next.site()];
+      void* block = pool.ends_blocks() ? taken(next) : nullptr;
+      touch_last(block, next);
+      pool.deallocate(block, next.size());
+      break;
+    }
+    case step_kind::grow:
+      grown = next;
+      break;
+    case step_kind::resize: {
+      void* block = std::realloc(taken(next), static_cast<std::size_t>(next.size()));
+      touch_grown(block);
+      keep(slot_of(next.target, next.target_shared()), block, next, next.target_shared());
+      break;
+    }
+    case step_kind::usable_size:
+      escape(reinterpret_cast<void*>(malloc_usable_size(taken(next))));
+      break;
+    case step_kind::start:
+      start(next.slot);
+      break;
+    case step_kind::turn:
+      if (how.exact) wait_for_turn(next.size());
+      break;
+    case step_kind::pass:
+      // release: with the acquire of the thread whose turn it is.
+      if (how.exact) turn->store(next.size(), std::memory_order_release);
+      break;
+    case step_kind::sleep:
+      if (how.paced) sleep_for(next.size());
+      break;
   }
 }
 
-/// Plays a script in each repeat, with the schedule and the touch of the cell, and checks the work.
-inline void measure_script(cell& given, const script& plays) {
-  const script_header& wanted = plays.header();
-  const std::string_view name = given.text("schedule");
-  const schedule how{name != "fast", name == "paced", given.text("touch") == "line"};
-  std::uint64_t local_slots = 0;
-  for (const thread_part& part : plays.threads()) local_slots += part.slots;
-  given.each_repeat([&](sample& one) {
-    const mapped_array<slot> local{local_slots};
-    const mapped_array<slot> shared{wanted.shared_slots};
-    std::array<std::optional<pool_of_site>, most_pooled_sites> pools;
-    const mapped_array<player> players{wanted.threads};
-    std::atomic<std::uint64_t> turn{0};
-    std::uint64_t next_slot = 0;
-    for (std::size_t i = 0; i < players.size(); ++i) {
-      const thread_part& part = plays.threads()[i];
-      players[i] = player{.plays = &plays,
-                          .part = &part,
-                          .all = players.span(),
-                          .how = how,
-                          .local = local.data() + next_slot,
-                          .shared = shared.data(),
-                          .pools = pools,
-                          .turn = &turn};
-      next_slot += part.slots;
-    }
-    resident_meter resident;
-    one.time("time", wanted.calls, [&] {
-      for (std::size_t i = 0; i < plays.pooled().size(); ++i) pools[i].emplace(plays.pooled()[i]);
-      players[0].run();
-      for (player& each : players) {
-        if (each.started) pthread_join(each.thread, nullptr);
-      }
-    });
-    one.set_processor_time(wanted.calls);
-    one.set("peak_memory", static_cast<double>(resident.peak()));
-    given.expect_calls(wanted.blocks);
-    std::uint64_t calls = 0;
-    std::uint64_t blocks = 0;
-    std::uint64_t bytes = 0;
-    std::uint64_t failed = 0;
-    for (const player& each : players) {
-      calls += each.calls;
-      blocks += each.blocks;
-      bytes += each.bytes;
-      failed += each.failed;
-    }
-    given.check(
-        "work",
-        calls == wanted.calls && blocks == wanted.blocks && bytes == wanted.bytes && failed == 0,
-        "%llu of %llu calls, %llu of %llu blocks, %llu of %llu bytes, %llu failed",
-        static_cast<unsigned long long>(calls), static_cast<unsigned long long>(wanted.calls),
-        static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(wanted.blocks),
-        static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(wanted.bytes),
-        static_cast<unsigned long long>(failed));
-  });
+inline void player::run() noexcept {
+  for (const step& next : plays->steps(*part)) play(next);
+}
+
+/// Makes the blocks that live where the window begins. They are not among the counted calls.
+inline void player::prepare() noexcept {
+  for (const step& next : plays->prepared()) play(next);
+  calls = blocks = bytes = 0;
 }
 
 } // namespace traces

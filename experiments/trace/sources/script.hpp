@@ -44,6 +44,10 @@ class script {
   [[nodiscard]] std::span<const thread_part> threads() const noexcept {
     return {parts_, header_->threads};
   }
+  /// Those that make the blocks that live where the window begins.
+  [[nodiscard]] std::span<const step> prepared() const noexcept {
+    return {steps_, header_->prepared};
+  }
   [[nodiscard]] std::span<const step> steps(const thread_part& part) const noexcept {
     return {steps_ + part.first, part.count};
   }
@@ -56,6 +60,7 @@ class script {
     parts_ = reinterpret_cast<const thread_part*>(pooled_ + header_->pooled_sites);
     steps_ = reinterpret_cast<const step*>(parts_ + header_->threads);
     return header_->magic == script_magic && header_->pooled_sites <= most_pooled_sites &&
+           header_->prepared <= header_->steps &&
            bytes_ == sizeof *header_ + header_->pooled_sites * sizeof *pooled_ +
                          header_->threads * sizeof *parts_ + header_->steps * sizeof *steps_;
   }
@@ -72,7 +77,7 @@ class script {
       return;
     }
     auto* header =
-        new (made) script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks, 0, 0, 0, 0};
+        new (made) script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks, 0, 0, 0, 0, 0};
     auto* part = new (header + 1) thread_part{0, 2 * blocks, blocks};
     auto* next = reinterpret_cast<step*>(part + 1);
     for (std::uint32_t i = 0; i < blocks; ++i) {
@@ -81,7 +86,8 @@ class script {
       new (next++) step{step::pack(step_kind::malloc, false, false, 0, size), i, 0};
     }
     for (std::uint32_t i = blocks; i-- > 0;) {
-      new (next++) step{step::pack(step_kind::free, false, false, 0, 0), i, 0};
+      const std::uint64_t size = i * 37 % sizes;
+      new (next++) step{step::pack(step_kind::free, false, false, 0, size), i, 0};
     }
     if (!take(static_cast<const std::byte*>(made))) bytes_ = 0;
   }

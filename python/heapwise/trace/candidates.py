@@ -1,32 +1,37 @@
-"""Call sites whose blocks could come from a pool, by what the trace says of them."""
+"""Call sites whose blocks could come from a pool or an arena, by what the trace says of them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
 from heapwise.trace.columns import Kind
 from heapwise.trace.contents import Contents
-from heapwise.trace.file import FrameKind, Trace
-from heapwise.trace.live_table import LiveTable
+from heapwise.trace.file import Trace
+from heapwise.trace.live_table import trace_steps
+from heapwise.trace.phases import Phases, grouped
 
 LEAST_SHARE = 0.02
 """Of all blocks: a site with fewer cannot gain what an interval would show."""
 
 LEAST_BLOCKS = 1000
-MOST_CANDIDATES = 5
+MOST_CANDIDATES = 8
 """As many as the experiment trace/advice has subjects for."""
 
-Policy = Literal["unsynchronized", "thread_cached"]
+MOST_SIZED_BYTES = 512
+"""The largest block of pools for size classes; see bench/player/script.hpp."""
+
+Policy = Literal["unsynchronized", "thread_cached", "sized", "arena"]
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A site, its block size in bytes, how many blocks it made, and the policy its pool needs."""
+    """Sites that share a pool or an arena, their largest block in bytes, how many blocks they
+    made, and what they share. ``sized``: a pool for each size class."""
 
-    site: int
+    sites: tuple[int, ...]
     block_size: int
     blocks: int
     policy: Policy
@@ -34,7 +39,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Refused:
-    """A site with many blocks that cannot have a pool, and why, in words."""
+    """A site with many blocks that can have neither a pool nor an arena, and why, in words."""
 
     site: int
     blocks: int
@@ -47,34 +52,43 @@ def find_candidates(trace: Trace, found: Contents) -> tuple[list[Candidate], lis
              if site.count >= max(LEAST_BLOCKS, LEAST_SHARE * found.blocks)}
     use = _use_of(trace, set(large))
     candidates, refused = [], []
+    suitable: dict[int, Phases] = {}
     for number, site in sorted(large.items(), key=lambda item: -item[1].count):
-        reason = _obstacle(use[number], site.smallest, site.largest)
-        if reason:
+        mine = use[number]
+        if reason := _obstacle(mine, site.largest):
             refused.append(Refused(number, site.count, reason))
             continue
-        alone = use[number].threads == 1
-        candidates.append(Candidate(number, site.largest, site.count,
-                                    "unsynchronized" if alone else "thread_cached"))
+        if fits := len(mine.threads) == 1 and mine.phases.fits_an_arena:
+            suitable[number] = mine.phases
+        policy = _pool_for(mine, site.smallest, site.largest)
+        # Pools for size classes would do what an arena does better.
+        if policy and not (fits and policy == "sized"):
+            candidates.append(Candidate((number,), site.largest, site.count, policy))
+        elif not fits:
+            refused.append(Refused(number, site.count, "its blocks have many sizes, "
+                                   f"{site.smallest:,} to {site.largest:,} bytes, and do not end "
+                                   "together"))
+    for group in _arena_groups(trace, suitable):
+        candidates.append(Candidate(tuple(group), max(large[n].largest for n in group),
+                                    sum(large[n].count for n in group), "arena"))
+    candidates.sort(key=lambda each: -each.blocks)
     return candidates[:MOST_CANDIDATES], refused
 
 
 @dataclass
 class SiteUse:
-    """What beside sizes decides. threads: how many make or end its blocks."""
+    """What beside sizes decides. threads: those that make or end its blocks."""
 
-    threads: int = 0
+    phases: Phases
+    threads: set[int] = field(default_factory=set)
     resized: bool = False
-    made_by_resize: bool = False
     zeroed: bool = False
     aligned: bool = False
-    array: bool = False
 
 
-def _obstacle(use: SiteUse, smallest: int, largest: int) -> str:
-    if use.resized or use.made_by_resize:
+def _obstacle(use: SiteUse, largest: int) -> str:
+    if use.resized:
         return "its blocks are resized"
-    if smallest != largest:
-        return f"its blocks have many sizes, {smallest:,} to {largest:,} bytes"
     if largest == 0:
         return "its blocks have no bytes"
     if use.aligned:
@@ -84,29 +98,47 @@ def _obstacle(use: SiteUse, smallest: int, largest: int) -> str:
     return ""
 
 
+def _pool_for(use: SiteUse, smallest: int, largest: int) -> Policy | None:
+    alone = len(use.threads) == 1
+    if smallest == largest:
+        return "unsynchronized" if alone else "thread_cached"
+    return "sized" if alone and largest <= MOST_SIZED_BYTES else None
+
+
+def _arena_groups(trace: Trace, suitable: dict[int, Phases]) -> list[list[int]]:
+    """Groups of sites that fit one arena together; a site that spoils its group is alone."""
+    groups = grouped(suitable)
+    together = [Phases(group) for group in groups if len(group) > 1]
+    if together:
+        _read_phases(trace, together)
+    fitting = [list(each.sites) for each in together if each.fits_an_arena]
+    inside = {site for group in fitting for site in group}
+    return fitting + [[site] for site in suitable if site not in inside]
+
+
+def _read_phases(trace: Trace, all_phases: list[Phases]) -> None:
+    for events, ended, live in trace_steps(trace):
+        for phases in all_phases:
+            if live is not None:
+                phases.begin_window(live)
+            phases.take(events, ended)
+
+
 def _use_of(trace: Trace, sites: set[int]) -> dict[int, SiteUse]:
-    found = {number: SiteUse() for number in sites}
-    threads: dict[int, set[int]] = {number: set() for number in sites}
-    table = LiveTable()
-    windows = {frame.window: frame for frame in trace.frames if frame.kind is FrameKind.LIVE}
-    frames = [frame for frame in trace.frames if frame.kind is FrameKind.EVENTS]
-    for frame, events in zip(frames, trace.events(), strict=False):
-        if start := windows.pop(frame.window, None):
-            table.begin_window(trace.live_of(start), frame.first_time)
-        ended = table.take(events)
+    found = {number: SiteUse(Phases({number})) for number in sites}
+    for events, ended, live in trace_steps(trace):
         made = np.flatnonzero(events.makes)
-        for number in sites:
+        for number, use in found.items():
             mine = made[events.site[made] == number]
             kinds = set(np.unique(events.kind[mine]).tolist())
             gone = ended.row[ended.site == number]
             ends = set(np.unique(events.kind[gone]).tolist())
-            use = found[number]
-            use.resized |= Kind.RESIZE_FROM in ends
-            use.made_by_resize |= Kind.RESIZE_TO in kinds
+            use.resized |= Kind.RESIZE_FROM in ends or Kind.RESIZE_TO in kinds
             use.zeroed |= Kind.CALLOC in kinds
             use.aligned |= bool((events.alignment[mine] > 4).any())
-            threads[number] |= set(np.unique(events.thread[mine]).tolist())
-            threads[number] |= set(np.unique(events.thread[gone]).tolist())
-    for number, use in found.items():
-        use.threads = len(threads[number])
+            use.threads |= set(np.unique(events.thread[mine]).tolist())
+            use.threads |= set(np.unique(events.thread[gone]).tolist())
+            if live is not None:
+                use.phases.begin_window(live)
+            use.phases.take(events, ended)
     return found

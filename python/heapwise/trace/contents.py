@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from heapwise.trace.columns import Events, Kind, Numbers
+from heapwise.trace.columns import Events, Kind, LiveBlocks, Numbers
 from heapwise.trace.file import Frame, FrameKind, Trace
 from heapwise.trace.live_table import Ended, LiveTable
 
@@ -84,7 +84,9 @@ def read_contents(trace: Trace) -> Contents:
     points = max(1, POINTS // max(1, len(frames)))
     for place, (frame, events) in enumerate(zip(frames, trace.events(), strict=False)):
         if start := window_live.pop(frame.window, None):
-            table.begin_window(trace.live_of(start), frame.first_time)
+            live = trace.live_of(start)
+            table.begin_window(live, frame.first_time)
+            _begin_window(found, live)
         ended = table.take(events)
         if place % every == 0 or place == len(frames) - 1:
             found.live += _live_points(frame, events, ended, points)
@@ -92,6 +94,19 @@ def read_contents(trace: Trace) -> Contents:
         if len(events.time):
             found.duration = int(events.time[-1])
     return found
+
+
+def _begin_window(found: Contents, live: LiveBlocks) -> None:
+    """Only these blocks live now: those that began or ended between two windows were not seen."""
+    for site in found.sites.values():
+        site.live_bytes = 0
+    numbers, rows = np.unique(live.site, return_inverse=True)
+    sums = np.zeros(len(numbers), np.int64)
+    np.add.at(sums, rows, live.size.astype(np.int64))
+    for number, bytes_ in zip(numbers.tolist(), sums.tolist(), strict=True):
+        site = found.sites.setdefault(number, SiteContents())
+        site.live_bytes = bytes_
+        site.peak_bytes = max(site.peak_bytes, bytes_)
 
 
 def _live_points(frame: Frame, events: Events, ended: Ended, points: int) -> list[tuple[int, int]]:

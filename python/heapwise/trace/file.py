@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import os
 import struct
+from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import IntEnum
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +23,7 @@ from heapwise.errors import Problem
 from heapwise.trace.columns import (
     Damaged,
     Events,
+    Extras,
     LiveBlocks,
     events_of,
     live_of,
@@ -36,6 +40,9 @@ FRAME = struct.Struct("<IHHIIIIQQQQQQQ")
 TRAILER = struct.Struct("<QQQII")
 MOST_RAW_BYTES = 1 << 31
 """A frame that says it is larger is damaged."""
+
+MOST_WORKERS = 4
+"""Threads that decode frames ahead of the reader."""
 
 
 class FrameKind(IntEnum):
@@ -85,6 +92,8 @@ class Summary(msgspec.Struct, frozen=True):
     events_missed: int = 0
     other_processes: int = 0
     images: int = 0
+    pauses: int = 0
+    paused_s: float = 0.0
     ns_a_unit: float = 0.0
     wall_s: float = 0.0
     exit_code: int | None = None
@@ -123,24 +132,45 @@ class Trace:
         os.close(self._file)
 
     def events(self) -> Iterator[Events]:
-        """The events that were kept, a frame at a time. A damaged frame ends it: see ``damage``."""
-        for frame in self.frames:
-            if frame.kind is FrameKind.EVENTS:
-                try:
-                    yield self.events_of(frame)
-                except Damaged as error:
-                    self.damage = self.damage or f"frame {frame.number}: {error}"
-                    return
+        """The events that were kept, a frame at a time. A damaged frame ends it: see ``damage``.
+
+        Threads decode the frames that come next, a few of them, so memory does not grow.
+        """
+        workers = min(MOST_WORKERS, len(os.sched_getaffinity(0)))
+        wanted = (frame for frame in self.frames if frame.kind is FrameKind.EVENTS)
+        with ThreadPoolExecutor(workers) as pool:
+            ahead = deque((frame, pool.submit(self._decoded, frame))
+                          for frame in islice(wanted, workers))
+            try:
+                while ahead:
+                    frame, decoded = ahead.popleft()
+                    events, extras = decoded.result()
+                    del decoded
+                    ahead.extend((following, pool.submit(self._decoded, following))
+                                 for following in islice(wanted, 1))
+                    self._take_sites(extras)
+                    yield events
+            except Damaged as error:
+                self.damage = self.damage or f"frame {frame.number}: {error}"
+            finally:
+                pool.shutdown(cancel_futures=True)
 
     def events_of(self, frame: Frame) -> Events:
         """Raises Damaged."""
+        events, extras = self._decoded(frame)
+        self._take_sites(extras)
+        return events
+
+    def _decoded(self, frame: Frame) -> tuple[Events, Extras]:
         raw = self._raw(frame)
         columns, at = read_columns(raw, frame.count)
         extras = read_extras(raw, at)
-        self._sites.update(enumerate(extras.sites, extras.first_site))
         return events_of(columns, extras.stacks, window=frame.window,
                          first_event=frame.first_event, first_time=frame.first_time,
-                         first_block=frame.first_block)
+                         first_block=frame.first_block), extras
+
+    def _take_sites(self, extras: Extras) -> None:
+        self._sites.update(enumerate(extras.sites, extras.first_site))
 
     def live_of(self, frame: Frame) -> LiveBlocks:
         """The live blocks at the begin of a window. Raises Damaged."""
@@ -156,6 +186,13 @@ class Trace:
     def ns_a_unit(self) -> float:
         """Nanoseconds of one unit of time; 0 if the trace was cut off before it was known."""
         return self.summary.ns_a_unit if self.summary else 0.0
+
+    @property
+    def sample_every(self) -> int:
+        """Of a profile: the mean number of bytes from one sample to the next. 0 of a trace that
+        holds every call."""
+        found = self.about.get("sample_every", 0)
+        return found if isinstance(found, int) and found > 0 else 0
 
     def _raw(self, frame: Frame) -> bytes:
         return _raw(self._file, frame)

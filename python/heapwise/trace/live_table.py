@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
 from heapwise.trace.columns import Events, LiveBlocks, Numbers
+from heapwise.trace.file import FrameKind, Trace
 
 
 class LiveTable:
@@ -77,3 +80,17 @@ class Ended:
     def __init__(self, row: NDArray[np.intp], time: Numbers, size: Numbers, site: Numbers,
                  thread: Numbers) -> None:
         self.row, self.time, self.size, self.site, self.thread = row, time, size, site, thread
+
+
+def trace_steps(trace: Trace) -> Iterator[tuple[Events, Ended, LiveBlocks | None]]:
+    """Each frame of events with the blocks that it ends. The third is what lives where a window
+    begins, with the first frame of the window."""
+    table = LiveTable()
+    windows = {frame.window: frame for frame in trace.frames if frame.kind is FrameKind.LIVE}
+    frames = [frame for frame in trace.frames if frame.kind is FrameKind.EVENTS]
+    for frame, events in zip(frames, trace.events(), strict=False):
+        live = None
+        if start := windows.pop(frame.window, None):
+            live = trace.live_of(start)
+            table.begin_window(live, frame.first_time)
+        yield events, table.take(events), live

@@ -25,9 +25,13 @@ class Place:
     function: str = ""
     line: str = ""
 
+    @property
+    def name(self) -> str:
+        """The function, or the file and the offset in it."""
+        return self.function or f"{Path(self.module).name}+{self.offset:#x}"
+
     def __str__(self) -> str:
-        name = self.function or f"{Path(self.module).name}+{self.offset:#x}"
-        return f"{name} ({self.line})" if self.line else name
+        return f"{self.name} ({self.line})" if self.line else self.name
 
 
 @dataclass(frozen=True)

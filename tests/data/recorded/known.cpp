@@ -1,7 +1,10 @@
 // A program whose calls of the allocator are known: what the tests of the recorder compare with.
+#include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -147,6 +150,45 @@ void mixed(long count) {
   for (void* const block : blocks) free(block);
 }
 
+/// Blocks of another size in each of three phases; a byte on the input ends a phase.
+void phases() {
+  void* kept = malloc(901);
+  char byte = 0;
+  for (const std::size_t size : {701, 702, 703}) {
+    for (int i = 0; i < 100; ++i) free(malloc(size));
+    if (write(STDOUT_FILENO, "x", 1) != 1 || read(STDIN_FILENO, &byte, 1) != 1) return;
+  }
+  free(kept);
+}
+
+/// How often the memory of the recorder is mapped.
+void print_mappings() {
+  FILE* maps = fopen("/proc/self/maps", "r");
+  char line[512];
+  int count = 0;
+  while (fgets(line, sizeof line, maps) != nullptr) {
+    count += strstr(line, "heapwise-record") != nullptr ? 1 : 0;
+  }
+  fclose(maps);
+  printf("%d\n", count);
+}
+
+/// The first 8 bytes of the file say how often it has made and ended a block, even if it is killed.
+[[noreturn]] void make_and_end_for_ever(const char* path) {
+  std::atomic<std::uint64_t> unshared{0};
+  auto* count = &unshared;
+  if (path != nullptr) {
+    const int file = open(path, O_RDWR);
+    void* found = mmap(nullptr, sizeof *count, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (found == MAP_FAILED) std::abort();
+    count = static_cast<std::atomic<std::uint64_t>*>(found);
+  }
+  for (;;) {
+    free(malloc(32));
+    count->fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -157,6 +199,16 @@ int main(int argc, char** argv) {
   if (what == "churn") churn(reinterpret_cast<void*>(count));
   if (what == "threads") many_threads(count);
   if (what == "fork") fork_and_churn();
+  if (what == "mappings") {
+    many_threads(count);
+    print_mappings();
+  }
+  if (what == "closed") {
+    close_range(0, ~0U, 0);
+    // The numbers of files that the recorder may have had belong to others now.
+    for (int i = 0; i < 10; ++i) (void)!memfd_create("others", 0);
+    many_threads(count);
+  }
   if (what == "exec") {
     free(malloc(5555));
     void* kept = malloc(6666);
@@ -170,6 +222,31 @@ int main(int argc, char** argv) {
     char* block = static_cast<char*>(malloc(1 << 20));
     for (long page = 0; page < count; ++page) block[page * 4096 + 2048] = 1;
     free(block);
+  }
+  if (what == "medium") {
+    for (long i = 0; i < count; ++i) {
+      char* block = static_cast<char*>(malloc(32 << 10));
+      block[2048] = block[10 << 10] = 1;
+      free(block);
+      free(malloc(64));
+    }
+  }
+  if (what == "daemon") {
+    if (fork() != 0) _exit(0);
+    setsid();
+    if (fork() != 0) _exit(0);
+    for (int i = 0; i < 500; ++i) free(malloc(7777));
+    _exit(0);
+  }
+  if (what == "root") {
+    if (chroot("/var/empty") != 0 && chroot("/tmp") != 0) return 9;
+    many_threads(count);
+  }
+  if (what == "limits") {
+    const rlimit none{0, 0};
+    setrlimit(RLIMIT_FSIZE, &none);
+    setrlimit(RLIMIT_NOFILE, &none);
+    many_threads(count);
   }
   if (what == "throw") {
     try {
@@ -185,10 +262,9 @@ int main(int argc, char** argv) {
     block = realloc(malloc(999), ~std::size_t{0} / 4);
     (void)block;
   }
-  if (what == "killed") {
-    for (;;) free(malloc(32));
-  }
+  if (what == "killed") make_and_end_for_ever(argc > 2 ? argv[2] : nullptr);
   if (what == "same_size") same_size(count);
+  if (what == "phases") phases();
   if (what == "grow") grow(count);
   if (what == "nodes") nodes_and_strings(count);
   if (what == "exit") std::exit(static_cast<int>(count));

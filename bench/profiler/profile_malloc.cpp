@@ -1,0 +1,158 @@
+// malloc and its family, forwarded, with a sample of their calls written down.
+//
+// The functions of C++ are not among them: operator new calls malloc, and a call that is no sample
+// costs least if nothing stands before it.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstddef>
+
+#include "probe/next_malloc.hpp"
+#include "profiler/sampler.hpp"
+
+using namespace heapwise::bench;
+
+namespace {
+
+unsigned log_of(std::size_t alignment) noexcept {
+  return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
+}
+
+template <class Allocate>
+[[gnu::noinline]] void* sample(event_kind kind, std::size_t size, const void* site,
+                               unsigned alignment_log, Allocate allocate) {
+  const bool taken = sampler.take();
+  void* block = allocate();
+  if (taken && block != nullptr) write_sample(kind, block, size, site, alignment_log);
+  return block;
+}
+
+template <class Allocate>
+[[gnu::always_inline]] inline void* profiled_call(event_kind kind, std::size_t size,
+                                                  const void* site, unsigned alignment_log,
+                                                  Allocate allocate) {
+  if (!sampler.is_due(size)) [[likely]]
+    return allocate();
+  return sample(kind, size, site, alignment_log, allocate);
+}
+
+[[gnu::noinline]] void free_sample(void* block, const void* site) {
+  sample_end{block}.write(event_kind::free, site);
+  if (auto* next = next_free.get(); next != nullptr) next(block);
+}
+
+/// A block that is or becomes a sample.
+[[gnu::noinline]] void* resize_sample(void* block, std::size_t size, bool is_due,
+                                      const void* site) {
+  const bool taken = is_due && sampler.take();
+  const sample_end end{block};
+  void* resized = next_realloc.get()(block, size);
+  if (resized == nullptr && size != 0) {
+    end.take_back();
+    return nullptr;
+  }
+  end.write(resized != nullptr ? event_kind::resize_from : event_kind::free, site);
+  if (taken && resized != nullptr) {
+    write_sample(block != nullptr ? event_kind::resize_to : event_kind::malloc, resized, size, site,
+                 0);
+  }
+  return resized;
+}
+
+[[gnu::always_inline]] inline void* profiled_realloc(void* block, std::size_t size,
+                                                     const void* site) {
+  if (early.owns(block)) return move_out_of_early(block, size);
+  auto* next = next_realloc.get();
+  if (next == nullptr) return early.allocate(size, default_alignment);
+  const bool is_due = sampler.is_due(size);
+  if (!is_due && !sampled.may_hold(block)) [[likely]]
+    return next(block, size);
+  return resize_sample(block, size, is_due, site);
+}
+
+} // namespace
+
+extern "C" {
+
+void* malloc(std::size_t size) {
+  auto* next = next_malloc.get();
+  if (next == nullptr) return early.allocate(size, default_alignment);
+  return profiled_call(event_kind::malloc, size, __builtin_return_address(0), 0,
+                       [=] { return next(size); });
+}
+
+void* calloc(std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  const bool overflows = __builtin_mul_overflow(count, size, &bytes);
+  auto* next = next_calloc.get();
+  if (next == nullptr) return overflows ? nullptr : early.allocate(bytes, default_alignment);
+  if (overflows) return next(count, size);
+  return profiled_call(event_kind::calloc, bytes, __builtin_return_address(0), 0,
+                       [=] { return next(count, size); });
+}
+
+void free(void* block) {
+  if (early.owns(block)) return;
+  if (sampled.may_hold(block)) [[unlikely]] {
+    return free_sample(block, __builtin_return_address(0));
+  }
+  if (auto* next = next_free.get(); next != nullptr) next(block);
+}
+
+void* realloc(void* block, std::size_t size) {
+  return profiled_realloc(block, size, __builtin_return_address(0));
+}
+
+void* reallocarray(void* block, std::size_t count, std::size_t size) {
+  std::size_t bytes = 0;
+  if (!__builtin_mul_overflow(count, size, &bytes)) {
+    return profiled_realloc(block, bytes, __builtin_return_address(0));
+  }
+  errno = ENOMEM;
+  return nullptr;
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t size) {
+  auto* next = next_aligned_alloc.get();
+  if (next == nullptr) return early.allocate(size, alignment);
+  return profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
+                       [=] { return next(alignment, size); });
+}
+
+void* memalign(std::size_t alignment, std::size_t size) {
+  auto* next = next_memalign.get();
+  if (next == nullptr) return early.allocate(size, alignment);
+  return profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
+                       [=] { return next(alignment, size); });
+}
+
+int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
+  auto* next = next_posix_memalign.get();
+  if (next == nullptr) {
+    *block = early.allocate(size, alignment);
+    return *block != nullptr ? 0 : ENOMEM;
+  }
+  int status = 0;
+  profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment), [&] {
+    status = next(block, alignment, size);
+    return status == 0 ? *block : nullptr;
+  });
+  return status;
+}
+
+void* valloc(std::size_t size) {
+  auto* next = next_valloc.get();
+  if (next == nullptr) return nullptr;
+  return profiled_call(event_kind::aligned, size, __builtin_return_address(0),
+                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+                       [=] { return next(size); });
+}
+
+void* pvalloc(std::size_t size) {
+  auto* next = next_pvalloc.get();
+  if (next == nullptr) return nullptr;
+  return profiled_call(event_kind::aligned, size, __builtin_return_address(0),
+                       log_of(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+                       [=] { return next(size); });
+}
+}

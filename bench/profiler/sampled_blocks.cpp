@@ -1,0 +1,72 @@
+#include "profiler/sampled_blocks.hpp"
+
+#include <sched.h>
+
+namespace heapwise::bench {
+
+/// Held for some nanoseconds, and by samples only.
+class sampled_blocks::lock {
+ public:
+  explicit lock(std::atomic<bool>& busy) noexcept : busy_{busy} {
+    // acquire: with the release below, so that the table is seen as the thread before left it.
+    while (busy_.exchange(true, std::memory_order_acquire)) sched_yield();
+  }
+  ~lock() { busy_.store(false, std::memory_order_release); }
+  lock(const lock&) = delete;
+  lock& operator=(const lock&) = delete;
+
+ private:
+  std::atomic<bool>& busy_;
+};
+
+bool sampled_blocks::insert(std::uint64_t address) noexcept {
+  const lock held{busy_};
+  if (count_ == most) return false;
+  const std::size_t bit = home(address);
+  std::size_t at = bit;
+  while (addresses_[at] != 0) at = next(at);
+  addresses_[at] = address;
+  filter_[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
+  ++count_;
+  return true;
+}
+
+bool sampled_blocks::erase(std::uint64_t address) noexcept {
+  const lock held{busy_};
+  const std::size_t bit = home(address);
+  std::size_t gap = bit;
+  for (; addresses_[gap] != address; gap = next(gap)) {
+    if (addresses_[gap] == 0) return false;
+  }
+  // Later ones move up, so that a search never meets a gap before its block.
+  for (std::size_t at = next(gap); addresses_[at] != 0; at = next(at)) {
+    const std::size_t wanted = home(addresses_[at]);
+    // Whether `wanted` lies, on the circle, after the gap and up to `at`.
+    const bool fits = gap <= at ? (gap < wanted && wanted <= at) : (gap < wanted || wanted <= at);
+    if (fits) continue;
+    addresses_[gap] = addresses_[at];
+    gap = at;
+  }
+  addresses_[gap] = 0;
+  if (!has_home_of(bit)) {
+    filter_[bit / 64].fetch_and(~(std::uint64_t{1} << bit % 64), std::memory_order_relaxed);
+  }
+  --count_;
+  return true;
+}
+
+bool sampled_blocks::has_home_of(std::size_t bit) const noexcept {
+  for (std::size_t at = bit; addresses_[at] != 0; at = next(at)) {
+    if (home(addresses_[at]) == bit) return true;
+  }
+  return false;
+}
+
+void sampled_blocks::clear() noexcept {
+  for (std::atomic<std::uint64_t>& each : filter_) each.store(0, std::memory_order_relaxed);
+  for (std::uint64_t& each : addresses_) each = 0;
+  count_ = 0;
+  busy_.store(false, std::memory_order_relaxed);
+}
+
+} // namespace heapwise::bench

@@ -1,0 +1,83 @@
+"""Exports of a trace, read by the tools that they are for or by the rules of their formats."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heapwise.report.trace_page import call_tree
+from heapwise.trace import open_trace
+from heapwise.trace.call_stacks import CallStack, call_stacks, shared_out
+from heapwise.trace.contents import read_contents
+from heapwise.trace.exports import EXPORTS
+from heapwise.trace.symbols import Place, Symbols
+
+Record = Callable[..., Path]
+
+
+def export(trace: Path, suffix: str) -> tuple[bytes, int, int]:
+    """The content, and the blocks and bytes that it must have."""
+    with open_trace(trace) as opened:
+        found = read_contents(opened)
+        stacks = call_stacks(opened, found, Symbols(opened.modules.maps))
+        return EXPORTS[suffix](opened, stacks), found.blocks, found.bytes
+
+
+def test_speedscope_has_all_blocks_and_bytes(known: Path, record: Record) -> None:
+    content, blocks, bytes_ = export(record(known, "threads", "40"), ".speedscope.json")
+    document = json.loads(content)
+    totals = {profile["name"]: sum(profile["weights"]) for profile in document["profiles"]}
+    assert totals == {"bytes": bytes_, "blocks": blocks}
+    frames = document["shared"]["frames"]
+    for profile in document["profiles"]:
+        assert profile["endValue"] == sum(profile["weights"])
+        assert len(profile["samples"]) == len(profile["weights"])
+        assert all(0 <= number < len(frames) for sample in profile["samples"] for number in sample)
+    assert any(frame.get("file") == "known.cpp" for frame in frames)
+
+
+def test_dhat_has_all_blocks_and_bytes(known: Path, record: Record) -> None:
+    content, blocks, bytes_ = export(record(known, "threads", "40"), ".dhat.json")
+    document = json.loads(content)
+    assert document["dhatFileVersion"] == 2
+    assert sum(point["tb"] for point in document["pps"]) == bytes_
+    assert sum(point["tbk"] for point in document["pps"]) == blocks
+    assert all(0 < number < len(document["ftbl"])
+               for point in document["pps"] for number in point["fs"])
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go tool pprof is not installed")
+def test_pprof_reads_the_profile(known: Path, record: Record, tmp_path: Path) -> None:
+    content, blocks, _ = export(record(known, "threads", "40"), ".pb.gz")
+    (tmp_path / "known.pb.gz").write_bytes(content)
+    said = subprocess.run(
+        ["go", "tool", "pprof", "-top", "-nodefraction=0", "-sample_index=alloc_objects",
+         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=60, check=True)
+    assert f"of {blocks} total" in said.stdout
+    assert re.search(r"^ +400 .*churn", said.stdout, re.MULTILINE)
+
+
+def test_a_cut_trace_is_exported_as_far_as_it_is_whole(known: Path, record: Record) -> None:
+    trace = record(known, "threads", "40")
+    trace.write_bytes(trace.read_bytes()[:-100])
+    for suffix in EXPORTS:
+        assert export(trace, suffix)[0]
+
+
+def test_shares_are_whole_and_sum_to_the_total() -> None:
+    assert shared_out(10, [1, 1, 1]) == [3, 3, 4]
+    assert shared_out(7, [0, 0]) == [3, 4]
+    assert shared_out(5, [0, 9]) == [0, 5]
+
+
+def test_a_call_tree_sums_what_lies_below() -> None:
+    main, left, right = Place("a", 1, "main"), Place("a", 2, "left"), Place("a", 3, "right")
+    tree = call_tree([CallStack((main, left), 2, 30), CallStack((main, right), 1, 12)])
+    assert (tree["b"], tree["c"]) == (42, 3)
+    assert [(node["n"], node["b"]) for node in tree["k"][0]["k"]] == [("left", 30), ("right", 12)]

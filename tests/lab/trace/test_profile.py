@@ -1,0 +1,207 @@
+"""A profile tells what the program did, as well as its samples can: intervals hold the truth."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from heapwise.catalog import DRAIN, PROFILER, native_part
+from heapwise.errors import Problem
+from heapwise.trace import open_trace
+from heapwise.trace.profile import Estimate, Samples, quantiles, read_samples, share, total
+
+SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "lifetimes.cpp"
+
+SIGMAS = 5.0 / 1.96
+"""Half widths of 95 % intervals: a correct profile is further off once in a million runs."""
+
+
+def profiled(trace: Path, *command: str | Path, sample_every: int) -> str:
+    """What the program prints."""
+    return subprocess.run(
+        [
+            str(native_part(DRAIN)),
+            "-o",
+            str(trace),
+            "--recorder",
+            str(native_part(PROFILER)),
+            "--stack-every",
+            "1",
+            "--sample-every",
+            str(sample_every),
+            "--about",
+            json.dumps({"sample_every": sample_every}),
+            "--",
+            *map(str, command),
+        ],
+        check=True,
+        timeout=60,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
+
+
+@pytest.fixture(scope="module")
+def lifetimes(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], Path]:
+    """What the program knows of itself, and its profile."""
+    folder = tmp_path_factory.mktemp("profiled")
+    program, trace = folder / "lifetimes", folder / "lifetimes.hwt"
+    subprocess.run(
+        ["c++", "-O1", "-g", "-fno-builtin", "-std=c++20", str(SOURCE), "-o", str(program)],
+        check=True,
+    )
+    return json.loads(profiled(trace, program, sample_every=4096)), trace
+
+
+def assert_near(estimate: Estimate, truth: float) -> None:
+    """The truth is in an interval that is SIGMAS times as wide."""
+    low = estimate.value - SIGMAS * (estimate.value - estimate.low)
+    high = estimate.value + SIGMAS * (estimate.high - estimate.value)
+    assert low <= truth <= high, f"{truth} is not in {low} to {high}"
+
+
+def sites_of(trace: Path) -> dict[str, Samples]:
+    """The samples of each function that calls the allocator."""
+    from heapwise.trace.symbols import Symbols
+
+    with open_trace(trace) as opened:
+        symbols = Symbols(opened.modules.maps)
+        found = {}
+        for number, samples in read_samples(opened).by_site():
+            address = opened.site_address(number)
+            assert address is not None
+            function = str(symbols.place(address).function)
+            found[
+                next((name for name in ("make_small", "make_large") if name in function), function)
+            ] = samples
+    return found
+
+
+def test_a_profile_says_that_its_figures_are_estimates(
+        lifetimes: tuple[dict[str, Any], Path]) -> None:
+    from heapwise.cli.frame.profile_text import profile_lines
+    from heapwise.trace.symbols import Symbols
+
+    with open_trace(lifetimes[1]) as opened:
+        said = "\n".join(profile_lines(opened, read_samples(opened),
+                                       Symbols(opened.modules.maps), 5))
+    assert "Figures are estimates, with 95 % intervals" in said
+    assert "make_large" in said
+
+
+def test_blocks_and_bytes_are_estimated_without_bias(
+    lifetimes: tuple[dict[str, Any], Path],
+) -> None:
+    known, trace = lifetimes
+    with open_trace(trace) as opened:
+        found = read_samples(opened)
+    assert_near(found.blocks(), known["blocks"])
+    assert_near(found.bytes(), known["small_bytes"] + known["large_bytes"])
+    assert found.live_bytes().value <= 0.05 * found.bytes().value
+    assert found.blocks().high - found.blocks().low < 0.1 * known["blocks"]
+
+
+def test_quantiles_of_lifetimes_are_within_ten_percent(
+    lifetimes: tuple[dict[str, Any], Path],
+) -> None:
+    known, trace = lifetimes
+    with open_trace(trace) as opened:
+        found = read_samples(opened).lifetime_quantiles([0.1, 0.5, 0.9])
+        unit = opened.ns_a_unit
+    for estimate, truth in zip(found, known["lifetimes"], strict=True):
+        assert abs(estimate.value * unit / truth - 1) < 0.1
+
+
+def test_the_site_is_the_caller_of_operator_new(lifetimes: tuple[dict[str, Any], Path]) -> None:
+    known, trace = lifetimes
+    sites = sites_of(trace)
+    assert_near(sites["make_large"].blocks(), known["large"])
+    assert_near(sites["make_large"].bytes(), known["large_bytes"])
+    assert_near(sites["make_small"].bytes(), known["small_bytes"])
+
+
+def test_each_sample_has_its_stack(lifetimes: tuple[dict[str, Any], Path]) -> None:
+    from heapwise.trace.symbols import Symbols
+
+    with open_trace(lifetimes[1]) as opened:
+        events = next(opened.events())
+        symbols = Symbols(opened.modules.maps)
+        stacks = [stack.addresses for stack in events.stacks]
+    assert len(stacks) == int(events.makes.sum())
+    names = [str(symbols.place(frame).function) for frame in stacks[100]]
+    assert "main" in names
+
+
+def test_a_forked_child_is_not_in_the_profile(known: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "fork.hwt"
+    profiled(trace, known, "fork", sample_every=64)
+    with open_trace(trace) as opened:
+        sizes = read_samples(opened).size
+    assert not (sizes == 7777).any()
+    assert ((sizes >= 24) & (sizes < 31)).any()
+
+
+def test_each_call_ends_the_samples_that_it_should(known: Path, tmp_path: Path) -> None:
+    """Nearly every block is a sample, so each way to make and to end one is met."""
+    trace = tmp_path / "calls.hwt"
+    profiled(trace, known, "calls", sample_every=1)
+    with open_trace(trace) as opened:
+        found = read_samples(opened)
+        assert opened.summary is not None
+        assert opened.summary.unknown_ends == opened.summary.lost_ends == 0
+    # libstdc++ rounds the size of an aligned block up.
+    of_the_program = found.only(np.isin(found.size, [1111, 1152, 2222, 3333]))
+    assert len(of_the_program) == 14
+    assert of_the_program.ended.all()
+
+
+def test_threads_that_sample_and_end_lose_nothing(known: Path, tmp_path: Path) -> None:
+    trace = tmp_path / "threads.hwt"
+    profiled(trace, known, "threads", "300", sample_every=1)
+    with open_trace(trace) as opened:
+        found = read_samples(opened)
+    churned = found.only((found.size >= 24) & (found.size < 31))
+    assert len(churned) >= 3000
+    assert churned.ended.mean() > 0.99
+
+
+def test_a_trace_of_every_call_is_not_a_profile(known: Path, record: Any) -> None:
+    with open_trace(record(known, "calls")) as opened, pytest.raises(Problem) as refused:
+        read_samples(opened)
+    assert "not a profile" in refused.value.what
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    """400 simulated profiles of one program: few samples, and blocks that are sure to be some."""
+    random = np.random.default_rng(7)
+    size = np.concatenate([np.full(3000, 48.0), np.full(40, 3000.0), np.full(3, 1e6)])
+    life = random.lognormal(0, 2, len(size))
+    chance = -np.expm1(-size / 4096)
+    handed = random.random(len(size)) < 0.2
+    truths = [len(size), size.sum(), float(handed.mean()), float(np.median(life))]
+    hits = np.zeros(4)
+    runs = 400
+    for _ in range(runs):
+        seen = random.random(len(size)) < chance
+        estimates = [
+            total(chance[seen], np.ones(int(seen.sum()))),
+            total(chance[seen], size[seen]),
+            share(chance[seen], handed[seen]),
+            *quantiles(life[seen], chance[seen], [0.5]),
+        ]
+        hits += [
+            each.low <= truth <= each.high for each, truth in zip(estimates, truths, strict=True)
+        ]
+    assert (hits / runs > 0.92).all(), hits / runs
+
+
+def test_an_empty_profile_has_no_quantiles() -> None:
+    none = np.zeros(0)
+    assert total(none, none) == Estimate(0, 0, 0)
+    assert np.isnan(quantiles(none, none, [0.5])[0].value)
+    assert np.isnan(share(none, none.astype(bool)).value)

@@ -1,0 +1,109 @@
+#include "drain/resolver.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "drain/ring_reader.hpp"
+#include "trace/stamp.hpp"
+
+using namespace heapwise::bench;
+
+namespace {
+
+constexpr std::uint64_t address = 0x5555'0000'1000;
+
+/// A resolver whose file nobody reads.
+class trace {
+ public:
+  trace() { unlink(path_.c_str()); }
+
+  void take(event_kind kind, std::uint32_t thread, std::uint64_t stamp) {
+    const call next{stamp, address, 64, 0, thread, 0, kind, 0};
+    calls_.take({&next, 1});
+  }
+
+  [[nodiscard]] resolver& calls() { return calls_; }
+
+ private:
+  [[nodiscard]] static std::string new_path() {
+    std::string path = "/tmp/heapwise-resolver-XXXXXX";
+    close(mkstemp(path.data()));
+    return path;
+  }
+
+  std::string path_ = new_path();
+  trace_writer file_{path_, 1U << 22, "{}"};
+  call_sites sites_;
+  call_stacks stacks_;
+  resolver calls_{file_, sites_, stacks_, 0, 0};
+};
+
+} // namespace
+
+TEST_CASE("an address that another thread gets before its end is stamped keeps its own end") {
+  trace all;
+  all.take(event_kind::malloc, 0, 1000);
+  all.take(event_kind::malloc, 1, 5000);
+  all.take(event_kind::free, 0, 5000 + stamp_slack / 2); // of the first block
+  CHECK(all.calls().live_count() == 1);
+  all.take(event_kind::free, 1, 9000);
+  CHECK(all.calls().live_count() == 0);
+  all.calls().give_up_waiting(UINT64_MAX);
+  CHECK(all.calls().totals().lost_ends == 0);
+  CHECK(all.calls().totals().unknown_ends == 0);
+}
+
+TEST_CASE("an end of another thread that is stamped before its block ends it") {
+  trace all;
+  all.take(event_kind::free, 1, 5000);
+  all.take(event_kind::malloc, 0, 5000 + stamp_slack / 2);
+  CHECK(all.calls().live_count() == 0);
+  all.calls().give_up_waiting(UINT64_MAX);
+  CHECK(all.calls().totals().unknown_ends == 0);
+}
+
+TEST_CASE("an end of the same thread is never of a block to come") {
+  trace all;
+  all.take(event_kind::free, 0, 5000);
+  all.take(event_kind::malloc, 0, 5001);
+  CHECK(all.calls().live_count() == 1);
+  all.calls().give_up_waiting(UINT64_MAX);
+  CHECK(all.calls().totals().unknown_ends == 1);
+}
+
+TEST_CASE("a ring says what does not fit into 16 bytes before the call") {
+  constexpr std::uint64_t far = std::uint64_t{1} << 40;
+  constexpr std::uint64_t large = std::uint64_t{1} << 33;
+  static event ring[ring_events] = {
+      {event::pack_head(event_kind::stamp, 0, 0), far},
+      {event::pack_head(event_kind::site, 7, 0xABCD), 0},
+      {event::pack_head(event_kind::free, 7, address), event::pack_body(far, 0)},
+      {event::pack_head(event_kind::wide, 12, 0), large},
+      {event::pack_head(event_kind::stack, 2, 0xABCD), 0x1234},
+      {event::pack_head(event_kind::aligned, 7, address), event::pack_body(far - 5, UINT32_MAX)},
+      {event::pack_head(event_kind::free, 7, address), event::pack_body(far + 9, 0)},
+  };
+  call_sites sites;
+  call_stacks stacks;
+  const std::uint32_t first = sites.number_of(0x1111);
+  ring_reader reader;
+  reader.begin(ring, 3);
+  reader.advance(7, sites, stacks);
+  call found[4];
+  REQUIRE(reader.take(found, 4, 7, UINT64_MAX, sites, stacks) == 3);
+  CHECK(found[0].stamp == far);
+  CHECK(found[0].site == first + 1);
+  CHECK(found[0].thread == 3);
+  CHECK(found[1].stamp == far - 5);
+  CHECK(found[1].size == large);
+  CHECK(found[1].alignment_log == 12);
+  CHECK(stacks.take(found[1].stack) == std::vector<std::uint64_t>{0xABCD, 0x1234});
+  CHECK(found[2].stamp == far + 9);
+  CHECK(found[2].alignment_log == 0);
+  CHECK(found[2].stack == 0);
+  CHECK_FALSE(reader.has_next());
+}

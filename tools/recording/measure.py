@@ -1,0 +1,151 @@
+"""What recording costs: each part returns figures that a JSON file keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from heapwise.catalog import DRAIN, RECORDER, native_part
+from recording.programs import RealProgram, real_programs
+from recording.run import Cost, run
+
+LOAD = Path(__file__).with_name("load.cpp")
+NO_STACKS = 2**31
+Figures = dict[str, Any]
+
+READ = """
+import resource, sys, time
+from pathlib import Path
+from heapwise.trace import open_trace
+with open_trace(Path(sys.argv[1])) as trace:
+    began, events = time.monotonic(), 0
+    for each in trace.events():
+        events += len(each.kind)
+    print(events / (time.monotonic() - began),
+          resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
+"""
+
+
+def recorder(trace: Path, *, stack_every: int = 256, most_mib: int = 256) -> list[str]:
+    """The command before the program's own."""
+    return [str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
+            "--stack-every", str(stack_every), "--max-bytes", str(most_mib << 20),
+            "--result", f"{trace}.json", "--"]
+
+
+def compiled_load(folder: Path) -> Path:
+    """The program that does little but allocate."""
+    program = folder / "load"
+    subprocess.run(["c++", "-O2", "-fno-builtin", "-std=c++20", "-pthread", str(LOAD), "-o",
+                    str(program)], check=True)
+    return program
+
+
+def measure_load(folder: Path, rounds: int) -> Figures:
+    """Nanoseconds of an event: what the program waits, and processor time with the drain's."""
+    load, trace = compiled_load(folder), folder / "load.hwt"
+    processors = len(os.sched_getaffinity(0))
+    found: Figures = {"processors": processors}
+    for name, threads, steps, stack_every in (
+            ("1 thread, caller only", 1, 2_000_000, NO_STACKS),
+            ("1 thread, a stack of 1 in 256", 1, 2_000_000, 256),
+            ("8 threads, caller only", 8, 250_000, NO_STACKS),
+            ("8 threads, a stack of 1 in 256", 8, 250_000, 256)):
+        command = [str(load), str(threads), str(steps)]
+        waits, costs = [], []
+        for _ in range(rounds):
+            plain = run(command, folder)
+            recorded = run(recorder(trace, stack_every=stack_every) + command, folder)
+            wall, _, events = map(float, plain.output.split())
+            longer = float(recorded.output.split()[0]) - wall
+            waits.append(longer * min(threads, processors) / events * 1e9)
+            costs.append((recorded.processor - plain.processor) / events * 1e9)
+        found[name] = {"wall_ns": waits, "processor_ns": costs}
+    return found
+
+
+def measure_programs(folder: Path, rounds: int, *, small: bool, only: list[str],
+                     memray: Path | None) -> Figures:
+    """Time of each program: plain, recorded, under heaptrack and under memray, in turns."""
+    found: Figures = {}
+    for program in real_programs(folder, small=small):
+        if only and program.name not in only:
+            continue
+        ways = _ways(program, memray)
+        times: dict[str, list[float]] = {name: [] for name in ways}
+        processor: dict[str, list[float]] = {name: [] for name in ways}
+        for number in range(rounds):
+            names = list(times)
+            for name in names[number % len(names):] + names[:number % len(names)]:
+                if name not in ways:
+                    continue
+                if program.name == "git":
+                    subprocess.run(["rm", "-rf", "repository"], cwd=program.folder, check=True)
+                    program.begin()
+                try:
+                    cost = _timed(ways[name], program)
+                except subprocess.CalledProcessError:
+                    if name in {"plain", "heapwise"}:
+                        raise
+                    del ways[name], times[name]  # heaptrack cannot run what starts a server
+                    continue
+                times[name].append(cost.wall)
+                processor[name].append(cost.processor)
+        trace = program.folder / "trace.hwt"
+        events = json.loads(Path(f"{trace}.json").read_text())["kept_events"]
+        found[program.name] = {"wall_s": times, "processor_s": processor, "events": events,
+                               "bytes": trace.stat().st_size}
+    return found
+
+
+def _ways(program: RealProgram, memray: Path | None) -> dict[str, list[str]]:
+    ways = {"plain": program.command,
+            "heapwise": recorder(program.folder / "trace.hwt") + program.command}
+    if Path("/usr/bin/heaptrack").exists():
+        ways["heaptrack"] = ["heaptrack", "-o", str(program.folder / "heaptrack"),
+                             *program.command]
+    if memray and program.name == "python3":
+        script = program.command[program.command.index("-s") + 1:]
+        ways["plain, memray's python"] = [str(memray), *script]
+        ways["memray"] = [str(memray), "-m", "memray", "run", "-f", "-q", "-o",
+                          str(program.folder / "memray.bin"), *script]
+    return ways
+
+
+def _timed(command: list[str], program: RealProgram) -> Cost:
+    return run(command, program.folder, standard_input=program.standard_input,
+               environment=program.environment)
+
+
+def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
+    """Size of the file under each limit in MiB, and how fast and in what memory it is read."""
+    load, found = compiled_load(folder), {}
+    for most_mib in limits:
+        trace = folder / f"limit{most_mib}.hwt"
+        run([*recorder(trace, stack_every=NO_STACKS, most_mib=most_mib), str(load), "1",
+             str(events // 2)], folder)
+        summary = json.loads(Path(f"{trace}.json").read_text())
+        rate, memory = map(float, subprocess.run(
+            [sys.executable, "-c", READ, str(trace)], check=True, capture_output=True,
+            text=True).stdout.split())
+        found[str(most_mib)] = {
+            "events": summary["events"], "kept": summary["kept_events"],
+            "bytes": trace.stat().st_size, "events_per_s": rate, "reader_bytes": memory}
+        trace.unlink()
+    return found
+
+
+def median(numbers: list[float]) -> float:
+    """Of all rounds."""
+    return statistics.median(numbers)
+
+
+def scratch() -> tempfile.TemporaryDirectory[str]:
+    """A folder for traces that ends with the run."""
+    return tempfile.TemporaryDirectory(prefix="recording-costs-")

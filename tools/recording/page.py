@@ -1,0 +1,111 @@
+"""The table of what recording costs, beside what it is to cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from recording.measure import median
+
+Row = tuple[str, str, str, bool]
+QUIET_LOAD = 0.5
+WORST_RATIO, USUAL_RATIO, USUAL_PROGRAMS = 1.3, 1.03, 9
+
+
+def page(kept: dict[str, Any]) -> str:
+    """As Markdown."""
+    lines = [
+        "<!-- Made by `python -m recording --page FILE`; do not edit. -->", "",
+        "# What recording costs", "",
+        f"On {kept['machine']}, {kept['processors']} processors. Recorded and plain runs in turns, "
+        "in one run of the command; medians of all rounds.", "", *_warning(kept),
+        "| quantity | aim | here | met |", "| --- | --- | --- | --- |"]
+    lines += [f"| {name} | {aim} | {here} | {'yes' if met else 'no'} |"
+              for name, aim, here, met in rows(kept)]
+    if programs := kept.get("programs"):
+        lines += ["", "## Programs", "",
+                  "Time with the recorder over time without it, and the same for two other tools. "
+                  "memray is compared with the Python that it is installed in. Only the first "
+                  "process is recorded: of g++ the driver, of redis the shell that starts it. The "
+                  "second ratio is of processor time, with that of the drain.", "",
+                  "| program | plain, s | heapwise record | its processor time | heaptrack | "
+                  "memray | events | bytes an event |",
+                  "| --- | --- | --- | --- | --- | --- | --- | --- |"]
+        lines += [_program_line(name, each) for name, each in programs.items()]
+    return "\n".join([*lines, ""])
+
+
+def _warning(kept: dict[str, Any]) -> list[str]:
+    busiest = max(kept.get("load_average", {}).values(), default=0.0)
+    if busiest <= QUIET_LOAD:
+        return []
+    return [f"**The machine had other work (load average {busiest}), so wall times are too long by "
+            "an unknown factor.** Processor times, sizes and memory are less affected.", ""]
+
+
+def _program_line(name: str, each: dict[str, Any]) -> str:
+    times = each["wall_s"]
+    heaptrack = _ratio(times, "heaptrack", "plain")
+    memray = _ratio(times, "memray", "plain, memray's python")
+    processor = _ratio(each.get("processor_s", {}), "heapwise", "plain")
+    return (f"| {name} | {median(times['plain']):.3f} | {ratio(each):.3f} | {processor} "
+            f"| {heaptrack} | {memray} | {each['events']:,} "
+            f"| {each['bytes'] / max(1, each['events']):.2f} |")
+
+
+def _ratio(times: dict[str, list[float]], name: str, base: str) -> str:
+    if name not in times:
+        return "-"
+    return f"{median([a / b for a, b in zip(times[name], times[base], strict=True)]):.3f}"
+
+
+def ratio(each: dict[str, Any]) -> float:
+    """Of a program's time: recorded over plain, the median of the rounds."""
+    times = each["wall_s"]
+    return median([a / b for a, b in zip(times["heapwise"], times["plain"], strict=True)])
+
+
+def rows(kept: dict[str, Any]) -> Iterator[Row]:
+    """Quantity, aim, figure, and whether it is met."""
+    if load := kept.get("load"):
+        yield from _load_rows(load)
+    if programs := kept.get("programs"):
+        ratios = sorted(ratio(each) for each in programs.values())
+        cheap = sum(each <= USUAL_RATIO for each in ratios)
+        yield ("programs that take at most 3 % more time", f"{USUAL_PROGRAMS} of 12",
+               f"{cheap} of {len(ratios)}", cheap >= USUAL_PROGRAMS)
+        yield ("the worst program", f"at most {WORST_RATIO} times", f"{ratios[-1]:.2f} times",
+               ratios[-1] <= WORST_RATIO)
+        sizes = [each["bytes"] / max(1, each["events"]) for each in programs.values()
+                 if each["events"] >= FEW_EVENTS]
+        mean = sum(sizes) / max(1, len(sizes))
+        yield (f"bytes an event, mean of {len(sizes)} programs with {FEW_EVENTS:,} events or more",
+               "at most 2.0", f"{mean:.2f}", mean <= 2.0)
+    for most_mib, each in kept.get("limit", {}).items():
+        most = int(most_mib) << 20
+        yield (f"size of {each['events']:.2g} events, limit {most_mib} MiB", "at most the limit",
+               f"{each['bytes'] / 2**20:.1f} MiB, {each['kept'] / each['events']:.0%} kept",
+               each["bytes"] <= most)
+        yield (f"reading {most_mib} MiB: speed", "at least 50 M events/s",
+               f"{each['events_per_s'] / 1e6:.0f} M", each["events_per_s"] >= 50e6)
+        yield (f"reading {most_mib} MiB: resident memory", "at most 64 MiB",
+               f"{each['reader_bytes'] / 2**20:.0f} MiB", each["reader_bytes"] <= 64 << 20)
+
+
+FEW_EVENTS = 100_000
+"""A file of fewer events is mostly the names of libraries."""
+
+
+def _load_rows(load: dict[str, Any]) -> Iterator[Row]:
+    for name, aim in (("1 thread, caller only", 25), ("1 thread, a stack of 1 in 256", 35)):
+        found = median(load[name]["wall_ns"])
+        whole = median(load[name]["processor_ns"])
+        yield (f"cost of an event, {name}", f"at most {aim} ns",
+               f"{found:.0f} ns of the program's time; {whole:.0f} ns of processor time with the "
+               "drain's", found <= aim)
+    for kind in ("caller only", "a stack of 1 in 256"):
+        found = (median(load[f"8 threads, {kind}"]["processor_ns"])
+                 / median(load[f"1 thread, {kind}"]["processor_ns"]))
+        wall = median(load[f"8 threads, {kind}"]["wall_ns"])
+        yield (f"8 threads over 1, processor time of an event, {kind}", "at most 1.2",
+               f"{found:.2f}; the threads wait {wall:.0f} ns of a processor an event", found <= 1.2)
