@@ -8,10 +8,12 @@
 #include <cstring>
 
 #include "kernel/clock.hpp"
+#include "launcher/attached.hpp"
 #include "launcher/child.hpp"
 #include "launcher/counters.hpp"
 #include "launcher/handed_files.hpp"
 #include "launcher/machine.hpp"
+#include "launcher/memory_curve.hpp"
 #include "launcher/options.hpp"
 #include "launcher/probe_lines.hpp"
 #include "launcher/processors.hpp"
@@ -29,12 +31,14 @@ output_stream err;
 
 struct measured {
   explicit measured(const launch_options& options)
-      : seen{options.pinned ? options.cpus : cpu_list::of_this_thread()} {}
+      : seen{options.pinned ? options.cpus : cpu_list::of_this_thread()},
+        memory{options.memory_moments} {}
 
   started_child child;
   outcome end;
   double wall_s = 0;
   processors seen;
+  memory_curve memory;
   counters counted;
   throttling throttled;
   std::int64_t steal_ticks = 0;
@@ -48,7 +52,7 @@ void start_and_watch(const launch_options& options, supervisor& watcher, measure
   const std::uint64_t start_ns = now_ns();
   result.child = start_child(options, files);
   if (result.child.pid <= 0) return;
-  result.end = watcher.watch(result.child, options.timeout_s, out, err);
+  result.end = watcher.watch(result.child, options.timeout_s, out, err, result.memory);
   result.wall_s = static_cast<double>(result.end.end_ns - start_ns) * 1e-9;
 }
 
@@ -118,7 +122,7 @@ void write_output(json_line& line, bool passed_on) {
 }
 
 std::string_view describe(const measured& result, bool passed_on) {
-  static char buffer[32768];
+  static char buffer[512 * 1024]; // a memory curve at its longest
   json_line line{buffer, sizeof buffer};
   line.open('{').field("schema", 1).field("wall_s", result.wall_s);
   write_usage(line, result.end);
@@ -141,6 +145,7 @@ std::string_view describe(const measured& result, bool passed_on) {
   line.field("late_cpu_s", result.end.late_cpu_s);
   line.field("late_output_bytes", result.end.late_output_bytes);
   write_text_or_null(line, "stopped_by", result.end.stopped_by);
+  result.memory.write(line.key("memory"));
   result.lines.write(line.key("probe"));
   return line.close('}').end_of_line().text();
 }
@@ -157,10 +162,25 @@ bool save(const output_stream& stream, const char* path) {
   return path == nullptr || std::strcmp(path, "/dev/null") == 0 || stream.save(path);
 }
 
+/// Only the time and the memory are known of a process that somebody else started.
+int attach(const launch_options& options) {
+  static memory_curve memory{options.memory_moments};
+  static char buffer[512 * 1024];
+  const double seconds = watch_attached(options, memory);
+  json_line line{buffer, sizeof buffer};
+  line.open('{').field("schema", 1);
+  if (seconds >= 0) line.field("wall_s", seconds);
+  write_text_or_null(line, "start_error", seconds < 0 ? "there is no such process" : nullptr);
+  memory.write(line.key("memory"));
+  return write_result(options.result_path, line.close('}').end_of_line().text()) ? 0
+                                                                                 : exit_not_written;
+}
+
 int launch(int argc, char** argv, char** environment) {
   launch_options options;
   if (!read_launch_options(argc, argv, environment, options)) return exit_bad_usage;
-  measured result{options};
+  if (options.attached != 0) return attach(options);
+  static measured result{options};
   run(options, result);
   const bool saved = save(out, options.stdout_path) && save(err, options.stderr_path);
   if (write_result(options.result_path, describe(result, options.pass_stdout)) && saved) return 0;

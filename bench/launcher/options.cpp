@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "launcher/environment.hpp"
+#include "launcher/memory_curve.hpp"
 
 namespace heapwise::bench {
 namespace {
@@ -18,7 +19,8 @@ bool complain(const char* what, const char* about, const char* why) {
       stderr,
       "error E003: %s%s%s\n      %s\n  do: heapwise-launch [--timeout S] [--stdin FILE] "
       "[--stdout FILE | --pass-stdout] [--stderr FILE]\n      [--cpus LIST] [--directory DIR] "
-      "[--result FILE] [--environment DESCRIPTOR]\n      -- PROGRAM ARGS...\n",
+      "[--result FILE] [--environment DESCRIPTOR]\n      [--memory-moments N] -- PROGRAM ARGS...\n"
+      "  or heapwise-launch --attach PID --timeout S --memory-moments N [--result FILE]\n",
       what, about[0] == '\0' ? "" : " ", about, why);
   return false;
 }
@@ -40,6 +42,24 @@ bool take_environment(const char* value, launch_options& options) {
                   "by a NUL byte.");
 }
 
+bool take_moments(const char* value, launch_options& options) {
+  char* end = nullptr;
+  const long number = std::strtol(value, &end, 10);
+  if (end == value || *end != '\0' || number < 0 || number > memory_curve::most_kept) {
+    return complain("--memory-moments cannot be", value, "It needs a number from 0 to 4096.");
+  }
+  options.memory_moments = static_cast<int>(number);
+  return true;
+}
+
+bool take_attached(const char* value, launch_options& options) {
+  char* end = nullptr;
+  const long number = std::strtol(value, &end, 10);
+  options.attached = static_cast<pid_t>(number);
+  return (end != value && *end == '\0' && number > 0 && number == options.attached) ||
+         complain("--attach cannot be", value, "It needs the number of a process.");
+}
+
 bool take_value(const char* name, char* value, launch_options& options) {
   const auto is = [name](const char* option) { return std::strcmp(name, option) == 0; };
   if (is("--timeout")) {
@@ -51,6 +71,8 @@ bool take_value(const char* name, char* value, launch_options& options) {
     return options.pinned || complain("--cpus cannot be", value, "It needs a list like 0,2-3.");
   }
   if (is("--environment")) return take_environment(value, options);
+  if (is("--memory-moments")) return take_moments(value, options);
+  if (is("--attach")) return take_attached(value, options);
   const char** path = is("--stdin")       ? &options.stdin_path
                       : is("--stdout")    ? &options.stdout_path
                       : is("--stderr")    ? &options.stderr_path
@@ -75,6 +97,11 @@ bool read_launch_options(int argc, char** argv, char** inherited, launch_options
     if (i + 1 == argc) return complain("no value for", argv[i], "Every option has one.");
     if (!take_value(argv[i], argv[i + 1], options)) return false;
     ++i;
+  }
+  if (options.attached != 0) {
+    return (i >= argc && options.timeout_s > 0 && options.memory_moments > 0) ||
+           complain("--attach cannot be used here", "",
+                    "It needs --timeout and --memory-moments, and no PROGRAM.");
   }
   if (i + 1 >= argc) return complain("no program", "", "There is nothing after --.");
   if (options.pass_stdout && (options.result_path == nullptr || options.stdout_path != nullptr)) {

@@ -1,6 +1,8 @@
 // The command line of heapwise-launch.
 #pragma once
 
+#include <sys/types.h>
+
 #include "kernel/cpu_list.hpp"
 
 namespace heapwise::bench {
@@ -15,7 +17,9 @@ struct launch_options {
   bool pass_stdout = false;          ///< the program writes to the launcher's own stdout
   bool pinned = false;
   cpu_list cpus;
-  char** program = nullptr;     ///< null-terminated, the program first
+  int memory_moments = 0;   ///< the most that the memory curve keeps; 0: it does not look
+  pid_t attached = 0;       ///< not 0: nothing is started, and the memory of this one is looked at
+  char** program = nullptr; ///< null-terminated, the program first
   char** environment = nullptr; ///< null-terminated; what the program gets
 };
 

@@ -82,13 +82,14 @@ supervisor::supervisor() {
 }
 
 outcome supervisor::watch(const started_child& child, double timeout_s, output_stream& out,
-                          output_stream& err) {
+                          output_stream& err, memory_curve& memory) {
   child_ = child;
+  memory.start(child.pid, now_ns());
   if (timeout_s > 0) {
     deadline_ns_ =
         now_ns() + static_cast<std::uint64_t>(timeout_s * static_cast<double>(second_ns));
   }
-  while (!over()) poll_once(out, err);
+  while (!over()) poll_once(out, err, memory);
   return outcome_;
 }
 
@@ -96,16 +97,17 @@ bool supervisor::over() const {
   return tree_gone_ && child_.stdout_pipe < 0 && child_.stderr_pipe < 0;
 }
 
-void supervisor::poll_once(output_stream& out, output_stream& err) {
+void supervisor::poll_once(output_stream& out, output_stream& err, memory_curve& memory) {
   pollfd watched[] = {{signals_, POLLIN, 0},
                       {child_.stdout_pipe, POLLIN, 0},
                       {child_.stderr_pipe, POLLIN, 0},
                       {parent_, POLLIN, 0}};
   const std::uint64_t now = now_ns();
-  const std::uint64_t left_ns = deadline_ns_ > now ? deadline_ns_ - now : 0;
+  const std::uint64_t next_ns = std::min(deadline_ns_, memory.due_ns());
+  const std::uint64_t left_ns = next_ns > now ? next_ns - now : 0;
   const timespec left{static_cast<time_t>(left_ns / second_ns),
                       static_cast<long>(left_ns % second_ns)};
-  ppoll(watched, 4, deadline_ns_ == UINT64_MAX ? nullptr : &left, nullptr);
+  ppoll(watched, 4, next_ns == UINT64_MAX ? nullptr : &left, nullptr);
   const bool ended_before = ended();
   if (watched[0].revents != 0) take_signals();
   const bool ends_now = ended() && !ended_before;
@@ -119,6 +121,8 @@ void supervisor::poll_once(output_stream& out, output_stream& err) {
     outcome_.stopped_by = "parent";
     ask_to_end();
   }
+  if (ended()) memory.stop();
+  if (now_ns() >= memory.due_ns()) memory.look();
   if (now_ns() >= deadline_ns_) on_deadline();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "launcher/child.hpp"
+#include "launcher/memory_curve.hpp"
 #include "launcher/stream.hpp"
 
 namespace heapwise::bench {
@@ -34,14 +35,15 @@ class supervisor {
   /// Before the child starts: the signals that end a run are blocked and read from a descriptor.
   supervisor();
 
-  /// Drains, times out and reaps. Returns when no process of the child's tree is left.
+  /// Drains, times out, reaps, and looks at the memory while the child runs. Returns when no
+  /// process of the child's tree is left.
   outcome watch(const started_child& child, double timeout_s, output_stream& out,
-                output_stream& err);
+                output_stream& err, memory_curve& memory);
 
  private:
   enum class phase { running, asked_to_end, killed, leftovers };
 
-  void poll_once(output_stream& out, output_stream& err);
+  void poll_once(output_stream& out, output_stream& err, memory_curve& memory);
   void take_signals();
   void drain(int& pipe, output_stream& into);
   void reap();

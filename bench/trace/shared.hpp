@@ -16,9 +16,14 @@ namespace heapwise::bench {
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
-inline constexpr std::uint64_t shared_magic = 0x3130'4345'5257'4848; // "HHWREC01"
+inline constexpr std::uint64_t shared_magic = 0x3230'4345'5257'4848; // "HHWREC02"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time
-inline constexpr std::uint64_t ring_events = 32768;                  ///< 1 MiB
+inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
+
+/// Return addresses that a thread has written as event_kind::site, by their places. Only the thread
+/// itself reads them: they lie before its ring, where a thread with a small stack has room for
+/// them.
+inline constexpr std::uint64_t site_places = std::uint64_t{1} << event::place_bits;
 
 /// free -> live (the thread, by compare and swap) -> ended (the drain, when the kernel says that
 /// the thread is gone, or a new image of the process) -> free (the drain, when the ring is empty).
@@ -43,14 +48,20 @@ struct maps_text {
   char text[most_bytes];
 };
 
+/// off: nobody reads what would be written. paused: only ends of known blocks are of interest.
+enum class recording_state : std::uint32_t { off = 0, on = 1, paused = 2 };
+
 struct shared_memory {
   std::uint64_t magic = 0;
   /// The only process that is recorded. Its children are counted and not recorded.
   std::atomic<std::int32_t> process{0};
   std::atomic<std::int32_t> drain{0};
-  /// Set by the drain: 1 while calls are to be recorded.
-  std::atomic<std::uint32_t> recording{0};
-  std::uint32_t stack_every = 256; ///< of how many allocations of a thread one has its stack
+  /// Set by the drain.
+  std::atomic<recording_state> recording{recording_state::off};
+  std::uint32_t stack_every =
+      256; ///< of how many allocations of a thread one has its stack; 0: none
+  /// 0: each call is written down. Else the mean number of bytes from one sample to the next.
+  std::uint64_t sample_every = 0;
   std::atomic<std::uint32_t> slots_used{0};      ///< slots from here on were never taken
   std::atomic<std::uint32_t> images{0};          ///< how many programs the process has been
   std::atomic<std::uint64_t> threads_missed{0};  ///< for which no slot was free
@@ -65,9 +76,11 @@ inline constexpr std::size_t page_bytes =
 inline constexpr std::size_t control_bytes =
     (sizeof(shared_memory) + page_bytes - 1) / page_bytes * page_bytes;
 inline constexpr std::size_t ring_bytes = ring_events * sizeof(event);
+inline constexpr std::size_t slot_bytes = page_bytes + ring_bytes; ///< places, then the ring
+static_assert(site_places * sizeof(std::uint64_t) <= page_bytes);
 
-[[nodiscard]] constexpr std::size_t ring_offset(unsigned slot) noexcept {
-  return control_bytes + slot * ring_bytes;
+[[nodiscard]] constexpr std::size_t slot_offset(unsigned slot) noexcept {
+  return control_bytes + slot * slot_bytes;
 }
 
 } // namespace heapwise::bench

@@ -1,0 +1,98 @@
+"""The launcher's looks at the memory of a process tree, against programs whose memory is known."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+
+from heapwise.model import MemoryCurve
+
+MIB = 1024
+"""In KiB."""
+
+
+def curve(launch: Any, program: str, moments: int = 256) -> MemoryCurve:
+    result = launch(sys.executable, "-c", program, options=["--memory-moments", str(moments)])
+    assert result["exit_code"] == 0
+    return msgspec.convert(result["memory"], MemoryCurve)
+
+
+GROWING = """
+import time
+blocks = []
+for _ in range(20):
+    blocks.append(bytearray(4 << 20))
+    time.sleep(0.05)
+time.sleep(0.3)
+"""
+
+
+def test_a_growing_program_has_a_rising_curve(launch: Any) -> None:
+    found = curve(launch, GROWING)
+    assert found.looks >= 5
+    assert found.at_ms == sorted(found.at_ms)
+    assert found.proportional_kib[0] < 40 * MIB
+    assert 80 * MIB <= found.peak_kib <= 110 * MIB
+    assert max(found.proportional_kib[-3:]) >= 80 * MIB  # the last look may be of its end
+    assert set(found.processes) == {1}
+    assert set(found.unread) == {0}
+
+
+def test_nobody_looks_if_nobody_asks(launch: Any, toy: str) -> None:
+    assert launch(toy, "exit", "0")["memory"] is None
+
+
+def test_few_moments_are_kept_and_the_peak_too(launch: Any) -> None:
+    """What is dropped still counts for the peak."""
+    program = """
+import time
+def use(): return bytearray(64 << 20)
+block = use(); time.sleep(0.3); del block
+time.sleep(1.5)
+"""
+    found = curve(launch, program, moments=4)
+    assert len(found.at_ms) <= 4 < found.looks
+    assert found.peak_kib >= 64 * MIB
+    assert found.last_kib < 40 * MIB
+
+
+def test_what_a_fork_shares_counts_once(launch: Any) -> None:
+    """64 MiB in two processes are 64 MiB; 32 MiB that the child makes come beside."""
+    program = """
+import os, time
+block = bytearray(64 << 20)
+time.sleep(0.1)
+if os.fork() == 0:
+    time.sleep(0.3)
+    other = bytearray(32 << 20)
+    time.sleep(0.8)
+    os._exit(0)
+os.wait()
+"""
+    found = curve(launch, program)
+    assert max(found.processes) == 2
+    assert 90 * MIB <= found.peak_kib <= 125 * MIB
+
+
+def test_a_program_that_was_executed_counts_whole(launch: Any) -> None:
+    child = "import time; block = bytearray(48 << 20); time.sleep(0.8)"
+    program = f"""
+import subprocess, sys, time
+block = bytearray(64 << 20)
+time.sleep(0.1)
+subprocess.run([sys.executable, "-c", {child!r}], check=True)
+"""
+    found = curve(launch, program)
+    assert found.peak_kib >= 112 * MIB
+
+
+def test_looks_take_a_small_share_of_the_time(launch: Any) -> None:
+    """The rule is that a look waits until all before it, and itself, are a thousandth of the time;
+    only the first one knows nothing of its costs."""
+    result = launch(sys.executable, "-c", "import time; b = bytearray(200 << 20); time.sleep(3)",
+                    options=["--memory-moments", "64"])
+    found = msgspec.convert(result["memory"], MemoryCurve)
+    assert found.looks >= 5
+    assert found.cost_ns <= 2 * 1e9 * result["wall_s"] / 1000
