@@ -127,7 +127,7 @@ def _spec(name: str) -> SubjectSpec:
     row = name.partition("/")[0]
     return SubjectSpec(name, "malloc" if "@" in name else "program", f"the {name} row",
                        command=["tree", "{depth}"], group=KINDS[row], version="1.2.3",
-                       note="made up")
+                       build=f"cc -O2 {name}.c", note="made up")
 
 
 def _rows(shape: Trees) -> Experiment:

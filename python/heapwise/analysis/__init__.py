@@ -6,6 +6,7 @@ from heapwise.analysis.detectable import detectable_line
 from heapwise.analysis.expectations import expected_line
 from heapwise.analysis.findings import headline
 from heapwise.analysis.goals import goal_line
+from heapwise.analysis.pool_advice import NOTHING_COULD
 
-__all__ = ["analyse", "detectable_line", "expected_line", "goal_line", "headline",
+__all__ = ["NOTHING_COULD", "analyse", "detectable_line", "expected_line", "goal_line", "headline",
            "to_json"]

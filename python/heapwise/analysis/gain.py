@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapwise.analysis.rows import place
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Side
-from heapwise.model import Cell, Quantity
+from heapwise.model import PROCESSOR_TIME, Cell, Quantity
 from heapwise.stats.combined import combined_ratio
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import split_quantile
@@ -13,9 +13,6 @@ from heapwise.wording.numbers import TIME_UNITS
 
 PEAK = "peak_resident"
 """The quantity that holds the most memory a process had at once."""
-
-PROCESSOR_TIME = "processor_time"
-"""That of all threads of the process, also of those that an allocator starts for itself."""
 
 
 def quantity_of(evidence: Evidence, cell: Cell) -> Quantity:

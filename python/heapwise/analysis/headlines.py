@@ -5,7 +5,6 @@ Each line is computed from pairs, as the rows are.
 
 from __future__ import annotations
 
-from heapwise.analysis.gain import PROCESSOR_TIME
 from heapwise.analysis.heap_headlines import heap_headlines
 from heapwise.analysis.program_headlines import program_headlines
 from heapwise.analysis.published_figures import published_ratios
@@ -14,7 +13,7 @@ from heapwise.analysis.rows import place
 from heapwise.analysis.tree_headlines import tree_headlines
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series, baseline_of
-from heapwise.model import Cell, Experiment, Setting, same_setting
+from heapwise.model import PROCESSOR_TIME, Cell, Experiment, Setting, same_setting
 from heapwise.wording.numbers import TIME_UNITS, ends, times
 
 QUANTILE_WORDS = ("p50", "p9", "max")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import prod
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from heapwise.analysis.expectations import SMOKE, trouble_of, value_of
+from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.rows import make_rows
 from heapwise.analysis.verdict import Figure, Kept, floor_of, kept
 from heapwise.evidence import Evidence
@@ -23,6 +25,7 @@ from heapwise.model import (
     PublishedReport,
     PublishedTable,
     Row,
+    Setting,
     Settings,
     Statement,
     SubjectName,
@@ -85,9 +88,14 @@ class ReproducedTable:
 
 @dataclass(frozen=True)
 class Reproduced:
+    """``programs``: of the rows whose figures are those of whole programs. ``changes``: parameters
+    with their values in this run instead of the report's."""
+
     report: PublishedReport
     tables: list[ReproducedTable]
     conclusions: list[JudgedConclusion]
+    programs: list[Provenance] = field(default_factory=list)
+    changes: dict[str, Setting] = field(default_factory=dict)
 
     @property
     def counts(self) -> dict[Verdict, int]:
@@ -96,13 +104,17 @@ class Reproduced:
         return {verdict: found[verdict] for verdict in VERDICTS}
 
 
-def reproduce(evidence: Evidence, report: PublishedReport, trust: Trust) -> Reproduced:
-    """Works for a run that was stopped, too: what was not measured is said."""
-    found = _Finder(evidence)
+def reproduce(evidence: Evidence, report: PublishedReport, trust: Trust,
+              changes: Mapping[str, Mapping[str, Setting]] | None = None) -> Reproduced:
+    """Works for a run that was stopped, too: what was not measured is said. changes: experiment ->
+    settings instead of the report's; None: those of the run's plan."""
+    planned = evidence.stored.run.plan.options.reproduction
+    found = _Finder(evidence, (planned.changes if planned else {}) if changes is None else changes)
     tables = [ReproducedTable(table, [[found.ours(figure) for figure in row.figures]
                                       for row in table.rows]) for table in report.tables]
-    return Reproduced(report, tables, [_judged(found, conclusion, trust)
-                                       for conclusion in report.conclusions])
+    return Reproduced(
+        report, tables, [_judged(found, conclusion, trust) for conclusion in report.conclusions],
+        found.programs(report), found.changes)
 
 
 def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConclusion:
@@ -144,11 +156,27 @@ def statement_text(part: Judged) -> str:
 class _Finder:
     """Looks for the figures of a report in a run."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(
+        self, evidence: Evidence, changes: Mapping[str, Mapping[str, Setting]]
+    ) -> None:
         self.evidence = evidence
-        reproduction = evidence.stored.run.plan.options.reproduction
-        self._changes = reproduction.changes if reproduction else {}
+        self._changes = changes
         self._rows = {(row.cell, row.subject): row for row in make_rows(evidence)}
+
+    @property
+    def changes(self) -> dict[str, Setting]:
+        return {name: value for of_one in self._changes.values() for name, value in of_one.items()}
+
+    def programs(self, report: PublishedReport) -> list[Provenance]:
+        """Each subject once, in the order of the tables."""
+        found: dict[Side, Provenance] = {}
+        for row in (row for table in report.tables for row in table.rows):
+            place = row.figures[0].ours and row.figures[0].ours.value_of
+            experiment = place and self.evidence.experiments.get(place.experiment)
+            if place and experiment and experiment.is_of_programs:
+                side = self._side(place)
+                found.setdefault(side, provenance(self.evidence, side, row.title, row.note))
+        return list(found.values())
 
     def ours(self, figure: PublishedFigure) -> Ours:
         if figure.ours is None:

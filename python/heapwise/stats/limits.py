@@ -36,9 +36,9 @@ SUSPECT, CONFIRM = 0.01, 0.05
 MISS = 0.05
 """Of changes that are the limit, as many may be called fine."""
 
-FIRST_LOOK, GROWTH, MOST_LOOKS = 6, 1.5, 12
+FIRST_LOOK, GROWTH, MOST_LOOKS = 6, 1.5, 14
 """Rounds until the first look; each later look has this many times the rounds of the one before, so
-the eleventh has 346 rounds."""
+the thirteenth has 778 rounds."""
 
 COUNTS, CONFIRMED = 2, 6
 """Runs of each build in which something is counted; and if it seems to have regressed."""

@@ -39,7 +39,7 @@ def test_a_stage_takes_fixed_looks_and_one_at_its_end() -> None:
     assert looks(5) == []
     assert looks(14) == [6, 9, 14]
     assert len(ALL_LOOKS) + 1 == MOST_LOOKS
-    assert ALL_LOOKS[-1] == 346  # as many rounds as a program of half a second has in ten minutes
+    assert ALL_LOOKS[-1] == 778  # as many rounds as a program of 0.07 s has in three minutes
 
 
 def test_a_large_change_is_confirmed_on_fresh_rounds() -> None:

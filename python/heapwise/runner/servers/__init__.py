@@ -1,0 +1,1 @@
+"""Measures a server under each allocator: started, awaited, put under load, stopped."""

@@ -1,0 +1,390 @@
+"""Executes the steps of a comparison of servers: one server for each step, under one allocator."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from msgspec import structs
+
+from heapwise.catalog import PROBE, SYSTEM, find_peers, native_part
+from heapwise.errors import Problem
+from heapwise.evidence.identity import own_allocators
+from heapwise.model import (
+    Experiment,
+    LoadFacts,
+    MemoryCurve,
+    Plan,
+    Process,
+    Sample,
+    ServerOptions,
+    Setting,
+    Status,
+    Subject,
+    filled,
+)
+from heapwise.runner.environment import of_child, padding
+from heapwise.runner.executor import Record, now
+from heapwise.runner.identity import loader_refusal, wrong_library
+from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
+from heapwise.runner.scratch import ScratchFolder
+from heapwise.runner.servers.load import Load, latency_values, load_of
+from heapwise.runner.servers.readiness import (
+    Ready,
+    answers,
+    free_port,
+    listens,
+    parse_ready,
+    wait_until,
+)
+from heapwise.runner.steps import REFERENCE_ROUND, Step
+from heapwise.runner.stop_switch import StopSwitch
+from heapwise.runner.whole_program import memory_values
+from heapwise.runner.work import ending
+from heapwise.wording.durations import show_limit
+from heapwise.wording.numbers import percent, significant
+
+CAPACITY = "capacity"
+"""The value of the parameter ``load`` of a cell in which requests are sent as fast as they are
+answered."""
+
+MOMENTS = 1024
+LONGEST_S = 24 * 3600.0
+END_S = 15.0
+"""For a server that was told to end; then it is killed."""
+
+NOTICE_S = 1.0
+"""After a load generator failed, for the end of its server to be seen."""
+
+LEAST_SHARE = 0.99
+"""Of the intended rate that must be reached (V16)."""
+
+MOST_BUSY = 0.7
+"""Of the generator's processors: with more its schedule is late by its own fault."""
+
+KIB = 1024
+ENDED_BY = ("SIGTERM", "SIGINT")
+
+
+@dataclass
+class Server:
+    """One that was started. Times are those of time.monotonic."""
+
+    launcher: subprocess.Popen[bytes]
+    call: Call
+    started: float
+    lines: list[bytes] = field(default_factory=list)
+
+    @property
+    def runs(self) -> bool:
+        return self.launcher.poll() is None
+
+    def listen(self, stop_at: int = 10_000) -> None:
+        """Keeps its lines on stdout, in a thread of its own."""
+        stream = self.launcher.stdout
+        if stream is None:
+            return
+
+        def read() -> None:
+            for line in stream:
+                if len(self.lines) < stop_at:
+                    self.lines.append(line)
+
+        threading.Thread(target=read, daemon=True).start()
+
+    def end(self) -> Outcome:
+        """Tells it to end and waits for what the launcher saw."""
+        if self.runs:
+            self.launcher.terminate()
+        try:
+            self.launcher.wait(timeout=END_S)
+        except subprocess.TimeoutExpired:
+            self.launcher.kill()
+            self.launcher.wait()
+        complaint = self.launcher.stderr.read() if self.launcher.stderr else b""
+        return self.call.outcome(self.launcher.returncode, complaint)
+
+
+@dataclass
+class ServerExecutor:
+    """``environment`` is what the servers get, secrets included."""
+
+    plan: Plan
+    environment: dict[str, str]
+    experiment: Experiment
+    rates: dict[str, float] = field(default_factory=dict)
+    """Subject -> requests a second that it answered at most before the first round."""
+
+    def __post_init__(self) -> None:
+        options = self.plan.options.server
+        assert options is not None
+        self._options: ServerOptions = options
+        self._folder = ScratchFolder()
+        self._ready = options.ready
+        self._quantities = {quantity.name for quantity in self.experiment.quantities}
+        self._c_library = next(peer for peer in find_peers() if peer.name == SYSTEM)
+        self._exempt: set[str] = set()
+        self._load: Load = load_of(options.load, self.environment, options.load_s,
+                                   options.load_cpus, self._place("generator"))
+
+    def _place(self, name: str) -> Path:
+        folder = self._folder.path / name
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def resume_from(self, processes: list[Process]) -> None:
+        """The capacities that the rates come from."""
+        for process in processes:
+            load = process.facts.load
+            if process.round == REFERENCE_ROUND and process.status == "ok" and load:
+                self.rates[process.subject] = float(load.achieved_rate)
+
+    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+        """Finds the capacity under each allocator: the slowest decides the rates of all. Problem
+        E030 if the server does not work under the baseline."""
+        if not self._options.rates:
+            return
+        for subject in self.plan.subjects:
+            if subject.control or subject.name in self.rates or stop.requested:
+                continue
+            process = self._measure(subject, {"load": CAPACITY}, REFERENCE_ROUND, next_number(),
+                                    stop, None)
+            record(process)
+            if process.status == "ok" and process.facts.load:
+                self.rates[subject.name] = float(process.facts.load.achieved_rate)
+            elif subject.baseline and not stop.requested:
+                raise Problem("E030", f"the server failed under the baseline: {process.reason}"
+                              f"{_said(process)}")
+
+    def finish(self) -> list[str]:
+        return []
+
+    def after(self, process: Process) -> None:
+        """Problem E030 if the baseline fails in the first round."""
+        baseline = next(s.name for s in self.plan.subjects if s.baseline)
+        if process.subject == baseline and process.status not in ("ok", "discarded") \
+                and process.round <= 0 and process.status != "interrupted":
+            raise Problem("E030", f"the server failed under the baseline: {process.reason}"
+                          f"{_said(process)}")
+
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        return self._measure(step.subject, step.parameters, step.round, number, stop, record,
+                             warm_up=step.warm_up)
+
+    def _rate(self, load: Setting) -> float | None:
+        """Of a cell: a share of the capacity of the slowest."""
+        if load == CAPACITY or not self.rates:
+            return None
+        share = float(str(load).rstrip("%")) / 100
+        return float(significant(share * min(self.rates.values())).replace(",", ""))
+
+    def _measure(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
+                 stop: StopSwitch, record: Record | None, *, warm_up: bool = True) -> Process:
+        """One server from its start to its end, with a sample if it and its load were sound."""
+        started_at = now()
+        values: dict[str, Setting] = {"port": free_port(), "folder": str(self._data_folder()),
+                                      "cache": str(self._place("cache"))}
+        ready = parse_ready(filled(self._ready, values))
+        rate = self._rate(cell.get("load", CAPACITY))
+        load = LoadFacts()
+        if listens(ready):
+            status: Status = "failed"
+            reason = f"port {ready.address[1] if ready.address else ''} is in use: another " \
+                "program answers there before the server was started"
+            return self._process(subject, cell, round, number, Outcome(), status, reason, load,
+                                 started_at, warm_up=warm_up)
+        self._prepare(values, stop)
+        server = self._start(subject, number, values, ready)
+        trouble = ""
+        try:
+            load, trouble = self._use(server, ready, rate, values, stop,
+                                      must_work=subject.baseline or subject.control)
+        finally:
+            outcome = server.end()
+        if stop.requested:
+            outcome = Outcome(outcome.facts, outcome.identity, interrupted=True)
+        self._learn(subject, outcome)
+        status, reason = self._judge(subject, outcome, load, trouble)
+        process = self._process(subject, cell, round, number, outcome, status, reason, load,
+                                started_at, warm_up=warm_up)
+        if status == "ok" and record is not None:
+            record(Sample(process=number, experiment=process.experiment, subject=subject.name,
+                          parameters=cell, round=round, repeat=0, warm_up=warm_up,
+                          values=_values(process, self._quantities)))
+        return process
+
+    def _data_folder(self) -> Path:
+        folder = self._folder.path / "data"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        return folder
+
+    def _prepare(self, values: dict[str, Setting], stop: StopSwitch) -> None:
+        """Problem E034 if a command fails."""
+        for text in self._options.prepare:
+            command = filled(text, values)
+            outcome = launch(Launch(["/bin/sh", "-c", command], self.environment, 600.0,
+                                    keeps_output=True), self._place("commands"), stop)
+            if not outcome.interrupted and outcome.facts.exit_code != 0:
+                raise Problem("E034", f"{command} {ending(outcome, 600.0)}")
+
+    def _start(self, subject: Subject, number: int, values: dict[str, Setting],
+               ready: Ready) -> Server:
+        peer = subject.peer
+        environment = of_child(
+            peer, self.environment, (peer.path or "" if peer else "", str(native_part(PROBE))),
+            padding(self.plan.seed, number))
+        build = self.plan.build_of(subject.name)
+        what = Launch([filled(word, values) for word in build.command], environment, LONGEST_S,
+                      self.plan.input_path, self.plan.working_directory,
+                      self._options.server_cpus, memory_moments=MOMENTS)
+        call = Call(what, self._place("server"))
+        reads = ready.kind == "line"
+        server = Server(call.start(pass_stdout=reads), call, time.monotonic())
+        if reads:
+            server.listen()
+        return server
+
+    def _use(self, server: Server, ready: Ready, rate: float | None, values: dict[str, Setting],
+             stop: StopSwitch, *, must_work: bool) -> tuple[LoadFacts, str]:
+        """What the load did, and what went wrong. Problem E035 if the load generator fails although
+        the server runs and must work; under another allocator that may be the server's fault."""
+
+        def goes_on() -> bool:
+            return server.runs and not stop.requested
+
+        if not wait_until(lambda: _is_ready(server, ready), self._options.ready_s, goes_on):
+            if stop.requested:
+                return LoadFacts(), ""
+            if not server.runs:
+                return LoadFacts(), "it ended before it was ready"
+            return LoadFacts(), f"it was not ready after {show_limit(self._options.ready_s)}"
+        ready_s = time.monotonic() - server.started
+        began_s = time.monotonic() - server.started
+        try:
+            load = self._load.put(rate, values, stop)
+        except Problem as problem:
+            if wait_until(lambda: not server.runs, NOTICE_S, lambda: True):
+                return LoadFacts(), "it ended under the load"
+            if must_work:
+                raise
+            return LoadFacts(), problem.what
+        ended_s = time.monotonic() - server.started
+        trouble = "" if server.runs or stop.requested else "it ended under the load"
+        if not trouble:
+            wait_until(lambda: False, self._options.idle_s, goes_on)
+            if not server.runs and not stop.requested:
+                trouble = "it ended after the load"
+        return structs.replace(
+            load, ready_s=ready_s, began_s=began_s, ended_s=ended_s,
+            stopped_s=time.monotonic() - server.started), trouble
+
+    def _learn(self, subject: Subject, outcome: Outcome) -> None:
+        """Executables that have another allocator although nothing is preloaded keep it."""
+        if subject.peer is None or not subject.peer.path:
+            self._exempt |= own_allocators(outcome.identity, self._c_library)
+
+    def _judge(self, subject: Subject, outcome: Outcome, load: LoadFacts,
+               trouble: str) -> tuple[Status, str]:
+        """The first thing that is wrong, the most certain first."""
+        facts = outcome.facts
+        if outcome.interrupted:
+            return "interrupted", "stopped by you"
+        if facts.start_error:
+            return "failed", f"it could not be started: {facts.start_error}"
+        if refusal := loader_refusal(outcome.stderr):
+            return "wrong_allocator", refusal
+        if trouble:
+            how = f" ({facts.signal_name})" if facts.signal_name else \
+                f" (exit code {facts.exit_code})" if facts.exit_code else ""
+            crashed = facts.signal_name not in (None, *ENDED_BY, "SIGKILL")
+            return "crashed" if crashed else "failed", trouble + how
+        if subject.peer is not None and (
+                wrong := wrong_library(outcome.identity, subject.peer, self._exempt)):
+            return "wrong_allocator", wrong
+        if subject.peer is not None and subject.peer.path and facts.probe and \
+                facts.probe.lost_execs:
+            lost = ", ".join(sorted({each.target for each in facts.probe.lost}))
+            return "wrong_allocator", f"nothing was preloaded into {lost}, which it started"
+        if facts.signal_name not in (None, *ENDED_BY, "SIGKILL"):
+            return "crashed", f"crashed ({facts.signal_name}) when it was told to end"
+        return _load_trouble(load)
+
+    def _process(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
+                 outcome: Outcome, status: Status, reason: str, load: LoadFacts, started_at: str,
+                 *, warm_up: bool) -> Process:
+        facts = structs.replace(outcome.facts, load=load)
+        if status != "ok":
+            facts = structs.replace(facts, stderr_tail=tail(outcome.stderr))
+        return Process(
+            number=number, experiment=self.plan.experiments[0], subject=subject.name,
+            parameters=cell, round=round, status=status, reason=reason, warm_up=warm_up,
+            facts=facts, identity=outcome.identity, started_at=started_at)
+
+
+def _is_ready(server: Server, ready: Ready) -> bool:
+    if ready.kind == "line":
+        pattern = re.compile(ready.what.encode())
+        return any(pattern.search(line) for line in list(server.lines))
+    return answers(ready)
+
+
+def _load_trouble(load: LoadFacts) -> tuple[Status, str]:
+    """V16: a load that was not what it should be says nothing about the server."""
+    if load.errors:
+        return "discarded", f"{load.errors:,} of {load.requests + load.errors:,} requests failed"
+    if not load.requests:
+        return "discarded", "no request was answered"
+    if load.intended_rate:
+        share = float(load.achieved_rate) / float(load.intended_rate)
+        busy = float(load.generator_cpu or 0.0)
+        if busy > MOST_BUSY:
+            return "discarded", f"the load generator used {percent(busy)} of its processors, so " \
+                "its schedule was late by its own fault"
+        if share < LEAST_SHARE:
+            return "discarded", f"{percent(share)} of the intended rate of " \
+                f"{load.intended_rate:g} requests a second was reached"
+    return "ok", ""
+
+
+def _said(process: Process) -> str:
+    words = (process.facts.stderr_tail or "").strip()
+    return f"\n{words}" if words else ""
+
+
+def _values(process: Process, quantities: set[str]) -> dict[str, float]:
+    """The quantities of one server, of those that could be had."""
+    facts, load = process.facts, process.facts.load
+    assert load is not None
+    found: dict[str, float | None] = {
+        "throughput": None if load.open_loop else float(load.achieved_rate),
+        "ready_time": load.ready_s,
+        "peak_memory": facts.peak_rss_bytes,
+        "cpu_per_request": facts.cpu_s / load.requests * 1e9 if facts.cpu_s else None,
+        **latency_values(load), **memory_values(facts.memory),
+        **_phases(facts.memory, load),
+    }
+    return {name: float(value) for name, value in found.items()
+            if value is not None and name in quantities}
+
+
+def _phases(curve: MemoryCurve | None, load: LoadFacts) -> dict[str, float]:
+    """Bytes when the load ended, and at the end of the idle phase. Both are of moments before, not
+    of the server's end, in which it gives its memory back."""
+    if curve is None or load.ended_s is None or load.stopped_s is None:
+        return {}
+    moments = list(zip(curve.at_ms, curve.proportional_kib, strict=True))
+
+    def last_before(seconds: float) -> float | None:
+        inside = [kib for ms, kib in moments if ms <= seconds * 1000]
+        return inside[-1] * KIB if inside else None
+
+    found = {"after_load": last_before(float(load.ended_s)),
+             "after_idle": last_before(float(load.stopped_s))}
+    return {name: value for name, value in found.items() if value is not None}

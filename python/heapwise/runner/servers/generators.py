@@ -1,0 +1,167 @@
+"""What is known of each load generator: how it is asked for a rate, and what it prints.
+
+Latencies are taken only from generators that send by a schedule and count from the planned moment.
+One that waits for each answer leaves out the requests that would have come while the server stood
+still (coordinated omission), so its latencies are not read at all.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RATE, TIME = "{rate}", "{time}"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Of one run of a generator. latencies_s: of each request that was answered, from the moment
+    that was planned for it; empty for a generator that has no schedule."""
+
+    requests: int
+    errors: int
+    seconds: float
+    latencies_s: list[float] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a generator left: its output, and the folder in which it ran."""
+
+    stdout: str
+    stderr: str
+    folder: Path
+    seconds: float
+    """That it ran."""
+
+
+Parse = Callable[[Printed], Measured]
+
+
+@dataclass(frozen=True)
+class Generator:
+    """``more``: words that it needs for its figures, unless the user wrote their first one.
+    ``has_schedule``: with a rate it counts latencies from the planned moment."""
+
+    name: str
+    parse: Parse
+    more: tuple[tuple[str, ...], ...] = ()
+    has_schedule: bool = False
+
+    def complete(self, words: Sequence[str]) -> list[str]:
+        """The command with what is needed to read its figures, before its last word."""
+        added = [word for group in self.more if group[0] not in words for word in group]
+        return [*words[:1], *added, *words[1:]]
+
+
+def without_rate(words: Sequence[str]) -> list[str]:
+    """The command that sends as fast as it is answered: without the word that holds {rate}, and
+    without the option before it."""
+    found: list[str] = []
+    for word in words:
+        if RATE not in word:
+            found.append(word)
+        elif not word.startswith("-") and found and found[-1].startswith("-"):
+            found.pop()
+    return found
+
+
+def generator_of(words: Sequence[str]) -> Generator | None:
+    """By the name of the program; None for one that is not known."""
+    return GENERATORS.get(Path(words[0]).name) if words else None
+
+
+def _oha(printed: Printed) -> Measured:
+    """One line for each request that was answered. What was not answered has no line."""
+    rows = list(csv.DictReader(io.StringIO(printed.stdout)))
+    answered = [row for row in rows if row["status"][:1] in "123"]
+    ends = [float(row["request-start"]) + float(row["request-duration"]) for row in rows]
+    return Measured(len(answered), len(rows) - len(answered), max(ends, default=0.0),
+                    [float(row["request-duration"]) for row in answered])
+
+
+def _pgbench(printed: Printed) -> Measured:
+    """A line for each transaction: its time in microseconds, from the planned moment if there is a
+    rate, is the third number."""
+    latencies: list[float] = []
+    failed = 0
+    for file in sorted(printed.folder.glob("pgbench_log.*")):
+        for line in file.read_text().splitlines():
+            words = line.split()
+            if words[2].isdigit():
+                latencies.append(int(words[2]) / 1e6)
+            else:
+                failed += 1
+    seconds = _number(r"duration: ([\d.]+) s", printed.stdout) or printed.seconds
+    return Measured(len(latencies), failed, seconds, latencies)
+
+
+def _redis_benchmark(printed: Printed) -> Measured:
+    """With --csv: "test","rps","avg_latency_ms", ... ; the mean over the tests is harmonic, since
+    each has as many requests."""
+    rates = [float(row["rps"]) for row in csv.DictReader(io.StringIO(printed.stdout))
+             if row.get("rps")]
+    if not rates:
+        raise ValueError("no rate in what redis-benchmark printed")
+    rate = len(rates) / sum(1 / each for each in rates)
+    return Measured(round(rate * printed.seconds), 0, printed.seconds)
+
+
+def _wrk(printed: Printed) -> Measured:
+    found = re.search(r"(\d+) requests in ([\d.]+)(ms|s|m)", printed.stdout)
+    if not found:
+        raise ValueError("no number of requests in what wrk printed")
+    seconds = float(found[2]) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found[3]]
+    refused = int(_number(r"Non-2xx or 3xx responses: (\d+)", printed.stdout) or 0)
+    lost = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)",
+                     printed.stdout)
+    return Measured(int(found[1]), refused + sum(map(int, lost.groups() if lost else ())), seconds)
+
+
+def _memcslap(printed: Printed) -> Measured:
+    """"Time to set 20000 keys by 4 threads: 0.504 seconds."""
+    found = re.findall(r"^Time to (?:set|get)\s+(\d+) keys by .*:\s+([\d.]+) seconds",
+                       printed.stdout, re.MULTILINE)
+    if not found:
+        raise ValueError("no keys in what memcslap printed")
+    return Measured(sum(int(keys) for keys, _ in found), 0,
+                    sum(float(seconds) for _, seconds in found))
+
+
+def _h2load(printed: Printed) -> Measured:
+    """Its times count from the sending, with a rate too, so they are not read."""
+    found = re.search(r"requests: (\d+) total, \d+ started, (\d+) done, (\d+) succeeded",
+                      printed.stdout)
+    if not found:
+        raise ValueError("no number of requests in what h2load printed")
+    seconds = _number(r"finished in ([\d.]+)s", printed.stdout) or printed.seconds
+    return Measured(int(found[3]), int(found[2]) - int(found[3]), seconds)
+
+
+def _memtier(printed: Printed) -> Measured:
+    rate = _number(r"^Totals\s+([\d.]+)", printed.stdout)
+    if rate is None:
+        raise ValueError("no totals in what memtier_benchmark printed")
+    return Measured(round(rate * printed.seconds), 0, printed.seconds)
+
+
+def _number(pattern: str, text: str) -> float | None:
+    found = re.search(pattern, text, re.MULTILINE)
+    return float(found[1]) if found else None
+
+
+GENERATORS = {generator.name: generator for generator in (
+    Generator("oha", _oha, (("--no-tui",), ("--output-format", "csv"), ("--latency-correction",),
+                            ("-w",)), has_schedule=True),
+    Generator("pgbench", _pgbench, (("--log",),), has_schedule=True),
+    Generator("redis-benchmark", _redis_benchmark, (("--csv",),)),
+    Generator("wrk", _wrk),
+    Generator("h2load", _h2load),
+    Generator("memtier_benchmark", _memtier),
+    Generator("memcslap", _memcslap),
+)}
+"""By the name of the program."""
