@@ -52,10 +52,11 @@ function(heapwise_native target)
   endif()
 endfunction()
 
-# The flags as the compiler sees them, for the first line that an experiment prints.
-function(heapwise_flags variable)
+# heapwise_flags(VARIABLE LANGUAGE): the flags as the compiler sees them, for the first line that an
+# experiment prints.
+function(heapwise_flags variable language)
   string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-  set(flags "${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}")
+  set(flags "${CMAKE_${language}_FLAGS} ${CMAKE_${language}_FLAGS_${type}}")
   if(CMAKE_BUILD_TYPE STREQUAL "Release")
     string(APPEND flags " -O2")
   endif()
@@ -125,7 +126,7 @@ function(heapwise_second_build family name build)
   get_target_property(options ${first} COMPILE_OPTIONS)
   target_include_directories(${target} PRIVATE ${includes})
   target_link_libraries(${target} PRIVATE ${libraries})
-  heapwise_flags(flags)
+  heapwise_flags(flags CXX)
   list(JOIN ARGN " " more)
   target_compile_definitions(${target} PRIVATE ${definitions}
     "HEAPWISE_EXPERIMENT_BUILD=\"${build}\"" "HEAPWISE_EXPERIMENT_FLAGS=\"${flags} ${more}\"")

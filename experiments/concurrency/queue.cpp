@@ -55,8 +55,10 @@ const experiment question{
         "How long a message is on its way (a full queue has a long one), several producers or "
         "consumers (concurrency/mpsc_mpmc), larger messages (concurrency/queue_message_size). "
         "The mutex differs from process to process by a factor of up to three, however long it is "
-        "measured; why is not known. Only large differences of it can be shown. Queues that take "
-        "one message at a time gain nothing from a batch. concurrentqueue and tbb_bounded are made "
+        "measured; why is not known. Only large differences of it can be shown. Processor time "
+        "does not help: both sides look again and again, so it is twice the elapsed time. Queues "
+        "that take one message at a time gain nothing from a batch. concurrentqueue and "
+        "tbb_bounded are made "
         "for many threads and pay for that here; moodycamel's two keep at least 1024 messages.",
     .parameters =
         {{"batch", "messages that are pushed and popped at once", {1, 8, 64}, {8}},

@@ -59,8 +59,9 @@ const experiment question{
         "Payload and batch: one producer writes every word of a message, one consumer reads every "
         "word, each on a core of its own; the queues hold 256 messages and copy them in and out.",
     .not_shown =
-        "The mutex differs from process to process as in concurrency/queue, so what a batch gains "
-        "there is mostly not told. Queues of pointers to messages, which need memory from "
+        "The mutex differs from process to process as in concurrency/queue, and both sides spin, "
+        "so processor time says nothing more: what a batch gains there is "
+        "mostly not told. Queues of pointers to messages, which need memory from "
         "somewhere "
         "(heap/cross_thread_free), and messages built in place in the queue. Writing, two copies "
         "and reading are in the figure: the larger the message, the less of it is the queue. A "

@@ -88,6 +88,23 @@ def test_bad_usage(tmp_path: Path, words: list[str], said: str) -> None:
     assert said in " ".join(done.stderr.split())
 
 
+def test_a_program_with_its_whole_path_is_that_of_each_commit(tmp_path: Path) -> None:
+    """The user's own build of it is not."""
+    repository = tmp_path / "r"
+    hashes = planted(repository, 2, 1, 40, iterations=4_000_000)
+    subprocess.run(["sh", "-c", BUILD], cwd=repository, check=True)
+    done = bisect(repository, "--good", hashes[0], "--time", "3s", "--json",
+                  program=str(repository / "prog"))
+    assert document(done)["found"] == hashes[1]
+
+
+def test_a_program_that_is_not_in_the_tree_is_bad_usage(tmp_path: Path) -> None:
+    planted(tmp_path / "r", 2, 1, 40, iterations=1000)
+    done = bisect(tmp_path / "r", "--good", "HEAD~1", program="/bin/true")
+    assert done.returncode == 2
+    assert "is not in the working tree" in " ".join(done.stderr.split())
+
+
 def test_outside_of_a_repository(tmp_path: Path) -> None:
     done = bisect(tmp_path, "--good", "HEAD")
     assert done.returncode == 2

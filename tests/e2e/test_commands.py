@@ -147,7 +147,7 @@ def test_a_program_that_fails_names_the_way_out(heapwise: Any) -> None:
 def test_output_table_and_exports_know_each_cell_and_build(
     heapwise: Any, tmp_path: Path
 ) -> None:
-    files = [f"result.{kind}" for kind in ("json", "csv", "md", "html")]
+    files = [f"result.{kind}" for kind in ("json", "csv", "md", "html", "bmf.json")]
     done = heapwise("compare", "-r", "2", "-L", "n", "1,2", "--show-output", "-n", "old", "-n",
                     "new", *(word for file in files for word in ("--export", file)),
                     "seq {n}", "echo {n}")
@@ -161,6 +161,18 @@ def test_output_table_and_exports_know_each_cell_and_build(
         assert "new" in text
     assert {row["parameters"]["n"] for row in json.loads(
         (tmp_path / "result.json").read_text())["rows"]} == {1, 2}
+    bencher = json.loads((tmp_path / "result.bmf.json").read_text())
+    assert {"compare/old/n=1", "compare/new/n=2"} <= bencher.keys()
+    assert 1e4 < bencher["compare/old/n=1"]["latency"]["value"] < 1e11  # nanoseconds
+
+
+@pytest.mark.parametrize("name", ["result.xml", "result.sarif"])
+def test_what_lists_failures_is_of_a_gate(heapwise: Any, tmp_path: Path, name: str) -> None:
+    done = heapwise("compare", "--export", name, "true", "false")
+    assert done.returncode == 2
+    assert "a comparison has no limits" in " ".join(done.stderr.split())
+    assert f"--limit time=3% --export {name}" in done.stderr
+    assert not (tmp_path / name).exists()
 
 
 def test_no_line_of_the_table_is_wider_than_the_terminal(heapwise: Any) -> None:

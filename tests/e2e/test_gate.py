@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from heapwise.evidence import Evidence
+from heapwise.stats.limits import ALL_LOOKS
 from heapwise.store import read_run, run_ids
 
 pytestmark = pytest.mark.usefixtures("built_native")
@@ -91,7 +92,7 @@ def test_a_limit_below_the_noise_is_refused_to_be_judged(
     heapwise: Any, tmp_path: Path, base: str
 ) -> None:
     done = gate(heapwise, base, base, "--measure-identical", "--limit", "time=0.0001%",
-                "--time", "1s", *QUICK)
+                "--time", "5s", *QUICK)
     assert done.returncode == 4, done.stdout + done.stderr
     assert "this machine cannot tell" in done.stdout
 
@@ -114,6 +115,13 @@ def test_a_program_that_fails_is_3(heapwise: Any, tmp_path: Path, base: str) -> 
     assert done.returncode == 3, done.stdout + done.stderr
     assert "E030" in done.stderr
     assert "new" in done.stderr
+
+
+def test_a_gate_may_take_the_last_look_of_both_stages(heapwise: Any, base: str) -> None:
+    """Its time ends it, not the number of rounds that a comparison may have."""
+    done = gate(heapwise, base, base, "--measure-identical", "--limit", "time=3%", "--dry-run",
+                "--json", *QUICK)
+    assert json.loads(done.stdout)["options"]["most_rounds"] == 2 * ALL_LOOKS[-1]
 
 
 def test_identical_builds_are_answered_at_once(heapwise: Any, tmp_path: Path, base: str) -> None:
@@ -192,6 +200,16 @@ def test_a_build_that_fails_is_said_and_cleaned_up(heapwise: Any, repository: Pa
     assert done.returncode == 3
     assert "no compiler" in done.stderr
     assert len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+def test_a_hook_of_the_user_changes_nothing_of_the_base(heapwise: Any, repository: Path) -> None:
+    hook = repository / ".git" / "hooks" / "post-checkout"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nsed -i 's/#define EXTRA 0/#define EXTRA 9/' app.c\n")
+    hook.chmod(0o755)
+    done = of_commit(heapwise, repository, "main~1", "--json", *QUICK)
+    [row] = found(done)["rows"]
+    assert row["new"] - row["base"] == 2
 
 
 def test_an_unknown_commit_is_bad_usage(heapwise: Any, repository: Path) -> None:

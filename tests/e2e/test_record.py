@@ -66,6 +66,29 @@ def test_what_cannot_be_recorded_is_refused(heapwise: Heapwise, tmp_path: Path) 
     assert "No such file" in done.stderr
 
 
+def test_a_profile_gives_estimates_and_is_not_played(heapwise: Heapwise, tmp_path: Path) -> None:
+    path = tmp_path / "profile.hwt"
+    done = heapwise("record", "--profile", "--sample-every", "16k", "-o", str(path), "--", "perl",
+                    "-e", 'my %h; $h{$_} = "x" x ($_ % 90) for 1..20000; print scalar keys %h')
+    assert done.returncode == 0, done.stderr
+    assert "samples, one for each 16 KiB" in done.stdout
+    found = json.loads(heapwise("trace", str(path), "--json").stdout)
+    assert found["sample_every"] == 16384
+    assert found["blocks"]["low"] < 60_000 < found["blocks"]["high"] * 2
+    assert found["bytes"]["low"] <= found["bytes"]["value"] <= found["bytes"]["high"]
+    done = heapwise("replay", str(path))
+    assert done.returncode == 2
+    assert "is a profile" in " ".join(done.stderr.split())
+
+
+def test_options_that_do_not_fit_are_refused(heapwise: Heapwise) -> None:
+    for options in (["--sample-every", "1M"], ["--stacks", "some"],
+                    ["--profile", "--sample-every", "1"]):
+        done = heapwise("record", *options, "--", "true")
+        assert done.returncode == 2
+        assert "E003" in done.stderr
+
+
 def test_a_cut_trace_is_not_played(heapwise: Heapwise, trace: Path) -> None:
     trace.write_bytes(trace.read_bytes()[:-100])
     done = heapwise("replay", str(trace))

@@ -14,7 +14,7 @@ from test_interrupted import PATIENCE_S, start, wait_for_lines
 
 from heapwise.store import read_run, run_ids
 
-REPORTS = {"pool-policies": 2, "pool-vs-malloc": 2, "latency-lab": 38, "binary-trees": 2,
+REPORTS = {"pool-policies": 2, "pool-vs-malloc": 2, "latency-lab": 42, "binary-trees": 2,
            "allocatorbench": 3}
 """Report -> its pictures."""
 
@@ -145,3 +145,36 @@ def test_what_cannot_be_reproduced_is_said(
     assert done.returncode == 2, done.stderr
     assert said in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_a_run_of_another_verb_is_read_with_its_settings(
+    heapwise: Any, environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    environment["HEAPWISE_NATIVE"] = str(fake_native)
+    (tmp_path / "mine.toml").write_text(FAKE)
+    assert heapwise("run", "fake/subjects", "--subjects", "slower", "--set", "size=16",
+                    "--rounds", "7").returncode == 0
+    done = heapwise("reproduce", "mine.toml", "--run", "last", "--set", "size=16", "--strict")
+    assert done.returncode == 0, done.stderr
+    assert "Measured with size=16 instead of the report's." in done.stdout
+    assert re.search(r"confirmed +It is slower\.", done.stdout)
+    assert re.search(r"refuted +It is three times as slow\.", done.stdout)
+    asked = heapwise("reproduce", "mine.toml", "--run", "last")
+    assert "cannot tell here   It is slower." in asked.stdout
+
+
+def test_figures_that_are_not_trustworthy_end_with_4_if_strict(
+    heapwise: Any, environment: dict[str, str], fake_native: Path, tmp_path: Path
+) -> None:
+    """The fake says that its malloc is glibc's, whatever is preloaded."""
+    from heapwise.catalog import system_library
+
+    environment |= {"HEAPWISE_NATIVE": str(fake_native), "FAKE_MALLOC": system_library()}
+    (tmp_path / "mine.toml").write_text(
+        FAKE.replace("fake/subjects", "fake/single").replace('"good"', '"malloc@glibc"')
+        .replace('"slower"', '"malloc@jemalloc"').replace('name = "malloc@glibc"', 'name = "good"')
+        .replace('name = "malloc@jemalloc"', 'name = "slower"'))
+    done = heapwise("reproduce", "mine.toml", "--rounds", "2", "--strict")
+    assert done.returncode == 4, (done.stdout, done.stderr)
+    assert heapwise("resume", "last", "--strict").returncode == 4
+    assert heapwise("resume", "last").returncode == 0

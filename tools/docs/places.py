@@ -9,9 +9,11 @@ from docs.tree import TextFile, line_of
 
 # Names of formats, and papers. Everything else is somebody's server, mirrors of packages included.
 HOSTS = {
+    "127.0.0.1",
     "www.w3.org",
     "docs.oasis-open.org",
     "json-schema.org",
+    "www.speedscope.app",
     "doi.org",
     "arxiv.org",
     "keepachangelog.com",

@@ -25,6 +25,12 @@ inline void send_at_once(const descriptor& end) noexcept {
   setsockopt(end.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
+/// corked: small messages wait until a whole packet is full, or until this is called without.
+inline void cork(int end, bool corked) noexcept {
+  const int on = corked ? 1 : 0;
+  setsockopt(end, IPPROTO_TCP, TCP_CORK, &on, sizeof on);
+}
+
 /// Over 127.0.0.1; not valid where that is forbidden. joins: small messages may wait for the next
 /// ones and travel in one packet.
 template <bool joins>

@@ -26,6 +26,7 @@ from heapwise.catalog.native import (
     LAUNCHER,
     OUR_MALLOC,
     PROBE,
+    PROFILER,
     RECORDER,
     SCRIPT_MAKER,
     TOY,
@@ -62,8 +63,8 @@ from heapwise.catalog.tree_rows import (
 
 __all__ = [
     "ADD", "COUNTER", "DRAIN", "EMPTY", "KNOWN", "LAUNCHER", "LOGS", "OUR_MALLOC", "PARTIAL",
-    "PROBE", "RECORD", "RECORDER", "SCRIPT_MAKER", "SYSTEM", "TOY", "TREES", "Build", "Declared",
-    "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
+    "PROBE", "PROFILER", "RECORD", "RECORDER", "SCRIPT_MAKER", "SYSTEM", "TOY", "TREES", "Build",
+    "Declared", "ElfFacts", "Record", "TreePrograms", "TreeRecord", "added_folder", "adhoc_peer",
     "broken_experiments", "build_fingerprint", "choose_experiments", "choose_peers",
     "choose_published", "data_folder", "describe", "examined", "expected_output", "fill",
     "find_experiments", "find_peers", "find_published", "fingerprint", "first_line", "forget",

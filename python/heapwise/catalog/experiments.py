@@ -140,4 +140,6 @@ def _decoded(binary: Path, answer: bytes) -> Experiment | Broken:
 
 
 def _unknown(pattern: str, ids: list[str]) -> str:
-    return f"no experiment fits '{pattern}'{did_you_mean(pattern, ids)}"
+    if set(pattern) & set("*?["):
+        return f"no experiment matches '{pattern}'"
+    return f"there is no experiment '{pattern}'{did_you_mean(pattern, ids)}"

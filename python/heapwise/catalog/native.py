@@ -26,6 +26,9 @@ EMPTY = "heapwise-empty"
 RECORDER, DRAIN = "libheapwise-recorder.so", "heapwise-record"
 """The library that is preloaded into a recorded program, and the process that writes its trace."""
 
+PROFILER = "libheapwise-profiler.so"
+"""Preloaded instead of RECORDER, it writes down a sample of the calls."""
+
 OUR_MALLOC = "libheapwise-malloc.so"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,12 @@ ROWS_FILE = "rows.toml"
 TREES, BUILT = "trees", "built"
 LOCKS = ("requirements.lock", "package-lock.json")
 """Beside the rows: what is fetched for them before anything is built."""
+
+BUILDS = "builds.txt"
+"""Of the native parts: the name, the compiler and the flags of each program."""
+
+MADE = re.compile(r"\{out\}/[\w./]+")
+FOLDER = re.compile(r"\{(?:out|source)\}/")
 
 ADD = "heapwise peers add trees"
 APT = "apt-get install "
@@ -143,6 +150,7 @@ def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
             command=[fill(word, places) for word in row.command],
             environment={name: fill(value, places) for name, value in row.environment.items()},
             group=row.group, version="" if reason else version, note=" ".join(row.note.split()),
+            build="" if reason else how_built(programs, row, places),
         )
 
 
@@ -189,6 +197,36 @@ def version_of(programs: TreePrograms) -> str:
         return record.version if record else ""
     places = programs.places()
     return first_line([fill(word, places) for word in programs.language.version])
+
+
+def how_built(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> str:
+    """The commands that made its program, without the folders; of a program of the native parts its
+    compiler and flags. "" for a script, and where it is not known."""
+    steps = programs.language.build
+    if steps:
+        return "; ".join(_without_folders(" ".join(step)) for step in steps
+                         if step[0] != "cp" and _is_of(row, " ".join(step), programs))
+    program = Path(fill(row.command[0], places))
+    if not row.command[0].startswith("{native}"):
+        return ""
+    try:
+        lines = (program.parent / BUILDS).read_text().splitlines()
+    except OSError:
+        return ""
+    return dict(line.partition(" ")[::2] for line in lines).get(program.name, "")
+
+
+def _is_of(row: Row, step: str, programs: TreePrograms) -> bool:
+    """A step that names files of other rows alone made nothing of this one."""
+    made = {other.name: MADE.findall(" ".join([*other.command, *other.requires]))
+            for other in programs.language.row}
+    named = set(MADE.findall(step))
+    others = {name for names in made.values() for name in names}
+    return bool(named & set(made[row.name])) or not named & others
+
+
+def _without_folders(step: str) -> str:
+    return FOLDER.sub("", step).replace("{out}", ".").replace("{trees}", "trees")
 
 
 def read_tree_record(programs: TreePrograms) -> TreeRecord | None:

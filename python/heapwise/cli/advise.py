@@ -1,10 +1,10 @@
-"""``heapwise advise``: which call sites of a recorded program would gain from a pool."""
+"""``heapwise advise``: which call sites of a program would gain from a pool or an arena."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,9 +20,12 @@ from heapwise.cli.frame.options import (
 )
 from heapwise.wording.durations import parse_duration
 
+if TYPE_CHECKING:
+    from heapwise.runner.replay_plan import NothingToPool
+
 
 def register(app: typer.Typer) -> None:
-    app.command("advise", short_help="Find call sites that gain from a pool.")(advise)
+    app.command("advise", short_help="Find call sites that gain from a pool or an arena.")(advise)
 
 
 def advise(
@@ -30,6 +33,9 @@ def advise(
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of processes.")] = None,
     time: TimeOption = None,
     seed: SeedOption = None,
+    window: Annotated[
+        int | None, typer.Option(min=0, help="Play this part of a cut trace. [its peak]")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Play it although it had more processors.")
     ] = False,
@@ -39,31 +45,45 @@ def advise(
     dry_run: DryRunOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Say which call sites of a trace would gain from a pool, and how much, as measured.
+    """Say which call sites of a trace would gain from a pool or an arena, as measured.
 
     \b
     heapwise advise load.hwt
     heapwise advise load.hwt --time 5m
     heapwise advise load.hwt --rounds 20 --json
 
-    Candidates are the call sites with many blocks of one size. For each, the trace is played with
-    the blocks of that site from a pool and all other calls unchanged, beside the trace as it is, in
-    random order. The gain is the difference, with its interval. It is of the calls and the first
-    writes; what the program does with its blocks later is not played.
+    Candidates are call sites with many blocks. For each, the trace is played with the blocks of
+    that site from a pool or an arena and all other calls unchanged, beside the trace as it is, in
+    random order. The gain is the difference, with its interval: in processor time if the program
+    has one thread, else in wall time. It is of the calls, the first writes and a last look.
     """
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import RunRequest
-    from heapwise.runner.replay_plan import prepare_advice
+    from heapwise.runner.replay_plan import NothingToPool, prepare_advice
     from heapwise.store import costs, find_store
 
     request = RunRequest(rounds=rounds, seed=seed,
                          time_s=parse_duration(time, "--time") if time else None)
-    prepared = prepare_advice(Path(file), request, os.environ, force=force)
+    prepared = prepare_advice(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
+    if isinstance(prepared, NothingToPool):
+        return _say_nothing_to_gain(prepared, console)
     announce(prepared, console, costs(find_store(store), False))
     if dry_run:
         if json:
             console.json(prepared.plan)
         return 0
     return measure(prepared, store, console)
+
+
+def _say_nothing_to_gain(found: NothingToPool, console: Console) -> int:
+    from heapwise.analysis import NOTHING_COULD
+
+    if console.as_json:
+        console.json({"trace": str(found.trace), "advice": NOTHING_COULD,
+                      "headlines": found.refused})
+    console.result(f"Advice   {NOTHING_COULD}")
+    for line in found.refused:
+        console.result(f"         {line}")
+    return 0

@@ -8,13 +8,29 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heapwise.cli.frame.command_form import parse_exits
 from heapwise.cli.frame.console import Console, error_line
-from heapwise.cli.frame.options import DebugOption, DryRunOption, JsonOption, QuietOption
+from heapwise.cli.frame.options import (
+    BuildCommandOption,
+    CpusOption,
+    DebugOption,
+    DryRunOption,
+    FreshDirOption,
+    IgnoreExitOption,
+    InputOption,
+    JsonOption,
+    KeepEnvironmentOption,
+    LimitedTimeOption,
+    QuietOption,
+    TimeoutOption,
+    parse_cpus,
+    parse_timeout,
+)
 from heapwise.errors import Exit, Problem
 from heapwise.wording.durations import parse_duration
 
 if TYPE_CHECKING:
-    from heapwise.runner import Bisection, BisectionResult, Worktrees
+    from heapwise.runner import Bisection, BisectionResult
 
 METRICS = {"time": "wall_time", "memory": "peak_memory"}
 """Short names."""
@@ -27,10 +43,7 @@ def register(app: typer.Typer) -> None:
 
 def bisect(
     good: Annotated[str, typer.Option(metavar="REV", help="A commit before the change.")],
-    build_command: Annotated[
-        str, typer.Option("--build-command", metavar="COMMAND",
-                          help="Builds the program; a shell runs it where you are in the tree.")
-    ],
+    build_command: BuildCommandOption,
     program: Annotated[
         list[str] | None, typer.Argument(metavar="-- PROGRAM [ARGS]...", show_default=False)
     ] = None,
@@ -38,15 +51,13 @@ def bisect(
     metric: Annotated[
         str, typer.Option(metavar="NAME", help="time, cpu_time, peak_memory, minor_faults.")
     ] = "time",
-    time: Annotated[
-        str, typer.Option(metavar="DURATION", help="Measure each stage no longer than this.")
-    ] = "3m",
-    input: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
-    ] = None,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
-    ] = None,
+    time: LimitedTimeOption = "3m",
+    input: InputOption = None,
+    timeout: TimeoutOption = None,
+    cpus: CpusOption = None,
+    keep_env: KeepEnvironmentOption = False,
+    ignore_exit: IgnoreExitOption = None,
+    fresh_dir: FreshDirOption = False,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Forget what earlier stages of this search found.")
     ] = False,
@@ -69,20 +80,28 @@ def bisect(
     own tree is left alone. The same command goes on where an earlier one was stopped.
     """
     from heapwise.cli.frame import progress
-    from heapwise.runner import Bisection, CompareRequest, Interrupted, Suspects
+    from heapwise.runner import (
+        Bisection,
+        Checkout,
+        CompareRequest,
+        Interrupted,
+        Suspects,
+        worktrees,
+    )
 
     if not program:
         raise Problem("E003", "no program was given",
                       do="heapwise bisect --good REV --build-command make -- ./PROGRAM [ARGS]...")
     quantity = _quantity(metric)
     console = Console(quiet, json)
-    trees = _worktrees(good, bad, build_command, quantity, program)
+    trees = worktrees(Checkout.of(Path(program[0]), build_command), quantity, *program)
     commits = trees.commits(good, bad)
     if fresh:
         (trees.folder / "bisect.json").unlink(missing_ok=True)
     request = CompareRequest(
         input_path=input, ignore_output=True, allow_background=True,
-        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0)
+        timeout_s=parse_timeout(timeout), cpus=parse_cpus(cpus), keep_environment=keep_env,
+        ignored_exits=parse_exits(ignore_exit), fresh_folder=fresh_dir)
     search = Bisection(
         trees, Suspects(commits), program, quantity, trees.folder, parse_duration(time, "--time"),
         partial(progress.choose, quiet), console.say, request)
@@ -112,19 +131,6 @@ def _quantity(metric: str) -> str:
         raise Problem("E003", f"--metric {metric}: there is no such metric",
                       do=f"name one of: {', '.join(['time', 'memory', *known])}")
     return name
-
-
-def _worktrees(good: str, bad: str, build: str, quantity: str, program: list[str]) -> Worktrees:
-    from heapwise.catalog import repository_of
-    from heapwise.runner import Worktrees, cache_folder
-
-    top = repository_of(Path.cwd())
-    if top is None:
-        raise Problem("E003", f"{Path.cwd()} is in no git repository of yours",
-                      do="cd to the repository of the program")
-    folder = cache_folder(str(top), str(Path.cwd()), build, quantity, *program)
-    return Worktrees(top, Path.cwd().resolve().relative_to(top.resolve()), folder, build,
-                     program[0])
 
 
 def _show(outcome: BisectionResult, search: Bisection, console: Console, metric: str, *,

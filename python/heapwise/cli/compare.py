@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame import attach_form, serve_form
 from heapwise.cli.frame.command_form import (
     TAIL,
     CompareCommand,
@@ -21,12 +22,33 @@ from heapwise.cli.frame.command_form import Commands as CommandWords
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.exports import demand_exports
 from heapwise.cli.frame.options import (
+    AllowBackgroundOption,
+    CheckOption,
+    CleanupOption,
+    CpusOption,
     DebugOption,
     DryRunOption,
+    FreshDirOption,
+    IgnoreExitOption,
+    IgnoreFailureOption,
+    IgnoreOutputOption,
+    InputOption,
     JsonOption,
+    KeepEnvironmentOption,
+    OutputFileOption,
+    PrepareOption,
     QuietOption,
+    RoundsOption,
+    SeedOption,
+    SetupOption,
+    ShowOutputOption,
     StoreOption,
     StrictOption,
+    TimeOption,
+    TimeoutOption,
+    WarmUpOption,
+    parse_cpus,
+    parse_timeout,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
@@ -62,10 +84,7 @@ def compare(
                             help="Values of {NAME} in the commands; repeatable. {round} is the "
                             "number of the round.")
     ] = None,
-    rounds: Annotated[
-        int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
-                                 help="Measure exactly this many rounds.")
-    ] = None,
+    rounds: RoundsOption = None,
     min_rounds: Annotated[
         int | None, typer.Option("--min-rounds", "-m", "--min-runs", min=1, metavar="N",
                                  help="Measure at least this many rounds.")
@@ -74,45 +93,22 @@ def compare(
         int | None, typer.Option("--max-rounds", "-M", "--max-runs", min=1, metavar="N",
                                  help="Measure at most this many rounds.")
     ] = None,
-    time: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Stop after this long: 90s, 10m. [3m]")
-    ] = None,
-    warmup: Annotated[
-        int, typer.Option("--warmup", "-w", min=0, metavar="N",
-                          help="First rounds, which do not count.")
-    ] = 1,
-    prepare: Annotated[
-        Words, typer.Option("--prepare", "-p", metavar="COMMAND",
-                            help="Run this before each process, untimed; once, or once for each "
-                            "command.")
-    ] = None,
-    setup: Annotated[
-        Words, typer.Option("--setup", "-s", metavar="COMMAND",
-                            help="Run this once before the first round.")
-    ] = None,
-    cleanup: Annotated[
-        Words, typer.Option("--cleanup", "-c", metavar="COMMAND",
-                            help="Run this once after the last round.")
-    ] = None,
-    ignore_failure: Annotated[
-        bool, typer.Option("--ignore-failure", "-i", help="Any exit code is allowed.")
-    ] = False,
-    ignore_exit: Annotated[
-        str | None, typer.Option(metavar="LIST", help="These exit codes are allowed: 1,2.")
-    ] = None,
+    time: TimeOption = None,
+    warmup: WarmUpOption = 1,
+    prepare: PrepareOption = None,
+    setup: SetupOption = None,
+    cleanup: CleanupOption = None,
+    ignore_failure: IgnoreFailureOption = False,
+    ignore_exit: IgnoreExitOption = None,
     shell: Annotated[
         bool, typer.Option("--shell/--no-shell", " /-N",
                            help="Start each command by /bin/sh, whose time is measured too.")
     ] = False,
-    fresh_dir: Annotated[
-        bool, typer.Option("--fresh-dir", help="Run each process in a new, empty folder.")
-    ] = False,
-    show_output: Annotated[
-        bool, typer.Option("--show-output", help="Print the output of each process on stderr.")
-    ] = False,
+    fresh_dir: FreshDirOption = False,
+    show_output: ShowOutputOption = False,
     allocators: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these (see heapwise peers list), or "
-                                 "all. Several programs keep their malloc without it.")
+        str | None, typer.Option(metavar="A,B", help="Measure only these (see heapwise peers "
+                                 "list), or all. Several programs keep their malloc without it.")
     ] = None,
     allocator: Annotated[
         Words, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
@@ -120,42 +116,57 @@ def compare(
     baseline: Annotated[
         str | None, typer.Option(metavar="NAME", help="Compare with this row. [the first]")
     ] = None,
-    input: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
-    ] = None,
-    output_file: Annotated[
-        Words, typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
-    ] = None,
-    check: Annotated[
-        str | None,
-        typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
-    ] = None,
-    ignore_output: Annotated[
-        bool, typer.Option("--ignore-output", help="The printed output may differ.")
-    ] = False,
-    allow_background: Annotated[
-        bool, typer.Option("--allow-background", help="The program may leave children running.")
-    ] = False,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
-    ] = None,
+    input: InputOption = None,
+    output_file: OutputFileOption = None,
+    check: CheckOption = None,
+    ignore_output: IgnoreOutputOption = False,
+    allow_background: AllowBackgroundOption = False,
+    timeout: TimeoutOption = None,
     precision: Annotated[
         float, typer.Option(help="Go on until intervals are within this, in percent.")
     ] = 1.0,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random order.")] = None,
-    cpus: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
-    ] = None,
+    seed: SeedOption = None,
+    cpus: CpusOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Measure even if malloc cannot be replaced everywhere.")
     ] = False,
-    keep_env: Annotated[
-        bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
+    keep_env: KeepEnvironmentOption = False,
+    serve: Annotated[
+        bool, typer.Option("--serve", help="The program is a server: put it under --load.")
     ] = False,
+    ready: Annotated[
+        str | None, typer.Option(metavar="WHEN", help="The server is ready: tcp:PORT, http:URL or "
+                                 "line:REGEX.")
+    ] = None,
+    load: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="Load generator, with {rate}, {time} and "
+                                 "{port}.")
+    ] = None,
+    rates: Annotated[
+        str | None, typer.Option(metavar="LIST", help="Shares of the capacity of the slowest: "
+                                 "50%,70%.")
+    ] = None,
+    load_time: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long each load lasts.")
+    ] = "10s",
+    idle: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long the server then stands idle.")
+    ] = "5s",
+    ready_time: Annotated[
+        str, typer.Option(metavar="DURATION", help="How long a server may take to be ready.")
+    ] = "30s",
+    attach: Annotated[
+        int | None, typer.Option(metavar="PID", min=1, help="Watch the memory of a process that "
+                                 "runs already, for --time; nothing else of it is known.")
+    ] = None,
+    recipe: Annotated[
+        str | None, typer.Option(metavar="NAME", help="A server that we know: see recipes/.")
+    ] = None,
     strict: StrictOption = False,
     export: Annotated[
         list[Path] | None, typer.Option(metavar="FILE", help="Write the result to this file too: "
-                                        ".json, .csv, .md or .html; repeatable.")
+                                        ".json, .csv, .md, .html or .bmf.json (Bencher); "
+                                        "repeatable.")
     ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -180,6 +191,8 @@ def compare(
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import CompareRequest, prepare_compare
 
+    if attach is not None:
+        return attach_form.watch(attach, time, Console(quiet, json))
     if min_rounds and max_rounds and min_rounds > max_rounds:
         raise Problem("E003", f"--min-rounds {min_rounds} is more than --max-rounds {max_rounds}",
                       do="heapwise compare -m 10 -M 50 -- PROGRAM")
@@ -187,17 +200,24 @@ def compare(
         commands or [], context.meta.get(TAIL), build or [], command_name or [], shell,
         prepare or [], setup or [], cleanup or [])
     request = CompareRequest(
-        builds=words.parse(), parameters=parse_parameters(parameter or []),
+        builds=[] if recipe and not context.meta.get(TAIL) else words.parse(),
+        parameters=parse_parameters(parameter or []),
         allocators=[w for w in (allocators or "").split(",") if w],
         adhoc=allocator or [], baseline=baseline or "", runs=rounds,
         time_s=parse_duration(time, "--time") if time else None, precision=share(precision),
         warm_up=warmup, input_path=input,
-        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
+        timeout_s=parse_timeout(timeout), seed=seed,
         cpus=parse_cpus(cpus), force=force, keep_environment=keep_env, ignore_output=ignore_output,
         allow_background=allow_background, output_files=output_file or [], check=check or "",
         least_rounds=min_rounds, most_rounds=max_rounds or 0, any_exit=ignore_failure,
         ignored_exits=parse_exits(ignore_exit), fresh_folder=fresh_dir, show_output=show_output,
     )
+    if serve or recipe:
+        return serve_form.measure_server(
+            serve_form.server_request(
+                request, ready, load, rates,
+                serve_form.read_times(load_time, idle, ready_time), recipe),
+            store, Console(quiet, json), dry_run=dry_run, strict=strict)
     demand_exports(export or [])
     console = Console(quiet, json)
     try:
@@ -205,11 +225,20 @@ def compare(
     except Problem as problem:
         raise _explained(problem, commands or []) from problem
     announce(prepared, console)
+    if mistaken := own_options(context, words.tail or []):
+        console.say(f"Note         {', '.join(mistaken)}: words after -- are arguments of "
+                    "the program. Options of heapwise come before --.")
     if dry_run:
         if json:
             console.json(prepared.plan)
         return 0
     return measure(prepared, store, console, strict=strict, exports=export or [])
+
+
+def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:
+    """Words after -- that are long options of this verb, which the user may have meant."""
+    known = {name for option in context.command.params for name in option.opts}
+    return [word for word in tail if word.startswith("--") and word.partition("=")[0] in known]
 
 
 def _explained(problem: Problem, commands: list[str]) -> Problem:
@@ -243,14 +272,3 @@ def share(percent: float) -> float:
                       do="heapwise compare --precision 1 -- PROGRAM")
     return percent / 100
 
-
-def parse_cpus(text: str | None) -> list[int]:
-    from heapwise.machine import cpu_list
-
-    if not text:
-        return []
-    try:
-        return cpu_list(text)
-    except ValueError as error:
-        raise Problem("E003", f"--cpus {text} is not a list of processors", do="write 0-3,6") \
-            from error

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 import typer
 
 from heapwise.cli.frame.console import visible
-from heapwise.cli.frame.files import write_files
+from heapwise.cli.frame.files import unwritable, write_files
 from heapwise.cli.frame.options import DebugOption, StoreOption
 from heapwise.errors import Problem
 
@@ -29,7 +29,8 @@ def export(
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
                           help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "
-                               "hyperfine, google-benchmark, or pages (into a folder).")
+                               "hyperfine, google-benchmark, bencher, or pages (into a "
+                               "folder).")
     ] = "csv",
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="PATH",
@@ -97,5 +98,4 @@ def _open(path: Path) -> TextIO:
     try:
         return path.open("w", encoding="utf-8")
     except OSError as error:
-        raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                      do="--output FILE in a folder that you may write") from error
+        raise unwritable(path, error) from error

@@ -9,13 +9,35 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame.command_form import for_each, parse_exits
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import (
+    AllowBackgroundOption,
+    CheckOption,
+    CleanupOption,
+    CpusOption,
     DebugOption,
     DryRunOption,
+    FreshDirOption,
+    IgnoreExitOption,
+    IgnoreFailureOption,
+    IgnoreOutputOption,
+    InputOption,
     JsonOption,
+    KeepEnvironmentOption,
+    LimitedTimeOption,
+    OptionalBuildCommandOption,
+    OutputFileOption,
+    PrepareOption,
     QuietOption,
+    SeedOption,
+    SetupOption,
+    ShowOutputOption,
     StoreOption,
+    TimeoutOption,
+    WarmUpOption,
+    parse_cpus,
+    parse_timeout,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
@@ -44,9 +66,7 @@ def gate(
     base_commit: Annotated[
         str | None, typer.Option(metavar="REV", help="Build the base from this commit instead.")
     ] = None,
-    build_command: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="Builds the program in either tree.")
-    ] = None,
+    build_command: OptionalBuildCommandOption = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(metavar="METRIC=N%", help="time, cpu_time, peak_memory, instructions, "
@@ -55,9 +75,7 @@ def gate(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 4 if a metric cannot be told.")
     ] = False,
-    time: Annotated[
-        str, typer.Option(metavar="DURATION", help="Stop after this long: 90s, 10m.")
-    ] = "3m",
+    time: LimitedTimeOption = "3m",
     export: Annotated[
         list[Path] | None,
         typer.Option(metavar="FILE", help="Write .xml (JUnit), .sarif, .md or .bmf.json (Bencher); "
@@ -66,34 +84,23 @@ def gate(
     measure_identical: Annotated[
         bool, typer.Option("--measure-identical", help="Measure even if both are one program.")
     ] = False,
-    warmup: Annotated[int, typer.Option(min=0, help="First rounds, which do not count.")] = 1,
-    input: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
-    ] = None,
-    timeout: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the random order.")] = None,
-    cpus: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
-    ] = None,
-    keep_env: Annotated[
-        bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
-    ] = False,
-    ignore_output: Annotated[
-        bool, typer.Option("--ignore-output", help="The printed output may differ.")
-    ] = False,
-    output_file: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
-    ] = None,
-    check: Annotated[
-        str | None,
-        typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
-    ] = None,
-    allow_background: Annotated[
-        bool, typer.Option("--allow-background", help="The program may leave children running.")
-    ] = False,
+    warmup: WarmUpOption = 1,
+    prepare: PrepareOption = None,
+    setup: SetupOption = None,
+    cleanup: CleanupOption = None,
+    ignore_failure: IgnoreFailureOption = False,
+    ignore_exit: IgnoreExitOption = None,
+    fresh_dir: FreshDirOption = False,
+    show_output: ShowOutputOption = False,
+    input: InputOption = None,
+    timeout: TimeoutOption = None,
+    seed: SeedOption = None,
+    cpus: CpusOption = None,
+    keep_env: KeepEnvironmentOption = False,
+    ignore_output: IgnoreOutputOption = False,
+    output_file: OutputFileOption = None,
+    check: CheckOption = None,
+    allow_background: AllowBackgroundOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -111,11 +118,9 @@ def gate(
     on fresh rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed,
     4 this machine is too noisy for a limit (with --strict also if a metric cannot be told).
     """
-    from heapwise.builder.commit import built_commit
-    from heapwise.cli.compare import parse_cpus
     from heapwise.cli.frame.gated import demand_exports
     from heapwise.model import Build
-    from heapwise.runner import CompareRequest, GateRequest
+    from heapwise.runner import CompareRequest, GateRequest, built_commit
 
     limits = parse_limits(limit or [])
     demand_exports(export or [])
@@ -133,12 +138,18 @@ def gate(
             before = str(stack.enter_context(
                 built_commit(base_commit, build_command, Path(new), os.environ)))
         request = GateRequest(CompareRequest(
-            builds=[Build(BASE, [_path(before), *(arguments or [])]),
-                    Build(NEW, [_path(new), *(arguments or [])])],
+            builds=[
+                Build(name, [_path(program), *(arguments or [])], prepare=before_each,
+                      setup=before_all, cleanup=after_all)
+                for name, program, before_each, before_all, after_all in zip(
+                    (BASE, NEW), (before, new), for_each("prepare", prepare, 2),
+                    for_each("setup", setup, 2), for_each("cleanup", cleanup, 2), strict=True)],
             time_s=parse_duration(time, "--time"), warm_up=warmup, input_path=input,
-            timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
+            timeout_s=parse_timeout(timeout), seed=seed,
             cpus=parse_cpus(cpus), keep_environment=keep_env, ignore_output=ignore_output,
             allow_background=allow_background, output_files=output_file or [], check=check or "",
+            any_exit=ignore_failure, ignored_exits=parse_exits(ignore_exit),
+            fresh_folder=fresh_dir, show_output=show_output,
         ), limits, strict)
         return _decide(request, export or [], store, console, dry_run=dry_run,
                        measure_identical=measure_identical)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.files import unwritable
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Problem
 
@@ -127,5 +128,4 @@ def _write(path: Path, page: str) -> None:
     try:
         path.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                      do="--output FILE in a folder that you may write") from error
+        raise unwritable(path, error) from error

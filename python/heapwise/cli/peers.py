@@ -123,8 +123,10 @@ def check(
     console = Console(quiet, json)
     chosen = [_installed(name) for name in names or []]
     chosen += [adhoc_peer(text) for text in allocator or []]
-    answers = [check_peer(peer) for peer in chosen or installed_peers()]
-    for answer in answers:
+    answers = []
+    for peer in chosen or installed_peers():
+        answer = check_peer(peer)
+        answers.append(answer)
         if answer.trouble or not quiet:
             kept = sum(not text for text in answer.promises.values())
             known = f", known fault: {answer.known}" if answer.known else ""
@@ -193,10 +195,15 @@ def remove(
     from heapwise.catalog import forget, forget_trees
 
     console = Console(quiet, json)
-    removed = [found.name for found in choose_trees(name) if forget_trees(found)] \
-        if _is_of_trees(name) else [p.name for p in choose_buildable(name) if forget(p.name)]
+    try:
+        removed = [found.name for found in choose_trees(name) if forget_trees(found)] \
+            if _is_of_trees(name) else [p.name for p in choose_buildable(name) if forget(p.name)]
+    except Problem as problem:
+        raise Problem(problem.id, problem.what, why="There is nothing to remove.",
+                      do="heapwise peers list") from problem
     if not removed:
-        raise Problem("E053", f"{name} was not added", why="There is nothing to remove.")
+        raise Problem("E053", f"{name} was not added", why="There is nothing to remove.",
+                      do="heapwise peers list")
     if json:
         console.json(removed)
     for found in removed:

@@ -32,8 +32,23 @@ def record(
         str, typer.Option(metavar="SIZE", help="The trace never grows beyond this.")
     ] = "256M",
     stacks: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Note the stack of one allocation in N.")
-    ] = 256,
+        str, typer.Option(metavar="N|all|none", help="Note the stack of one allocation in N.")
+    ] = "256",
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Write down a sample of the calls, for production.")
+    ] = False,
+    sample_every: Annotated[
+        str | None, typer.Option(metavar="SIZE", help="Bytes from one sample to the next. [512K]")
+    ] = None,
+    start_paused: Annotated[
+        bool, typer.Option("--start-paused", help="Record nothing until --resume.")
+    ] = False,
+    pause: Annotated[
+        int | None, typer.Option(metavar="PID", help="Pause the recording of a process.")
+    ] = None,
+    resume: Annotated[
+        int | None, typer.Option(metavar="PID", help="Go on with a recording that is paused.")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Record even if calls may be missed.")
     ] = False,
@@ -46,32 +61,66 @@ def record(
     \b
     heapwise record -- ./server --bench
     heapwise record -o load.hwt --max-size 64M -- sqlite3 :memory: '.read load.sql'
+    heapwise record --profile -o day.hwt -- ./server
+    heapwise record --start-paused -- ./server     # then: heapwise record --resume PID
     heapwise trace load.hwt
 
     Ends with the exit code of the program. If the trace would become larger than --max-size, it
     keeps windows that are spread over the whole run, each with the blocks that live at its begin.
+    With --profile, each byte is a sample with the same chance; heapwise trace then gives estimates.
     """
-    from heapwise.runner.recording import Recording, record
+    from heapwise.runner.recording import SAMPLE_EVERY, Recording, record
     from heapwise.wording.sizes import parse_size
 
+    if pause or resume:
+        return _switch(pause, resume)
     if not program:
         raise Problem("E003", "no program was given", do="heapwise record -- PROGRAM [ARGS]...")
+    if sample_every and not profile:
+        raise Problem("E003", "--sample-every is for --profile", do="add --profile")
+    gap = parse_size(sample_every, "--sample-every") if sample_every else SAMPLE_EVERY
+    every = 1 if profile else _stack_every(stacks)
     path = Path(output or f"{Path(program[0]).name}.hwt")
     console = Console(quiet, json)
-    summary = record(Recording(program, path, parse_size(max_size, "--max-size"), stacks, force))
+    summary = record(Recording(
+        program, path, parse_size(max_size, "--max-size"), every, gap if profile else 0,
+        start_paused, force))
     if json:
         console.json({"trace": str(path), "summary": summary})
     else:
-        for line in _said(summary, path):
+        for line in _said(summary, path, gap if profile else 0):
             console.say(line)
     return 128 + summary.signal if summary.signal else summary.exit_code or 0
 
 
-def _said(summary: Summary, path: Path) -> list[str]:
+def _stack_every(stacks: str) -> int:
+    """0 for none of the allocations."""
+    if stacks in ("all", "none"):
+        return 1 if stacks == "all" else 0
+    if not stacks.isdecimal() or int(stacks) == 0:
+        raise Problem("E003", f"--stacks {stacks} is neither a number above 0, all nor none",
+                      do="heapwise record --stacks 256 -- PROGRAM")
+    return int(stacks)
+
+
+def _switch(pause: int | None, resume: int | None) -> int:
+    from heapwise.runner import recording
+
+    if pause:
+        recording.pause(pause)
+    if resume:
+        recording.resume(resume)
+    return 0
+
+
+def _said(summary: Summary, path: Path, sample_every: int) -> list[str]:
     from heapwise.wording.numbers import percent, significant, size
 
     stored = path.stat().st_size
-    lines = [f"Recorded {summary.events:,} calls of {summary.threads} threads in "
+    lines = [f"Profiled {summary.blocks:,} samples, one for each {size(sample_every)} on average, "
+             f"in {significant(summary.wall_s)} s"
+             if sample_every else
+             f"Recorded {summary.events:,} calls of {summary.threads} threads in "
              f"{significant(summary.wall_s)} s: {summary.blocks:,} blocks, at most "
              f"{size(summary.peak_live_bytes)} at once"]
     if summary.kept_events < summary.events:

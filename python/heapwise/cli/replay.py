@@ -39,6 +39,9 @@ def replay(
     rounds: Annotated[int | None, typer.Option(min=1, help="Rounds of processes.")] = None,
     time: TimeOption = None,
     seed: SeedOption = None,
+    window: Annotated[
+        int | None, typer.Option(min=0, help="Play this part of a cut trace. [its peak]")
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Play it although it had more processors.")
     ] = False,
@@ -70,7 +73,7 @@ def replay(
     subjects = [f"malloc@{name}" for name in (allocators or "").split(",") if name]
     request = RunRequest(settings=settings, subjects=subjects, rounds=rounds, seed=seed,
                          time_s=parse_duration(time, "--time") if time else None)
-    prepared = prepare_replay(Path(file), request, os.environ, force=force)
+    prepared = prepare_replay(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
     announce(prepared, console, costs(find_store(store), False))
     if dry_run:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import sys
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.console import Console, error_line, is_live
+from heapwise.cli.frame.files import unwritable
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 from heapwise.errors import Problem
+from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
     from heapwise.store import Listing, StoredRun
@@ -60,6 +63,8 @@ def report(
         return _list(console, found)
     if every and not found:
         raise Problem("E004", f"the store {place} is empty", do="heapwise compare -- PROGRAM")
+    if is_live(sys.stderr) and not (quiet or as_json):
+        error_line(f"Reading {counted(len(found) if every else len(runs or [0]), 'run')} ...")
     wanted = (_readable(console, place, found) if every
               else [read_run(place, run) for run in runs or ["last"]])
     if not wanted:
@@ -127,8 +132,7 @@ def _prepare(output: Path | None, store: Path, wanted: list[StoredRun]) -> Path:
         links = os.O_NOFOLLOW if output is None else 0
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | links, _mode(output)))
     except OSError as error:
-        raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                      do="--output PATH in a folder that you may write") from error
+        raise unwritable(path, error) from error
     return path
 
 
@@ -158,14 +162,14 @@ def _write(path: Path, page: str, mode: int) -> None:
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
-        raise Problem("E050", f"{path} cannot be written: {error.strerror}") from error
+        raise unwritable(path, error) from error
 
 
 def _write_into(path: Path, page: str) -> None:
     try:
         path.write_text(page, encoding="utf-8")
     except OSError as error:
-        raise Problem("E050", f"{path} cannot be written: {error.strerror}") from error
+        raise unwritable(path, error) from error
 
 
 def _show(path: Path, wish: str) -> None:

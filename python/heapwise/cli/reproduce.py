@@ -17,8 +17,11 @@ from heapwise.cli.frame.options import (
     QuietOption,
     SeedOption,
     StoreOption,
+    StrictOption,
     TimeOption,
     TimeoutOption,
+    parse_cpus,
+    parse_timeout,
 )
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
@@ -57,6 +60,7 @@ def reproduce(
         typer.Option(metavar="FOLDER", help="Measure nothing: write pages of the newest runs."),
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Each picture as PDF, too.")] = False,
+    strict: StrictOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -78,7 +82,8 @@ def reproduce(
         from heapwise.cli.frame.result_pages import write_results
         from heapwise.store import find_store
 
-        return write_results(find_store(store), pages, console, name=name, run=run, smoke=smoke)
+        return write_results(find_store(store), pages, console, name=name, run=run, smoke=smoke,
+                             settings=set or [])
     if name is None:
         return _list(console, store)
     folder = str(output.absolute()) if output else ""
@@ -86,10 +91,10 @@ def reproduce(
         if dry_run:
             raise Problem("E003", "--run measures nothing, so --dry-run has nothing to plan",
                           do=f"heapwise reproduce {name} --run {run}")
-        return _read(name, run, folder, pdf, store, console)
+        return _read(name, run, set or [], folder, pdf, strict, store, console)
 
     from heapwise.catalog import choose_published
-    from heapwise.cli.compare import measure, parse_cpus
+    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_reproduction
     from heapwise.store import costs, find_store
@@ -99,7 +104,7 @@ def reproduce(
     request = RunRequest(
         settings=set or [], smoke=smoke, rounds=rounds, seed=seed, cpus=parse_cpus(cpus),
         time_s=parse_duration(time, "--time") if time else None,
-        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0)
+        timeout_s=parse_timeout(timeout))
     prepared = prepare_reproduction(report, given, request, os.environ, output=folder, pdf=pdf)
     known = costs(find_store(store), smoke)
     console.say(f"Report       {report.title}")
@@ -110,7 +115,7 @@ def reproduce(
             console.json({"plan": prepared.plan, "processes": processes_of(prepared),
                           "estimated_s": estimate_s(prepared, known)})
         return 0
-    return measure(prepared, store, console)
+    return measure(prepared, store, console, strict=strict)
 
 
 def _list(console: Console, store: str | None) -> int:
@@ -143,16 +148,21 @@ def _list(console: Console, store: str | None) -> int:
 
 
 def _read(
-    name: str, run: str, output: str, pdf: bool, store: str | None, console: Console
+    name: str, run: str, settings: list[str], output: str, pdf: bool, strict: bool,
+    store: str | None, console: Console
 ) -> int:
     """What an earlier run of the same experiments says; it need not be one of this verb."""
     from heapwise.catalog import choose_published
     from heapwise.cli.frame.reproduced import show_reproduced
     from heapwise.evidence import Evidence
+    from heapwise.runner import changes_of
     from heapwise.store import find_store, read_run
 
     stored = read_run(find_store(store), run)
     if stored.run.plan.kind != "run":
         raise Problem("E003", f"run {stored.run.id} compares a program: it has no experiments",
                       do=f"heapwise reproduce {name}")
-    return show_reproduced(Evidence(stored), choose_published(name), console, output, pdf=pdf)
+    report = choose_published(name)
+    changes = changes_of(report, stored.run.experiments, settings) if settings else None
+    return show_reproduced(Evidence(stored), report, console, output, pdf=pdf, strict=strict,
+                           changes=changes)

@@ -13,12 +13,15 @@ from heapwise.cli.frame.options import (
     DebugOption,
     DryRunOption,
     JsonOption,
+    KeepEnvironmentOption,
     QuietOption,
     SeedOption,
     StoreOption,
     StrictOption,
     TimeOption,
     TimeoutOption,
+    parse_cpus,
+    parse_timeout,
 )
 from heapwise.wording.durations import parse_duration
 
@@ -49,9 +52,7 @@ def run(
     timeout: TimeoutOption = None,
     seed: SeedOption = None,
     cpus: CpusOption = None,
-    keep_env: Annotated[
-        bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
-    ] = False,
+    keep_env: KeepEnvironmentOption = False,
     strict: StrictOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
@@ -71,7 +72,7 @@ def run(
     if not ids:
         typer.echo(context.get_help())
         return 0
-    from heapwise.cli.compare import measure, parse_cpus
+    from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_run
     from heapwise.store import costs, find_store
@@ -80,7 +81,7 @@ def run(
         patterns=ids, settings=set or [], smoke=smoke, repeats=repeats, rounds=rounds,
         subjects=[word for word in (subjects or "").split(",") if word],
         time_s=parse_duration(time, "--time") if time else None,
-        timeout_s=parse_duration(timeout, "--timeout") if timeout else 0.0, seed=seed,
+        timeout_s=parse_timeout(timeout), seed=seed,
         cpus=parse_cpus(cpus), keep_environment=keep_env,
     )
     prepared = prepare_run(request, os.environ)

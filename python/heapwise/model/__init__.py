@@ -8,6 +8,7 @@ from heapwise.model.build import ROUND, Build, filled, telling_names
 from heapwise.model.cell import Cell, Setting, Settings, Setup, same_setting, setting_order
 from heapwise.model.declared import (
     EXPERIMENT_ID,
+    PROCESSOR_TIME,
     PROGRAM,
     Answer,
     Better,
@@ -38,7 +39,9 @@ from heapwise.model.facts import (
     Identity,
     LauncherFacts,
     Library,
+    LoadFacts,
     LostExec,
+    MemoryCurve,
     ProbeFacts,
     ProcessFacts,
     Processor,
@@ -55,6 +58,7 @@ from heapwise.model.options import (
     PoolCandidate,
     Replay,
     Reproduction,
+    ServerOptions,
 )
 from heapwise.model.published import (
     Conclusion,
@@ -89,17 +93,17 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID", "PROGRAM", "ROUND", "RUN_ID", "SCHEMA_VERSION", "Answer", "Better", "Build",
-    "Calls", "Cell", "Check", "CitedFigure", "Clock", "Conclusion", "CountLine", "Counter",
-    "Detectable", "Difference", "DifferenceRow", "End", "EnvironmentMarks", "Expectation",
-    "Expected", "Experiment", "FileState", "Finding", "Formula", "GateOptions", "GateResult",
-    "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts", "Library", "LostExec", "Machine",
-    "MachineFacts", "Outcome", "Parameter", "Peer", "Picture", "Place", "Plan", "PlanOptions",
-    "Planted", "PoolCandidate", "ProbeFacts", "Process", "ProcessFacts", "Processor", "ProgramSpec",
-    "PublishedFigure", "PublishedReport", "PublishedRow", "PublishedTable", "Quantity", "Quiet",
-    "Replay", "Reproduction", "Result", "Revision", "Row", "Run", "Sample", "SampleFacts",
-    "SelfTest", "Setting", "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic",
-    "Status", "Subject", "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck",
-    "control_name", "filled", "name_with_peer", "same_setting", "setting_order", "settle",
-    "short_name", "telling_names",
+    "EXPERIMENT_ID", "PROCESSOR_TIME", "PROGRAM", "ROUND", "RUN_ID", "SCHEMA_VERSION", "Answer",
+    "Better", "Build", "Calls", "Cell", "Check", "CitedFigure", "Clock", "Conclusion", "CountLine",
+    "Counter", "Detectable", "Difference", "DifferenceRow", "End", "EnvironmentMarks",
+    "Expectation", "Expected", "Experiment", "FileState", "Finding", "Formula", "GateOptions",
+    "GateResult", "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts", "Library",
+    "LoadFacts", "LostExec", "Machine", "MachineFacts", "MemoryCurve", "Outcome", "Parameter",
+    "Peer", "Picture", "Place", "Plan", "PlanOptions", "Planted", "PoolCandidate", "ProbeFacts",
+    "Process", "ProcessFacts", "Processor", "ProgramSpec", "PublishedFigure", "PublishedReport",
+    "PublishedRow", "PublishedTable", "Quantity", "Quiet", "Replay", "Reproduction", "Result",
+    "Revision", "Row", "Run", "Sample", "SampleFacts", "SelfTest", "ServerOptions", "Setting",
+    "Settings", "Setup", "SourceMachine", "Start", "Statement", "Statistic", "Status", "Subject",
+    "SubjectName", "SubjectSpec", "Trust", "Verdict", "WorkCheck", "control_name", "filled",
+    "name_with_peer", "same_setting", "setting_order", "settle", "short_name", "telling_names",
 ]

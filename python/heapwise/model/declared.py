@@ -13,6 +13,9 @@ from heapwise.model.subject_name import SubjectName
 EXPERIMENT_ID = r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}(/[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63})?"
 """``compare``, or a family and a name: files are named like it, so it never leads elsewhere."""
 
+PROCESSOR_TIME = "processor_time"
+"""The quantity: that of all threads of the process, also of those that an allocator starts."""
+
 PROGRAM = "program"
 """The parameter whose values are the programs of an experiment."""
 
@@ -65,6 +68,9 @@ class SubjectSpec:
     group: str = ""
     version: str = ""
     note: str = ""
+    build: str = ""
+    """The commands, or the compiler and its flags, that made the program; "" if not known."""
+
     yardstick: bool = False
     """Shown beside the others and never ranked: it does less than they do."""
 

@@ -7,6 +7,7 @@ and has no key on the disk. Keys that no field has are passed over, those of lat
 
 from __future__ import annotations
 
+import itertools
 from typing import Annotated, Any
 
 import msgspec
@@ -172,6 +173,51 @@ class ProbeFacts(Record, frozen=True):
     """Up to 20 different ones of ``lost_execs``."""
 
 
+class MemoryCurve(Record, frozen=True):
+    """The memory of all processes of a tree together, at some moments, in KiB.
+
+    Columns of equal length, one value for each moment that was kept. ``proportional_kib``: a page
+    that several processes share counts in equal parts. ``lazy_free_kib``: of the private pages,
+    those that the kernel may take back at any time. The time is that since the program's start.
+    """
+
+    looks: Count = 0
+    """Of which every second one was dropped when there were too many to keep."""
+
+    cost_ns: Count = 0
+    """Processor time of all looks together: at most a thousandth of the program's time."""
+
+    peak_kib: Count = 0
+    """Of all looks, the dropped ones too."""
+
+    peak_at_ms: Count = 0
+    last_kib: Count = 0
+    last_at_ms: Count = 0
+    at_ms: list[Count] = []
+    proportional_kib: list[Count] = []
+    private_kib: list[Count] = []
+    shared_kib: list[Count] = []
+    lazy_free_kib: list[Count] = []
+    swap_kib: list[Count] = []
+    processes: list[Count] = []
+    unread: list[Count] = []
+    """Processes that may not be looked at."""
+
+    counted: list[bool] = []
+    """Whether the kernel counted every page. Else the resident size was read, and what is shared
+    was taken from the count before."""
+
+    @property
+    def mean_kib(self) -> float:
+        """Over the time from the first moment to the last, on straight lines between moments."""
+        moments = list(zip(self.at_ms, self.proportional_kib, strict=True))
+        if len(moments) < 2 or moments[0][0] == moments[-1][0]:
+            return sum(self.proportional_kib) / max(1, len(moments))
+        area = sum((later - at) * (kib + next_kib) / 2
+                   for (at, kib), (later, next_kib) in itertools.pairwise(moments))
+        return area / (moments[-1][0] - moments[0][0])
+
+
 class LauncherFacts(Record, frozen=True):
     """The launcher's result. Times and faults are sums over the process tree."""
 
@@ -223,6 +269,9 @@ class LauncherFacts(Record, frozen=True):
     """That came after its end."""
 
     stopped_by: str | None = None
+    memory: MemoryCurve | None = None
+    """None: nobody looked, or the program ended before."""
+
     probe: ProbeFacts | None = None
 
     @property
@@ -233,12 +282,42 @@ class LauncherFacts(Record, frozen=True):
         return self.user_s + self.system_s
 
 
+class LoadFacts(Record, frozen=True):
+    """What a load generator did to a server and found. Times since the server's start, in seconds.
+
+    ``open_loop``: requests were sent by a schedule, and latencies count from the planned moment.
+    """
+
+    generator: str = ""
+    open_loop: bool = False
+    intended_rate: Number | None = None
+    """Requests a second; None: as many as were answered."""
+
+    achieved_rate: Number = 0.0
+    requests: Count = 0
+    errors: Count = 0
+    generator_cpu: Number | None = None
+    """Its processor time over that of the processors that it had."""
+
+    ready_s: Number | None = None
+    began_s: Number | None = None
+    ended_s: Number | None = None
+    stopped_s: Number | None = None
+    """When the server was told to end, after the idle phase."""
+
+    histogram: str | None = None
+    """Latencies in microseconds, as HdrHistogram encodes them."""
+
+
 class ProcessFacts(LauncherFacts, frozen=True):
     """The launcher's result, and what the runner adds to it."""
 
     start: Start | None = None
     end: End | None = None
     checks: list[WorkCheck] | None = None
+    load: LoadFacts | None = None
+    """Of a server."""
+
     noise_lines: Count | None = None
     """Lines on the stdout of an experiment that are not JSON objects."""
 

@@ -45,8 +45,12 @@ class Reproduction(msgspec.Struct, frozen=True):
 
 
 class PoolCandidate(msgspec.Struct, frozen=True):
-    """A call site whose blocks come from a pool in one subject of a replay. place: function and
-    line, or module and offset. blocks: how many it makes. policy: of the pool."""
+    """Call sites whose blocks come from a pool or an arena in one subject of a replay.
+
+    place: function and line, or module and offset, of the site with most blocks. others: of sites
+    that share it. blocks: how many they make. block_size: of the largest, in bytes. policy:
+    unsynchronized, thread_cached, sized (a pool for each size class) or arena.
+    """
 
     subject: str
     place: str
@@ -54,6 +58,7 @@ class PoolCandidate(msgspec.Struct, frozen=True):
     blocks: Count
     policy: str
     script: str
+    others: list[str] = []
 
 
 class Replay(msgspec.Struct, frozen=True):
@@ -77,7 +82,38 @@ class Replay(msgspec.Struct, frozen=True):
     """Empty: every subject plays ``script``."""
 
     without_pool: list[str] = []
-    """Call sites with many blocks that cannot have a pool, and why."""
+    """Call sites with many blocks that can have neither a pool nor an arena, and why."""
+
+    quantity: str = "time"
+    """By which the candidates are judged. It is chosen before anything is measured."""
+
+    window: Count | None = None
+    """The part of the run that is played; None: all of it. Then peak_live_bytes is 0."""
+
+    prepared: Count = 0
+    """Blocks that live where the window begins. They are made before the time is taken."""
+
+
+class ServerOptions(msgspec.Struct, frozen=True):
+    """How a server is measured. The words of ``load`` and of the server's command, and ``ready``,
+    may hold ``{port}`` and ``{folder}``, those of ``load`` also ``{rate}`` and ``{time}``.
+
+    ready: ``tcp:PORT``, ``http:URL`` or ``line:REGEX``. prepare: a shell's commands before each
+    server. load_cpus: empty if the generator has the server's processors.
+    """
+
+    ready: str
+    load: list[str]
+    prepare: list[str] = []
+    rates: list[float] = []
+    """Shares of the capacity of the slowest. Empty: the load has no rate."""
+
+    load_s: float = 10.0
+    idle_s: float = 5.0
+    ready_s: float = 30.0
+    server_cpus: list[Count] = []
+    load_cpus: list[Count] = []
+    recipe: str = ""
 
 
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -138,6 +174,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     replay: Replay | None = None
     """None: the run does not play a trace."""
+
+    server: ServerOptions | None = None
+    """None: what is measured is no server."""
 
     gate: GateOptions | None = None
     """None: the run is not a gate."""

@@ -21,7 +21,7 @@ def history_page(shown: list[Series]) -> str:
     templates = environment()
     assert templates.loader is not None
     style, script = (Markup(templates.loader.get_source(templates, name)[0])
-                     for name in ("style.css", "history.js"))
+                     for name in ("style.css", "zoom.js"))
     return templates.get_template("history.html").render(
         blocks=[_block(series) for series in shown], style=style, script=script, palette=PALETTE,
         version=__version__)

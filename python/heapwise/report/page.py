@@ -52,7 +52,7 @@ def build_page(views: list[View]) -> str:
     runs = [{"view": view, "blocks": _blocks(templates, view)} for view in views]
     return templates.get_template("page.html").render(
         runs=runs, views=views, style=_asset(templates, "style.css"),
-        script=_asset(templates, "script.js"), palette=PALETTE,
+        script=_asset(templates, "script.js") + _asset(templates, "zoom.js"), palette=PALETTE,
         version=views[0].run.version,
     )
 

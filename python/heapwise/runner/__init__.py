@@ -1,27 +1,32 @@
 """Preflight, plan, interleave, launch, time out, stop and resume: from a wish to stored samples."""
 
+from heapwise.runner.attached import watch_memory
+from heapwise.runner.base_commit import built_commit
 from heapwise.runner.bisection import Bisection, BisectionResult, Interrupted
 from heapwise.runner.builds import Examined
 from heapwise.runner.campaign import Campaign
+from heapwise.runner.checkout import Checkout
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
 from heapwise.runner.experiment_plan import RunRequest, prepare_run, resolve
 from heapwise.runner.gate_plan import GateRequest, prepare_gate
 from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
-from heapwise.runner.reproduction_plan import prepare_reproduction
+from heapwise.runner.reproduction_plan import changes_of, prepare_reproduction
 from heapwise.runner.rows import row_trouble
+from heapwise.runner.servers.plan import ServerRequest, prepare_server
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of
 from heapwise.runner.suspects import Suspects
 from heapwise.runner.watcher import Progress, Watcher
 from heapwise.runner.whole_program import LONGEST_S
-from heapwise.runner.worktrees import Worktrees, cache_folder
+from heapwise.runner.worktrees import Worktrees, worktrees
 
 __all__ = [
-    "LONGEST_S", "Bisection", "BisectionResult", "Campaign", "CompareRequest", "Examined",
-    "FoundChange", "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress", "RunRequest",
-    "Step", "Suspects", "Watcher", "Worktrees", "cache_folder", "cells", "control_of",
-    "experiment_of", "preflight", "prepare_compare", "prepare_gate", "prepare_reproduction",
-    "prepare_run", "resolve", "resume", "row_trouble", "start", "subjects_of",
+    "LONGEST_S", "Bisection", "BisectionResult", "Campaign", "Checkout", "CompareRequest",
+    "Examined", "GateRequest", "Interrupted", "Outcome", "Prepared", "Progress",
+    "RunRequest", "ServerRequest", "Step", "Suspects", "Watcher", "Worktrees", "built_commit",
+    "cells", "changes_of", "control_of", "experiment_of", "preflight",
+    "prepare_compare", "prepare_gate", "prepare_reproduction", "prepare_run", "prepare_server",
+    "resolve", "resume", "row_trouble", "start", "subjects_of", "watch_memory", "worktrees",
 ]

@@ -190,7 +190,8 @@ class Bisection:
                                       timeout=self.request.timeout_s or TRIAL_S).returncode
         except (OSError, subprocess.SubprocessError):
             return None
-        return program if code == 0 else None
+        allowed = code in (0, *self.request.ignored_exits)
+        return program if allowed or self.request.any_exit else None
 
     def _hash(self, commit: str) -> str:
         program = self.trees.built(commit)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
 from heapwise.errors import Problem
@@ -11,8 +10,9 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import timed
 from heapwise.evidence.limits import next_look_of
 from heapwise.machine import read_machine
-from heapwise.model import Process, Run, Sample, Setup, control_name
+from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.executor import Executor, now
+from heapwise.runner.failures import Failures, Row
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
@@ -27,17 +27,6 @@ from heapwise.runner.steps import (
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.watcher import Progress, ShowsVerdicts, Watcher
 from heapwise.store import RunWriter, StoredRun
-
-TRIES = 3
-"""A subject that fails as often, and never succeeds, is left out of later rounds: of one cell, or
-of the whole experiment where it never succeeds in any."""
-
-Row = tuple[Setup, str]
-"""A setup and a subject of it."""
-
-Failing = Row | tuple[str, str]
-"""What failures count against: a row, or an experiment and a subject."""
-
 
 FIRST_LOOK_S, NEXT_LOOK = 10.0, 1.5
 """What is known is shown after this time, and again after this many times the time of the last
@@ -90,8 +79,7 @@ class Campaign:
 
     def _take_stored(self) -> None:
         self._done: set[StepKey] = set()
-        self._failures: dict[Failing, int] = defaultdict(int)
-        self._succeeded: set[Failing] = set()
+        self._failures = Failures(self.run)
         self._rounds_begun = 0
         self._spent_s = 0.0
         self._highest = -1
@@ -168,7 +156,7 @@ class Campaign:
             return set()
         evidence, planned = self._evidence(), plan.max_rounds or plan.min_rounds
         rows = {_row(step) for step in steps_of_round(plan, self.run.experiments, 0)
-                if not self._skip_row(step)}
+                if not self._failures.leaves_out(_row(step))}
         ended = {(p.setup, p.subject) for p in self.processes
                  if p.status == "ok" and timed(p)}
         return {row for row in rows & ended if len(evidence.paired_rounds(*row)) < planned}
@@ -178,13 +166,7 @@ class Campaign:
         return Evidence(StoredRun(self.writer.folder, self.run, self.processes, self.samples))
 
     def _skip(self, step: Step) -> bool:
-        return step.key in self._done or self._skip_row(step)
-
-    def _skip_row(self, step: Step) -> bool:
-        return any(map(self._is_dropped, self._counted_against(_row(step))))
-
-    def _is_dropped(self, row: Failing) -> bool:
-        return row not in self._succeeded and self._failures[row] >= TRIES
+        return step.key in self._done or self._failures.leaves_out(_row(step))
 
     def _record(self, record: Process | Sample) -> None:
         self.writer.append(record)
@@ -200,27 +182,8 @@ class Campaign:
             self._done.add(key_of(process))  # a reference that failed shows nothing to the others
         if process.facts.counting:
             return
-        rows = self._counted_against((process.setup, process.subject))
-        if process.status in ("ok", "refused"):
-            self._succeeded.update(rows)
-            return
-        for row in rows:
-            self._failures[row] += 1
-        fresh = [row for row in rows if self._is_dropped(row) and self._failures[row] == TRIES]
-        if fresh:
-            cell = " ".join(f"{name}={value}" for name, value in process.parameters.items())
-            whole = not cell or (len(rows) > 1 and (
-                fresh[0] == rows[0] or self._is_dropped(rows[0])))
-            self.watcher.dropped(
-                process.subject if whole else f"{process.subject} with {cell}", process.reason)
-
-    def _counted_against(self, row: Row) -> tuple[Failing, ...]:
-        """What a failure counts against: the experiment as a whole, and these settings of it. Each
-        cell of a program stands for itself."""
-        (experiment, _), subject = row
-        of_programs = self.run.plan.kind == "compare" or any(
-            e.id == experiment and e.programs for e in self.run.experiments)
-        return (row,) if of_programs else ((experiment, subject), row)
+        if words := self._failures.note(process):
+            self.watcher.dropped(words, process.reason)
 
     def _next_number(self) -> int:
         self._highest += 1

@@ -13,12 +13,15 @@ from heapwise.evidence.limits import COUNTED, TIMED
 from heapwise.machine import read_machine
 from heapwise.model import Experiment, GateOptions, Quantity
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare
-from heapwise.stats.limits import FIRST_LOOK
+from heapwise.stats.limits import ALL_LOOKS, FIRST_LOOK
 
 INSTRUCTIONS = Quantity("instructions", "count", "lower",
                         "executed by the process and its children, by the processor's counter")
 
 CALLGRIND = "valgrind"
+
+MOST_ROUNDS = 2 * ALL_LOOKS[-1]
+"""Both stages of a gate may need their last look."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,9 @@ def prepare_gate(request: GateRequest, environment: Mapping[str, str]) -> Prepar
     by_processor = _instructions(request)
     timed = [metric for metric in request.limits
              if metric in TIMED and (metric not in COUNTED or by_processor)]
-    options = structs.replace(prepared.plan.options, time_given=True, gate=GateOptions(
-        dict(request.limits), request.strict, by_processor))
+    options = structs.replace(prepared.plan.options, time_given=True,
+                              most_rounds=MOST_ROUNDS, gate=GateOptions(
+                                  dict(request.limits), request.strict, by_processor))
     plan = replace(prepared.plan, options=options, precision=0.0, min_rounds=FIRST_LOOK)
     if not timed:
         plan = replace(plan, min_rounds=1, max_rounds=1, warm_up_rounds=0)

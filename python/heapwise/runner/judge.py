@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass, field
 
 from heapwise.model import LauncherFacts, Peer, Status
@@ -54,10 +55,18 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
     if facts.timed_out:
         return "timed_out", f"no end after {show_limit(facts.wall_s or 0)}"
     if facts.signal:
-        return "crashed", f"crashed ({facts.signal_name or facts.signal})"
+        return "crashed", crash_words(facts)
     if peer is not None and (wrong := wrong_library(outcome.identity, peer, reference.exempt)):
         return "wrong_allocator", wrong
     return _same_work(outcome, reference)
+
+
+def crash_words(facts: LauncherFacts) -> str:
+    """``crashed (SIGSEGV)``; ``crashed (signal 35, SIGRTMIN+1)`` for a signal without a name."""
+    number = facts.signal or 0
+    if not facts.signal_name and number >= signal.SIGRTMIN:
+        return f"crashed (signal {number}, SIGRTMIN+{number - signal.SIGRTMIN})"
+    return f"crashed ({facts.signal_name or f'signal {number}'})"
 
 
 STOPPED = {

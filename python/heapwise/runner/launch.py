@@ -34,6 +34,8 @@ class Launch:
     working_directory: str = ""
     cpus: Sequence[int] = ()
     keeps_output: bool = False
+    memory_moments: int = 0
+    """How many moments of its memory are kept at most; 0: nobody looks."""
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,8 @@ class Call:
             arguments += ["--stdin", what.input_path]
         if what.working_directory:
             arguments += ["--directory", what.working_directory]
+        if what.memory_moments:
+            arguments += ["--memory-moments", str(what.memory_moments)]
         if what.cpus:
             arguments += ["--cpus", ",".join(map(str, what.cpus))]
         # The launcher has no PATH of the user's: it would find another program, or none.

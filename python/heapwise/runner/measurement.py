@@ -29,7 +29,7 @@ from heapwise.runner.counting import counting_steps, with_totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Record, now
 from heapwise.runner.identity import loader_refusal, wrong_library
-from heapwise.runner.judge import stopped_words
+from heapwise.runner.judge import crash_words, stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
 from heapwise.runner.program_cells import ProgramCells
@@ -177,7 +177,7 @@ class ExperimentExecutor:
         if facts.timed_out:
             return "timed_out", f"no end after {show_limit(self._timeout_s())}"
         if facts.signal:
-            return "crashed", f"crashed ({facts.signal_name or facts.signal})"
+            return "crashed", crash_words(facts)
         if found.refused:
             return "refused", found.refused
         peer = step.subject.peer

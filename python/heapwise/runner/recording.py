@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -16,7 +17,7 @@ from typing import Any
 import msgspec
 
 from heapwise import __version__
-from heapwise.catalog import DRAIN, RECORDER, native_part
+from heapwise.catalog import DRAIN, PROFILER, RECORDER, native_part
 from heapwise.errors import Problem
 from heapwise.machine import machine_fingerprint, read_machine
 from heapwise.runner.preflight import preflight
@@ -27,16 +28,24 @@ LEAST_BYTES = 4 << 20
 
 STACK_EVERY = 256
 
+SAMPLE_EVERY = 512 << 10
+LEAST_GAP = 64
+"""Bytes between two samples. Below, nearly every block is one, so a full trace costs less."""
+
 
 @dataclass(frozen=True)
 class Recording:
     """What to record. trace: the file to write. most_bytes: it never grows beyond.
-    stack_every: of how many allocations of a thread one has its stack."""
+    stack_every: of how many allocations of a thread one has its stack; 0: none. sample_every: of a
+    profile, the mean number of bytes from one sample to the next; 0 to write down every call.
+    starts_paused: record nothing until ``resume``."""
 
     command: Sequence[str]
     trace: Path
     most_bytes: int = 256 << 20
     stack_every: int = STACK_EVERY
+    sample_every: int = 0
+    starts_paused: bool = False
     force: bool = False
 
 
@@ -49,19 +58,52 @@ def record(wanted: Recording) -> Summary:
     if wanted.most_bytes < LEAST_BYTES:
         raise Problem("E003", f"--max-size {wanted.most_bytes} is below 4M",
                       do="heapwise record --max-size 64M -- PROGRAM")
+    if 0 < wanted.sample_every < LEAST_GAP:
+        raise Problem("E003", f"--sample-every {wanted.sample_every} is below {LEAST_GAP}",
+                      do="heapwise record --profile --sample-every 512k -- PROGRAM")
     found = preflight(wanted.command[0], force=wanted.force)
     about = msgspec.json.encode(_about(wanted, found.program)).decode()
     with tempfile.TemporaryDirectory(prefix="heapwise-record-") as folder:
         result = Path(folder, "result.json")
         with _without_interrupts():
-            ended = subprocess.run([
-                str(native_part(DRAIN)), "-o", str(wanted.trace), "--recorder",
-                str(native_part(RECORDER)), "--max-bytes", str(wanted.most_bytes), "--stack-every",
-                str(wanted.stack_every), "--about", about, "--result", str(result), "--",
-                str(found.program), *wanted.command[1:]], check=False)
+            ended = subprocess.run([str(native_part(DRAIN)), *_options(wanted), "--about", about,
+                                    "--result", str(result), "--", str(found.program),
+                                    *wanted.command[1:]], check=False)
         if not result.exists():
             raise Problem("E056", f"no trace was written (exit {ended.returncode})")
         return msgspec.json.decode(result.read_bytes(), type=Summary)
+
+
+def _options(wanted: Recording) -> list[str]:
+    library = PROFILER if wanted.sample_every else RECORDER
+    return ["-o", str(wanted.trace), "--recorder", str(native_part(library)),
+            "--max-bytes", str(wanted.most_bytes), "--stack-every", str(wanted.stack_every),
+            "--sample-every", str(wanted.sample_every),
+            "--start-paused", str(int(wanted.starts_paused))]
+
+
+def pause(process: int) -> None:
+    """Stops the recording of this process, which runs on. Problem E003 if it is not recorded."""
+    os.kill(_drain_of(process), signal.SIGUSR1)
+
+
+def resume(process: int) -> None:
+    """Begins or continues the recording of this process. Problem E003 if it is not recorded."""
+    os.kill(_drain_of(process), signal.SIGUSR2)
+
+
+def _drain_of(process: int) -> int:
+    """The process that writes the trace: the environment of a recorded program names its file."""
+    try:
+        environment = Path(f"/proc/{process}/environ").read_bytes()
+        found = re.search(rb"(?:^|\0)HEAPWISE_RECORD=/proc/(\d+)/fd/\d+", environment)
+        drain = int(found[1]) if found else process
+        if Path(f"/proc/{drain}/comm").read_text().strip() == DRAIN[:15]:
+            return drain
+    except OSError as error:
+        raise Problem("E003", f"process {process} cannot be looked at: {error.strerror}") from error
+    raise Problem("E003", f"process {process} is not recorded",
+                  do="heapwise record -- PROGRAM; its process is meant")
 
 
 @contextmanager
@@ -82,4 +124,5 @@ def _about(wanted: Recording, program: Path) -> dict[str, Any]:
         "recorded": datetime.now(UTC).isoformat(timespec="seconds"),
         "machine": machine_fingerprint(read_machine()),
         "processors": len(os.sched_getaffinity(0)), "stack_every": wanted.stack_every,
+        "sample_every": wanted.sample_every,
     }

@@ -7,7 +7,7 @@ import os
 import struct
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from msgspec import structs
@@ -20,7 +20,9 @@ from heapwise.runner.experiment_plan import RunRequest, prepare_run
 from heapwise.trace import Trace, open_trace
 from heapwise.trace.candidates import Candidate, find_candidates
 from heapwise.trace.contents import read_contents
+from heapwise.trace.file import FrameKind
 from heapwise.trace.symbols import Symbols
+from heapwise.wording.pools import POOL_NAMES
 
 EXPERIMENT, ADVICE = "trace/replay", "trace/advice"
 
@@ -28,36 +30,50 @@ MADE = "as_recorded"
 """The subject of ADVICE in which no site has a pool."""
 
 
+@dataclass(frozen=True)
+class NothingToPool:
+    """No call site could have a pool or an arena. refused: sites with many blocks, and why."""
+
+    trace: Path
+    refused: list[str]
+
+
 def prepare_replay(trace: Path, request: RunRequest, environment: Mapping[str, str], *,
-                   force: bool = False) -> Prepared:
-    """Problems: E062 for a trace that cannot be read or cannot be played, and those of ``run``."""
+                   window: int | None = None, force: bool = False) -> Prepared:
+    """Plays the window of this number; without one the whole run, or if the trace does not hold it
+    the window with the highest live bytes. Problems: E062 for a trace that cannot be read or cannot
+    be played, and those of ``run``."""
     with open_trace(trace) as opened:
         refuse_unplayable(opened, force=force)
-        script = _script(opened)
-        replay = _replay(opened, script)
+        replay = _replay(opened, chosen_window(opened, window))
     prepared = prepare_run(replace(request, patterns=[EXPERIMENT]), environment)
     plan = replace(prepared.plan, options=structs.replace(prepared.plan.options, replay=replay))
     return replace(prepared, plan=plan)
 
 
 def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, str], *,
-                   force: bool = False) -> Prepared:
-    """A subject for each call site that could have a pool. Problems: as prepare_replay, and E062 if
-    no site could."""
+                   window: int | None = None, force: bool = False) -> Prepared | NothingToPool:
+    """A subject for each call site, or group of call sites, that could have a pool or an arena.
+    Problems and windows: as prepare_replay."""
     with open_trace(trace) as opened:
         refuse_unplayable(opened, force=force)
         candidates, others = find_candidates(opened, read_contents(opened))
         symbols = Symbols(opened.modules.maps)
         refused = [f"{_place(opened, symbols, other.site)}: {other.reason}" for other in others]
         if not candidates:
-            raise _nothing_to_pool(opened, refused)
+            return NothingToPool(trace, refused)
+        played = chosen_window(opened, window)
+        replay = _replay(opened, played)
+        # Threads that wait for one another spend processor time, too; one thread only works.
+        quantity = "processor_time" if replay.threads == 1 else "time"
         replay = structs.replace(
-            _replay(opened, _script(opened)), without_pool=refused,
-            candidates=[_pooled(opened, symbols, number, each)
+            replay, without_pool=refused, quantity=quantity,
+            candidates=[_pooled(opened, symbols, played, number, each)
                         for number, each in enumerate(candidates, 1)])
     names = [MADE, *(candidate.subject for candidate in replay.candidates)]
     prepared = prepare_run(replace(request, patterns=[ADVICE], subjects=names), environment)
-    titles = {each.subject: f"{each.place} with a pool" for each in replay.candidates}
+    titles = {each.subject: f"{each.place} with {POOL_NAMES[each.policy]}"
+              for each in replay.candidates}
     experiments = [replace(experiment, subjects=[
         replace(spec, title=titles.get(spec.name, spec.title)) for spec in experiment.subjects])
         for experiment in prepared.experiments]
@@ -65,16 +81,11 @@ def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, s
     return replace(prepared, plan=plan, experiments=experiments)
 
 
-def _nothing_to_pool(trace: Trace, refused: list[str]) -> Problem:
-    why = f"{'; '.join(refused[:3])}." if refused else "No call site makes many blocks."
-    return Problem("E062", f"{trace.path}: no call site could have a pool", why=why,
-                   do="heapwise replay plays it under other allocators")
-
-
-def _pooled(trace: Trace, symbols: Symbols, number: int, each: Candidate) -> PoolCandidate:
-    return PoolCandidate(
-        f"candidate_{number}", _place(trace, symbols, each.site), each.block_size, each.blocks,
-        each.policy, str(_script(trace, number, [each])))
+def _pooled(trace: Trace, symbols: Symbols, window: int | None, number: int,
+            each: Candidate) -> PoolCandidate:
+    place, *others = [_place(trace, symbols, site) for site in each.sites]
+    return PoolCandidate(f"candidate_{number}", place, each.block_size, each.blocks, each.policy,
+                         str(_script(trace, window, number, [each])), others)
 
 
 def _place(trace: Trace, symbols: Symbols, site: int) -> str:
@@ -84,19 +95,22 @@ def _place(trace: Trace, symbols: Symbols, site: int) -> str:
 
 def _sites(pools: Sequence[Candidate]) -> list[str]:
     """As heapwise-script reads them."""
-    return [f"{each.site}:{each.block_size}:{each.policy}" for each in pools]
+    return [f"{','.join(map(str, each.sites))}:{each.block_size}:{each.policy}" for each in pools]
 
 
 def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
     """Problem E062, with the reason. ``force`` plays on other processors than were recorded."""
+    if trace.sample_every:
+        raise Problem("E062", f"{trace.path} is a profile, so it cannot be played",
+                      why="It holds a sample of the calls.", do="record without --profile")
     summary = trace.summary
     if summary is None:
         raise Problem("E062", f"{trace.path} ends early, so it cannot be played",
                       why=f"{trace.damage}.", do="record the program again, to its end")
-    if summary.kept_events < summary.events:
-        raise Problem("E062", f"{trace.path} holds {summary.windows} windows of the run, not all",
-                      why="A replay of parts begins without the holes that earlier frees left.",
-                      do="record it again with a larger --max-size")
+    if summary.pauses:
+        raise Problem("E062", f"{trace.path} was paused, so it cannot be played",
+                      why="Which blocks live after a pause is not known.",
+                      do="record it again without a pause")
     if not summary.blocks:
         raise Problem("E062", f"{trace.path} has no allocation to play",
                       do="heapwise record --force says why none was seen")
@@ -109,28 +123,43 @@ def refuse_unplayable(trace: Trace, *, force: bool = False) -> None:
                       do="play it on a machine like that one, or --force")
 
 
-SCRIPT_HEADER = struct.Struct("<10Q")
+def chosen_window(trace: Trace, window: int | None) -> int | None:
+    """None: the trace holds the whole run. Problem E062 if there is no such window."""
+    events = [frame for frame in trace.frames if frame.kind is FrameKind.EVENTS and frame.count]
+    numbers = sorted({frame.window for frame in events})
+    if window is not None and window not in numbers:
+        raise Problem("E062", f"{trace.path} has no window {window}",
+                      why=f"It has {', '.join(map(str, numbers))}.")
+    if window is None and len(numbers) > 1:
+        return max(events, key=lambda frame: frame.live_bytes).window
+    return None if len(numbers) == 1 else window
+
+
+SCRIPT_HEADER = struct.Struct("<11Q")
 """magic, threads, steps, shared slots, calls, blocks, bytes, peak live bytes, left blocks,
-pooled sites: see bench/player/script.hpp."""
+pooled sites, prepared blocks: see bench/player/script.hpp."""
 
 
-def _replay(trace: Trace, script: Path) -> Replay:
+def _replay(trace: Trace, window: int | None) -> Replay:
     summary = trace.summary
     assert summary is not None, "refuse_unplayable demands it"
+    script = _script(trace, window)
     with script.open("rb") as file:
-        _, _, _, shared, calls, _, _, peak, _, _ = SCRIPT_HEADER.unpack(
+        _, threads, _, shared, calls, _, _, peak, _, _, prepared = SCRIPT_HEADER.unpack(
             file.read(SCRIPT_HEADER.size))
     return Replay(
         str(trace.path.absolute()), str(script), list(trace.about.get("command", [])),
-        calls=calls, threads=summary.threads, handed_over=shared,
+        calls=calls, threads=threads, handed_over=shared - prepared,
         unknown_ends=summary.unknown_ends, missed_calls=summary.events_missed + summary.lost_ends,
         missed_threads=summary.threads_missed, other_processes=summary.other_processes,
-        peak_live_bytes=summary.peak_live_bytes, script_peak_live_bytes=peak)
+        peak_live_bytes=summary.peak_live_bytes if window is None else 0,
+        script_peak_live_bytes=peak, window=window, prepared=prepared)
 
 
-def _script(trace: Trace, number: int = 0, pools: Sequence[Candidate] = ()) -> Path:
-    """The script of this trace, in which the sites of ``pools`` have pools; made once, and found
-    again by its contents. Scripts of one trace have one name, and end with their numbers."""
+def _script(trace: Trace, window: int | None, number: int = 0,
+            pools: Sequence[Candidate] = ()) -> Path:
+    """The script of this window, in which the sites of ``pools`` have pools; made once, and found
+    again by its contents. Scripts of one window have one name, and end with their numbers."""
     digest = hashlib.sha256()
     with trace.path.open("rb") as file:
         while piece := file.read(1 << 20):
@@ -138,10 +167,10 @@ def _script(trace: Trace, number: int = 0, pools: Sequence[Candidate] = ()) -> P
     digest.update(native_part(SCRIPT_MAKER).read_bytes())
     folder = data_folder() / "scripts"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    script = folder / f"{digest.hexdigest()[:32]}.{number}"
+    script = folder / f"{digest.hexdigest()[:32]}.{window or 0}.{number}"
     if pools or not script.exists():
         partial = folder / f"{script.name}.{os.getpid()}"
-        made = subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace.path),
+        made = subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace.path), str(window or 0),
                                repr(trace.ns_a_unit), str(partial), *_sites(pools)],
                               capture_output=True, text=True, check=False)
         if made.returncode:

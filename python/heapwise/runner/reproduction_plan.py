@@ -31,9 +31,7 @@ def prepare_reproduction(
     setting, E008 a report none of whose experiments is here, E052 no native parts."""
     peers = find_peers()
     known = {e.id: resolve(e, usable(peers)) for e in find_experiments()}
-    places: dict[str, list[Place]] = {}
-    for place in report.places:
-        places.setdefault(place.experiment, []).append(place)
+    places = _by_experiment(report)
     experiments = [_with_subjects(known[id], found) for id, found in places.items() if id in known]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
@@ -50,6 +48,23 @@ def prepare_reproduction(
                         Reproduction(given, cells, changes, output, pdf))
     named = {SubjectName.parse(place.subject).peer for place in report.places}
     return replace(prepared, missing=[p for p in prepared.missing if p.name in named])
+
+
+def changes_of(
+    report: PublishedReport, experiments: Sequence[Experiment], settings: list[str]
+) -> dict[str, dict[str, Setting]]:
+    """Experiment -> what ``settings`` say instead of the report. Problem E003 for a bad one."""
+    places = _by_experiment(report)
+    chosen = parse_settings(settings, experiments)
+    return {e.id: _changes(e, places[e.id], chosen, smoke=False) for e in experiments
+            if e.id in places}
+
+
+def _by_experiment(report: PublishedReport) -> dict[str, list[Place]]:
+    places: dict[str, list[Place]] = {}
+    for place in report.places:
+        places.setdefault(place.experiment, []).append(place)
+    return places
 
 
 def _with_subjects(experiment: Experiment, places: Sequence[Place]) -> Experiment:

@@ -26,7 +26,9 @@ def find_program(name: str) -> Path:
     if "/" not in name and path.is_file() and os.access(path, os.X_OK):
         raise Problem("E010", f"{name} is not on PATH", do=f"give its path: ./{name}")
     if path.exists():
-        raise Problem("E010", f"{name} is not executable", do=f"chmod +x {shlex.quote(name)}")
+        raise Problem("E010", f"{name} is not executable",
+                      why="It has no permission to be started. Nothing was measured.",
+                      do=f"chmod +x {shlex.quote(name)}")
     if " " in name:
         raise Problem("E010", f"there is no program '{name}'", why="It is one word after --.",
                       do=f"leave out --, so that it is a command line: heapwise compare "

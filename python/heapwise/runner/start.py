@@ -22,6 +22,7 @@ from heapwise.runner.executor import Executor, now
 from heapwise.runner.files import Unchanged, files_of, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
+from heapwise.runner.servers.executor import ServerExecutor
 from heapwise.runner.watcher import ShowsOutput, Watcher
 from heapwise.store import (
     RunWriter,
@@ -152,6 +153,8 @@ def _executor(
         if plan.options.show_output and isinstance(watcher, ShowsOutput):
             executor.shown = watcher.printed
         return executor
+    if plan.options.server is not None:
+        return ServerExecutor(plan, dict(environment), experiments[0])
     return ExperimentExecutor(plan, dict(environment), experiments)
 
 

@@ -14,6 +14,7 @@ from heapwise.model import (
     ROUND,
     Identity,
     LauncherFacts,
+    MemoryCurve,
     Peer,
     Process,
     ProcessFacts,
@@ -31,6 +32,11 @@ from heapwise.runner.work import Work
 
 LONGEST_S = 3600.0
 """The first process of a program may take this long if no --timeout is given."""
+
+KIB = 1024
+ENOUGH = 5
+MOMENTS = 128
+"""The most moments of a process's memory that are kept."""
 
 PATIENCE, LEAST_S = 20.0, 30.0
 """Later processes may take this many times as long as the slowest of the baseline, or this many
@@ -143,7 +149,7 @@ class WholeProgram:
             peer, self.environment, self._libraries(peer, watcher), padding(self.seed, number))
         what = Launch(
             command or self.command, environment, timeout_s or self._timeout_s, self.input_path,
-            self.working_directory, self.cpus, keeps_output,
+            self.working_directory, self.cpus, keeps_output, MOMENTS if watcher == PROBE else 0,
         )
         return launch(what, self.folder, stop)
 
@@ -171,8 +177,18 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
         "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,
+        **memory_values(facts.memory),
         "instructions": next((c.value for c in facts.counters or [] if c.name == "instructions"),
                              None),
     }
     found = {quantity.name: seen.get(quantity.name) for quantity in quantities}
     return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def memory_values(curve: MemoryCurve | None) -> dict[str, float]:
+    """Bytes, of the whole tree. Empty with fewer than ``ENOUGH`` looks: a program that runs for
+    less than about a second has none of these quantities."""
+    if curve is None or curve.looks < ENOUGH:
+        return {}
+    return {"tree_peak": curve.peak_kib * KIB, "mean_memory": curve.mean_kib * KIB,
+            "end_memory": curve.last_kib * KIB}

@@ -165,7 +165,10 @@ def check_writable(store_path: Path) -> None:
     except OSError as error:
         with suppress(OSError):
             trial.unlink(missing_ok=True)
-        raise _problem(error, store_path) from error
+        problem = _problem(error, store_path)
+        raise Problem(problem.id, problem.what,
+                      why="Nothing was measured, as nothing could be saved.",
+                      do="make room, or --store DIR with a folder that you may write") from error
 
 
 def _document_bytes(run: Run, old: dict[str, Any]) -> bytes:

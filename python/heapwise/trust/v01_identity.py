@@ -43,8 +43,9 @@ def check(evidence: Evidence) -> Check:
         return Check(ID, TITLE, "unavailable", reason, figures)
     if wrong:
         found = sorted({_found(p, peers[p.subject], own) for p in wrong})
-        return Check(ID, TITLE, "fail", f"In {counted(len(wrong), 'process', 'processes')} malloc "
-                     f"came from another library: {listed(found)}.", figures)
+        return Check(ID, TITLE, "fail", f"Another malloc than the "
+                     f"chosen one was used in {len(wrong)} of "
+                     f"{counted(len(watched), 'process', 'processes')}: {listed(found)}.", figures)
     if silent:
         return Check(ID, TITLE, "fail", f"{counted(len(silent), 'process', 'processes')} of "
                      f"{len(watched)} did not say where malloc came from "
@@ -110,4 +111,4 @@ def _found(process: Process, peer: Peer, own: set[str]) -> str:
     others = _others(process, peer, own)
     malloc = others[0].malloc if others else None
     path = malloc.path if malloc else "" if others else process.reason
-    return f"{process.subject} got {path or 'nothing'}"
+    return f"{process.subject} used {path or 'nothing'}"

@@ -2,18 +2,70 @@
 
 A closed loop asks again only when it was answered, so a stall costs one slow answer and hides all
 requests that would have come meanwhile. An open loop sends by a schedule, and times from the
-planned moment.
-If it is unavailable: no experiment sends by a schedule yet, so none can claim a latency under load.
+planned moment. Its figures count only if the schedule was kept: the achieved rate, the errors and
+the generator's own load are looked at in each sample.
+If it warns: give the generator more processors (--cpus leaves it the others), or ask for less
+(--rates). Samples whose load was not what it should be are left out, with their reason.
 """
 
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.model import Check
+from heapwise.evidence.kept import timed
+from heapwise.model import Check, LoadFacts, Process
+from heapwise.wording.numbers import percent
 
 ID, TITLE = "V16", "Latencies are from the planned moment"
 
+MANY_LOST = 0.1
+"""Of the samples: from this share on, what is left is a choice of the easy moments."""
+
+FULL = 0.9
+"""Of the generator's processors, in a load without a rate: then it was the slower one."""
+
 
 def check(evidence: Evidence) -> Check:
-    return Check(ID, TITLE, "unavailable", "Does not apply: nothing was sent by a schedule. "
-                 "Latencies of calls are those of a closed loop, and no latency under load.")
+    if evidence.stored.run.plan.options.server is None:
+        return Check(ID, TITLE, "unavailable", "Does not apply: nothing was sent by a schedule. "
+                     "Latencies of calls are those of a closed loop, and no latency under load.")
+    servers = [p for p in evidence.stored.processes if timed(p) and p.facts.load is not None]
+    scheduled = [p for p in servers if _load(p).intended_rate]
+    lost = [p for p in servers if p.status == "discarded"]
+    kept = [_load(p) for p in scheduled if p.status == "ok"]
+    figures: dict[str, float] = {"servers": len(servers), "scheduled": len(scheduled),
+                                "discarded": len(lost)}
+    if kept:
+        figures["least_share"] = round(min(_share(load) for load in kept), 4)
+    if any(not load.open_loop for load in kept):
+        return Check(ID, TITLE, "fail", "Latencies of a generator that has no schedule were kept.",
+                     figures)
+    if len(lost) > MANY_LOST * max(1, len(servers)):
+        return Check(ID, TITLE, "warn", f"{len(lost)} of {len(servers)} samples were left out; the "
+                     f"first because {lost[0].reason}.", figures)
+    if full := _full(servers):
+        return Check(ID, TITLE, "warn", full, figures)
+    if not scheduled:
+        return Check(ID, TITLE, "unavailable", "Requests were sent as fast as they were answered: "
+                     "throughput is measured, and no latency.", figures)
+    return Check(ID, TITLE, "pass", f"{len(kept)} loads by a schedule: at least "
+                 f"{percent(figures.get('least_share', 1.0))} of the intended rate, no error, and "
+                 "latencies from the planned moment.", figures)
+
+
+def _load(process: Process) -> LoadFacts:
+    assert process.facts.load is not None
+    return process.facts.load
+
+
+def _share(load: LoadFacts) -> float:
+    return float(load.achieved_rate) / float(load.intended_rate or 1)
+
+
+def _full(servers: list[Process]) -> str:
+    """A generator that cannot send more hides what the server could do."""
+    free = [_load(p) for p in servers if p.status == "ok" and not _load(p).intended_rate]
+    full = [load for load in free if float(load.generator_cpu or 0) > FULL]
+    if not full:
+        return ""
+    return (f"In {len(full)} of {len(free)} loads without a rate the generator used more than "
+            f"{percent(FULL)} of its processors: the throughput may be its own limit.")

@@ -36,7 +36,10 @@ def check(evidence: Evidence) -> Check:
                      figures)
     if not played:
         return Check(ID, TITLE, "unavailable", "No replay ended well.", figures)
-    return Check(ID, TITLE, "pass", f"{replay.calls:,} calls of {replay.threads} threads, "
+    part = "" if replay.window is None else (
+        f"Window {replay.window} of the run, with the {replay.prepared:,} blocks that live where "
+        "it begins, but without the holes that earlier frees left between them: ")
+    return Check(ID, TITLE, "pass", f"{part}{replay.calls:,} calls of {replay.threads} threads, "
                  f"{replay.handed_over:,} blocks handed over: calls, blocks and bytes are those of "
                  f"the trace in all {len(played)} processes; addresses and the program's own work "
                  "between the calls are not.", figures)
@@ -46,7 +49,7 @@ def _fault(replay: Replay, played: list[Process]) -> str:
     if replay.missed_calls or replay.missed_threads:
         return (f"The recording missed {replay.missed_calls} calls and {replay.missed_threads} "
                 "threads.")
-    if replay.peak_live_bytes != replay.script_peak_live_bytes:
+    if replay.window is None and replay.peak_live_bytes != replay.script_peak_live_bytes:
         return (f"At most {replay.peak_live_bytes:,} bytes live at once in the trace, and "
                 f"{replay.script_peak_live_bytes:,} in the replay.")
     silent = sum(not any(check.id == "work" and check.ok for check in p.facts.checks or ())

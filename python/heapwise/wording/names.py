@@ -7,6 +7,8 @@ from typing import Any
 
 QUANTITIES = {
     "wall_time": "time", "cpu_time": "CPU time", "peak_memory": "peak memory",
+    "tree_peak": "peak memory of all processes", "mean_memory": "mean memory",
+    "end_memory": "memory at the end",
     "minor_faults": "minor page faults", "major_faults": "major page faults",
     "voluntary_switches": "voluntary context switches",
     "involuntary_switches": "involuntary context switches",

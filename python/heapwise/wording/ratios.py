@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.model import Row
+from heapwise.model import PROCESSOR_TIME, Row
 from heapwise.wording.numbers import TIME_UNITS, change, ends, percent, signed, times
 
 SMALL = 1.05
@@ -23,18 +23,19 @@ def relation(row: Row) -> str:
         return f"no difference{_within(row)}"
     if row.verdict == "cannot tell":
         return "cannot tell yet"
-    less, more = _directions(row.unit)
+    less, more = _directions(row)
     factor = max(row.ratio, 1 / row.ratio) if row.ratio > 0 else 0.0
     if factor >= SMALL:
         return f"{times(factor)} {more if row.ratio > 1 else less}"
     return change(row.ratio, more, less)
 
 
-def _directions(unit: str) -> tuple[str, str]:
-    """What a smaller and what a larger number of the unit means."""
-    if unit in TIME_UNITS:
+def _directions(row: Row) -> tuple[str, str]:
+    """What a smaller and what a larger number means. Processor time is used up: who needs more of
+    it is not slower."""
+    if row.quantity != PROCESSOR_TIME and row.unit in TIME_UNITS:
         return "faster", "slower"
-    return ("slower", "faster") if unit.endswith("/s") else ("less", "more")
+    return ("slower", "faster") if row.unit.endswith("/s") else ("less", "more")
 
 
 def interval(row: Row) -> str:

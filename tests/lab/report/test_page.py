@@ -198,7 +198,7 @@ def written(name: str, stored: StoredRun) -> str:
 def test_there_are_the_formats_that_are_promised() -> None:
     assert set(find_formats()) == {
         "csv", "json", "markdown", "allocatorbench", "pool-vs-malloc", "binary-trees", "hyperfine",
-        "google-benchmark"}
+        "google-benchmark", "bencher"}
 
 
 def with_a_name(name: str) -> StoredRun:

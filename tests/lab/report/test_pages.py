@@ -10,10 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-from synthetic import compare_run
+from synthetic import compare_run, pool_run
 from synthetic_shelf import LAYOUT, Shelf, shelf_run
 
 from heapwise.cli.frame.app import run as heapwise
+from heapwise.cli.frame.table import experiment_tables
 from heapwise.evidence import Evidence
 from heapwise.report import View, build_page, pages
 from heapwise.report.pages import picture as picture_page
@@ -142,3 +143,21 @@ def test_the_verb_writes_a_folder_and_says_what_is_missing(
     assert "--output FOLDER" in capsys.readouterr().err
     assert heapwise(["export", "c9d3", *place, "-o", str(tmp_path / "none")]) == 2
     assert not (tmp_path / "none").exists()
+
+
+def test_a_note_of_a_row_with_figures_is_told_everywhere() -> None:
+    """In the terminal, on a page with many cells and in HTML; once for the cells it is about."""
+    view = View(Evidence(pool_run(rounds=3, threads=[1, 2, 3, 4, 5, 6, 7])))
+    view.__dict__["result"] = replace(view.result, rows=[
+        replace(row, note="weak everywhere") if row.subject == "mutex" else
+        replace(row, note="weak here") if row.parameters.get("threads") == 2
+        and row.subject == "lock_free" else row for row in view.result.rows])
+    said = experiment_tables(view.result)
+    assert said.count("\n  mutex: weak everywhere") == 9
+    assert said.count("\n  lock_free: weak here") == 1
+    page = pages(view)["pool/concurrent.md"]
+    assert "medians, with their 95 % intervals" in page
+    assert page.count("weak") == 2
+    assert "\n- mutex: weak everywhere\n" in page
+    assert "\n- lock_free, threads 2: weak here\n" in page
+    assert "weak here" in build_page([view])

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 from synthetic_trees import Trees, trees_run
 
+from heapwise.analysis.reproduction import reproduce
+from heapwise.catalog import choose_published
+from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.reproduced import show_reproduced
 from heapwise.evidence import Evidence
-from heapwise.report import View, build_page
+from heapwise.report import View, build_page, pages, results
 from heapwise.report.sections import goals, trees
 
 
@@ -38,6 +44,40 @@ def test_rows_stand_by_kind_with_both_machines_of_the_report() -> None:
     assert "missing: apt-get install dart" in dart
     assert "4.71" in dart
     assert "What it does not show. other programs" in text(html)
+
+
+def test_every_row_says_how_it_was_started_and_made() -> None:
+    html = section()
+    remarks = html[html.index("What each row is"):]
+    ocaml = text(row_of(remarks, "ocaml"))
+    assert "tree 21 1.2.3 cc -O2 ocaml.c made up" in ocaml
+    page = pages(View(Evidence(trees_run())))["trees/binary_trees.md"]
+    assert "| ocaml | `tree 21` | 1.2.3 | `cc -O2 ocaml.c` | made up |" in page
+    assert "| dart | missing: apt-get install dart |" in page
+    assert "-control | `tree" not in page
+
+
+def test_a_report_of_trees_says_both_commands_and_what_was_changed(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    stored = trees_run(Trees(depth=19))
+    changes = {"trees/binary_trees": {"depth": 19}}
+    report = choose_published("binary-trees")
+    view = View(Evidence(stored))
+    found = reproduce(view.evidence, report, view.result.trust, changes)
+    [page] = [text for name, text in results([(view, found)], with_index=False).items()
+              if name.endswith("binary-trees.md")]
+    assert "Measured with depth 19 instead of the report's." in page
+    assert "| OCaml | `./btree-ml 21` | `tree 19` | 1.2.3 | `cc -O2 ocaml.c` | made up |" in page
+    assert "| Dart garbage collector | `./btree-dart 21` | missing: apt-get install dart |" in page
+    assert re.search(r"\| OCaml \| 2.09 \| 2.\d+ \([\d.]+ to [\d.]+\) \|", page)
+    assert show_reproduced(view.evidence, report, Console(False, False), str(tmp_path),
+                           changes=changes) == 0
+    said = capsys.readouterr().out
+    assert "Measured with depth=19 instead of the report's." in said
+    assert ("  OCaml\n    report  ./btree-ml 21\n    here    tree 19\n"
+            "            1.2.3; built with: cc -O2 ocaml.c\n") in said
+    assert "    here    missing: apt-get install dart" in said
 
 
 def test_published_figures_stand_only_beside_their_own_depth() -> None:

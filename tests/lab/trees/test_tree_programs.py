@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.catalog.published_file import read_published
-from heapwise.catalog.tree_rows import Row, TreePrograms, read_trees
+from heapwise.catalog.tree_rows import Row, TreePrograms, how_built, read_trees
 from heapwise.model import SubjectName
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -69,3 +69,27 @@ def test_packages_are_locked_by_hash_and_not_by_address(lock: Path) -> None:
     text = lock.read_text()
     assert '"integrity"' in text
     assert "://" not in text
+
+
+def test_how_a_row_was_built_is_known_without_folders() -> None:
+    nim = next(programs for programs in LANGUAGES if programs.name == "nim")
+    refc = next(row for row in nim.language.row if row.name == "nim_refc")
+    build = how_built(nim, refc, nim.places())
+    assert build.startswith("nim c -d:danger --mm:refc")
+    assert "markAndSweep" not in build, "that is of another row"
+    assert "/" not in build.replace("--nimcache:", "")
+    rust = next(programs for programs in LANGUAGES if programs.name == "rust")
+    assert all(how_built(rust, row, rust.places()).startswith("cargo build --release")
+               for row in rust.language.row)
+
+
+def test_how_a_native_row_was_built_is_what_cmake_wrote(tmp_path: Path) -> None:
+    languages = {programs.name: programs for programs in LANGUAGES}
+    row = next(row for row in languages["c"].language.row)
+    places = {"native": str(tmp_path)}
+    assert how_built(languages["c"], row, places) == "", "an older build has no such file"
+    (tmp_path / "trees").mkdir()
+    (tmp_path / "trees/builds.txt").write_text("c_gc GNU 1 -O1\nc_malloc GNU 12.2.0 -O2 -DX\n")
+    assert how_built(languages["c"], row, places) == "GNU 12.2.0 -O2 -DX"
+    assert how_built(languages["javascript"], languages["javascript"].language.row[0],
+                     places) == ""

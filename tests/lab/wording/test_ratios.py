@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from heapwise.model import Cell, Row, Settings
@@ -31,3 +33,9 @@ def test_a_row_against_its_baseline(found: Row, words: str, between: str) -> Non
 def test_the_interval_of_the_ratio_itself() -> None:
     assert ratio_ends(row(0.905, 0.898, 0.911)) == "0.898 to 0.911"
     assert ratio_ends(row(0.905, None, None)) == ""
+
+
+def test_processor_time_is_used_up_and_not_slow() -> None:
+    used = row(2.5, 2.4, 2.6, "worse", "ns/op")
+    used = replace(used, cell=replace(used.cell, quantity="processor_time"))
+    assert relation(used) == "2.50x more"

@@ -29,6 +29,9 @@ PROGRAM_S = 8.0
 WHOLE_PROGRAM_S = 1.2
 """The same for a program of the machine."""
 
+SERVER_S = 1.0
+"""For the start and the end of a server."""
+
 START_S = 0.05
 """For the estimate too: launcher, calibrated spins and the experiment's own preparation."""
 
@@ -122,6 +125,12 @@ def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
     plan = prepared.plan
     total = 0.0
     for experiment in prepared.experiments:
+        if server := plan.options.server:
+            each = server.load_s + server.idle_s + SERVER_S
+            labels = len(subjects_of(experiment, plan))
+            total += each * labels * len(cells(experiment, plan))
+            total += each * (labels - 1) / plan.max_rounds if server.rates else 0.0
+            continue
         if known and experiment.id in known and not experiment.is_of_programs:
             processes = len(cells(experiment, plan)) * len(subjects_of(experiment, plan))
             total += processes * (known[experiment.id] + LAUNCH_S)

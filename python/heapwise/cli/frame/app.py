@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 import signal
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -87,21 +89,24 @@ def run(words: Sequence[str]) -> int:
     except Exception as error:
         if debug and not isinstance(error, TyperException):
             raise
-        problem = _problem(error)
-        with suppress(console.ReaderGone, OSError):
+        problem = _problem(error, _own_words(words))
+        with suppress(console.ReaderGone, OSError, Problem):
             console.print_problem(problem)
+            if "--json" in _own_words(words):
+                console.Console(as_json=True).json({"error": {
+                    "id": problem.id, "what": problem.what, "why": problem.why, "do": problem.do}})
         return int(problem.exit)
 
 
-def _problem(error: Exception) -> Problem:
+def _problem(error: Exception, words: Sequence[str]) -> Problem:
     if isinstance(error, Problem):
         return error
     if isinstance(error, TyperException):
-        return _usage(error)
+        return _usage(error, words)
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return Problem("E056", f"{where}{error.strerror or error}")
-    return Problem("E070", f"{type(error).__name__}: {error}")
+    return Problem("E070", f"{type(error).__name__}: {error}".removesuffix(": "))
 
 
 def _own_words(words: Sequence[str]) -> Sequence[str]:
@@ -132,10 +137,34 @@ def _demand_working_folder() -> None:
                       do="cd to a folder that exists") from error
 
 
-def _usage(error: TyperException) -> Problem:
+NEEDED = {"integer": "a whole number", "number": "a number"}
+"""Kinds of values, as the library of the command line names them -> in our words."""
+
+
+def _value_words(error: TyperException, words: Sequence[str]) -> str:
+    """``--rounds x needs a whole number``; "" if the error is not about the value of an option."""
+    names = getattr(getattr(error, "param", None), "opts", [])
+    said = error.format_message()
+    kind = re.search(r"Input should be a valid (integer|number)", said)
+    least = re.search(r"Input should be greater than or equal to (\S+)", said)
+    if not names or not (kind or least):
+        return ""
+    typed = next((f"{name} {value}" for name in names for value in _values(name, words)), names[0])
+    needed = NEEDED[kind[1]] if kind else f"{least[1].rstrip('.')} or more" if least else ""
+    return f"{typed} needs {needed}"
+
+
+def _values(name: str, words: Sequence[str]) -> list[str]:
+    """What an option was given, in either form."""
+    return [word for before, word in pairwise(words) if before == name] + [
+        word.removeprefix(f"{name}=") for word in words if word.startswith(f"{name}=")]
+
+
+def _usage(error: TyperException, words: Sequence[str]) -> Problem:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "heapwise"
-    what = error.format_message().rstrip(".") or "the command line cannot be understood"
+    what = (_value_words(error, words) or error.format_message().rstrip(".")
+            or "the command line cannot be understood")
     return Problem(
         "E003", what, why="Nothing was started.", do=f"{path} --help"
     )

@@ -77,7 +77,7 @@ def show(folder: Path, console: Console, *, saved: bool = True, strict: bool = F
     evidence = Evidence(stored)
     if (chosen := stored.run.plan.options.reproduction) is not None:
         return show_reproduced(evidence, choose_published(chosen.report), console, chosen.output,
-                               pdf=chosen.pdf)
+                               pdf=chosen.pdf, strict=strict)
     try:
         result = analyse(evidence)
     except Exception:
@@ -114,6 +114,12 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         show_gate(result.gate, console)
         console.result(labelled("Trust    ", complete(trust_line(result), evidence.stored.path)))
         return
+    advice = labelled("Advice   ", complete(result.advice, evidence.stored.path))
+    replay = result.run.plan.options.replay
+    is_first = replay is not None and bool(replay.candidates)
+    if is_first:
+        console.result(advice)
+        console.result("")
     console.result(complete(_tables(result, evidence), evidence.stored.path))
     console.result("")
     if not compare:
@@ -122,7 +128,8 @@ def _print_result(result: Result, evidence: Evidence, console: Console) -> None:
         console.result(f"         {headline}")
     for place, goal in enumerate(result.goals):
         console.result(f"{'Goals' if place == 0 else '':9}{goal_line(goal)}")
-    console.result(labelled("Advice   ", complete(result.advice, evidence.stored.path)))
+    if not is_first:
+        console.result(advice)
     if compare and result.noise_floor is not None:
         floor = f"±{percent(result.noise_floor)}"
         console.result(f"Noise    {floor} (A/A): smaller differences cannot be told")
@@ -146,7 +153,10 @@ def _print_experiments(result: Result, console: Console) -> None:
 def told(result: Result) -> list[Finding]:
     """All of them, or of each experiment the one that says most, where they would be too many."""
     from heapwise.analysis import headline
+    from heapwise.cli.frame.server_table import HEADLINES
 
+    if result.run.plan.options.server is not None:
+        return [finding for finding in result.findings if finding.cell.quantity in HEADLINES]
     if len(result.findings) <= MANY_FINDINGS:
         return result.findings
     found = [headline([f for f in result.findings if f.experiment == e.id], e.quantities[0].name)
@@ -158,11 +168,14 @@ def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables
+    from heapwise.cli.frame.server_table import server_tables
     from heapwise.cli.frame.standing import standing_tables
     from heapwise.cli.frame.table import experiment_tables
 
     if result.run.plan.kind == "compare":
         return compare_table(result)
+    if result.run.plan.options.server is not None:
+        return server_tables(result)
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
     ids = {experiment.id for experiment in programs}

@@ -13,6 +13,7 @@ import re
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from typer.core import TyperCommand
@@ -42,7 +43,11 @@ class CompareCommand(TyperCommand):
             return super().parse_args(ctx, _joined(own))
         except TyperException as error:
             unknown = getattr(error, "option_name", "")
-            command = next((word for word in own if word[:1] != "-"), "")
+            if unknown.startswith("--export-"):  # as hyperfine has one for each format
+                raise Problem("E003", f"there is no option {unknown}",
+                              why="The end of the file's name says what is written.",
+                              do="--export FILE.json, .csv, .md or .html") from error
+            command = self._first_command(own)
             if unknown in own and tail is None and command:
                 raise Problem(
                     "E003", f"there is no option {unknown}",
@@ -50,6 +55,13 @@ class CompareCommand(TyperCommand):
                     do=f"if it belongs to the program: heapwise compare -- {command} "
                        f"{unknown} ...") from error
             raise
+
+    def _first_command(self, words: Sequence[str]) -> str:
+        """The first word that is neither an option nor the value of one; "" without one."""
+        takes_value = {name for option in self.params for name in option.opts
+                       if not getattr(option, "is_flag", False)}
+        return next((word for before, word in pairwise(["", *words])
+                     if word[:1] != "-" and before not in takes_value), "")
 
 
 def _dashes(args: Sequence[str]) -> int | None:
@@ -90,9 +102,9 @@ class Commands:
                           do="give -n once for each command")
         names = list(self.names) or names or (
             telling_names(typed) if len(commands) > 1 else [""])
-        given = zip(names, commands, typed, self._each("prepare", len(commands)),
-                    self._each("setup", len(commands)), self._each("cleanup", len(commands)),
-                    strict=True)
+        given = zip(names, commands, typed, for_each("prepare", self.prepare, len(commands)),
+                    for_each("setup", self.setup, len(commands)),
+                    for_each("cleanup", self.cleanup, len(commands)), strict=True)
         return [Build(name, command, words, prepare=prepare, setup=setup, cleanup=cleanup)
                 for name, command, words, prepare, setup, cleanup in given]
 
@@ -147,12 +159,15 @@ class Commands:
                           "measured.", do="heapwise compare --shell ..., or quote the character")
         return words
 
-    def _each(self, option: str, number: int) -> list[str]:
-        given: Sequence[str] = getattr(self, option)
-        if len(given) not in (0, 1, number):
-            raise Problem("E003", f"{len(given)} times --{option} for {number} commands",
-                          do=f"give --{option} once for all commands, or once for each")
-        return list(given) * (number if len(given) == 1 else 1) if given else [""] * number
+
+def for_each(option: str, given: Sequence[str] | None, number: int) -> list[str]:
+    """What an option says of each of ``number`` programs: nothing, one thing for all, or one for
+    each. Problem E003 for another number."""
+    words = list(given or [])
+    if len(words) not in (0, 1, number):
+        raise Problem("E003", f"{len(words)} times --{option} for {number} commands",
+                      do=f"give --{option} once for all commands, or once for each")
+    return (words or [""]) * number if len(words) < 2 else words
 
 
 def _operator(text: str) -> str:

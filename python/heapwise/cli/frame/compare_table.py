@@ -47,10 +47,10 @@ class _CellTable:
 
     def text(self, width: int) -> str:
         time, memory = self._time(), self._memory()
-        both = _rendered([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
+        both = rendered([[*left, *right[1:]] for left, right in zip(time, memory, strict=True)])
         if max(map(len, both.splitlines()), default=0) <= width:
             return both
-        return f"{_rendered(time, width)}\n\n{_rendered(memory, width)}"
+        return f"{rendered(time, width)}\n\n{rendered(memory, width)}"
 
     def _rows(self, quantity: str) -> dict[str, Row]:
         hidden = {s.name for s in self.result.run.plan.subjects if s.control}
@@ -70,33 +70,33 @@ class _CellTable:
 
     def _time(self) -> list[Line]:
         rows, user, system = (self._rows(q) for q in ("wall_time", "user_time", "system_time"))
-        scale = _scale(rows, "s")
-        cpu = _scale(user | {f"{name} ": row for name, row in system.items()}, "s")
+        scale = scale_of(rows, "s")
+        cpu = scale_of(user | {f"{name} ": row for name, row in system.items()}, "s")
         lines = [["", "time", "min to max", f"vs {self._baseline}", CI]]
         if user:
             lines[0] += ["user", "system"]
         for name in self._subjects:
-            line = [name, *_cells(rows.get(name), scale)]
+            line = [name, *cells_of(rows.get(name), scale)]
             line.insert(2, _range(rows.get(name), scale))
             if user:
-                line += [_value(user.get(name), cpu), _value(system.get(name), cpu)]
+                line += [value_of(user.get(name), cpu), value_of(system.get(name), cpu)]
             lines.append(line)
         return lines
 
     def _memory(self) -> list[Line]:
         rows, faults = self._rows("peak_memory"), self._rows("minor_faults")
-        scale = _scale(rows, "bytes")
+        scale = scale_of(rows, "bytes")
         lines = [["", "peak memory", f"vs {self._baseline}", CI, "page faults"]]
-        lines += [[name, *_cells(rows.get(name), scale), _count(faults.get(name))]
+        lines += [[name, *cells_of(rows.get(name), scale), _count(faults.get(name))]
                   for name in self._subjects]
         return lines
 
 
-def _scale(rows: dict[str, Row], unit: str) -> Scale:
+def scale_of(rows: dict[str, Row], unit: str) -> Scale:
     return scale_for([row.median for row in rows.values()], unit)
 
 
-def _cells(row: Row | None, scale: Scale) -> Line:
+def cells_of(row: Row | None, scale: Scale) -> Line:
     if row is None or row.median is None:
         return [missing(row), "", ""]
     if row.baseline:
@@ -111,7 +111,7 @@ def _range(row: Row | None, scale: Scale) -> str:
     return f"{scale.number(row.min)} to {scale.number(row.max)}"
 
 
-def _value(row: Row | None, scale: Scale) -> str:
+def value_of(row: Row | None, scale: Scale) -> str:
     return "" if row is None or row.median is None else scale.text(row.median)
 
 
@@ -130,7 +130,7 @@ def _rank(row: Row) -> tuple[Any, ...]:
     return (not row.baseline, row.median is None, row.median or 0.0)
 
 
-def _rendered(lines: Sequence[Line], width: int = 1000) -> str:
+def rendered(lines: Sequence[Line], width: int = 1000) -> str:
     """Columns as wide as they need to be, and folded where the terminal is too narrow."""
     from rich.console import Console
     from rich.table import Table

@@ -6,26 +6,41 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from heapwise.cli.frame.files import unwritable
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
     from heapwise.evidence import Evidence
 
-KINDS = {".json": "json", ".csv": "csv", ".md": "markdown", ".html": "html"}
+KINDS = {".bmf.json": "bencher", ".json": "json", ".csv": "csv", ".md": "markdown",
+         ".html": "html"}
+"""The end of a name -> a format; the longest end is the first."""
+
+OF_A_GATE = (".xml", ".sarif")
+"""JUnit and SARIF say what failed, and in a comparison nothing can fail: it has no limits."""
 
 
 def demand_exports(paths: Sequence[Path]) -> None:
     """Before anything is measured. Problems: E003 for another kind, E050 if it cannot be written.
     """
     for path in paths:
-        if path.suffix not in KINDS:
+        if path.suffix in OF_A_GATE:
+            raise Problem("E003", f"--export {path}: a comparison has no limits, so nothing in it "
+                          "passes or fails", why="JUnit and SARIF list what failed.",
+                          do=f"heapwise gate --base ./old --new ./new --limit time=3% "
+                          f"--export {path}")
+        if not kind_of(path):
             raise Problem("E003", f"--export {path}: a name ends with {', '.join(KINDS)}",
                           do="--export result.md")
         try:
             path.open("a").close()
         except OSError as error:
-            raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                          do="--export FILE in a folder that you may write") from error
+            raise unwritable(path, error, "--export") from error
+
+
+def kind_of(path: Path) -> str:
+    """``""`` for a name that ends with none of ``KINDS``."""
+    return next((kind for end, kind in KINDS.items() if path.name.endswith(end)), "")
 
 
 def write_exports(evidence: Evidence, paths: Sequence[Path]) -> list[str]:
@@ -35,12 +50,10 @@ def write_exports(evidence: Evidence, paths: Sequence[Path]) -> list[str]:
 
     view = View(evidence)
     for path in paths:
-        kind = KINDS[path.suffix]
+        kind = kind_of(path)
         text = build_page([view]) if kind == "html" else find_formats()[kind].write(view)
         try:
             path.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                          why="The run itself is safe.",
-                          do="heapwise report or heapwise export writes it again") from error
+            raise unwritable(path, error, "--export") from error
     return [str(path) for path in paths]

@@ -8,6 +8,16 @@ from pathlib import Path
 from heapwise.errors import Problem
 
 
+def unwritable(path: Path, error: OSError, option: str = "--output") -> Problem:
+    """E050 for a file that a verb makes of a run that is stored."""
+    if path.is_dir():
+        return Problem("E050", f"{path} is a folder", why="The run itself is safe.",
+                       do=f"{option} {path / 'NAME'}")
+    return Problem("E050", f"{path} cannot be written: {error.strerror}",
+                   why="The run itself is safe.",
+                   do=f"{option} PATH in a folder that exists and that you may write")
+
+
 def write_files(files: Mapping[str, str], folder: Path) -> None:
     """``files``: path below the folder -> text. Problem E050 for a path that leads out of it, or
     cannot be written."""
@@ -21,5 +31,4 @@ def write_files(files: Mapping[str, str], folder: Path) -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
         except OSError as error:
-            raise Problem("E050", f"{path} cannot be written: {error.strerror}",
-                          do="--output FOLDER that you may write to") from error
+            raise unwritable(path, error) from error

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from heapwise.cli.frame.announce import machine_line
 from heapwise.cli.frame.console import Console, error_line, labelled
+from heapwise.cli.frame.files import unwritable
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import GateResult, Plan
@@ -70,6 +71,5 @@ def export_gate(gate: GateResult, files: Sequence[Path]) -> None:
         try:
             file.write_text(text(gate, suffix_of(file.name)), encoding="utf-8")
         except OSError as error:
-            raise Problem("E050", f"{file} cannot be written: {error.strerror}",
-                          do="--export FILE in a folder that you may write") from error
+            raise unwritable(file, error, "--export") from error
         error_line(f"Saved {file}")

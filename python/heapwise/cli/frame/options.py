@@ -1,10 +1,13 @@
-"""Options that mean the same in every verb that has them."""
+"""Options that mean the same in every verb that has them, and what reads their values."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 import typer
+
+from heapwise.errors import Problem
+from heapwise.wording.durations import parse_duration
 
 StoreOption = Annotated[
     str | None,
@@ -23,10 +26,11 @@ StrictOption = Annotated[
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
 ]
-TimeOption = Annotated[
-    str | None,
-    typer.Option(metavar="DURATION", help="Start no new round after this long: 10m."),
-]
+TIME_HELP = "Start no new round after this long: 90s, 10m."
+TimeOption = Annotated[str | None, typer.Option("--time", metavar="DURATION", help=TIME_HELP)]
+LimitedTimeOption = Annotated[str, typer.Option("--time", metavar="DURATION", help=TIME_HELP)]
+"""Of verbs that end as soon as they know enough: they always have a limit."""
+
 TimeoutOption = Annotated[
     str | None, typer.Option(metavar="DURATION", help="Kill a process after this long.")
 ]
@@ -34,6 +38,86 @@ SeedOption = Annotated[int | None, typer.Option(min=0, help="Seed of order and d
 CpusOption = Annotated[
     str | None, typer.Option(metavar="LIST", help="Run on these processors: 0-3,6.")
 ]
+RoundsOption = Annotated[
+    int | None,
+    typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
+                 help="Measure exactly this many rounds."),
+]
+WarmUpOption = Annotated[
+    int, typer.Option("--warmup", "-w", min=0, metavar="N", help="Uncounted rounds first.")
+]
+InputOption = Annotated[
+    str | None, typer.Option(metavar="FILE", help="Standard input of every process.")
+]
+KeepEnvironmentOption = Annotated[
+    bool, typer.Option("--keep-env", help="Keep MALLOC_*, LD_* and the like.")
+]
+IgnoreOutputOption = Annotated[
+    bool, typer.Option("--ignore-output", help="The printed output may differ.")
+]
+OutputFileOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="FILE", help="Compare this file, which it writes; repeatable."),
+]
+CheckOption = Annotated[
+    str | None,
+    typer.Option(metavar="COMMAND", help="Run this after each process; it must end with 0."),
+]
+AllowBackgroundOption = Annotated[
+    bool, typer.Option("--allow-background", help="The program may leave children running.")
+]
+IgnoreFailureOption = Annotated[
+    bool, typer.Option("--ignore-failure", "-i", help="Any exit code is allowed.")
+]
+IgnoreExitOption = Annotated[
+    str | None, typer.Option(metavar="LIST", help="These exit codes are allowed: 1,2.")
+]
+FreshDirOption = Annotated[
+    bool, typer.Option("--fresh-dir", help="Run each process in a new, empty folder.")
+]
+ShowOutputOption = Annotated[
+    bool, typer.Option("--show-output", help="Print the output of each process on stderr.")
+]
+PrepareOption = Annotated[
+    list[str] | None,
+    typer.Option("--prepare", "-p", metavar="COMMAND",
+                 help="Run this before each process, untimed; once, or once for each program."),
+]
+SetupOption = Annotated[
+    list[str] | None,
+    typer.Option("--setup", "-s", metavar="COMMAND",
+                 help="Run this once before the first round."),
+]
+CleanupOption = Annotated[
+    list[str] | None,
+    typer.Option("--cleanup", "-c", metavar="COMMAND",
+                 help="Run this once after the last round."),
+]
+BUILD_HELP = "Builds the program; a shell runs it where you are in the tree."
+BuildCommandOption = Annotated[
+    str, typer.Option("--build-command", metavar="COMMAND", help=BUILD_HELP)
+]
+OptionalBuildCommandOption = Annotated[
+    str | None, typer.Option("--build-command", metavar="COMMAND", help=BUILD_HELP)
+]
 
 PASS_THROUGH = {"allow_interspersed_args": False, "ignore_unknown_options": False}
 """Context settings of a verb that takes a program: everything after it is left untouched."""
+
+
+def parse_timeout(text: str | None) -> float:
+    """Seconds; 0 if there is no limit. Problem E003 if it is not a duration."""
+    return parse_duration(text, "--timeout") if text else 0.0
+
+
+def parse_cpus(text: str | None) -> list[int]:
+    """Problem E003 for what is not a list of processors."""
+    from heapwise.machine import cpu_list
+
+    if not text:
+        return []
+    try:
+        return cpu_list(text)
+    except ValueError as error:
+        raise Problem("E003", f"--cpus {text} is not a list of processors", do="write 0-3,6") \
+            from error

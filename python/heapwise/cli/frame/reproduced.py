@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from heapwise.cli.frame.console import Console
 from heapwise.errors import Problem
-from heapwise.model import PublishedReport
+from heapwise.model import PublishedReport, Setting
 from heapwise.wording.numbers import ends, significant
 
 if TYPE_CHECKING:
+    from heapwise.analysis.provenance import Provenance
     from heapwise.analysis.reproduction import (
         JudgedConclusion,
         Ours,
@@ -60,20 +62,27 @@ def newest_verdicts(store: Path) -> dict[str, dict[str, Any]]:
 
 
 def show_reproduced(evidence: Evidence, report: PublishedReport, console: Console, output: str,
-                    *, pdf: bool = False) -> int:
-    """Prints tables, verdicts and counts, and writes the files. The exit code is that of a run."""
+                    *, pdf: bool = False, strict: bool = False,
+                    changes: Mapping[str, Mapping[str, Setting]] | None = None) -> int:
+    """Prints tables, verdicts and counts, and writes the files. The exit code is that of a run: a
+    refuted conclusion is a result. changes: as of ``reproduce``."""
     from heapwise.analysis import analyse
     from heapwise.analysis.reproduction import reproduce
     from heapwise.cli.frame.campaign import exit_code, trust_line
     from heapwise.report.reproduction import to_json
 
     result = analyse(evidence)
-    found = reproduce(evidence, report, result.trust)
+    found = reproduce(evidence, report, result.trust, changes)
     console.say()
     for each in found.tables:
         console.result(table_text(each))
         console.result("")
     smoke = result.run.plan.smoke
+    if found.programs:
+        console.result(f"{programs_text(found.programs)}\n")
+    if found.changes and not smoke:
+        words = ", ".join(f"{name}={value}" for name, value in found.changes.items())
+        console.result(f"Measured with {words} instead of the report's.\n")
     if found.conclusions:
         console.result(SMOKE_WORDS if smoke else STRICT_WORDS)
     for judged in found.conclusions:
@@ -86,7 +95,7 @@ def show_reproduced(evidence: Evidence, report: PublishedReport, console: Consol
     console.result(f"Saved    run {result.run.id}  .  {len(files)} files in {folder}")
     if console.as_json:
         console.json(to_json(found, result.run.id, str(folder), files))
-    return exit_code(result, evidence.stored.processes)
+    return exit_code(result, evidence.stored.processes, strict=strict)
 
 
 def table_text(found: ReproducedTable) -> str:
@@ -108,6 +117,18 @@ def table_text(found: ReproducedTable) -> str:
     notes = dict.fromkeys(ours.note for own in found.ours for ours in own
                           if ours.value is None and ours.note)
     return "\n".join([f"{table.title}{unit}", *shown, *(f"  {ABSENT} {note}" for note in notes)])
+
+
+def programs_text(rows: Sequence[Provenance]) -> str:
+    """For each row the command of the report, and ours with its version and how it was built."""
+    lines = ["Commands: of the report, and here"]
+    for row in rows:
+        here = f"missing: {row.trouble}" if row.trouble else row.command
+        lines += [f"  {row.title}", *([f"    report  {row.published}"] if row.published else []),
+                  f"    here    {here}"]
+        made = "; built with: ".join(word for word in (row.version, row.build) if word)
+        lines += [f"            {made}"] if made else []
+    return "\n".join(lines)
 
 
 def _heads(columns: tuple[str, ...], sides: tuple[str, ...]) -> list[str]:

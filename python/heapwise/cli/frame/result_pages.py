@@ -15,18 +15,22 @@ VERB = "reproduce"
 
 
 def write_results(
-    store: Path, folder: Path, console: Console, *, name: str | None, run: str | None, smoke: bool
+    store: Path, folder: Path, console: Console, *, name: str | None, run: str | None, smoke: bool,
+    settings: list[str]
 ) -> int:
     """name: this report alone, and no index. run: of this run. Else the newest run of each report,
-    smoke runs if ``smoke``. Problem E003 if there is none."""
+    smoke runs if ``smoke``. settings: of a run that was not made by this verb, instead of the
+    report's. Problem E003 if there is none."""
     from heapwise.analysis.reproduction import reproduce
     from heapwise.evidence import Evidence
     from heapwise.report import View, redact, results
+    from heapwise.runner import changes_of
 
     found = []
     for report, stored in _chosen(store, name, run, smoke):
         view = View(Evidence(redact(stored)))
-        found.append((view, reproduce(view.evidence, report, view.result.trust)))
+        changes = changes_of(report, stored.run.experiments, settings) if settings else None
+        found.append((view, reproduce(view.evidence, report, view.result.trust, changes)))
     if not found:
         raise Problem("E003", f"the store has no run of {name or 'a published report'} yet",
                       do=f"heapwise reproduce {name or 'pool-vs-malloc'}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from heapwise.cli.frame.compare_table import missing
-from heapwise.model import Cell, Result, Row
+from heapwise.model import Cell, Result, Row, SubjectName
 from heapwise.wording.numbers import scale_for, times
 from heapwise.wording.ratios import ratio_ends
 
@@ -36,7 +36,16 @@ def _experiment_table(rows: Sequence[Row]) -> str:
             lines.append([row.subject, missing(row), "", "", "", "", "", ""])
         else:
             lines.append([row.subject, *words, *_ratio_cells(row)])
-    return f"{title}\n{align(lines)}"
+    return "\n".join([title, align(lines), *_notes(rows)])
+
+
+def _notes(rows: Sequence[Row]) -> list[str]:
+    """What has to be known of rows that have a ratio, each note once; controls need none."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.note and row.ratio is not None and not SubjectName.parse(row.subject).control:
+            found.setdefault(row.note, []).append(row.subject)
+    return [f"  {', '.join(subjects)}: {note}" for note, subjects in found.items()]
 
 
 def _ratio_cells(row: Row) -> Line:

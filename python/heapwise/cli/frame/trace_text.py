@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from heapwise.cli.frame.table import align
-from heapwise.trace import Trace
+from heapwise.trace import Summary, Trace
 from heapwise.trace.columns import Numbers
 from heapwise.trace.contents import EXACT_SIZES, Contents, SiteContents, median_bucket
 from heapwise.trace.symbols import Symbols
+from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent, show, significant, size
 
 BAR = 40
@@ -44,6 +45,8 @@ def _totals(trace: Trace, found: Contents) -> Iterator[str]:
         yield (f"Windows   {summary.windows} windows hold {percent(found.events / summary.events)} "
                f"of {summary.events:,} calls; holes between blocks that were made before a window "
                "are not known")
+    if summary and summary.pauses:
+        yield paused(summary)
     if summary:
         yield (f"Peak      {size(summary.peak_live_bytes)} live at once, in at most "
                f"{summary.peak_live_blocks:,} blocks; {summary.end_live_blocks:,} blocks "
@@ -56,6 +59,13 @@ def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     if found.usable_size_calls:
         yield (f"Reacts    {found.usable_size_calls:,} calls of malloc_usable_size: the program "
                "asks the allocator, so it may act otherwise under another")
+
+
+def paused(summary: Summary) -> str:
+    """What is not known after a pause of the recording."""
+    return (f"Paused    {counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in "
+            f"all; {summary.unknown_ends:,} frees of blocks from before are left out, and blocks "
+            "that lived when a pause began have no end")
 
 
 def _histogram(title: str, numbers: Numbers, label: Any, total: int) -> Iterator[str]:
@@ -138,7 +148,8 @@ def _site_document(site: SiteContents, address: int | None, symbols: Symbols) ->
     return {
         "module": place.module if place else None, "function": place.function if place else None,
         "line": place.line if place else None, "offset": place.offset if place else None,
-        "count": site.count, "bytes": site.bytes, "smallest": site.smallest,
+        "count": site.count, "bytes": site.bytes,
+        "smallest": site.smallest if site.count else None,
         "largest": site.largest, "ended": site.ended, "own_thread": site.own_thread,
         "peak_bytes": site.peak_bytes,
     }

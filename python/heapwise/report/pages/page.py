@@ -5,12 +5,14 @@ from __future__ import annotations
 import shlex
 
 from heapwise.analysis.comparison import readable
+from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.record import builds
 from heapwise.analysis.record import rounds as rounds_of
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import Entry, cells
 from heapwise.report.pages.markdown import table
+from heapwise.report.pages.programs import programs_table
 from heapwise.report.story import story
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
@@ -47,9 +49,20 @@ def page(view: View, experiment: Experiment, pictured: bool) -> str:
     lines += [*_unmatched(view, experiment)]
     if len(told.first) < len(told.sentences):
         lines += ["## All comparisons", "", *(f"- {s}" for s in told.sentences), ""]
+    if rows := _programs(view, experiment):
+        lines += ["## Commands, versions and builds", "", *programs_table(rows), ""]
     lines += ["## What it does not show", "", experiment.not_shown, ""]
     lines += ["## How it was measured", "", *_how(view, experiment, told.detects)]
     return "\n".join(lines) + "\n"
+
+
+def _programs(view: View, experiment: Experiment) -> list[Provenance]:
+    """Of each subject once, at the settings of its first cell; controls are their baseline."""
+    if not experiment.is_of_programs:
+        return []
+    cells = {row.subject: row.cell for group in reversed(view.of(experiment)) for row in group.rows
+             if row.subject not in view.evidence.control_names}
+    return [provenance(view.evidence, (cells[name], name), name) for name in cells]
 
 
 def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
@@ -67,10 +80,27 @@ def _figures(view: View, group: Group, experiment: Experiment) -> list[str]:
                               if any(published.values()) else [])])
     title = ", ".join(word for word in (quantity_name(group.quantity), words) if word)
     head += [PUBLISHED] if any(published.values()) else []
-    notes = [f"- {row.subject}: {row.note}" for row in group.rows
-             if row.note and row.median is not None and row.ratio is not None
-             and row.subject not in view.evidence.control_names]
+    notes = _notes(view, [group], experiment)
     return [f"### {title}", "", *table(head, rows), *(["", *notes] if notes else [])]
+
+
+def _notes(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
+    """What has to be known of rows, each note once with the cells that it is about; of a row
+    without a figure, why there is none."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for group in groups:
+        words = cell_words(readable(experiment, group.parameters, view.varying(experiment)))
+        for row in group.rows:
+            is_told = row.median is None or row.ratio is not None
+            if row.note and is_told and row.subject not in view.evidence.control_names:
+                found.setdefault((row.subject, row.note), []).append(words)
+    return [f"- {subject}{_where(cells, len(groups))}: {note}"
+            for (subject, note), cells in found.items()]
+
+
+def _where(cells: list[str], groups: int) -> str:
+    """Nothing if it is about all of them."""
+    return "" if len(cells) == groups else f", {'; '.join(cells)}"
 
 
 def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str]:
@@ -91,8 +121,9 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
     head = ["cell", *subjects, PUBLISHED]
     shown = lines if is_cited else [line[:-1] for line in lines]
     name = ", ".join(w for w in (quantity_name(groups[0].quantity), scale.label) if w)
+    notes = _notes(view, groups, experiment)
     return [f"### {name}: medians, with their 95 % intervals", "",
-            *table(head if is_cited else head[:-1], shown)]
+            *table(head if is_cited else head[:-1], shown), *(["", *notes] if notes else [])]
 
 
 def _short(cell: Entry) -> str:

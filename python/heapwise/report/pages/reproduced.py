@@ -10,9 +10,10 @@ from heapwise.analysis.reproduction import Ours, Reproduced, ReproducedTable, st
 from heapwise.model import PublishedFigure, PublishedRow, SourceMachine
 from heapwise.report.pages.machine import machine_table, title_of
 from heapwise.report.pages.markdown import table
+from heapwise.report.pages.programs import programs_table
 from heapwise.report.view import View
 from heapwise.wording.lists import counted
-from heapwise.wording.names import quantity_name
+from heapwise.wording.names import quantity_name, setting_value, spaced
 from heapwise.wording.numbers import ends, percent, significant
 
 NOISY = 0.05
@@ -29,13 +30,16 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
     lines = [f"# {report.title}", "", f"On {title_of(view.run.machine)}.", "",
              f"{report.origin.rstrip('.')}.{link}", "", report.about, "",
              f"**{counted(len(found.conclusions), 'conclusion')}: {counts}.**", "",
-             *_trust(view), "", "## Conclusions", "", *_conclusions(found), ""]
+             *_trust(view), *_changed(found), "", "## Conclusions", "", *_conclusions(found), ""]
     for each in found.tables:
+        cited = f"Published figures: {report.machines[each.table.machine].title}. " if any(
+            figure.value is not None for figure in each.table.figures) else ""
         lines += [f"## {each.table.title}", "",
-                  f"Published figures: {report.machines[each.table.machine].title}. In brackets: "
-                  "the 95 % interval of ours.", "", *_table(each), ""]
+                  f"{cited}In brackets: the 95 % interval of ours.", "", *_table(each), ""]
         lines += [line for picture in report.pictures if picture.table == each.table.name
                   for line in (f"![{picture.title}]({name}/{picture.name}.svg)", "")]
+    if found.programs:
+        lines += ["## Commands, versions and builds", "", *programs_table(found.programs), ""]
     lines += ["## Noise", "", *_noise(view, f"{name}/" if has_experiments else ""), "",
               "## Machines", "", *machine_table(view), "",
               *(line for machine in report.machines.values() for line in (*_source(machine), "")),
@@ -49,6 +53,13 @@ def _trust(view: View) -> list[str]:
     smoke = ["This was a smoke run: its figures mean nothing."] if view.run.plan.smoke else []
     return [*smoke, f"Trust: {trust.verdict}{'.' if not against else ':'}",
             *(f"- {check.id}: {check.detail}" for check in against)]
+
+
+def _changed(found: Reproduced) -> list[str]:
+    """A smoke run has sizes of its own, and says that its figures mean nothing."""
+    words = ", ".join(f"{spaced(name)} {setting_value(value)}"
+                      for name, value in found.changes.items())
+    return ["", f"Measured with {words} instead of the report's."] if words else []
 
 
 def _conclusions(found: Reproduced) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import asdict
 from typing import Any
 
 from heapwise.analysis.reproduction import Reproduced
@@ -53,6 +54,8 @@ def to_json(found: Reproduced, run: str, folder: str, files: list[str]) -> dict[
                             "high": part.high, "verdict": part.verdict, "note": part.note}
                            for part in judged.parts],
         } for judged in found.conclusions],
+        "changes": found.changes,
+        "programs": [asdict(row) for row in found.programs],
         "counts": found.counts, "folder": folder, "files": files,
     }
 

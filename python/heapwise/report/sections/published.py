@@ -11,6 +11,7 @@ from heapwise.catalog import choose_published
 from heapwise.errors import Problem
 from heapwise.report.reproduction import charts, svg
 from heapwise.report.view import View
+from heapwise.wording.names import setting_value, spaced
 from heapwise.wording.numbers import ends, significant
 
 TITLE, ORDER = "Published report", 12
@@ -32,6 +33,9 @@ def build(view: View) -> dict[str, Any] | None:
         drawn.setdefault(pictures[chart.name], []).append(Markup(svg(chart)))
     return {
         "report": report, "machines": list(report.machines.values()),
+        "programs": found.programs,
+        "changes": [] if view.run.plan.smoke else [
+            f"{spaced(name)} {setting_value(value)}" for name, value in found.changes.items()],
         "counts": [(word, number) for word, number in found.counts.items()],
         "conclusions": [(judged, [statement_text(part) for part in judged.parts])
                         for judged in found.conclusions],

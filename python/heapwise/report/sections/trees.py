@@ -9,6 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from heapwise.analysis.gain import PEAK
+from heapwise.analysis.provenance import provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
 from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
@@ -45,17 +46,19 @@ def picture(view: View) -> tuple[Markup, str] | None:
 
 def _part(view: View, experiment: Experiment) -> dict[str, Any]:
     tables = tree_tables(experiment, view.result.rows)
-    return {"experiment": experiment, "tables": [_table(table) for table in tables],
+    return {"experiment": experiment, "tables": [_table(view, table) for table in tables],
             "figures": [figure for table in tables if (figure := _figure(view, table))],
             "is_open": not has_curves(experiment)}
 
 
-def _table(table: Table) -> dict[str, Any]:
+def _table(view: View, table: Table) -> dict[str, Any]:
     scales = table.scales(QUANTITIES)
     published = {line.subject: _published(table, line) for line in table.lines}
     machines = {f.machine: f.report for f in table.experiment.published
                 if any(f.machine in found for found in published.values())}
     return {
+        "provenance": {line.subject: provenance(view.evidence, (table.cell(WALL), line.subject))
+                       for line in table.lines},
         "name": table.words(), "machines": list(machines.items()),
         "columns": [(quantity_name(q), scale.label)
                     for q, scale in scales.items()],
@@ -73,7 +76,6 @@ def _line(line: Line, scales: dict[str, Scale], published: list[tuple[str, str]]
         "cells": [_cell(line, quantity, scale) for quantity, scale in scales.items()],
         "relation": relation(wall) if wall and not line.trouble else "",
         "interval": interval(wall) if wall and not line.trouble else "",
-        "environment": " ".join(f"{n}={v}" for n, v in line.spec.environment.items()),
         "published": published,
     }
 

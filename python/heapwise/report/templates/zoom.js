@@ -12,7 +12,7 @@
   }
   document.querySelectorAll("button[data-zoom]").forEach(function (button) {
     button.hidden = false;
-    const box = button.closest("section").querySelector(".zoom");
+    const box = button.closest("section, figure").querySelector(".zoom");
     button.addEventListener("click", function () { zoom(box, Number(button.dataset.zoom)); });
   });
   document.querySelectorAll(".zoom").forEach(function (box) {

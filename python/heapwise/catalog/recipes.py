@@ -1,0 +1,93 @@
+"""``recipes/<name>/recipe.toml``: a server that we know how to start, to load and to stop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from heapwise.catalog.native import CHECKOUT, PACKAGE
+from heapwise.errors import Problem
+
+RECIPE_FILE, RECIPES = "recipe.toml", "recipes"
+
+
+class Without(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What takes the place of ``load`` if its generator is not installed. It has no rate."""
+
+    load: str
+
+
+class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """package: the Debian package that brings the server. programs: what must be installed.
+
+    The words may hold {port}, a free port; {folder}, an empty folder of each server; {cache}, a
+    folder of the run; {recipe}, the folder of this file; ``load`` also {time} and {rate}.
+    """
+
+    title: str
+    package: str
+    programs: list[str]
+    server: list[str]
+    ready: str
+    load: str
+    prepare: list[str] = []
+    rates: list[float] = []
+    without: Without | None = None
+    brings_malloc: bool = False
+    """It is linked with a malloc, which whatever is preloaded replaces."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One that can be used here: ``rates`` is empty if its generator knows no schedule."""
+
+    name: str
+    title: str
+    server: list[str]
+    ready: str
+    load: str
+    prepare: list[str]
+    rates: list[float]
+    brings_malloc: bool
+
+
+def recipe_folder() -> Path:
+    """``HEAPWISE_RECIPES``, else the package's own folder, else that of the checkout."""
+    if configured := os.environ.get("HEAPWISE_RECIPES"):
+        return Path(configured).absolute()
+    inside = PACKAGE / RECIPES
+    return inside if inside.is_dir() else CHECKOUT / RECIPES
+
+
+def recipe_names() -> list[str]:
+    return sorted(path.parent.name for path in recipe_folder().glob(f"*/{RECIPE_FILE}"))
+
+
+def find_recipe(name: str) -> Recipe:
+    """Problem E003 for one that is not there or not as it should be, E010 if a program lacks."""
+    path = recipe_folder() / name / RECIPE_FILE
+    if name not in recipe_names():
+        raise Problem("E003", f"--recipe {name}: there is none of that name",
+                      do=f"name one of {', '.join(recipe_names())}")
+    try:
+        found = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
+    except (OSError, ValueError) as error:
+        raise Problem("E003", f"{path} is no recipe: {error}",
+                      do="see docs/how-to/measure-a-server.md") from error
+    if lacking := next((each for each in found.programs if not shutil.which(each)), ""):
+        raise Problem("E010", f"--recipe {name}: {lacking} is not installed",
+                      do=f"apt-get install {found.package}, which is Debian's")
+    load, rates = found.load, found.rates
+    if found.without is not None and not shutil.which(load.split()[0]):
+        load, rates = found.without.load, []
+
+    def placed(text: str) -> str:
+        return text.replace("{recipe}", str(path.parent))
+
+    return Recipe(name, found.title, list(map(placed, found.server)), found.ready, load,
+                  list(map(placed, found.prepare)), rates, found.brings_malloc)

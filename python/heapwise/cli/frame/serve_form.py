@@ -1,0 +1,98 @@
+"""The options of ``compare --serve``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from heapwise.cli.frame.console import Console
+from heapwise.errors import Problem
+from heapwise.wording.durations import parse_duration
+
+if TYPE_CHECKING:
+    from heapwise.catalog.recipes import Recipe
+    from heapwise.runner import CompareRequest, ServerRequest
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds: of the load, of the idle phase after it, and until a server must be ready."""
+
+    load: float
+    idle: float
+    ready: float
+
+
+def read_times(load: str, idle: str, ready: str) -> Times:
+    """Problem E003 if a text is no duration, or if the load has a fraction of a second: generators
+    do not take it."""
+    seconds = parse_duration(load, "--load-time")
+    if seconds != int(seconds):
+        raise Problem("E003", f"--load-time {load}: load generators take whole seconds",
+                      do="--load-time 10s")
+    return Times(seconds, parse_duration(idle, "--idle"),
+                 parse_duration(ready, "--ready-time"))
+
+
+def server_request(compare: CompareRequest, ready: str | None, load: str | None, rates: str | None,
+                   times: Times, recipe: str | None) -> ServerRequest:
+    """Problem E003 for what is missing or is no share, and those of ``find_recipe``."""
+    from heapwise.catalog.recipes import find_recipe
+    from heapwise.runner import ServerRequest
+
+    if recipe:
+        return _of_recipe(compare, find_recipe(recipe), ready, load, rates, times)
+    if not ready or not load:
+        raise Problem("E003", f"--serve needs {'--load' if ready else '--ready'}",
+                      do="heapwise compare --serve --ready tcp:8080 --load 'oha -c 20 -z {time}s "
+                      "http://localhost:8080/' -- SERVER ARGS")
+    return ServerRequest(
+        compare, ready, load, parse_shares(rates) if rates else (),
+        times.load, times.idle, times.ready)
+
+
+def _of_recipe(compare: CompareRequest, recipe: Recipe, ready: str | None, load: str | None,
+               rates: str | None, times: Times) -> ServerRequest:
+    """What the user gave goes before what the recipe says. Its arguments follow the server's."""
+    from heapwise.model import Build
+    from heapwise.runner import ServerRequest
+
+    more = [word for build in compare.builds for word in build.command]
+    server = Build("", [*recipe.server, *more])
+    asked = parse_shares(rates) if rates else [] if load else recipe.rates
+    return ServerRequest(
+        replace(compare, builds=[server], force=compare.force or recipe.brings_malloc),
+        ready or recipe.ready, load or recipe.load, asked, times.load, times.idle,
+        times.ready, prepare=recipe.prepare,
+        recipe=recipe.name)
+
+
+def parse_shares(text: str) -> list[float]:
+    """``50%,70%`` -> 0.5, 0.7. Problem E003 for what is none, or is above 100 %."""
+    found = []
+    for word in text.split(","):
+        try:
+            share = float(word.strip().rstrip("%")) / 100
+        except ValueError:
+            share = 0.0
+        if not 0 < share <= 1:
+            raise Problem("E003", f"--rates {word}: it is a share above 0 %, up to 100 %",
+                          do="--rates 50%,70%,90%")
+        found.append(share)
+    return found
+
+
+def measure_server(request: ServerRequest, store: str | None, console: Console, *, dry_run: bool,
+                   strict: bool) -> int:
+    from heapwise.cli.compare import measure
+    from heapwise.cli.frame.announce import announce
+    from heapwise.runner import prepare_server
+
+    prepared = prepare_server(request, os.environ)
+    announce(prepared, console)
+    if dry_run:
+        if console.as_json:
+            console.json(prepared.plan)
+        return 0
+    return measure(prepared, store, console, strict=strict)

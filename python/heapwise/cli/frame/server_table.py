@@ -1,0 +1,62 @@
+"""The result of a comparison of servers as text: a table of speed and one of memory for each load.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heapwise.cli.frame.compare_table import CI, Line, cells_of, rendered, scale_of, value_of
+from heapwise.model import Result, Row, Settings
+from heapwise.wording.names import cell_words
+
+HEADLINES = ("throughput", "latency_p99", "latency_p99_9", "tree_peak", "after_idle")
+"""Quantities whose sentences are shown in the terminal; the report has all."""
+
+
+def server_tables(result: Result) -> str:
+    loads = dict.fromkeys(row.parameters for row in result.rows)
+    return "\n\n".join(_Tables(result, load).text() for load in loads)
+
+
+@dataclass(frozen=True)
+class _Tables:
+    result: Result
+    load: Settings
+
+    def text(self) -> str:
+        parts = [rendered(table) for table in (self._speed(), self._memory()) if len(table) > 1]
+        return "\n\n".join([cell_words(self.load), *parts])
+
+    def _rows(self, quantity: str) -> dict[str, Row]:
+        hidden = {s.name for s in self.result.run.plan.subjects if s.control}
+        return {row.subject: row for row in self.result.rows if row.quantity == quantity
+                and row.parameters == self.load and row.subject not in hidden}
+
+    def _speed(self) -> list[Line]:
+        """Of a load with a rate its latencies, else how many requests were answered."""
+        late = self._rows("latency_p99")
+        if late:
+            more = {"p50": "latency_p50", "p99.9": "latency_p99_9", "most": "latency_max"}
+            return self._table("p99", late, more, "s")
+        return self._table("throughput", self._rows("throughput"),
+                           {"CPU a request": "cpu_per_request"}, "requests/s")
+
+    def _memory(self) -> list[Line]:
+        return self._table("after idle", self._rows("after_idle"),
+                           {"after load": "after_load", "most": "tree_peak"}, "bytes")
+
+    def _table(self, name: str, main: dict[str, Row], more: dict[str, str],
+               unit: str) -> list[Line]:
+        scale = scale_of(main, unit)
+        others = {label: self._rows(quantity) for label, quantity in more.items()}
+        base = next((row.subject for row in main.values() if row.baseline), "baseline")
+        lines = [["", name, f"vs {base}", CI, *others]]
+        for subject in sorted(main, key=lambda each: not main[each].baseline):
+            lines.append([subject, *cells_of(main[subject], scale),
+                          *(value_of(rows.get(subject), scale_of(rows, _unit(rows)))
+                            for rows in others.values())])
+        return lines
+
+
+def _unit(rows: dict[str, Row]) -> str:
+    return next((row.unit for row in rows.values()), "")

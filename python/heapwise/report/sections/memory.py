@@ -1,0 +1,53 @@
+"""Memory over time: what the processes of the program had, and whether it grows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from markupsafe import Markup
+
+from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
+from heapwise.figures import memory
+from heapwise.report.view import View
+from heapwise.wording.growth import growth_words
+from heapwise.wording.names import cell_words
+from heapwise.wording.numbers import Scale, scale_for
+
+TITLE, ORDER = "Memory over time", 45
+
+
+@dataclass(frozen=True)
+class Block:
+    title: str
+    figure: Markup
+    rows: list[tuple[str, str, str, str, str]]
+    """Subject, most, mean and last of the middle line, growth."""
+
+    left_out: list[str]
+    unread: int
+
+
+def build(view: View) -> dict[str, Any] | None:
+    blocks = [_block(one) for one in memory_over_time(view.evidence)]
+    return {"blocks": blocks} if blocks else None
+
+
+def _block(one: MemoryOverTime) -> Block:
+    scale = scale_for([max(band.middle) for band in one.bands], "bytes")
+    title = cell_words(one.parameters)
+    lines = [memory.Line(band.subject, band.seconds, band.low, band.middle, band.high)
+             for band in one.bands]
+    drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
+    return Block(title, Markup(drawn), [_row(band, scale) for band in one.bands], one.left_out,
+                 one.unread)
+
+
+def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:
+    show = partial(scale.text)
+    found = band.growth
+    words = "too short" if found is None else growth_words(
+        found.trend, found.per_hour, found.low, found.high)
+    mean = sum(band.middle) / len(band.middle)
+    return band.subject, show(max(band.middle)), show(mean), show(band.middle[-1]), words

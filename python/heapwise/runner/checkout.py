@@ -1,0 +1,111 @@
+"""A commit of the user's repository, checked out into a git worktree and built there."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapwise.catalog import git, repository_of
+from heapwise.errors import Problem
+
+CHECKOUT_S = 600.0
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """repository: its top folder. inside: where in it the user stands, and the build command with
+    the user. program: where in it the build command leaves the program."""
+
+    repository: Path
+    inside: Path
+    program: Path
+    build_command: str
+
+    @classmethod
+    def of(cls, program: Path, build_command: str) -> Checkout:
+        """From the working folder. program: as typed. Problems: E003 outside of a repository of the
+        user, and for a program outside of it."""
+        here = Path.cwd().resolve()
+        top = repository_of(here)
+        if top is None:
+            raise Problem("E003", f"{here} is in no git repository of yours",
+                          do="cd to the repository of the program")
+        top = top.resolve()
+        whole = program.absolute().parent.resolve() / program.name
+        if not whole.is_relative_to(top):
+            raise Problem("E003", f"{program} is not in the working tree {top}",
+                          why="The program of each commit has the same place in a tree of its own.",
+                          do="name a program that --build-command builds inside of the tree")
+        return cls(top, here.relative_to(top), whole.relative_to(top), build_command)
+
+    def commit(self, revision: str) -> str:
+        """Its hash. Problem E009 if git knows none."""
+        found = git(self.repository, "rev-parse", "--verify", "--quiet", "--end-of-options",
+                    f"{revision}^{{commit}}")
+        if not found:
+            raise Problem("E009", f"'{revision}' is no commit of {self.repository}")
+        return found
+
+    def check_out(self, commit: str, tree: Path) -> None:
+        """Into a folder that may not be there. Problem E056."""
+        self.forget(tree)
+        try:
+            tree.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise Problem("E056", f"{tree.parent} cannot be made: {error.strerror}",
+                          do="set XDG_CACHE_HOME to a folder that you may write") from error
+        # Hooks are for the work of people, and one could change what is built.
+        if git(self.repository, "-c", "core.hooksPath=/dev/null", "worktree", "add", "--detach",
+               "--force", str(tree), commit, timeout_s=CHECKOUT_S) is None:
+            raise Problem("E056", f"git worktree cannot check {commit[:10]} out into {tree}",
+                          do=f"git worktree add --detach {tree} {commit[:10]}")
+
+    def build(self, tree: Path, log: Path, environment: Mapping[str, str]) -> Path | None:
+        """The program that the build command made; None if it failed. log: what it printed."""
+        with log.open("wb") as output:
+            try:
+                process = subprocess.Popen(
+                    ["/bin/sh", "-c", self.build_command], cwd=tree / self.inside,
+                    env=dict(environment), stdin=subprocess.DEVNULL, stdout=output,
+                    stderr=subprocess.STDOUT, start_new_session=True)
+            except OSError as error:
+                output.write(f"{error}\n".encode())
+                return None
+            try:
+                code = process.wait()
+            finally:
+                _end(process)
+            program = tree / self.program
+            if code:
+                output.write(f"It ended with {code}.\n".encode())
+                return None
+            if not (program.is_file() and os.access(program, os.X_OK)):
+                output.write(f"It left no program {self.program}.\n".encode())
+                return None
+        return program
+
+    def forget(self, tree: Path) -> None:
+        """Git forgets worktrees whose folder is gone."""
+        shutil.rmtree(tree, ignore_errors=True)
+        git(self.repository, "worktree", "prune")
+
+
+def cache() -> Path:
+    """Of this tool: trees and what is learned of them."""
+    configured = os.environ.get("XDG_CACHE_HOME", "")
+    home = Path(configured) if configured.startswith("/") else Path.home() / ".cache"
+    return home / "heapwise"
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """With everything that it started."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,244 @@
+"""``compare --serve``: real servers under real load generators, sound ones and others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heapwise.model import Process
+from heapwise.store import StoredRun, read_run, run_ids
+
+pytestmark = [pytest.mark.usefixtures("built_native"), pytest.mark.alone]
+
+SERVER = str(Path(__file__).resolve().parents[1] / "data" / "http_server.py")
+WRK = "wrk -c 4 -t 1 -d {time}s http://127.0.0.1:{port}/"
+OHA = "oha -c 10 -z {time}s -q {rate} http://127.0.0.1:{port}/"
+
+needs_wrk = pytest.mark.skipif(not shutil.which("wrk"), reason="wrk is not installed")
+needs_oha = pytest.mark.skipif(not shutil.which("oha"), reason="oha is not installed")
+
+
+def serve(heapwise: Any, *words: str, ready: str = "tcp:{port}", load: str = WRK, kind: str = "",
+          server: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    command = server or (sys.executable, SERVER, "{port}", *([kind] if kind else []))
+    done: subprocess.CompletedProcess[str] = heapwise(
+        "compare", "--serve", "--ready", ready, "--load", load, "--load-time", "1s", "--idle",
+        "0.1s", "--allocators", "glibc,jemalloc", "-r", "1", *words, "--", *command)
+    return done
+
+
+def stored(tmp_path: Path) -> StoredRun:
+    store = tmp_path / "store"
+    return read_run(store, run_ids(store)[-1])
+
+
+def last(tmp_path: Path) -> Process:
+    return stored(tmp_path).processes[-1]
+
+
+@needs_wrk
+def test_throughput_and_memory_of_a_server(heapwise: Any, tmp_path: Path) -> None:
+    done = serve(heapwise)
+    assert done.returncode == 0, done.stderr
+    run = stored(tmp_path)
+    assert {p.status for p in run.processes} == {"ok"}
+    assert {s.subject for s in run.samples} == {"glibc", "glibc-control", "jemalloc"}
+    for sample in run.samples:
+        assert sample.values["throughput"] > 10
+        assert not [name for name in sample.values if name.startswith("latency")]
+        assert 4 << 20 < sample.values["after_idle"] <= sample.values["tree_peak"] < 1 << 28
+    for process in run.processes:
+        load = process.facts.load
+        assert load is not None
+        assert (load.generator, load.open_loop, load.errors) == ("wrk", False, 0)
+        assert process.identity
+        assert process.facts.stopped_by == "SIGTERM"
+    assert "throughput" in done.stdout
+    assert "after idle" in done.stdout
+
+
+@needs_wrk
+def test_a_line_says_that_the_server_is_ready(heapwise: Any, tmp_path: Path) -> None:
+    done = serve(heapwise, ready="line:ready to .*")
+    assert done.returncode == 0, done.stderr
+    assert {p.status for p in stored(tmp_path).processes} == {"ok"}
+
+
+@needs_wrk
+def test_a_server_that_dies_under_load_has_no_figures(heapwise: Any, tmp_path: Path) -> None:
+    done = serve(heapwise, kind="dies")
+    assert done.returncode == 3
+    assert "it ended under the load (exit code 7)" in done.stderr
+    assert not stored(tmp_path).samples
+
+
+@needs_wrk
+def test_a_server_that_crashes_at_its_end_has_no_figures(heapwise: Any, tmp_path: Path) -> None:
+    done = serve(heapwise, kind="aborts")
+    assert done.returncode == 3
+    assert "crashed (SIGABRT) when it was told to end" in " ".join(done.stderr.split())
+    assert not stored(tmp_path).samples
+
+
+def test_a_generator_that_fails_with_its_server_accuses_the_server(heapwise: Any) -> None:
+    """pgbench ends with an error if nobody answers it; the server has ended after one connection.
+    """
+    if not shutil.which("pgbench"):
+        pytest.skip("pgbench is not installed")
+    program = ("import socket, sys; s = socket.create_server(('127.0.0.1', int(sys.argv[1])));"
+               "s.accept(); s.accept()")
+    done = serve(heapwise, load="pgbench -h localhost -p {port} -n -S -T {time} postgres",
+                 server=(sys.executable, "-c", program, "{port}"))
+    assert done.returncode == 3
+    assert "it ended under the load" in " ".join(done.stderr.split())
+
+
+@needs_wrk
+def test_a_worker_without_the_allocator_is_refused(heapwise: Any, tmp_path: Path) -> None:
+    serve(heapwise, kind="child")
+    processes = stored(tmp_path).processes
+    by_status = {p.subject: (p.status, p.reason) for p in processes}
+    assert by_status["glibc"][0] == "ok"
+    assert by_status["jemalloc"][0] == "wrong_allocator"
+    assert "nothing was preloaded into" in by_status["jemalloc"][1]
+
+
+@needs_wrk
+def test_a_server_that_is_never_ready(heapwise: Any, monkeypatch: pytest.MonkeyPatch,
+                                      tmp_path: Path) -> None:
+    done = serve(heapwise, "--ready-time", "1s", kind="late")
+    assert done.returncode == 3
+    assert "it was not ready after 1 s" in done.stderr
+
+
+@needs_wrk
+def test_a_port_that_is_in_use(heapwise: Any) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        done = serve(heapwise, ready=f"tcp:{port}",
+                     server=(sys.executable, SERVER, str(port)))
+    assert done.returncode == 3
+    assert f"port {port} is in use" in done.stderr
+
+
+@needs_wrk
+def test_failed_requests_are_no_figures(heapwise: Any, tmp_path: Path) -> None:
+    """The page that is asked for is one that the server has not."""
+    folder = tmp_path / "www"
+    folder.mkdir()
+    serve(heapwise, server=(sys.executable, "-m", "http.server", "{port}", "--bind", "127.0.0.1",
+                            "--directory", str(folder)),
+          load=WRK + "none")
+    process = last(tmp_path)
+    assert process.status == "discarded"
+    assert "requests failed" in process.reason
+
+
+@needs_wrk
+def test_tails_of_a_generator_that_waits_are_refused(heapwise: Any) -> None:
+    done = serve(heapwise, "--rates", "50%", load=WRK.replace("-c 4", "-c 4 -R {rate}"))
+    assert done.returncode == 2
+    assert "wrk sends no schedule" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (("--ready", "soon"), "--ready soon is not understood"),
+    (("--load", "ab http://127.0.0.1/"), "no load generator of that name is known"),
+    (("--rates", "0%"), "it is a share above 0 %"),
+    (("--load", "wrk http://127.0.0.1/", "--rates", "50%"), "--rates needs {rate} in --load"),
+])
+def test_what_cannot_be_is_said_before_anything_runs(
+        heapwise: Any, words: tuple[str, ...], said: str) -> None:
+    done = serve(heapwise, *words, "--dry-run")
+    assert done.returncode == 2
+    assert said in done.stderr
+
+
+def test_serve_needs_a_load_and_a_moment(heapwise: Any) -> None:
+    done = heapwise("compare", "--serve", "--", "redis-server")
+    assert done.returncode == 2
+    assert "--serve needs --ready" in done.stderr
+
+
+@needs_oha
+def test_all_get_the_same_rate_and_latencies_count_from_the_plan(
+        heapwise: Any, tmp_path: Path) -> None:
+    done = serve(heapwise, "--rates", "30%", load=OHA)
+    assert done.returncode == 0, done.stderr
+    loads = [p.facts.load for p in stored(tmp_path).processes
+             if p.parameters["load"] == "30%" and p.status == "ok"]
+    assert len({load.intended_rate for load in loads if load}) == 1
+    assert all(load and load.open_loop and load.histogram for load in loads)
+
+
+@needs_oha
+def test_a_pause_shows_at_full_length_in_an_open_loop(heapwise: Any, tmp_path: Path) -> None:
+    """A server that stands still for 100 ms every second: of the requests of an open loop a tenth
+    comes in such a pause and waits for up to 100 ms, evenly: the 99th percentile is 90 ms."""
+    pauses = tmp_path / "pauses.sh"
+    pauses.write_text(f"""#!/bin/sh
+{sys.executable} {SERVER} "$1" &
+server=$!
+trap 'kill -CONT $server; kill $server; exit 0' TERM
+sleep 1
+while kill -0 $server; do
+  sleep 0.9 & wait $!
+  kill -STOP $server; sleep 0.1; kill -CONT $server
+done
+""")
+    done = serve(heapwise, "--rates", "10%", "--load-time", "4s",
+                 server=("/bin/sh", str(pauses), "{port}"), load=OHA)
+    assert done.returncode == 0, done.stderr
+    found = [s.values["latency_p99"] for s in stored(tmp_path).samples
+             if "latency_p99" in s.values]
+    assert found
+    assert all(0.07 < value < 0.25 for value in found), found
+
+
+@pytest.mark.parametrize("recipe", ["redis", "nginx", "postgresql", "memcached"])
+def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: str) -> None:
+    done = heapwise("compare", "--recipe", recipe, "--allocators", "jemalloc", "-r", "1",
+                    "--load-time", "1s", "--idle", "0.2s")
+    if done.returncode == 2 and "is not installed" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[0])
+    assert done.returncode == 0, done.stderr
+    free = [p for p in stored(tmp_path).processes if p.parameters["load"] == "capacity"]
+    assert {p.status for p in free} == {"ok"}, [p.reason for p in free]
+
+
+@needs_wrk
+def test_the_plan_is_stored_and_the_run_goes_on(heapwise: Any, tmp_path: Path) -> None:
+    serve(heapwise)
+    run = stored(tmp_path).run
+    assert run.plan.options.server is not None
+    done = heapwise("resume", run.id, "--rounds", "2", "--json")
+    assert done.returncode == 0, done.stderr
+    rounds = {p.round for p in stored(tmp_path).processes}
+    assert rounds >= {0, 1}
+    assert json.loads(done.stdout)
+
+
+def test_the_memory_of_a_process_that_runs_already(heapwise: Any) -> None:
+    program = "import time\nblock = bytearray(64 << 20)\ntime.sleep(60)"
+    with subprocess.Popen([sys.executable, "-c", program]) as process:
+        done = heapwise("compare", "--attach", str(process.pid), "--time", "1s", "--json")
+        process.kill()
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert 64 << 10 <= found["memory"]["peak_kib"] < 128 << 10
+    assert found["growth"] is None
+
+
+def test_a_process_that_is_not_there(heapwise: Any) -> None:
+    done = heapwise("compare", "--attach", "4194303")
+    assert done.returncode == 2
+    assert "there is no such process" in done.stderr
