@@ -144,7 +144,9 @@ def test_work_before_the_end_is_not_late(launch: Any, toy: str, deed: list[str])
 
 def test_work_that_is_killed_is_late_too(launch: Any, toy: str) -> None:
     result = launch("/bin/sh", "-c", f"({toy} spin 60000; echo never) & echo now")
-    assert (result["lingering"], result["output_bytes"], result["late_output_bytes"]) == (2, 4, 0)
+    # The shell may collect its killed child before it dies itself: then the kernel shows us one.
+    assert result["lingering"] in (1, 2)
+    assert (result["output_bytes"], result["late_output_bytes"]) == (4, 0)
     assert result["late_s"] >= 0.2
     assert result["late_cpu_s"] > 0
 
