@@ -16,7 +16,7 @@ struct outcome {
   int status = 0; ///< of waitpid
   bool timed_out = false;
   int stop_signal = 0;   ///< that stopped the program, which was ended then; 0: none
-  int lingering = 0;     ///< processes killed after the program had ended
+  int lingering = 0;     ///< processes killed after the program had ended, and collected by us
   double late_s = 0;     ///< from the program's end to that of the last process it left
   double late_cpu_s = 0; ///< used by the processes that it left, in all their time
   std::uint64_t late_output_bytes = 0; ///< that came after the program's end
