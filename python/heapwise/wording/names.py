@@ -45,8 +45,13 @@ def setting(name: str, value: object) -> str:
 def setting_value(value: object) -> str:
     """``1,000,000``, ``true``, ``0.5``, ``malloc``: switches as ``--set`` reads them."""
     if isinstance(value, bool):
-        return str(value).lower()
+        return plain_value(value)
     return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def plain_value(value: object) -> str:
+    """``1000000``, ``true``, ``0.5``, ``malloc``: all values as ``--set`` reads them."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def cell_words(parameters: Mapping[str, Any]) -> str:

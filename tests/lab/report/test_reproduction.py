@@ -105,6 +105,15 @@ def test_results_of_a_machine_are_a_page_for_each_report_and_an_index(found: Rep
                    for name in results([(view, found)], with_index=False))
 
 
+def test_a_page_names_the_command_that_made_it(found: Reproduced) -> None:
+    view = View(Evidence(pool_run(rounds=6)))
+    changed = replace(found, changes={"iterations": 1_000_000, "pinned": True})
+    page = next(iter(results([(view, changed)], with_index=False).values()))
+    assert "heapwise reproduce pool-vs-malloc --set iterations=1000000 --set pinned=true\n" in page
+    page = next(iter(results([(view, found)], with_index=False).values()))
+    assert "    heapwise reproduce pool-vs-malloc\n" in page
+
+
 def test_a_page_says_which_experiment_is_noisy(found: Reproduced) -> None:
     view = View(Evidence(pool_run(rounds=6)))
     for difference, noisy in ((0.4, True), (0.01, False)):

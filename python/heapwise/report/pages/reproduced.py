@@ -13,7 +13,7 @@ from heapwise.report.pages.markdown import table
 from heapwise.report.pages.programs import programs_table
 from heapwise.report.view import View
 from heapwise.wording.lists import counted
-from heapwise.wording.names import quantity_name, setting_value, spaced
+from heapwise.wording.names import plain_value, quantity_name, setting_value, spaced
 from heapwise.wording.numbers import ends, percent, significant
 
 NOISY = 0.05
@@ -43,7 +43,7 @@ def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = Tr
     lines += ["## Noise", "", *_noise(view, f"{name}/" if has_experiments else ""), "",
               "## Machines", "", *machine_table(view), "",
               *(line for machine in report.machines.values() for line in (*_source(machine), "")),
-              "## How it was measured", "", *_how(view, name)]
+              "## How it was measured", "", *_how(view, found)]
     return "\n".join(lines) + "\n"
 
 
@@ -138,12 +138,22 @@ def _source(machine: SourceMachine) -> list[str]:
                  [[name, " ".join(value.split())] for name, value in facts if value])
 
 
-def _how(view: View, name: str) -> list[str]:
+def _how(view: View, found: Reproduced) -> list[str]:
     run = view.run
     missing = dict.fromkeys(f"{spec.name}: {spec.reason}" for experiment in run.experiments
                             for spec in experiment.subjects if not spec.available)
     lines = [f"Run {run.id} of {run.created[:10]}, Heapwise {run.version}, "
              f"{counted(rounds(view.evidence), 'round')} of processes in random order."]
     lines += ["", "Not here:", "", *(f"- {words}" for words in missing)] if missing else []
-    return [*lines, "", f"    heapwise reproduce {shlex.quote(name)}",
-            "    heapwise reproduce --pages FOLDER"]
+    return [*lines, "", f"    {_command(view, found)}", "    heapwise reproduce --pages FOLDER"]
+
+
+def _command(view: View, found: Reproduced) -> str:
+    """What makes a run like this one, as a shell reads it."""
+    words = ["heapwise", "reproduce", found.report.name]
+    if view.run.plan.smoke:
+        words.append("--smoke")
+    else:
+        words += [word for name, value in found.changes.items()
+                  for word in ("--set", f"{name}={plain_value(value)}")]
+    return shlex.join(words)
