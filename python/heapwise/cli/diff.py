@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
 
@@ -21,8 +22,10 @@ def register(app: typer.Typer) -> None:
 
 
 def diff(
-    first: Annotated[str, typer.Argument(metavar="RUN", help="A run's id.")],
-    second: Annotated[str, typer.Argument(metavar="RUN", help="A later run's id, or last.")],
+    first: Annotated[str, typer.Argument(
+        metavar="RUN", autocompletion=completion.runs, help="A run's id.")],
+    second: Annotated[str, typer.Argument(
+        metavar="RUN", autocompletion=completion.runs, help="A later run's id, or last.")],
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

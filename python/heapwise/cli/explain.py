@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption
 from heapwise.errors import CATALOGUE, Entry, Problem
@@ -20,7 +21,8 @@ def register(app: typer.Typer) -> None:
 
 
 def explain(
-    id: Annotated[str, typer.Argument(metavar="ID", help="E021, V5, pool/bulk ...")],
+    id: Annotated[str, typer.Argument(
+        metavar="ID", autocompletion=completion.explained_ids, help="E021, V5, pool/bulk ...")],
     json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, TextIO
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import visible
 from heapwise.cli.frame.files import unwritable, write_files
 from heapwise.cli.frame.options import DebugOption, StoreOption
@@ -25,7 +26,8 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or last.")] = "last",
+    run: Annotated[str, typer.Argument(
+        metavar="RUN", autocompletion=completion.runs, help="A run's id, or last.")] = "last",
     format: Annotated[
         str, typer.Option("--format", "-f", metavar="FORMAT",
                           help="csv, json, markdown, allocatorbench, binary-trees, pool-vs-malloc, "

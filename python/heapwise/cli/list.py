@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
 
@@ -20,7 +21,8 @@ def register(app: typer.Typer) -> None:
 def list_experiments(
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids, families or patterns; all if none."),
+        typer.Argument(metavar="[ID]...", autocompletion=completion.experiments,
+                       help="Ids, families or patterns; all if none."),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
 from heapwise.errors import Exit, Problem
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from heapwise.model import Peer
 
 NamesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these; all if none.")
+    list[str] | None,
+    typer.Argument(metavar="[NAME]...", autocompletion=completion.peers,
+                   help="Only these; all if none."),
 ]
 
 
@@ -81,7 +84,8 @@ def list_peers(
 
 
 def path(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A peer of the list.")],
+    name: Annotated[str, typer.Argument(
+        metavar="NAME", autocompletion=completion.peers, help="A peer of the list.")],
     json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:
@@ -139,9 +143,11 @@ def check(
 
 
 def add(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME|all|trees", help="A peer of the list; or every language "
-                            "of the binary trees, one of them by trees/NAME.")
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAME...|all|trees", autocompletion=completion.buildable_peers,
+                       help="Peers of the list; or every language of the binary trees, one of them "
+                       "by trees/NAME."),
     ],
     again: Annotated[
         bool, typer.Option("--again", help="Build it even if it is here as it should be.")
@@ -153,10 +159,10 @@ def add(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Build a peer from its sources in a registry, into your data folder, and test it.
+    """Build peers from their sources in a registry, into your data folder, and test them.
 
     \b
-    heapwise peers add snmalloc
+    heapwise peers add snmalloc mimalloc2
     heapwise peers add all
     heapwise peers add trees
 
@@ -167,19 +173,23 @@ def add(
     from heapwise.cli.frame.adding import add_each, add_each_tree
 
     console = Console(quiet, json)
-    if _is_of_trees(name):
-        languages = choose_trees(name)
-        install = yes or _may_install(packages_to_install(languages))
-        results = add_each_tree(languages, console, again=again, install=install)
-    else:
-        results = add_each(choose_buildable(name), console, again=again)
+    # By name: "all" and a peer's name may stand side by side.
+    languages = {one.name: one for name in names if _is_of_trees(name)
+                 for one in choose_trees(name)}
+    chosen = {one.name: one for name in names if not _is_of_trees(name)
+              for one in choose_buildable(name)}
+    install = yes or not languages or _may_install(packages_to_install([*languages.values()]))
+    results = [
+        *add_each([*chosen.values()], console, again=again),
+        *add_each_tree([*languages.values()], console, again=again, install=install)]
     if json:
         console.json(results)
     return int(max((result.exit for result in results), default=Exit.DONE))
 
 
 def remove(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A peer that was added.")],
+    name: Annotated[str, typer.Argument(
+        metavar="NAME", autocompletion=completion.buildable_peers, help="A peer that was added.")],
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,

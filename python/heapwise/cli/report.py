@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line, is_live
 from heapwise.cli.frame.files import unwritable
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
@@ -26,7 +27,8 @@ def register(app: typer.Typer) -> None:
 
 def report(
     runs: Annotated[
-        list[str] | None, typer.Argument(metavar="[RUN]...", help="Ids of runs. [the last]")
+        list[str] | None, typer.Argument(
+            metavar="[RUN]...", autocompletion=completion.runs, help="Ids of runs. [the last]")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="All runs of the store.")] = False,
     output: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line
 from heapwise.cli.frame.options import (
     CpusOption,
@@ -34,7 +35,9 @@ def register(app: typer.Typer) -> None:
 
 def reproduce(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A report, or its file. [list them]")
+        str | None,
+        typer.Argument(metavar="[NAME]", autocompletion=completion.reports,
+                       help="A report, or its file. [list them]"),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     run: Annotated[

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, labelled
 from heapwise.cli.frame.options import (
     DebugOption,
@@ -30,7 +31,8 @@ def register(app: typer.Typer) -> None:
 
 
 def resume(
-    id: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's id. [the last]")] = "last",
+    id: Annotated[str, typer.Argument(
+        metavar="[RUN]", autocompletion=completion.runs, help="A run's id. [the last]")] = "last",
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
                                  help="Rounds, with those done.")

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.options import (
     CpusOption,
@@ -34,7 +35,8 @@ def run(
     context: typer.Context,
     ids: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[ID]...", help="Ids, families, patterns, shelf or all."),
+        typer.Argument(metavar="[ID]...", autocompletion=completion.experiments,
+                       help="Ids, families, patterns, shelf or all."),
     ] = None,
     smoke: Annotated[bool, typer.Option("--smoke", help="Small sizes, as a trial.")] = False,
     set: Annotated[

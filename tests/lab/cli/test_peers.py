@@ -42,3 +42,12 @@ def test_a_folder_without_peers_is_named_as_the_reason(
     monkeypatch.setenv("HEAPWISE_PEERS", str(tmp_path))
     assert heapwise(["peers", "list"]) == 0
     assert "HEAPWISE_PEERS names a folder without peer files" in capsys.readouterr().out
+
+
+def test_nothing_is_built_if_one_of_several_names_is_unknown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert heapwise(["peers", "add", "snmalloc", "trees/go", "snmallok"]) == 2
+    assert "no peer 'snmallok'" in capsys.readouterr().err
+    assert [*tmp_path.rglob("*")] == []

@@ -123,8 +123,10 @@ def _invoke(words: list[str]) -> int:
         result = command.main(
             args=words, prog_name="heapwise", standalone_mode=False, default_map=defaults
         )
-    except SystemExit as end:  # what typer makes of a reader that is gone
-        raise console.ReaderGone from end
+    except SystemExit as end:
+        if end.code == 0:  # the proposals for a shell were printed
+            return 0
+        raise console.ReaderGone from end  # what typer makes of a reader that is gone
     return result if isinstance(result, int) else 0
 
 
