@@ -26,17 +26,23 @@ def run(*command: str | Path, **environment: str) -> str:
 
 
 @pytest.fixture(scope="session")
-def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Heapwise, built and installed, then moved: an installed tree must not remember its place."""
-    folder = tmp_path_factory.mktemp("install")
-    build, first, second = folder / "build", folder / "first", folder / "second"
+def build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The library alone, built as a user builds it."""
+    folder = tmp_path_factory.mktemp("install") / "build"
     options = [
         "-DCMAKE_BUILD_TYPE=Release",
         "-DHEAPWISE_BUILD_LAB=OFF",
         "-DHEAPWISE_BUILD_TESTS=OFF",
     ]
-    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", build, *options)
-    run("cmake", "--build", build)
+    run("cmake", "-G", "Ninja", "-S", ROOT, "-B", folder, *options)
+    run("cmake", "--build", folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def prefix(build: Path) -> Path:
+    """Heapwise, installed and then moved: an installed tree must not remember its place."""
+    first, second = build.parent / "first", build.parent / "second"
     run("cmake", "--install", build, "--prefix", first)
     first.rename(second)
     return second
@@ -182,3 +188,25 @@ def pkg_config(prefix: Path, *arguments: str, package: str = "heapwise") -> list
 def uses_the_library(program: Path) -> bool:
     """True when the program needs a shared library of ours to start."""
     return "Shared library: [libheapwise" in run("readelf", "-d", program)
+
+
+def test_debian_packages_divide_what_is_installed(
+    build: Path, prefix: Path, tmp_path: Path
+) -> None:
+    """Each file of an installed tree is in one package; what programs load is apart."""
+    run("cpack", "--config", build / "CPackConfig.cmake", "-B", tmp_path)
+    packed = {path.name.partition("_")[0]: set(files_of_package(path))
+              for path in tmp_path.glob("*.deb")}
+    assert set(packed) == {"libheapwise", "libheapwise-malloc", "libheapwise-dev"}
+    installed = {path.name for path in prefix.rglob("*") if not path.is_dir()}
+    assert sorted(name for names in packed.values() for name in names) == sorted(installed)
+    assert "libheapwise-malloc.so" in packed["libheapwise-malloc"]
+    assert all(".so" in name for name in packed["libheapwise-malloc"] | packed["libheapwise"])
+    depends = run("dpkg-deb", "--field", *tmp_path.glob("libheapwise-dev_*.deb"), "Depends")
+    assert "libheapwise-malloc (= " in depends
+
+
+def files_of_package(path: Path) -> list[str]:
+    """Names without their folders: those differ between a prefix and /usr."""
+    lines = run("dpkg-deb", "--contents", path).splitlines()
+    return [Path(line.split()[5]).name for line in lines if not line.startswith("d")]
