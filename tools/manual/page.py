@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -13,6 +15,7 @@ from heapwise import __version__
 from heapwise.cli.frame.app import build_app
 
 PROGRAM = "heapwise"
+EXIT_CODES = Path(__file__).resolve().parents[2] / "docs" / "exit-codes.md"
 
 
 @dataclass(frozen=True)
@@ -54,17 +57,23 @@ def _text(words: list[str], command: Any, below: dict[str, Any]) -> str:
         lines += [".SH COMMANDS", *_entries(
             (f"{name}-{verb}(1)", _parts(one)[0]) for verb, one in below.items())]
     elif len(words) > 1:
-        lines += [".SH EXIT STATUS", "The codes are those of docs/exit-codes.md: 0 if all was done, "
-                  "2 for a command that cannot be read, 130 if it was stopped."]
+        lines += [".SH EXIT STATUS", *_entries(_exit_codes())]
         lines += [".SH SEE ALSO", escaped(f"{PROGRAM}(1)")]
     return "\n".join(lines) + "\n"
+
+
+def _exit_codes() -> list[tuple[str, str]]:
+    """The table of docs/exit-codes.md."""
+    text = EXIT_CODES.read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d+) \| (.+) \|$", text, re.MULTILINE)
+    return [(code, meaning.replace("`", "").replace("\\|", "|")) for code, meaning in rows]
 
 
 def _parts(command: Any) -> tuple[str, str]:
     """(the first sentence, everything after it) of the help."""
     text = inspect.cleandoc(command.help or "")
     first, _, rest = text.partition("\n\n")
-    return " ".join(first.split()), rest
+    return " ".join(first.split()).rstrip("."), rest
 
 
 def _usage(command: Any, below: dict[str, Any]) -> str:
