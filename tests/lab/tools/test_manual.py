@@ -7,10 +7,10 @@ import subprocess
 
 import pytest
 import typer
-from manual import Page, pages
-from manual.page import escaped
 
 from heapwise.cli.frame.app import build_app
+from manual import Page, pages
+from manual.page import escaped
 
 PAGES = {page.name: page for page in pages()}
 
