@@ -56,7 +56,7 @@ class System:
             folder)
 
     def run(self, *command: str, expected: int = 0, **environment: str) -> str:
-        known = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LANG": "C.UTF-8"}
+        known = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/srv", "LANG": "C.UTF-8"}
         done = subprocess.run(
             ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.folder}/proc",
              "chroot", str(self.folder), *command],
@@ -128,6 +128,6 @@ def test_the_wheel_needs_no_compiler(system: System) -> None:
                f"/dist/{wheel.name}")
     found = system.run("/opt/environment/bin/heapwise", *COMPARE)
     assert {"glibc", "heapwise"} <= allocators(found)
-    page = "/root/report.html"
+    page = "/srv/report.html"
     system.run("/opt/environment/bin/heapwise", "report", "last", "-o", page)
-    assert "<html" in (system.folder / "root/report.html").read_text()
+    assert "<html" in (system.folder / "srv/report.html").read_text()
