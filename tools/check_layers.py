@@ -107,7 +107,7 @@ def offences_of(root: Path, source: Path) -> Iterator[str]:
             if SYSTEM_CALLS.match(name) and room.name not in ROOMS_WITH_SYSTEM_CALLS:
                 yield f"{path}:{line}: {room.name} makes no system calls, but includes <{name}>"
             elif match[1] == '"' or name.startswith("heapwise/"):
-                yield f'{path}:{line}: "{name}" is no file of ours'
+                yield f'{path}:{line}: "{name}" is not a file of ours'
             continue
         used = room_of(target)
         if used is None or (used != room and used.name not in room.may_use):

@@ -10,7 +10,7 @@
 
 namespace heapwise::bench {
 
-/// Null is no block. Sorts a copy that is not on the heap under test; not for timed regions.
+/// Null is not a block. Sorts a copy that is not on the heap under test; not for timed regions.
 inline std::size_t count_distinct(std::span<void* const> blocks) {
   const mapped_array<void*> copy{blocks.size()};
   std::ranges::copy(blocks, copy.begin());

@@ -44,7 +44,7 @@ class quiet_core {
     return took;
   }
 
-  /// Returns: the breadth now; an interrupt is no neighbour, so the better of two looks.
+  /// Returns: the breadth now; an interrupt is not a neighbour, so the better of two looks.
   std::uint64_t look() noexcept {
     constexpr int steps = 8'000; // 16 cycles each on a core of four adders: 40 microseconds
     const std::uint64_t took = std::min(breadth_once_ns(steps), breadth_once_ns(steps));

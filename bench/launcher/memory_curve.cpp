@@ -86,7 +86,7 @@ void memory_curve::look() {
   const auto kib = static_cast<double>(std::max<std::int64_t>(1, seen.proportional_kib));
   if (counts) cost_of_kib_ns_ = static_cast<double>(cost) / kib;
   counts_.expect(static_cast<std::uint64_t>(cost_of_kib_ns_ * kib));
-  // A program that has just ended has no memory, and that is no look.
+  // A program that has just ended has no memory, and that is not a look.
   if (seen.processes != 0) keep(seen);
 }
 

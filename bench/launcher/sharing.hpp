@@ -10,7 +10,7 @@ namespace heapwise::bench {
 /// What the kernel says of one process, in KiB.
 struct process_memory {
   std::int64_t resident_kib = 0;
-  std::int64_t anonymous_kib = 0; ///< of these, what belongs to no file and is no shared memory
+  std::int64_t anonymous_kib = 0; ///< of these, what belongs to no file and is not shared memory
 };
 
 /// The share of a process, from its last count and its growth since. In a tree of several processes

@@ -39,7 +39,7 @@ const char* ending_signal_name(int signal) {
 }
 
 /// Readable when the parent process ends. PR_SET_PDEATHSIG alone would fire already when the thread
-/// that started us ends, which is no reason to stop.
+/// that started us ends, which is not a reason to stop.
 int watch_parent() {
   const auto descriptor = static_cast<int>(syscall(SYS_pidfd_open, getppid(), 0));
   if (descriptor < 0) prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -231,7 +231,7 @@ void supervisor::kill_leftovers() {
   reap();
   // Killed children hand their own children to us, so this goes on until none is left; but what
   // cannot be found or killed (no /proc, a process stuck in the kernel) must not keep us here, nor
-  // may one that is no descendant but got hold of a pipe.
+  // may one that is not a descendant but got hold of a pipe.
   enter(phase::leftovers, leftover_ns / 10);
   if (!tree_gone_ && kills_ < most_kills) return;
   tree_gone_ = true;

@@ -76,7 +76,7 @@ inline bool defines(const symbol_tables& tables, std::uint32_t index, const char
   return symbol.st_shndx != SHN_UNDEF && std::strcmp(tables.names + symbol.st_name, name) == 0;
 }
 
-/// The lookup of the GNU hash section, without its Bloom filter (this is no hot path).
+/// The lookup of the GNU hash section, without its Bloom filter (this is not a hot path).
 inline bool in_gnu_hash(const symbol_tables& tables, const char* name) noexcept {
   const std::uint32_t buckets = tables.gnu_hash[0];
   const std::uint32_t first = tables.gnu_hash[1];

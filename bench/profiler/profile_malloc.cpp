@@ -1,6 +1,6 @@
 // malloc and its family, forwarded, with a sample of their calls written down.
 //
-// The functions of C++ are not among them: operator new calls malloc, and a call that is no sample
+// The functions of C++ are not among them: operator new calls malloc, and an unsampled call
 // costs least if nothing stands before it.
 #include <unistd.h>
 

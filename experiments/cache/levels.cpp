@@ -112,7 +112,7 @@ const experiment question{
     .isolates =
         "The latency of each level: a walk through all cache lines of the memory in random order, "
         "each load at the address that the one before it brought. On huge pages (as smaps "
-        "confirms), so that translation is no part of it; on 4 KiB pages beside them, as programs "
+        "confirms), so that translation is not part of it; on 4 KiB pages beside them, as programs "
         "have them. Besides powers of two: three quarters and five quarters of every cache that "
         "the system reports. The knee of a level is where a load takes 2.5 times as long as at "
         "twice the size of the level before it (the first: at 4 KiB).",

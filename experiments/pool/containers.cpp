@@ -128,7 +128,7 @@ const experiment question{
         "is more than a node takes in this C++ library: unsynchronized_bound and "
         "unsynchronized_pmr show what that costs. Own words of a container "
         "and a key take 40 bytes of a map's node and 16 to 24 of the others': at 32 bytes those of "
-        "a map are 48. std::pmr::monotonic_buffer_resource frees nothing and is no supply for a "
+        "a map are 48. std::pmr::monotonic_buffer_resource frees nothing and is not a supply for a "
         "program that changes.",
     .parameters = {{"container",
                     "what is built: an LRU cache is a list and an unordered_map",

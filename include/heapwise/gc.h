@@ -100,7 +100,7 @@ void heapwise_gc_remove_stack(const void* begin, const void* end);
  * is in none. */
 void* heapwise_gc_base(const void* address);
 
-/* Returns: how many bytes of a block may be used; 0 for what is no block. */
+/* Returns: how many bytes of a block may be used; 0 for what is not a block. */
 size_t heapwise_gc_usable_size(const void* block);
 
 /* Effects: `report` is called for each lost block (option find_leaks) after the collection that

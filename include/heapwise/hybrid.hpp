@@ -71,7 +71,7 @@ class hybrid {
     return must(try_allocate(size, how));
   }
   /// Returns: as allocate, aligned to `alignment`. Throws: std::bad_alloc, also for an alignment
-  /// that is no power of two or above 4096.
+  /// that is not a power of two or above 4096.
   [[nodiscard]] void* allocate_aligned(std::size_t size, std::size_t alignment,
                                        strategy how = strategy::automatic) {
     return must(try_allocate_aligned(size, alignment, how));
@@ -88,7 +88,7 @@ class hybrid {
     return take(size, alignment, how);
   }
 
-  /// Effects: takes a block back; nothing for nullptr and for what is no block's first byte.
+  /// Effects: takes a block back; nothing for nullptr and for what is not a block's first byte.
   /// Returns: false if the pointer was refused. Freeing a block of a slab or a list twice is not
   /// noticed.
   bool deallocate(void* block) noexcept {
@@ -164,7 +164,7 @@ class hybrid {
     depot_.reset(chunks_);
   }
 
-  /// Returns: the bytes of a block that is out that may be used; 0 for what is no block.
+  /// Returns: the bytes of a block that is out that may be used; 0 for what is not a block.
   [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept {
     const std::size_t class_index = chunks_.class_of(block);
     if (class_index < detail::hybrids::routing::class_count)

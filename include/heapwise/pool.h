@@ -31,7 +31,7 @@ typedef enum heapwise_growth {
 
 typedef enum heapwise_error {
   HEAPWISE_OK,
-  HEAPWISE_ERROR_INVALID,   /* nonsense: a size of 0, an alignment that is no power of two, ... */
+  HEAPWISE_ERROR_INVALID,   /* a size of 0, an alignment that is not a power of two, ... */
   HEAPWISE_ERROR_TOO_LARGE, /* sizes whose product is above PTRDIFF_MAX */
   HEAPWISE_ERROR_NO_MEMORY, /* the operating system has none left */
   HEAPWISE_ERROR_FOREIGN    /* the pointer is not a block of this pool */

@@ -1,4 +1,4 @@
-// Everything that the collector knows, in one place, which is no root: what it holds of blocks must
+// Everything that the collector knows, in one place. It is not a root: what it holds of blocks must
 // not keep them alive.
 #pragma once
 

@@ -17,7 +17,7 @@ HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
 }
 
 /// Returns: a block aligned to `alignment`, whichever sizes these are; nullptr, with errno set to
-/// EINVAL, when that is no power of two.
+/// EINVAL, when that is not a power of two.
 [[nodiscard]] void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept;
 
 /// The same, quickly where both are small.

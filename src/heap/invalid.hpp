@@ -1,4 +1,4 @@
-// What the heap does when it is handed something that is no block of its own.
+// What the heap does when it is handed something that is not a block of its own.
 #pragma once
 
 #include <cstdint>

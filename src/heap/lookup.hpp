@@ -21,11 +21,11 @@ inline size_class small_class_of(const void* block) noexcept {
   return the_mixed_spans.class_of_block(block);
 }
 
-/// What an address that is no small block of all threads stands for.
+/// What an address that is not a small block of all threads stands for.
 struct found {
   span* record = nullptr;
   slice_use use = slice_use::none;
-  invalid why = invalid::foreign; // if it is no block
+  invalid why = invalid::foreign; // if it is not a block
 };
 
 [[nodiscard]] found look_up(const void* block) noexcept;
@@ -33,7 +33,7 @@ struct found {
 /// What is known of a block.
 struct measured {
   std::size_t bytes = 0; // that it may use; 0 if the address is not a block
-  found what;            // if it is no small block of all threads
+  found what;            // if it is not a small block of all threads
 };
 
 [[nodiscard]] measured measure(const void* block) noexcept;

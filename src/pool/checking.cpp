@@ -26,7 +26,7 @@ std::atomic_ref<std::uint64_t> guard_of(void* block, std::size_t block_size) noe
 }
 
 /// What the guard word of a live block says; of a free block, its complement. Both depend on the
-/// address, so a copied guard word is no valid one.
+/// address, so a copied guard word is not a valid one.
 std::uint64_t live_mark(std::uintptr_t key, const void* block) noexcept {
   return (reinterpret_cast<std::uintptr_t>(block) ^ key) * 0x9E37'79B9'7F4A'7C15u;
 }

@@ -89,7 +89,7 @@ geometry geometry::of(const pool_options& options, std::size_t guard_bytes,
   std::size_t alignment =
       options.alignment == 0 ? natural_alignment(options.block_size) : options.alignment;
   if (!std::has_single_bit(alignment)) {
-    throw std::invalid_argument{"pool: alignment is no power of two"};
+    throw std::invalid_argument{"pool: alignment is not a power of two"};
   }
   if (alignment > size_limit / 4) throw std::length_error{"pool: alignment is too large"};
   alignment = std::max(alignment, alignof(void*)); // a free block holds pointers

@@ -14,7 +14,7 @@ import pytest
 
 from conformance.observe import environment
 
-FOREIGN = "it is no address of this heap"
+FOREIGN = "it is not an address of this heap"
 MISALIGNED = "no block starts there"
 INSIDE = "it is inside of a block, not its start"
 FREED = "it was freed before"

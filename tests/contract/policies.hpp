@@ -21,7 +21,7 @@ struct setting {
   using checking = Checking;
   using pool_type = pool<Policy, Checking>;
   static constexpr growth how = How;
-  /// What is no block of the pool is refused; else such a free is undefined behaviour.
+  /// What is not a block of the pool is refused; else such a free is undefined behaviour.
   static constexpr bool refuses_foreign = Checking::refuses_foreign;
 
   /// Options for `count` blocks; a pool that may grow starts with a quarter of them.

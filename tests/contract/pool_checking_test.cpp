@@ -204,7 +204,7 @@ TEST_CASE_TEMPLATE("corrupted link, whichever byte is hit", Pool, POOLS) {
   }));
 }
 
-TEST_CASE_TEMPLATE("data that looks like our marks is no violation", Pool, POOLS) {
+TEST_CASE_TEMPLATE("data that looks like our marks is not a violation", Pool, POOLS) {
   if (!distrusts<Pool>) return;
   scene<Pool> at;
   std::array<std::byte, 80> live{};

@@ -1,4 +1,4 @@
-"""What a shared machine may do to a run is no fault of the command's."""
+"""What a shared machine may do to a run is not a fault of the command's."""
 
 from __future__ import annotations
 

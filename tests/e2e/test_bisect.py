@@ -75,10 +75,10 @@ def test_a_good_end_that_does_not_build_is_an_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["--good", "nothing"], "'nothing' is no commit"),
+    (["--good", "nothing"], "'nothing' is not a commit"),
     (["--good", "HEAD", "--bad", "HEAD~1"], "no line of first parents"),
     (["--good", "HEAD"], "no line of first parents"),
-    (["--good", "--upload-pack=x"], "is no commit"),
+    (["--good", "--upload-pack=x"], "is not a commit"),
     (["--good", "HEAD~1", "--metric", "speed"], "there is no such metric"),
 ])
 def test_bad_usage(tmp_path: Path, words: list[str], said: str) -> None:

@@ -71,7 +71,7 @@ INSTANTIATE_HYBRID(cached_lists)
 INSTANTIATE_HYBRID(lock_free_refill)
 INSTANTIATE_HYBRID(reserved)
 
-/// Member templates are no part of an instantiated class.
+/// Member templates are not part of an instantiated class.
 int use_of_member_templates();
 int use_of_member_templates() {
   heapwise::typed_pool<object> objects{8};

@@ -10,7 +10,7 @@
 
 namespace weak {
 
-constexpr unsigned blocks = 3; // numbered from 1; 0 is no block
+constexpr unsigned blocks = 3; // numbered from 1; 0 is not a block
 constexpr unsigned threads = 2;
 constexpr std::uint8_t garbage = 255;
 /// The first chunk has the blocks 1 and 2, the second one the third.

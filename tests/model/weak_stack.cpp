@@ -221,7 +221,7 @@ class explorer {
     std::array<bool, blocks + 1> met{};
     unsigned count = 0;
     for (unsigned at = in.words.newest(head).top; at != 0; at = in.words.newest(link_of(at)).top) {
-      demand(at <= blocks && !met[at] && !in.owned[at], "the list in the end is no list");
+      demand(at <= blocks && !met[at] && !in.owned[at], "the list in the end is not a list");
       met[at] = true;
       ++count;
     }

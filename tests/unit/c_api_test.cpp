@@ -66,7 +66,7 @@ TEST_CASE("what cannot be created: NULL, errno, a code, and words") {
   for (const row& each :
        {row{options_for(0, 8), 0, HEAPWISE_ERROR_INVALID, EINVAL, "pool: block_size is 0"},
         row{options_for(8, 0), 1, HEAPWISE_ERROR_INVALID, EINVAL, "pool: block_count is 0"},
-        row{odd, 2, HEAPWISE_ERROR_INVALID, EINVAL, "pool: alignment is no power of two"},
+        row{odd, 2, HEAPWISE_ERROR_INVALID, EINVAL, "pool: alignment is not a power of two"},
         row{options_for(8, 8), 4, HEAPWISE_ERROR_INVALID, EINVAL, "pool: unknown policy"},
         row{options_for(8, 8), -1, HEAPWISE_ERROR_INVALID, EINVAL, "pool: unknown policy"},
         row{no_size, 0, HEAPWISE_ERROR_INVALID, EINVAL,

@@ -156,7 +156,7 @@ class our_cleared_heap {
 };
 
 /// Addresses 16 bytes apart, for the cost of the loop itself. The first 16 bytes are nobody else's;
-/// the rest is, so these are no blocks.
+/// the rest is, so these are not blocks.
 class nothing {
  public:
   explicit nothing(const demand& wanted)

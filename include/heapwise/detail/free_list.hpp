@@ -203,7 +203,7 @@ class free_list {
   /// fetched long before it is written to. The processor's own prefetchers do not see so wide a
   /// stride, and its stores wait for each other. A wrong guess costs one cache line.
   HEAPWISE_ALWAYS_INLINE void foresee(void* block) noexcept {
-    constexpr std::ptrdiff_t near_bytes = 2048; // further apart, it is no order
+    constexpr std::ptrdiff_t near_bytes = 2048; // further apart, it is not an order
     constexpr std::ptrdiff_t leaves_ahead = 4;  // measured: a miss takes as long as their filling
     const std::ptrdiff_t step =
         reinterpret_cast<std::intptr_t>(block) - reinterpret_cast<std::intptr_t>(leaf_);

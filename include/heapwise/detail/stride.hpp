@@ -8,7 +8,7 @@
 namespace heapwise::detail::inline v0_1 {
 
 /// Exact division by a fixed stride: multiply by the inverse of its odd part modulo 2^64, rotate
-/// by its power of two. An offset that is no multiple of the stride comes out as a number larger
+/// by its power of two. An offset that is not a multiple of the stride comes out as a number larger
 /// than any quotient, so one comparison proves both "in range" and "on a block's first byte".
 /// Source: Granlund and Montgomery, "Division by invariant integers using multiplication", 1994,
 /// section 9 (exact division and the test for divisibility).

@@ -72,7 +72,7 @@ class chunk_map {
   }
 
   /// Returns: the class whose block starts at the address; `best_fit` for a chunk that is not
-  /// sliced; `none` for what is no block's first byte.
+  /// sliced; `none` for what is not a block's first byte.
   [[nodiscard]] std::size_t class_of(const void* address) const noexcept {
     const found in = find(address);
     if (in.kind != chunk_kind::sliced) {
@@ -94,7 +94,7 @@ class chunk_map {
   /// Effects: gives back what `take` returned, with the same size.
   void give_back(void* base, std::size_t size_bytes) noexcept;
 
-  /// Memory for what is no chunk: the source behind the map's lock, so that it need not be safe for
+  /// Memory outside of chunks: the source behind the map's lock, so that it need not be safe for
   /// several threads itself. Returns: as block_source::allocate.
   [[nodiscard]] void* obtain(std::size_t size_bytes, std::size_t alignment) noexcept;
   void release(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept;

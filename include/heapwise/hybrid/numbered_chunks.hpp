@@ -12,7 +12,7 @@
 
 namespace heapwise::detail::hybrids {
 
-/// An index is a chunk's number and a place in it, in units of the smallest block. 0 is no block: a
+/// An index is a chunk's number and a place in it, in units of the smallest block. 0 names none: a
 /// chunk's head lies there. The numbers lie in segments that double, so that none ever moves.
 ///
 /// Thread safety: address_of by all at once, lock-free; enter by one at a time.

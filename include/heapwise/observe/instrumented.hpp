@@ -52,7 +52,7 @@ class instrumented {
   using policy = typename Pool::policy;
   using checking = typename Pool::checking;
 
-  /// Effects: as the pool's constructor. The first chunk is no growth.
+  /// Effects: as the pool's constructor. The first chunk is not growth.
   /// Throws: as the pool's constructor.
   explicit instrumented(const pool_options& options, block_source& source = os_blocks(),
                         Observer observer = {})

@@ -25,7 +25,7 @@ from heapwise.wording.ratios import interval, relation
 UNSURE, FASTER, SMALLER = "Cannot tell yet", "is faster than", "needs less memory than"
 
 NAMED = 3
-"""Subjects that the sentence names; a list of ten is no advice."""
+"""Subjects that the sentence names; a list of ten is not advice."""
 
 
 def advise(evidence: Evidence, rows: list[Row], trust: Trust) -> str:

@@ -72,7 +72,7 @@ def mean_gain(evidence: Evidence, cells: list[Cell], subject: str,
               rival: str) -> tuple[PairedRatio | None, str]:
     """The geometric mean of ``gain`` over the cells, and a note.
 
-    None where one of them was not measured in some cell: over survivors it would be no mean.
+    None where one of them was not measured in some cell: over survivors it would not be a mean.
     """
     rows: dict[str, dict[int, float]] = {}
     for cell in cells:

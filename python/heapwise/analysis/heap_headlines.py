@@ -68,7 +68,7 @@ def _cut(words: list[str]) -> str:
 
 def _losses(evidence: Evidence, ours: str, found: list[Standing],
             label: Callable[[Standing], str]) -> list[str]:
-    """Every row where the pairs show a rival ahead, the worst first; ours are no rivals.
+    """Every row where the pairs show a rival ahead, the worst first; ours are not rivals.
 
     Each by itself: an adjustment for their number would hide losses.
     """

@@ -13,7 +13,7 @@ from heapwise.stats.change_points import change_points
 from heapwise.store import Point, RunPoints
 
 LEAST_CHANGE = 0.01
-"""Relative. Smaller changes are no news on any machine that is shared."""
+"""Relative. Smaller changes are not news on any machine that is shared."""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def find_recipe(name: str) -> Recipe:
     try:
         found = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
     except (OSError, ValueError) as error:
-        raise Problem("E003", f"{path} is no recipe: {error}",
+        raise Problem("E003", f"{path} is not a recipe: {error}",
                       do="see docs/how-to/measure-a-server.md") from error
     if lacking := next((each for each in found.programs if not shutil.which(each)), ""):
         raise Problem("E010", f"--recipe {name}: {lacking} is not installed",

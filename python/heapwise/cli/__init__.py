@@ -13,7 +13,7 @@ __all__ = ["main"]
 
 
 def main() -> NoReturn:
-    """The command. Loading all of it takes a while, in which Ctrl-C is no mistake of ours."""
+    """The command. Loading all of it takes a while, in which Ctrl-C is not a mistake of ours."""
     try:
         from heapwise.cli.frame.app import main as run
 

@@ -242,7 +242,7 @@ def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:
 
 
 def _explained(problem: Problem, commands: list[str]) -> Problem:
-    """If a word before -- is no program, the user may have meant the arguments of one."""
+    """If a word before -- is not a program, the user may have meant the arguments of one."""
     if problem.id != "E010" or len(commands) < 2:
         return problem
     return Problem("E010", problem.what, why="Without -- each word is a command line of its own.",

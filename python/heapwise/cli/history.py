@@ -56,7 +56,7 @@ def history(
     heapwise history time --since v1.2     one metric, from a commit on
     heapwise history -o history.html       the same as a page
 
-    One run that strays is no change: a level takes three runs. Where the kernel, the C library or
+    One run that strays is not a change: a level takes three. Where the kernel, the C library or
     the allocator changed, the runs before and after are not compared.
     """
     from heapwise.analysis.history import series_of

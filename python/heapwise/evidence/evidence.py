@@ -246,7 +246,7 @@ class Evidence:
     @cached_property
     def counts(self) -> Counts | None:
         """Calls of malloc under each allocator, of the baseline's build in its first setup; None if
-        the run is no comparison."""
+        the run is not a comparison."""
         return next(iter(self.all_counts), None)
 
     @cached_property

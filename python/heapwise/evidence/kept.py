@@ -29,7 +29,7 @@ shares: somebody else ran on the other hardware thread of the core (evidence/bre
 
 ENOUGH = 0.5
 """Samples of a shared core go where each subject of the cell has others in half of its rounds: for
-virtual machines neighbours are no exception, so the limit of the other rules would help nobody."""
+virtual machines neighbours are usual, so the limit of the other rules would help nobody."""
 
 TOO_MANY = 0.25
 """A rule that would remove more than a quarter does not find exceptions but the normal state of

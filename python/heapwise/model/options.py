@@ -176,7 +176,7 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """None: the run does not play a trace."""
 
     server: ServerOptions | None = None
-    """None: what is measured is no server."""
+    """None: what is measured is not a server."""
 
     gate: GateOptions | None = None
     """None: the run is not a gate."""

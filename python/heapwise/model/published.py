@@ -44,7 +44,7 @@ class Formula:
 
     @property
     def value_of(self) -> Place | None:
-        """The only place of a formula that is no ratio."""
+        """The only place of a formula that is not a ratio."""
         return self.above[0] if len(self.places) == 1 else None
 
 

@@ -49,7 +49,7 @@ class Checkout:
         found = git(self.repository, "rev-parse", "--verify", "--quiet", "--end-of-options",
                     f"{revision}^{{commit}}")
         if not found:
-            raise Problem("E009", f"'{revision}' is no commit of {self.repository}")
+            raise Problem("E009", f"'{revision}' is not a commit of {self.repository}")
         return found
 
     def check_out(self, commit: str, tree: Path) -> None:

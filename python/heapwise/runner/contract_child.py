@@ -129,7 +129,7 @@ def alignment_is_obeyed() -> None:
             C.free(place)
     place = POINTER()
     need(C.posix_memalign(ctypes.byref(place), 24, 64) == errno.EINVAL,
-         "posix_memalign took 24, which is no power of two")
+         "posix_memalign took 24, which is not a power of two")
 
 
 def usable_size_is_enough() -> None:

@@ -28,7 +28,7 @@ LEAST = 3
 """
 
 MOST_ROUNDS = 3
-"""Times as many rounds as were planned at most: repeats that cost nothing are no reason for more.
+"""Times as many rounds as were planned at most: cheap repeats are not a reason for more.
 """
 
 PROBES_S = 0.0015

@@ -85,7 +85,7 @@ def word_of(word: str, parameters: dict[str, Any]) -> str:
 
 
 def reported(stderr: bytes) -> dict[str, float]:
-    """The last such line of stderr, without the units in its names; words that are no numbers
+    """The last such line of stderr, without the units in its names; words that are not numbers
     are left out."""
     lines = REPORT.findall(stderr)
     found: dict[str, float] = {}

@@ -59,7 +59,7 @@ _LINES: dict[str, msgspec.json.Decoder[Any]] = {
 def stream(
     what: Launch, folder: Path, stop: StopSwitch, take: Callable[[Line], None]
 ) -> tuple[Outcome, int]:
-    """Calls ``take`` for each line while the process runs; also how many lines were no objects.
+    """Calls ``take`` for each line while the process runs; also how many lines were not objects.
 
     Problem E052 when the launcher cannot do its work. Whatever ``take`` raises ends the process
     and goes on to the caller. Stopped by the user, the outcome may have no facts.

@@ -65,7 +65,7 @@ def change_points(
 ) -> list[ChangePoint]:
     """values: shape (n,), in the order of what was measured. Empty for fewer than 6 values.
 
-    least_change: smaller relative changes are no change points. p_value: see ``P_VALUE``.
+    least_change: smaller relative changes are not change points. p_value: see ``P_VALUE``.
     """
     numbers = without_spikes(np.asarray(values, dtype=np.float64))
     found = _weak_points(numbers, p_value)

@@ -17,7 +17,7 @@ Numbers = NDArray[np.float64]
 
 BLOCKS, PARTS = 12, 3
 """Values are averaged over blocks, within which they depend on each other. What grows must grow in
-each of the parts: one step between two levels is no growth."""
+each of the parts: one step between two levels is not growth."""
 
 FEWEST = 24
 """Values of one series; with fewer nothing is said."""

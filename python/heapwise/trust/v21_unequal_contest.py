@@ -32,7 +32,7 @@ def check(evidence: Evidence) -> Check:
 
 def is_tuned(peer: Peer) -> bool:
     """Whether a variable of its own is set for it. Others, as a setting of the C library without
-    which it does not work, are no tuning."""
+    which it does not work, are not tuning."""
     prefixes = tuple(prefix for prefix in peer.environment_prefixes if prefix)
     return any(name.startswith(prefixes) for name in peer.environment) if prefixes else False
 

@@ -21,7 +21,7 @@ SPELLINGS = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99.9"
 
 
 def split_quantile(quantity: str) -> tuple[str, str] | None:
-    """``alloc_p99_9`` -> (``alloc``, ``p99.9``); None for a quantity that is no quantile."""
+    """``alloc_p99_9`` -> (``alloc``, ``p99.9``); None for a quantity that is not a quantile."""
     for spelling in sorted(SPELLINGS, key=len, reverse=True):
         if quantity == spelling or quantity.endswith(f"_{spelling}"):
             return quantity.removesuffix(spelling).rstrip("_"), SPELLINGS[spelling]

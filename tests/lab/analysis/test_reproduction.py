@@ -82,7 +82,7 @@ def test_a_conclusion_is_judged_by_the_truth(tmp_path: Path, words: str, verdict
 
 
 def test_the_strict_interval_decides_and_not_that_of_95_percent(tmp_path: Path) -> None:
-    """A bound between the ends of both: the usual interval excludes it, and that is no verdict."""
+    """A bound between the ends of both: the usual interval excludes it, which is not a verdict."""
     stored = pool_run(rounds=8)
     part = judged(stored, report(tmp_path, "malloc / pool >= 1")).conclusions[0].parts[0]
     evidence = Evidence(stored)

@@ -55,7 +55,7 @@ def test_assertions_are_counted(tmp_path: Path, compiler: str) -> None:
 
 
 def test_no_installed_allocator_is_accused() -> None:
-    """tcmalloc of Debian has one assertion: that is no build for debugging."""
+    """tcmalloc of Debian has one assertion: that is not a build for debugging."""
     for peer in installed_peers():
         if peer.path:
             found = build_quality(peer.path)

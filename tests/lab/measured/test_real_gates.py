@@ -76,7 +76,7 @@ def test_a_slow_down_of_the_limit_and_twice_the_noise_fails(tmp_path: Path) -> N
     for number in range(SLOWER_GATES):
         [row] = gate(tmp_path, number, build(tmp_path, 0), {"time": LIMIT}).rows
         planted = LIMIT + 2 * (row.noise or 0.0)
-        percent = round(100 * planted) + 1  # a part of each run is no loop, so it is not slower
+        percent = round(100 * planted) + 1  # a part of each run is not a loop, so it is not slower
         found = gate(tmp_path, number, build(tmp_path, percent), {"time": LIMIT})
         failed += found.verdict == "regressed"
         print(f"{percent} % planted:", *(row.sentence for row in found.rows))

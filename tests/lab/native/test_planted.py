@@ -25,7 +25,7 @@ ALLOWED = 0.25
 
 CHOSEN = {"concurrency": "concurrency/mutex_vs_atomic", "heap": "heap/pair",
           "pool": "pool/interleaved"}
-"""Where the first of a family is no good: its value is not the time of its region, or it takes
+"""Where the first of a family is not good: its value is not the time of its region, or it takes
 two processors for itself."""
 
 

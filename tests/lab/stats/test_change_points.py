@@ -107,7 +107,7 @@ def test_a_lasting_change_is_found_three_values_later(before: int, size: float) 
     for _ in range(50):
         values = chance.normal(1.0, 0.005, before + LEAST)
         values[before:] *= 1 + size
-        assert before not in places(values[:-1])  # two values are no level
+        assert before not in places(values[:-1])  # two values are not a level
         [point] = change_points(values)
         assert point.index == before
         assert point.change == pytest.approx(size, abs=0.02)

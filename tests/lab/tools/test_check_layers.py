@@ -68,7 +68,7 @@ def test_arrows_that_point_left_are_fine(tmp_path: Path) -> None:
             "pool makes no system calls, but includes <sys/mman.h>",
         ),
         ("include/heapwise/odd/new.hpp", "", "is in no room"),
-        ("src/pool/a.cpp", '#include "os/gone.hpp"\n', '"os/gone.hpp" is no file of ours'),
+        ("src/pool/a.cpp", '#include "os/gone.hpp"\n', '"os/gone.hpp" is not a file of ours'),
     ],
 )
 def test_a_planted_offence_is_found(tmp_path: Path, name: str, text: str, expected: str) -> None:

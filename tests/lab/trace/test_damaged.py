@@ -23,7 +23,7 @@ def whole(known: Path, record: Record) -> bytes:
 
 
 def read(path: Path) -> tuple[int, str]:
-    """Events that were read, and the damage; the problem's id where it is no trace at all."""
+    """Events that were read, and the damage; the problem's id where it is not a trace at all."""
     try:
         with open_trace(path) as opened:
             return read_contents(opened).events, opened.damage

@@ -101,7 +101,7 @@ TEST_CASE("an address inside of a block is one of it only if that is asked for")
   }
 }
 
-TEST_CASE("what lies behind the last block of a slice is no block") {
+TEST_CASE("what lies behind the last block of a slice is not a block") {
   REQUIRE(start_markers(1, mib, false));
   space memory;
   REQUIRE(memory.start(0));
@@ -118,7 +118,7 @@ TEST_CASE("what lies behind the last block of a slice is no block") {
   }
 }
 
-TEST_CASE("words that are no addresses of the heap, or of a slice without blocks, do nothing") {
+TEST_CASE("words that are not addresses of the heap, or of a slice without blocks, do nothing") {
   REQUIRE(start_markers(1, mib, false));
   space memory;
   REQUIRE(memory.start(0));

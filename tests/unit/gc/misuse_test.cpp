@@ -62,7 +62,7 @@ TEST_CASE("an address that is not a block can neither be freed nor get another s
         "heapwise: heapwise_gc_realloc of an address where no block begins");
 }
 
-TEST_CASE("nothing is allocated for an address that is no block") {
+TEST_CASE("nothing is allocated for an address that is not a block") {
   heapwise_gc_init(nullptr);
   // Without memory for it, realloc returned before it looked at the address.
   CHECK(last_words([] {

@@ -384,7 +384,7 @@ std::string line_about(const void* block, const char* why) {
   return line;
 }
 
-TEST_CASE("a block that is back already, and what is no block's start, end the process") {
+TEST_CASE("a block that is back already, and what is not a block's start, end the process") {
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, of_1024, 10);
   put_back(some, {blocks[3]}, of_1024);
@@ -404,7 +404,7 @@ TEST_CASE("a block that is back already, and what is no block's start, end the p
   CHECK(some.figures(of_1024).spans == 0);
 }
 
-TEST_CASE("what lies behind the last block of a span is no block") {
+TEST_CASE("what lies behind the last block of a span is not a block") {
   constexpr size_class of = static_cast<size_class>(class_of(28672)); // 9 to 4 slices
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, of, 1);

@@ -164,7 +164,7 @@ TEST_CASE("a block of it that is freed twice, and an address inside of one, end 
   }));
 }
 
-TEST_CASE("what a wide span left behind is no block of a narrow one at its beginning") {
+TEST_CASE("what a wide span left behind is not a block of a narrow one at its beginning") {
   std::byte* wide = nullptr;
   {
     a_heap first;

@@ -420,11 +420,11 @@ std::string refused(void* address) {
   return how.error.substr(begin, how.error.find(". Next") - begin);
 }
 
-TEST_CASE("every address that is no block's is refused with the reason") {
+TEST_CASE("every address that is not a block's is refused with the reason") {
   int foreign = 0;
   std::byte* const large = allocate(mib);
   auto* const small = static_cast<std::byte*>(heapwise_malloc(1000));
-  CHECK(refused(&foreign) == "it is no address of this heap");
+  CHECK(refused(&foreign) == "it is not an address of this heap");
   CHECK(refused(large + 16) == "it is inside of a block, not its start");
   CHECK(refused(large + 8) == "no block starts there");
   CHECK_FALSE(refused(large + 3 * slice_bytes).empty());
@@ -451,11 +451,12 @@ std::string refused_by_bin(std::byte* address) {
 TEST_CASE("an address of nobody that is freed with a size is refused, not looked up") {
   std::byte* const block = allocate(mib);
   std::byte on_the_stack{};
-  CHECK(refused_by_bin(&on_the_stack) == "it is no address of this heap");
-  CHECK(refused_by_bin(nullptr) == "it is no address of this heap");
-  CHECK(refused_by_bin(the_space.address_of(0) - slice_bytes) == "it is no address of this heap");
+  CHECK(refused_by_bin(&on_the_stack) == "it is not an address of this heap");
+  CHECK(refused_by_bin(nullptr) == "it is not an address of this heap");
+  CHECK(refused_by_bin(the_space.address_of(0) - slice_bytes) ==
+        "it is not an address of this heap");
   CHECK(refused_by_bin(the_space.address_of(the_space.committed_slices() + 5)) ==
-        "it is no address of this heap");
+        "it is not an address of this heap");
   CHECK(refused_by_bin(block) == "it was freed before");
   heapwise_free(block);
 }

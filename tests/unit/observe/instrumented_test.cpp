@@ -128,7 +128,7 @@ TEST_CASE("the observer hears growth, refusal, exhaustion and the end, when they
         {.block_size = 64, .block_count = 4, .growth = heapwise::growth::geometric},
         source,
         logger{&log}};
-    CHECK(log.empty()); // the first chunk is no growth
+    CHECK(log.empty()); // the first chunk is not growth
     CHECK(drain(blocks, 4).size() == 4);
     CHECK(log.empty());
     static_cast<void>(blocks.allocate());

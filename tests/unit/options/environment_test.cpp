@@ -115,7 +115,7 @@ TEST_CASE("an unknown name with the library's prefix is refused with the names t
   }
 }
 
-TEST_CASE("variables with other prefixes, and entries that are no variables, are passed over") {
+TEST_CASE("variables with other prefixes, and entries that are not variables, are passed over") {
   for (const auto& library : {of_a_library, renamed}) {
     CHECK(gives({"TOY_GC_LOUD=1", "TOY_STORE=/s", "TOY_=1", "TOY_MALLOC=1", "OTHER=TOY_MALLOC_X=1",
                  "XTOY_MALLOC_LOUD=1"},

@@ -135,7 +135,7 @@ TEST_CASE("text goes to standard error, whole") {
   CHECK(contract::in_child([&] { os::write_error(text.data(), text.size()); }).error == text);
 }
 
-TEST_CASE("a closed standard error is no catastrophe") {
+TEST_CASE("a closed standard error is not a catastrophe") {
   CHECK(contract::in_child([] {
           ::close(2);
           os::write_error("nobody hears", 12);

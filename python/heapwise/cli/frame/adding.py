@@ -71,7 +71,7 @@ Thing = TypeVar("Thing", Declared, TreePrograms)
 
 
 def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[Result]:
-    """One result for each. A peer that fails is no reason to leave out the next one.
+    """One result for each. A peer that fails is not a reason to leave out the next one.
 
     The problem of a single peer is raised; those of several are printed on the way.
     """

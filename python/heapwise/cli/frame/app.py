@@ -24,7 +24,7 @@ from heapwise.errors import Exit, Problem
 
 
 def build_app() -> typer.Typer:
-    """Every module of this folder that is no package is a verb."""
+    """Every module of this folder that is not a package is a verb."""
     app = typer.Typer(
         name="heapwise", rich_markup_mode=None, pretty_exceptions_enable=False,
         no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]},

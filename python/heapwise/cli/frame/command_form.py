@@ -4,7 +4,7 @@
     compare --build old=./a --build new=./b -- ARGS
     compare 'CMD1' 'CMD2'                     each word is a command line, as hyperfine takes it
 
-Words after ``--`` are never looked at. Every word before it that is no option is a command line.
+Words after ``--`` are never looked at. Every word before it is an option or a command line.
 """
 
 from __future__ import annotations

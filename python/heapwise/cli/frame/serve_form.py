@@ -25,7 +25,7 @@ class Times:
 
 
 def read_times(load: str, idle: str, ready: str) -> Times:
-    """Problem E003 if a text is no duration, or if the load has a fraction of a second: generators
+    """Problem E003 if a text is not a duration, or the load has a fraction of a second: generators
     do not take it."""
     seconds = parse_duration(load, "--load-time")
     if seconds != int(seconds):
@@ -37,7 +37,7 @@ def read_times(load: str, idle: str, ready: str) -> Times:
 
 def server_request(compare: CompareRequest, ready: str | None, load: str | None, rates: str | None,
                    times: Times, recipe: str | None) -> ServerRequest:
-    """Problem E003 for what is missing or is no share, and those of ``find_recipe``."""
+    """Problem E003 for what is missing or is not a share, and those of ``find_recipe``."""
     from heapwise.catalog.recipes import find_recipe
     from heapwise.runner import ServerRequest
 

@@ -49,7 +49,7 @@ def _bare(name: str) -> str:
 
 
 def _peers(view: View) -> list[str]:
-    """Each with its version. A version that is not known is no word."""
+    """Each with its version. A version that is not known is not a word."""
     found = [subject.peer for subject in view.run.plan.subjects if subject.peer]
     return list(dict.fromkeys(f"{peer.name} {peer.version}".strip() for peer in found))
 

@@ -16,7 +16,7 @@ TITLE, ORDER = "What the program asks of malloc", 28
 
 
 def build(view: View) -> dict[str, Any] | None:
-    """None where no process was counted, or it asked for nothing; experiments are no program."""
+    """None where no process was counted, or it asked for nothing; experiments are not a program."""
     found = view.requests
     if found is None:
         return None
