@@ -189,7 +189,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--work", action="append", choices=WORKS, help="only this work")
     parser.add_argument("--threads", type=int, nargs="+", default=[2, 16, 64, 256])
     parser.add_argument("--operations", type=int, default=3_000_000, help="of all threads")
-    parser.add_argument("--shards", type=int, help="not as many as for so many processors")
+    parser.add_argument("--shards", type=int, help="instead of the number for this many processors")
     parser.add_argument("--transfer-ns", type=float, default=100,
                         help="to bring a written line to another processor (default: 100)")
     parser.add_argument("--operation-ns", type=float, default=20,

@@ -21,7 +21,7 @@ struct resident_pages {
 
 class paged_memory {
  public:
-  /// Effects: maps so many bytes, all zero, each page present and of that kind.
+  /// Effects: maps this many bytes, all zero, each page present and of that kind.
   /// Throws: std::bad_alloc, and refusal (cell.hpp) where the kernel gave other pages.
   paged_memory(std::size_t bytes, page_kind kind);
   paged_memory(const paged_memory&) = delete;

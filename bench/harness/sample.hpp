@@ -68,7 +68,7 @@ class sample {
     return elapsed_ns;
   }
 
-  /// Runs `body(member)` on so many threads; see team.hpp. The quantity's value is wall time from
+  /// Runs `body(member)` on this many threads; see team.hpp. The quantity's value is wall time from
   /// the first start to the last stop over the operations of all threads.
   template <class Body>
   void time_team(std::string_view quantity, int threads, std::uint64_t operations, Body&& body) {
@@ -120,7 +120,7 @@ class sample {
     return static_cast<double>(elapsed_ns) / static_cast<double>(operations);
   }
 
-  /// Spends the planted time of so many operations; returns the nanoseconds that it took.
+  /// Spends the planted time of this many operations; returns the nanoseconds that it took.
   std::uint64_t plant(std::uint64_t operations) const noexcept;
 
   void saw_cpu() noexcept { cpus_.insert_current(); }

@@ -17,7 +17,7 @@ struct started_child {
 };
 
 /// vfork shares the launcher's small memory until exec, so that the kernel's high-water mark of the
-/// child starts at the launcher's size and not at that of whoever started the launcher.
+/// child starts at the launcher's size and not at that of the process that started the launcher.
 started_child start_child(const launch_options& options, const handed_files& files);
 
 } // namespace heapwise::bench

@@ -194,7 +194,7 @@ const experiment question{
         "relaxed.",
     .not_shown =
         "Other shapes (load buffering, independent readers), and that what was not seen cannot "
-        "happen: none in so many rounds bounds how often, by a machine and a compiler. x86 keeps "
+        "happen: none in all these rounds bounds how often, by a machine and a compiler. x86 keeps "
         "stores in order and loads in order, so message_passing shows nothing there even when "
         "relaxed, and the order matters to the compiler alone; the ARM processor of the report "
         "latency-lab did show it. met says how much a 0 is worth: the rounds in which the threads "

@@ -177,7 +177,8 @@ const experiment question{
         "Fairness: mutex and spin let a thread take the lock again and again while others wait; "
         "ticket, mcs and tbb_queuing hand it on in order and pay for the line's way each time. "
         "Two threads are what two processors can fight with. Four on two also hold the scheduler: "
-        "whoever waits in order may be the one that does not run, so that every waiting loop of "
+        "the thread that waits in order may be the one that does not run, so that every waiting "
+        "loop of "
         "ours gives the processor away after 64 looks (with fewer threads never); without that "
         "these locks would stand still for whole time slices. The four threads of the report "
         "latency-lab had eight cores, and no need to.",

@@ -40,7 +40,7 @@ struct alignas(64) word {
 /// What the leader of two threads stores when the time is up.
 constexpr std::uint64_t closed = UINT64_MAX;
 
-/// True every so many turns, when the clock should be read.
+/// True once in this many turns, when the clock should be read.
 constexpr bool is_time_to_look(std::uint64_t turn) noexcept { return turn % 1024 == 0; }
 
 /// One word goes to and fro: odd numbers are the leader's, even ones the follower's.

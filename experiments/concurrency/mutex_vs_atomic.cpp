@@ -85,7 +85,8 @@ const experiment question{
         "Longer critical sections (concurrency/lock_variants), fairness between the threads, "
         "counters kept apart (concurrency/false_sharing). The figure is that of all threads "
         "together: perfect scaling would multiply it. More threads than processors never fight "
-        "more than the processors do, as only so many run at once: on two processors four threads "
+        "more than the processors do, as only as many run at once as there are processors: on two "
+        "processors four threads "
         "are no harder than two for an atomic, and the mutex gains where its waiters sleep. The "
         "four threads of the report latency-lab ran on eight cores.",
     .parameters = {{"threads", "threads at once", {1, 2, 4}, {1, 2}}, duration(12)},

@@ -43,7 +43,7 @@ std::uint64_t walk(const mapped_array<std::uint64_t>& seeds, std::uint64_t items
   return all;
 }
 
-/// The state after so many steps, in logarithmic time: the step squared and multiplied.
+/// The state after this many steps, in logarithmic time: the step squared and multiplied.
 std::uint64_t jump(std::uint64_t state, std::uint64_t steps) noexcept {
   std::uint64_t times = factor;
   std::uint64_t plus = addend;

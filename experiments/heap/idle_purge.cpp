@@ -29,7 +29,7 @@ held take(Source& source, std::size_t number, std::size_t bytes) {
 }
 
 /// Allocates until `full_bytes` are live; returns the number of blocks. The last is a large one:
-/// who gives back the end of the heap shall not depend on whether a small block happens to lie
+/// who gives back the end of the heap must not depend on whether a small block happens to lie
 /// there.
 template <class Source>
 std::size_t fill(Source& source, const mapped_array<held>& blocks,
@@ -53,7 +53,7 @@ std::size_t count_whole(const mapped_array<held>& blocks, std::size_t count) {
   return whole;
 }
 
-/// What is resident after so many units of idling, as shares of `peak`; no call of malloc here.
+/// What is resident after this many units of idling, as shares of `peak`; no call of malloc here.
 void watch(cell& given, sample& yields, resident_meter& meter, std::uint64_t peak) {
   constexpr std::pair<const char*, int> moments[] = {
       {"resident_0s", 0}, {"resident_1s", 1}, {"resident_2s", 2}, {"resident_5s", 5}};

@@ -30,7 +30,7 @@ void measure_pipe(cell& given) {
 
 /// Room for one word. The flag and the word share a line of the cache: it travels once for both.
 struct mailbox {
-  /// Whoever waits for long lets others run; at once, if there is only one processor.
+  /// The thread that waits for long lets others run; at once, if there is only one processor.
   void wait_until(bool is_full) const noexcept {
     for (int left = looks; full.load(std::memory_order_acquire) != is_full; --left) {
       heapwise::bench::pause();

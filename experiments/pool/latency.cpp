@@ -83,7 +83,8 @@ const experiment question{
         "subtracted; durations are kept with an error of at most 1 in 128. The maximum of a "
         "million operations is mostly what the system did in between: compare it with that "
         "of the other subjects. An allocation is timed with the first byte written to its block: "
-        "a page fault counts whoever is the first to write to the page. A pool of growth=fixed is "
+        "a page fault counts for the subject that writes to the page first. A pool of growth=fixed "
+        "is "
         "made before, with the faults of whatever it writes then.",
     .parameters = {{"iterations", "operations of each kind", {1'000'000}, {4'000}},
                    {"block_size", "bytes of a block", {64}, {64}, "bytes", 8},

@@ -16,7 +16,7 @@ using namespace heapwise::bench;
 
 constexpr int passes = 16; // of an area in a timed region
 
-/// Sets both quantities from the time of so many bytes.
+/// Sets both quantities from the time of this many bytes.
 void set_both(sample& yields, std::size_t bytes, std::uint64_t elapsed_ns) {
   yields.set(rate_name, gib_per_second(bytes, elapsed_ns));
   yields.set("page", static_cast<double>(elapsed_ns) / static_cast<double>(bytes / page_bytes));

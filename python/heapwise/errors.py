@@ -64,7 +64,7 @@ CATALOGUE: dict[str, Entry] = _entries(
           "The store holds no run with this id.",
           "heapwise report --list"),
     Entry("E005", "settings or store of another user", Exit.BAD_USAGE,
-          "Whoever can change it could make Heapwise run other code with your rights.",
+          "Another user who can change it could make Heapwise run other code with your rights.",
           "use one of your own"),
     Entry("E006", "run in use", Exit.BAD_USAGE,
           "Two processes that measure one run would mix and disturb each other's samples.",

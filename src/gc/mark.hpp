@@ -16,7 +16,7 @@ struct root {
   bool on_stack;
 };
 
-/// Effects: makes ready for so many markers. Returns: whether there is memory for one at least.
+/// Effects: makes ready for this many markers. Returns: whether there is memory for one at least.
 [[nodiscard]] bool start_markers(std::size_t markers, std::size_t stack_bytes,
                                  bool interior) noexcept;
 

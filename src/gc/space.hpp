@@ -85,7 +85,7 @@ class space {
   }
   [[nodiscard]] bool notes_use() const noexcept { return uses_ != nullptr; }
   [[nodiscard]] kind kind_at(slice_index slice) const noexcept {
-    // Relaxed: whoever has the address of a block learned of it after the kind was written.
+    // Relaxed: the thread that has the address of a block learned of it after the kind was written.
     return kinds_[slice].load(std::memory_order_relaxed);
   }
   [[nodiscard]] slice_index top() const noexcept { return top_.load(std::memory_order_relaxed); }

@@ -10,7 +10,7 @@ namespace heapwise::gc {
 /// threads, and an odd epoch.
 void interrupt_others() noexcept;
 
-/// Effects: waits, at most so long for the next thread. Forgets threads that have ended. Returns:
+/// Effects: waits, at most this long for the next thread. Forgets threads that have ended. Returns:
 /// whether all stand still. Requires: as interrupt_others.
 [[nodiscard]] bool others_stop(std::uint32_t patience_ms) noexcept;
 

@@ -13,7 +13,7 @@ namespace heapwise::detail {
 struct batch {
   batch* next;
   [[no_unique_address]] line_mark<shared::batch> mark;
-  std::byte* bottom; ///< nullptr: whoever takes the lowest block and one more finds it
+  std::byte* bottom; ///< nullptr: the thread that takes the lowest block and one more finds it
 
   [[nodiscard]] std::byte** blocks() noexcept { return reinterpret_cast<std::byte**>(this + 1); }
 };

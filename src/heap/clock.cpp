@@ -25,7 +25,7 @@ constexpr std::size_t worth_bytes = std::size_t{8} << 20;
 // A program that frees and allocates this little again and again is not worth one either.
 constexpr std::size_t trickle_bytes = std::size_t{1} << 20;
 
-/// What is free for so many ticks goes back.
+/// What is free for this many ticks goes back.
 constexpr std::uint8_t old_age = 2;
 
 constexpr std::uint32_t idle_ticks_before_end = 4;

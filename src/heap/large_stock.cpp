@@ -36,7 +36,7 @@ bool large_stock::keep(detail::span& freed) noexcept {
   return true;
 }
 
-/// Returns: the longest span, if nobody needed so much since the last trim; or nullptr.
+/// Returns: the longest span, if no request was as long since the last trim; or nullptr.
 span* large_stock::take_unneeded() noexcept {
   const std::lock_guard hold{lock_};
   if (least_kept_ == 0) return nullptr;

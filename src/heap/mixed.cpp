@@ -16,7 +16,8 @@ constinit mixed_spans the_mixed_spans;
 
 namespace {
 
-// A request looks at so many spans whose longest hole may be too short before it gives up on them.
+// A request looks at this many spans whose longest hole may be too short before it gives up on
+// them.
 constexpr int most_tries = 4;
 
 /// The map of a mixed span has a bit for each granule.

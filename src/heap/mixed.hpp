@@ -1,7 +1,7 @@
 // Spans whose holes serve every class. When sizes change, survivors of the old ones are scattered
 // over spans of a class that nobody asks for any more; before the heap grows, such a span becomes a
 // mixed one: its live blocks stay where they are, each remembered with its class, and the holes
-// between them go to whoever needs memory.
+// between them go to the threads that need memory.
 #pragma once
 
 #include <array>

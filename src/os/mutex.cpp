@@ -14,7 +14,8 @@ void mutex::lock_slowly() noexcept {
     pause();
     if (state_.load(std::memory_order_relaxed) == unlocked && try_lock()) return;
   }
-  // From here on whoever unlocks has to wake somebody: there may be more than one that waits.
+  // From here on the thread that unlocks has to wake somebody: there may be more than one that
+  // waits.
   while (state_.exchange(awaited, std::memory_order_acquire) != unlocked) {
     wait(state_, awaited, 0);
   }

@@ -80,7 +80,7 @@ def identity(name: str) -> list[Identity]:
 
 @dataclass
 class Script:
-    """What a synthetic compare run shall look like; time and memory relative to the baseline."""
+    """What a synthetic compare run looks like; time and memory relative to the baseline."""
 
     time: dict[str, float] = field(default_factory=lambda: {
         "glibc": 1.0, "glibc-control": 1.0, "mimalloc": 0.9, "jemalloc": 0.95, "scudo": 1.3})
@@ -102,10 +102,10 @@ def compare_run(script: Script | None = None) -> StoredRun:
     samples: list[Sample] = []
     for round_ in range(-1, script.rounds):
         order = list(random.permutation(names)) if script.shuffle else names
-        weather = float(random.lognormal(0, 0.02))
+        drift = float(random.lognormal(0, 0.02))
         for name in order:
             number = len(processes)
-            time = 2.4 * script.time[name] * weather * float(random.lognormal(0, script.noise))
+            time = 2.4 * script.time[name] * drift * float(random.lognormal(0, script.noise))
             time = script.bend(name, round_, time)
             peak = float(round(812 * script.memory[name] * float(random.lognormal(0, 0.001)))) * MIB
             process = script.edit(_compare_process(number, str(name), max(round_, 0), time, peak,

@@ -54,7 +54,7 @@ WORKLOADS = ("rl_small", "rl_medium", "fragmentation_mix", "alignment64")
 
 @dataclass
 class Heap:
-    """What a synthetic run of the heap family shall look like.
+    """What a synthetic run of the heap family looks like.
 
     bend: (experiment, subject, parameters, quantity, value) -> value, applied before the noise.
     """

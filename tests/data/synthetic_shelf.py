@@ -76,7 +76,7 @@ LEVELS = Experiment(
 
 @dataclass
 class Shelf:
-    """What the run shall look like. bend: (experiment, subject, parameters, quantity, value)."""
+    """What the run looks like. bend: (experiment, subject, parameters, quantity, value)."""
 
     rounds: int = 8
     noise: float = 0.004

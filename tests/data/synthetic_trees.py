@@ -63,7 +63,7 @@ QUANTITIES = [
 
 @dataclass
 class Trees:
-    """What a synthetic run of the trees shall look like. ``lost``: subject to its status."""
+    """What a synthetic run of the trees looks like. ``lost``: subject to its status."""
 
     depth: int = 21
     times: dict[str, float] = field(default_factory=lambda: dict(TIMES))

@@ -13,13 +13,13 @@ from heapwise.store import read_run, run_ids
 from heapwise.trust.judge import check_run
 
 WEATHER = {"V5", "V9"}
-"""They accuse figures that a neighbour moved while they were taken."""
+"""They object to figures that a neighbour moved while they were taken."""
 
 
 @pytest.fixture
 def assert_went_well(tmp_path: Path) -> Callable[[subprocess.CompletedProcess[str]], None]:
-    """Exit code 0; or 4, if nothing but the weather failed in the newest run. Whether V5 and V9
-    accuse what they must, and only that, is tested on known data in tests/lab/trust."""
+    """Exit code 0; or 4, if nothing but noise failed in the newest run. Whether V5 and V9 object to
+    what they must, and only that, is tested on known data in tests/lab/trust."""
 
     def check(done: subprocess.CompletedProcess[str]) -> None:
         if done.returncode != 4:

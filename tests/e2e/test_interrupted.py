@@ -35,7 +35,7 @@ def start(environment: dict[str, str], place: Path, *words: str) -> subprocess.P
 
 
 def wait_for_lines(store: Path, lines: int) -> None:
-    """Until so many lines are stored; more than that is as good."""
+    """Until this many lines are stored; more than that is as good."""
     deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         files = list(store.glob("runs/*/samples.jsonl"))

@@ -1,4 +1,4 @@
-"""`cmake --install` serves strangers: by find_package and by pkg-config, static and shared."""
+"""`cmake --install` serves users: by find_package and by pkg-config, static and shared."""
 
 from __future__ import annotations
 

@@ -90,5 +90,6 @@ def test_nothing_points_back(environment: Path) -> None:
     package = next((environment / "lib").glob("python*/site-packages/heapwise"))
     assert (package / "native" / "heapwise-launch").stat().st_mode & 0o111
     needle = str(ROOT).encode() + b"/python"
-    guilty = [path for path in package.rglob("*") if path.is_file() and needle in path.read_bytes()]
-    assert guilty == []
+    pointing_back = [path for path in package.rglob("*")
+                     if path.is_file() and needle in path.read_bytes()]
+    assert pointing_back == []

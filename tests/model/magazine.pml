@@ -52,7 +52,7 @@ typedef cache {
   byte refusals_seen /* the count when this cache gave all that it had */
 };
 cache caches[THREADS];
-byte out;            /* blocks that users hold: whoever took one, any thread may free it */
+byte out;            /* blocks that users hold; any thread may free one */
 
 #define ACQUIRE(lock) atomic { lock == 0 -> lock = _pid + 1 }
 #define RELEASE(lock) atomic { assert(lock == _pid + 1); lock = 0 }

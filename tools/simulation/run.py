@@ -36,7 +36,7 @@ ROUND_DEVIATION = 0.02
 
 SPIN_NS = 1_000_000
 STRUCK_SPIN_NS = 1_100_000
-"""After a spin that took so much longer V12 strikes the sample."""
+"""After a spin that took longer by this share V12 strikes the sample."""
 
 
 def subject_names(campaign: Campaign) -> list[str]:

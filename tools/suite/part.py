@@ -158,7 +158,7 @@ def show(*lines: str) -> None:
 
 
 def last_words(log: Path) -> list[str]:
-    """The end of a log, for whoever cannot open it."""
+    """The end of a log, for a reader who cannot open it."""
     if not log.exists():
         return []
     with log.open(errors="replace") as stream:

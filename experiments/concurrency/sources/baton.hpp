@@ -11,9 +11,9 @@ namespace concurrency {
 
 // A baton has a number, from 0: `pass` changes it and tells the other thread, `wait_while` waits
 // until it is another than `old` and returns it. The release of the one pairs with the acquire of
-// the other: whoever has the turn sees all that was done in the turns before.
+// the other: the thread that has the turn sees all that was done in the turns before.
 
-/// Looks again and again, with so many pauses and so much patience.
+/// Looks again and again, with this many pauses and this much patience.
 template <patience Looks, int Pauses>
 class spin_baton {
  public:

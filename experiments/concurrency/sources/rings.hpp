@@ -141,7 +141,7 @@ class mpmc_ring {
   bool claim(std::atomic<std::size_t>& index, std::size_t turn, std::size_t& at) noexcept {
     at = index.load(std::memory_order_relaxed);
     while (true) {
-      // acquire pairs with the release of whoever had the slot before.
+      // acquire pairs with the release of the thread that had the slot before.
       const std::size_t now = slots_[at].turn.load(std::memory_order_acquire);
       if (now == at + turn) {
         // relaxed: the index only says who goes on; the slot's turn carries the message.

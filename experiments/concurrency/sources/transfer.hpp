@@ -15,7 +15,7 @@
 
 namespace concurrency {
 
-/// A message of so many bytes: every word is its number, so that one that was mixed up is seen.
+/// A message of this many bytes: every word is its number, so that one that was mixed up is seen.
 template <std::size_t Bytes>
 struct message {
   static_assert(Bytes % sizeof(std::uint64_t) == 0);

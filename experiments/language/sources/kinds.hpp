@@ -30,7 +30,7 @@ struct plan {
     }
   }
 
-  /// The sum after so many rounds, from the plan alone.
+  /// The sum after this many rounds, from the plan alone.
   [[nodiscard]] std::uint64_t expected(std::uint64_t rounds) const noexcept {
     std::uint64_t sum = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {

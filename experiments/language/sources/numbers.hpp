@@ -17,8 +17,8 @@ constexpr std::uint64_t work_of(std::uint64_t figure) noexcept { return 3 * figu
 
 inline constexpr std::size_t figures = 4096; // 32 KiB: near
 
-/// The sum over all numbers, in so many rounds. One item at a time: `forget` keeps a call that was
-/// inlined from becoming vector instructions, which is not what is asked here.
+/// The sum over all numbers, in this many rounds. One item at a time: `forget` keeps a call that
+/// was inlined from becoming vector instructions, which is not what is asked here.
 template <class Call>
 void measure_calls(cell& given, Call&& call) {
   const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});

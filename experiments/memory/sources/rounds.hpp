@@ -12,8 +12,8 @@
 
 namespace memory {
 
-/// Times rounds of so many operations; `round` returns the sum of what it read from its blocks, and
-/// every round must return `expected`.
+/// Times rounds of this many operations; `round` returns the sum of what it read from its blocks,
+/// and every round must return `expected`.
 template <class Round>
 void time_rounds(heapwise::bench::cell& given, std::size_t operations, std::uint64_t expected,
                  Round&& round) {

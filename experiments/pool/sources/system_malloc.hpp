@@ -1,4 +1,4 @@
-// malloc, whoever provides it in this process.
+// malloc, no matter who provides it in this process.
 #pragma once
 
 #include <cstdlib>

@@ -62,9 +62,9 @@ struct batch;
 
 /// A thread's cache. For each class it has a batch, a stack of the addresses of free blocks: the
 /// one freed last is taken first. Nothing is written into free blocks: to free one that has left
-/// the processor's cache costs no wait, and whoever writes to it afterwards finds nothing there
-/// that the heap believes. A cache that has nothing and has room for nothing stands for "no cache
-/// yet": every fast path then ends at the slow one without asking. Thread safety: used by its
+/// the processor's cache costs no wait, and the thread that writes to it afterwards finds nothing
+/// there that the heap believes. A cache that has nothing and has room for nothing stands for "no
+/// cache yet": every fast path then ends at the slow one without asking. Thread safety: used by its
 /// thread only.
 struct alignas(cache_line_bytes) heap_cache {
   heap_map map;                    // a copy: what a path needs lies together

@@ -31,7 +31,7 @@ struct sliced_chunk {
   std::uint32_t number = 0;           ///< of those that a lock-free depot has
   std::atomic<std::size_t> carved{1}; ///< slices that were handed out
   /// The class of each slice plus 1; 0: not carved. Relaxed: who asks for the class of a block got
-  /// the block from whoever wrote it.
+  /// the block from the thread that wrote it.
   std::array<std::atomic<std::uint8_t>, slices_per_chunk> owner{};
 
   /// Effects: gives slice `index` to a class and cuts it into blocks.
@@ -62,7 +62,8 @@ class chunk_map {
     const std::uintptr_t base = base_of(address);
     const table* const now = current_.load(std::memory_order_acquire); // pairs with `grow`
     for (std::size_t at = place_of(base, now->mask);; at = (at + 1) & now->mask) {
-      // Relaxed: whoever has a block of the chunk got it through the lock or list that it left by.
+      // Relaxed: the thread that has a block of the chunk got it through the lock or list that it
+      // left by.
       const std::uintptr_t word = now->words[at].load(std::memory_order_relaxed);
       if ((word & ~kind_mask) == base && word > kind_mask) {
         return {reinterpret_cast<std::byte*>(base), static_cast<chunk_kind>(word & kind_mask)};

@@ -26,8 +26,8 @@ class guarded_count {
   std::atomic<std::size_t> number_{0};
 };
 
-/// std::mutex with two numbers, on a cache line of its own: counting costs whoever holds the lock
-/// two plain additions. Good for std::scoped_lock.
+/// std::mutex with two numbers, on a cache line of its own: counting costs the thread that holds
+/// the lock two plain additions. Good for std::scoped_lock.
 class alignas(cache_line_bytes) counted_mutex {
  public:
   void lock() noexcept {

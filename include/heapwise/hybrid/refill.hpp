@@ -27,7 +27,7 @@ struct refill_counts {
   std::size_t refills = 0;       ///< slices that were carved while an allocation waited for them
   std::size_t refills_ahead = 0; ///< slices that were carved before anybody asked
 
-  /// Effects: adds a lock that was taken so many times.
+  /// Effects: adds a lock that was taken this many times.
   void add_lock(std::size_t times) noexcept {
     locks_taken += times;
     busiest_lock = std::max(busiest_lock, times);

@@ -185,7 +185,7 @@ class lock_free::core {
       store_link(last, top_of(seen));
       wanted = next_head(seen, top + 1);
       HEAPWISE_SCHEDULE_POINT();
-      // Release: whoever pops the blocks sees their links, and what their last users wrote.
+      // Release: the thread that pops the blocks sees their links, and what their last users wrote.
     } while (!head.compare_exchange_weak(seen, wanted, std::memory_order_release,
                                          std::memory_order_relaxed));
   }

@@ -36,7 +36,7 @@ def draw(counts: Sequence[int], title: str) -> str:
                     max(height, 1.0 if share else 0.0), "accent", hint=words)
         if (place - first) % every == 0:
             drawing.text(x + step / 2, BOTTOM + 17, size(2.0**place), anchor="middle")
-    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "at most so many bytes in a request",
+    drawing.text((LEFT + RIGHT) / 2, HEIGHT - 8, "at most this many bytes in a request",
                  anchor="middle", fill="ink")
     return drawing.render("figure sizes")
 

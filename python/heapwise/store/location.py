@@ -43,7 +43,7 @@ def _data_home() -> Path:
 
 
 def _own(store: Path) -> Path:
-    """A store that was found, not named; its runs may lead to another disk, but to no stranger."""
+    """A store that was found, not named. Its runs may lead to another disk, not to another user."""
     for path in (store, store / RUNS):
         if os.path.lexists(path):
             demand_own(path, f"{NAME_ONE}; or mkdir {STORE_NAME} here")

@@ -14,7 +14,7 @@ class StoredRun:
 
     ``processes`` and ``samples`` are in the order in which they were appended. A sample whose
     process number is in no process line belongs to an interrupted process: it is in ``samples``,
-    and whoever computes statistics leaves it out (``finished_samples`` does).
+    and code that computes statistics leaves it out (``finished_samples`` does).
 
     What the analysis may rely on:
 

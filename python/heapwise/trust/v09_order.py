@@ -84,7 +84,7 @@ def _level_trends(stored: StoredRun, table: Table) -> list[dict[str, Any]]:
 
 
 def _residuals(series: list[Series]) -> list[float]:
-    """One number a round, the median over subjects: what is in a round shares its weather."""
+    """One number a round, the median over subjects: samples of a round share its noise."""
     by_round: dict[int, list[float]] = {}
     for one in series:
         centre = one.median

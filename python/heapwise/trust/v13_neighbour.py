@@ -33,7 +33,7 @@ THROTTLED_SHARE = 0.01
 """Of the time of all processes."""
 
 PARALLEL = 0.8
-"""A program that keeps so much of its processors busy waits for itself."""
+"""A program that keeps its processors this busy waits for itself."""
 
 
 def check(evidence: Evidence) -> Check:

@@ -35,7 +35,7 @@ def digest(done: Any) -> str:
 
 
 def first_difference(one: bytes, other: bytes) -> str:
-    """Where two outputs part, for whoever has to find out why."""
+    """Where two outputs part, for a reader who has to find out why."""
     lines = zip(one.splitlines(), other.splitlines(), strict=False)
     for number, (left, right) in enumerate(lines, 1):
         if left != right:
@@ -80,7 +80,7 @@ BINDING = re.compile(r"binding file (\S+) .*? to (\S+) .*?normal symbol `malloc'
 
 @pytest.mark.parametrize("program", BOUND)
 def test_the_loader_binds_malloc_to_us(program: str, heap: Any, tmp_path: Path) -> None:
-    """In the program and in every library that it brings, whoever else offers a malloc."""
+    """In the program and in every library that it brings, even if another one offers a malloc."""
     path = shutil.which(program, path=SEARCH_PATH)
     if path is None:
         pytest.fail(f"{program} is not installed")

@@ -11,7 +11,7 @@ using heapwise::bench::now_ns;
 
 namespace {
 
-/// Returns once so much time has gone by.
+/// Returns once this much time has gone by.
 void spend(std::uint64_t nanoseconds) {
   const std::uint64_t end_ns = now_ns() + nanoseconds;
   while (now_ns() < end_ns) {

@@ -95,7 +95,7 @@ TEST_CASE("whole messages go through a pipe, and the end of it is told") {
   CHECK_FALSE(read_all(out.number(), got, sizeof got));
 }
 
-TEST_CASE("a descriptor is closed once, by whoever has it last") {
+TEST_CASE("a descriptor is closed once, by the side that has it last") {
   int ends[2];
   REQUIRE(pipe(ends) == 0);
   const descriptor other{ends[1]};

@@ -357,7 +357,7 @@ TEST_CASE("what somebody else has mapped in the range is left alone and passed o
   for (std::size_t at = 0; at < 3 * slice_bytes; at += 512) {
     REQUIRE(foreign[at] == std::byte{7});
   }
-  CHECK(some->record(committed + 6) != nullptr); // whoever frees an address in it is told
+  CHECK(some->record(committed + 6) != nullptr); // the thread that frees an address in it is told
   CHECK(some->record(committed + 6)->use.load() == slice_use::none);
 }
 

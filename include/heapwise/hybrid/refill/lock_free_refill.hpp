@@ -105,7 +105,8 @@ struct lock_free_refill {
       for (;;) {
         link(last, seen & index_mask);
         HEAPWISE_SCHEDULE_POINT();
-        // Release: whoever pops the blocks sees their links, and what their last users wrote.
+        // Release: the thread that pops the blocks sees their links, and what their last users
+        // wrote.
         if (to.word.compare_exchange_weak(seen, next_word(seen, index), std::memory_order_release,
                                           std::memory_order_relaxed)) {
           return;

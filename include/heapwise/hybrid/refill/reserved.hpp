@@ -112,7 +112,7 @@ struct reserved {
     bool add_to_reserve(std::size_t class_index) noexcept;
 
     std::size_t target_;
-    std::mutex filling_; // held by whoever fills reserves; comes before all others
+    std::mutex filling_; // held by the thread that fills reserves; comes before all others
     std::array<shard, detail::hybrids::routing::class_count> shards_{};
     // No thread takes this lock while it holds a shard's, except around a fork.
     detail::hybrids::counted_mutex carving_; // guards what follows

@@ -70,7 +70,7 @@ struct sharded {
     HEAPWISE_NOINLINE std::size_t take_carved(std::size_t class_index, void** into,
                                               std::size_t wanted) noexcept {
       const std::scoped_lock lock{carving_};
-      // Whoever had the lock before may have carved for all who waited.
+      // The thread that had the lock before may have carved for all who waited.
       if (const std::size_t taken = take_listed(class_index, into, wanted); taken != 0)
         return taken;
       detail::hybrids::block_chain blocks = fresh_.cut(class_index);
