@@ -1,4 +1,5 @@
-"""Checks what the documents promise: links, code, commands, and places that nobody should name.
+"""Checks what the documents promise: links, code, commands, places that nobody should name, and the
+language of the whole tree.
 
 Usage: check_docs.py [ROOT]      exit 0: every promise holds; 1: the broken ones are printed.
 """
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from docs import code, links, places
+from docs import code, language, links, places
 from docs.tree import text_files
 
 WITH_CODE = ("README.md", "CONTRIBUTING.md")
@@ -20,6 +21,7 @@ def offences(root: Path) -> Iterator[str]:
     for file in text_files(root.resolve()):
         yield from links.offences(file)
         yield from places.offences(file)
+        yield from language.offences(file)
         if file.name in WITH_CODE or file.name.startswith("docs/how-to/"):
             yield from code.offences(file)
 

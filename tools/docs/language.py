@@ -1,0 +1,58 @@
+"""Ways of writing that readers stumble over: each with what to write instead.
+
+The rules are those that a program can check without taking a right sentence for a wrong one. Text
+of others (licences, published reports, stored data) and the output of commands is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from docs.tree import TextFile, line_of
+
+LEFT_ALONE = re.compile(
+    r"^(requirements\.lock|.*LICENSE|schema/|published/|docs/results/|tests/data/sarif/"
+    r"|tools/docs/language\.py"
+    r"|tests/lab/(tools/test_check_language|native/test_texts)\.py)"
+    r"|\.(json|svg|csv|lock|html|js)$")
+
+COMPARED = ("longer|more|less|slower|faster|larger|smaller|worse|better|different|shorter|earlier"
+            "|later|harder|other|such|one")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """pattern: what is found. instead: what to write."""
+
+    pattern: re.Pattern[str]
+    instead: str
+
+
+RULES = (
+    Rule(re.compile(r"\b(?:is|are|was|were) no (?!(?:" + COMPARED + r")\b)[a-z]+"),
+         "is not a ..., are not ..."),
+    Rule(re.compile(r"\b[Ww]ho(?:so)?ever\b"), "the thread that ..., a user who ..."),
+    Rule(re.compile(r"\b[Tt]hat which\b"), "what it is: the block that ..."),
+    Rule(re.compile(r"\b[Ss]hall\b"), "must or should"),
+    Rule(re.compile(r"\bso (?:many|much|long) (?:bytes|threads|operations|rounds|turns|steps|units"
+                    r"|times|ticks|spans|lines|time|processors)\b"), "this many, this long"),
+    Rule(re.compile(r"\b[Ff]or want of\b"), "because ... is missing"),
+    Rule(re.compile(r"\b(?:purse|breathes?|confess(?:es|ed)?|accuses?|accused|window of mercy|liar"
+                    r"|guilty|innocent|forerunner)\b"), "the term of the field"),
+)
+
+THERE = re.compile(r"\b[Tt]here[\s/#*\"'|]*$")
+"""``there is no interval`` is plain English, also where a line ends in between."""
+
+
+def offences(file: TextFile) -> Iterator[str]:
+    """``name:line: "words": write ...`` for each place."""
+    if LEFT_ALONE.search(file.name):
+        return
+    for rule in RULES:
+        for match in rule.pattern.finditer(file.text):
+            if not THERE.search(file.text[max(0, match.start() - 40) : match.start()]):
+                line = line_of(file.text, match.start())
+                yield f'{file.name}:{line}: "{match[0]}": write {rule.instead}'
