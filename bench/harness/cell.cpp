@@ -48,10 +48,12 @@ std::string_view cell::text(std::string_view name) const {
   return setting<std::string_view>(*question_, *options_, name);
 }
 
-void cell::finish(const sample& yields, const surroundings& around) {
-  emit_line([&](json_line& line) { yields.write(line, around); });
-  check("quantities", yields.complete(), "repeat %d sets every declared quantity", yields.repeat());
-  check("affinity", yields.kept_to(allowed_), "repeat %d ran where it may", yields.repeat());
+void cell::finish(const sample& the_sample, const surroundings& around) {
+  emit_line([&](json_line& line) { the_sample.write(line, around); });
+  check("quantities", the_sample.complete(), "repeat %d sets every declared quantity",
+        the_sample.repeat());
+  check("affinity", the_sample.kept_to(allowed_), "repeat %d ran where it may",
+        the_sample.repeat());
 }
 
 void cell::check(const char* id, bool ok, const char* format, ...) {

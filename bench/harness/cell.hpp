@@ -40,16 +40,16 @@ class cell {
   template <class Body>
   void each_repeat(Body&& body) {
     for (int repeat = 0; repeat < repeats_; ++repeat) {
-      sample yields{*question_, repeat, plant_ns_};
+      sample the_sample{*question_, repeat, plant_ns_};
       surroundings around{};
       around.spin_before_ns = calibrated_spin_ns(spins);
       const std::uint64_t wait_start_ns = now_ns();
       around.breadth_before_ns = core_.wait();
       around.waited_ns = now_ns() - wait_start_ns;
-      body(yields);
+      body(the_sample);
       around.breadth_after_ns = core_.look();
       around.spin_after_ns = calibrated_spin_ns(spins);
-      finish(yields, around);
+      finish(the_sample, around);
     }
   }
 
@@ -83,7 +83,7 @@ class cell {
     char detail[200];
   };
 
-  void finish(const sample& yields, const surroundings& around);
+  void finish(const sample& the_sample, const surroundings& around);
 
   const experiment* question_;
   const options* options_;

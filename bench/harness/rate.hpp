@@ -23,16 +23,17 @@ inline constexpr const char* rate_name = "throughput";
 /// fails. Sets `throughput` to millions of items in a second. What `work` computes must depend on
 /// memory that was escaped, or the compiler may do it before the clock starts.
 template <class Work>
-void measure_rate(cell& given, std::uint64_t items, std::uint64_t expected, Work&& work) {
-  given.each_repeat([&](sample& yields) {
+void measure_rate(cell& the_cell, std::uint64_t items, std::uint64_t expected, Work&& work) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint64_t result = 0;
-    const std::uint64_t elapsed_ns = yields.measure(items, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(items, [&] {
       result = work();
       keep(result);
     });
-    yields.set(rate_name, millions_per_second(items, elapsed_ns));
-    given.check("work", result == expected, "result %llu, expected %llu",
-                static_cast<unsigned long long>(result), static_cast<unsigned long long>(expected));
+    the_sample.set(rate_name, millions_per_second(items, elapsed_ns));
+    the_cell.check("work", result == expected, "result %llu, expected %llu",
+                   static_cast<unsigned long long>(result),
+                   static_cast<unsigned long long>(expected));
   });
 }
 

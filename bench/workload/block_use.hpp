@@ -18,8 +18,8 @@ enum class touching { none, write, all };
 
 /// Calls `body.template operator()<how>()` as the parameter `touch` says.
 template <class Body>
-void with_touching(const cell& given, Body&& body) {
-  const auto chosen = given.text("touch");
+void with_touching(const cell& the_cell, Body&& body) {
+  const auto chosen = the_cell.text("touch");
   if (chosen == "all") return body.template operator()<touching::all>();
   if (chosen == "write") return body.template operator()<touching::write>();
   body.template operator()<touching::none>();

@@ -51,12 +51,13 @@ class timed_calls {
   /// Times a team of all threads. `play(member, durations)` starts and stops its member, and
   /// records the calls of its thread.
   template <class Play>
-  void measure(sample& yields, std::uint64_t operations, const Play& play) {
+  void measure(sample& the_sample, std::uint64_t operations, const Play& play) {
     for (call_durations& each : of_threads_) each = {};
     const tick_scale learning;
-    yields.measure_team(static_cast<int>(of_threads_.size()), operations, [&](team_member& member) {
-      play(member, of_threads_[static_cast<std::size_t>(member.index())]);
-    });
+    the_sample.measure_team(static_cast<int>(of_threads_.size()), operations,
+                            [&](team_member& member) {
+                              play(member, of_threads_[static_cast<std::size_t>(member.index())]);
+                            });
     ns_per_tick_ = learning.ns_per_tick();
     all_[0] = {};
     for (const call_durations& each : of_threads_) {

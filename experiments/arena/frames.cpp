@@ -15,15 +15,16 @@ using namespace heapwise::bench;
 /// All requests of all frames, drawn before the clock starts.
 class frames {
  public:
-  explicit frames(cell& given) : ends_{given.size("frames")}, sizes_{ends_.size() * most_requests} {
-    const bool buffers = given.text("requests") == "buffers";
+  explicit frames(cell& the_cell)
+      : ends_{the_cell.size("frames")}, sizes_{ends_.size() * most_requests} {
+    const bool buffers = the_cell.text("requests") == "buffers";
     std::size_t next = 0;
     for (std::size_t& end : ends_) {
       const std::size_t first = next;
-      const std::size_t count = buffers ? 20 : 100 + given.random().below(most_requests - 100);
+      const std::size_t count = buffers ? 20 : 100 + the_cell.random().below(most_requests - 100);
       std::size_t frame = 0;
       for (; next < first + count; ++next) {
-        sizes_[next] = buffers ? buffer_bytes(given.random()) : object_bytes(given.random());
+        sizes_[next] = buffers ? buffer_bytes(the_cell.random()) : object_bytes(the_cell.random());
         frame += sizes_[next];
         told_.largest_request = std::max<std::size_t>(told_.largest_request, sizes_[next]);
       }
@@ -94,16 +95,16 @@ std::size_t play(Source& source, const frames& all, void** held) {
 }
 
 template <class Source>
-void measure(cell& given) {
-  const frames all{given};
+void measure(cell& the_cell) {
+  const frames all{the_cell};
   const mapped_array<void*> held{frames::most_requests};
   resident_meter meter;
-  with_touching(given, [&]<touching how> {
-    given.each_repeat([&](sample& yields) {
+  with_touching(the_cell, [&]<touching how> {
+    the_cell.each_repeat([&](sample& the_sample) {
       meter.restart_peak();
       arenas::reserve::restart();
       std::size_t whole = 0;
-      yields.time("allocation", all.requests(), [&] {
+      the_sample.time("allocation", all.requests(), [&] {
         Source source{all.told()};
         whole = play<how>(source, all, held.data());
       });
@@ -111,12 +112,12 @@ void measure(cell& given) {
       // What malloc has from the system is not known; what is resident of it is.
       const double most = static_cast<double>(
           std::is_same_v<Source, arenas::system_malloc> ? peak : arenas::reserve::most());
-      yields.set("reserved_over_frame", most / static_cast<double>(all.told().largest_frame));
-      yields.set("peak_resident", static_cast<double>(peak));
-      yields.set_processor_time(all.requests());
-      given.check("work", whole == all.requests(), "%zu whole blocks of %zu", whole,
-                  all.requests());
-      given.expect_calls(std::is_same_v<Source, arenas::system_malloc> ? all.requests() : 0);
+      the_sample.set("reserved_over_frame", most / static_cast<double>(all.told().largest_frame));
+      the_sample.set("peak_resident", static_cast<double>(peak));
+      the_sample.set_processor_time(all.requests());
+      the_cell.check("work", whole == all.requests(), "%zu whole blocks of %zu", whole,
+                     all.requests());
+      the_cell.expect_calls(std::is_same_v<Source, arenas::system_malloc> ? all.requests() : 0);
     });
   });
 }

@@ -20,7 +20,7 @@ std::size_t way_bytes(int level) {
 enum class placement { friendly, spread, conflict, conflict_far };
 
 /// Bytes from one line to the next.
-std::size_t step_of(const cell& given, placement chosen) {
+std::size_t step_of(const cell& the_cell, placement chosen) {
   switch (chosen) {
     case placement::friendly:
       return caches::line_bytes;
@@ -29,29 +29,29 @@ std::size_t step_of(const cell& given, placement chosen) {
     case placement::conflict:
       return way_bytes(1);
     case placement::conflict_far:
-      if (way_bytes(2) <= way_bytes(1)) given.refuse("cache", "no second level is reported");
+      if (way_bytes(2) <= way_bytes(1)) the_cell.refuse("cache", "no second level is reported");
       return way_bytes(2);
   }
   return 0;
 }
 
 template <placement chosen, caches::walker goes = caches::walk>
-void measure(cell& given) {
-  const std::size_t lines = given.size("lines");
-  const std::size_t loads = given.size("loads");
-  const std::size_t step = step_of(given, chosen);
+void measure(cell& the_cell) {
+  const std::size_t lines = the_cell.size("lines");
+  const std::size_t loads = the_cell.size("loads");
+  const std::size_t step = step_of(the_cell, chosen);
   // The second level is indexed by physical addresses: only within huge pages are they known.
   constexpr page_kind pages =
       chosen == placement::conflict_far ? page_kind::huge : page_kind::small;
   const paged_memory memory{lines * step, pages};
   const mapped_array<std::uint64_t> offsets{lines};
   for (std::size_t i = 0; i < lines; ++i) offsets[i] = i * step;
-  given.random().shuffle(offsets.span());
+  the_cell.random().shuffle(offsets.span());
   const caches::ring_of_lines ring{memory.data(), offsets.span()};
   constexpr bool moves = goes == caches::walk;
-  caches::time_walks(given, ring, goes, moves, loads,
-                     [&](sample& yields, std::uint64_t elapsed_ns) {
-                       yields.set("loads", millions_per_second(loads, elapsed_ns));
+  caches::time_walks(the_cell, ring, goes, moves, loads,
+                     [&](sample& the_sample, std::uint64_t elapsed_ns) {
+                       the_sample.set("loads", millions_per_second(loads, elapsed_ns));
                      });
 }
 

@@ -14,20 +14,20 @@ namespace {
 using namespace heapwise::bench;
 
 template <page_kind pages, caches::walker goes>
-void measure(cell& given) {
+void measure(cell& the_cell) {
   constexpr bool moves = goes == caches::walk;
-  const std::size_t lines = moves ? given.size("size") / caches::line_bytes : 2;
+  const std::size_t lines = moves ? the_cell.size("size") / caches::line_bytes : 2;
   const paged_memory memory{lines * caches::line_bytes, pages};
   const mapped_array<std::uint64_t> offsets{lines};
   for (std::size_t i = 0; i < lines; ++i) offsets[i] = i * caches::line_bytes;
-  given.random().shuffle(offsets.span());
+  the_cell.random().shuffle(offsets.span());
   const caches::ring_of_lines ring{memory.data(), offsets.span()};
-  const std::uint64_t region_ns = given.size("region") * 1'000'000;
+  const std::uint64_t region_ns = the_cell.size("region") * 1'000'000;
   const std::size_t steps = caches::steps_that_take(region_ns, goes, ring.place(0));
   caches::time_walks(
-      given, ring, goes, moves, steps, [&](sample& yields, std::uint64_t elapsed_ns) {
-        yields.set("loads", millions_per_second(steps, elapsed_ns));
-        yields.set("latency", static_cast<double>(elapsed_ns) / static_cast<double>(steps));
+      the_cell, ring, goes, moves, steps, [&](sample& the_sample, std::uint64_t elapsed_ns) {
+        the_sample.set("loads", millions_per_second(steps, elapsed_ns));
+        the_sample.set("latency", static_cast<double>(elapsed_ns) / static_cast<double>(steps));
       });
 }
 

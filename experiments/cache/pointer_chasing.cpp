@@ -45,22 +45,22 @@ std::uint64_t sum_of(std::uint64_t nodes) { return nodes * (nodes - 1) / 2; }
 enum class order { of_addresses, random };
 
 template <auto read, order links>
-void measure(cell& given) {
-  const std::size_t nodes = given.size("nodes");
+void measure(cell& the_cell) {
+  const std::size_t nodes = the_cell.size("nodes");
   const paged_memory memory{nodes * sizeof(line), page_kind::small};
   const mapped_array<std::uint64_t> offsets{nodes};
   for (std::size_t i = 0; i < nodes; ++i) offsets[i] = i * sizeof(line);
-  if (links == order::random) given.random().shuffle(offsets.span());
+  if (links == order::random) the_cell.random().shuffle(offsets.span());
   const caches::ring_of_lines ring{memory.data(), offsets.span()};
   const auto* const first = reinterpret_cast<const line*>(memory.data());
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint64_t sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(nodes, [&] { sum = read(first, nodes); });
-    yields.set("nodes", millions_per_second(nodes, elapsed_ns));
-    given.check("work", sum == sum_of(nodes) && ring.size() == nodes,
-                "%zu nodes read once each add up to %llu, expected %llu", nodes,
-                static_cast<unsigned long long>(sum),
-                static_cast<unsigned long long>(sum_of(nodes)));
+    const std::uint64_t elapsed_ns = the_sample.measure(nodes, [&] { sum = read(first, nodes); });
+    the_sample.set("nodes", millions_per_second(nodes, elapsed_ns));
+    the_cell.check("work", sum == sum_of(nodes) && ring.size() == nodes,
+                   "%zu nodes read once each add up to %llu, expected %llu", nodes,
+                   static_cast<unsigned long long>(sum),
+                   static_cast<unsigned long long>(sum_of(nodes)));
   });
 }
 
@@ -77,21 +77,21 @@ using four_numbers [[gnu::vector_size(16)]] = std::uint32_t;
   return sum[0] + sum[1] + sum[2] + sum[3];
 }
 
-void measure_packed(cell& given) {
+void measure_packed(cell& the_cell) {
   constexpr std::size_t block = 16; // numbers that scan_packed reads in one turn
-  const std::size_t numbers = given.size("nodes") * block;
+  const std::size_t numbers = the_cell.size("nodes") * block;
   const paged_memory memory{numbers * sizeof(std::uint32_t), page_kind::small};
   const std::span held{reinterpret_cast<std::uint32_t*>(memory.data()), numbers};
-  for (std::uint32_t& each : held) each = static_cast<std::uint32_t>(given.random().next());
+  for (std::uint32_t& each : held) each = static_cast<std::uint32_t>(the_cell.random().next());
   const std::uint32_t expected = std::accumulate(held.begin(), held.end(), std::uint32_t{0});
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint32_t sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(numbers, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(numbers, [&] {
       sum = scan_packed(reinterpret_cast<const four_numbers*>(memory.data()), numbers / 4);
     });
-    yields.set("nodes", millions_per_second(numbers, elapsed_ns));
-    given.check("work", sum == expected, "%zu numbers add up to %u, expected %u", numbers, sum,
-                expected);
+    the_sample.set("nodes", millions_per_second(numbers, elapsed_ns));
+    the_cell.check("work", sum == expected, "%zu numbers add up to %u, expected %u", numbers, sum,
+                   expected);
   });
 }
 

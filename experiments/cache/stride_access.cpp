@@ -46,28 +46,28 @@ void write_starts(std::span<std::uint32_t> starts) {
 }
 
 template <auto add>
-void measure(cell& given) {
-  const std::size_t count = given.size("elements") / 64 * 64;
-  const std::size_t stride = given.size("stride");
+void measure(cell& the_cell) {
+  const std::size_t count = the_cell.size("elements") / 64 * 64;
+  const std::size_t stride = the_cell.size("stride");
   const paged_memory memory{count * sizeof(element), page_kind::small};
   auto* const elements = reinterpret_cast<element*>(memory.data());
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    elements[i] = add == add_up ? static_cast<element>(given.random().next()) : 1;
+    elements[i] = add == add_up ? static_cast<element>(the_cell.random().next()) : 1;
     expected += elements[i];
   }
   const mapped_array<std::uint32_t> starts{stride};
   write_starts(starts.span());
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint64_t sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(count, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(count, [&] {
       for (const std::uint32_t start : starts) {
         sum += add(elements + start, elements + count, stride);
       }
     });
-    yields.set("loads", millions_per_second(count, elapsed_ns));
-    given.check("work", sum == expected, "%zu elements add up to %llu, expected %llu", count,
-                static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
+    the_sample.set("loads", millions_per_second(count, elapsed_ns));
+    the_cell.check("work", sum == expected, "%zu elements add up to %llu, expected %llu", count,
+                   static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
   });
 }
 

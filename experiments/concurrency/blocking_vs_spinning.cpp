@@ -92,34 +92,35 @@ class atomic_wait_baton {
 }
 
 template <class Baton>
-void measure(cell& given) {
+void measure(cell& the_cell) {
   constexpr int both = 2;
-  const processors where{given, both};
-  given.each_repeat([&](sample& yields) {
+  const processors where{the_cell, both};
+  the_cell.each_repeat([&](sample& the_sample) {
     Baton baton;
     escape(&baton);
     std::uint64_t handed_over = 0;
     std::uint64_t turns = 0;
     std::atomic<std::uint64_t> busy_ns{0};
     const std::uint64_t elapsed_ns = measure_placed(
-        given, yields, where, both, [&] { return handed_over; },
+        the_cell, the_sample, where, both, [&] { return handed_over; },
         [&](team_member& member) {
           const bool leads = member.index() == 0;
           const std::uint64_t before_ns = processor_time_ns();
           member.start();
           if (leads) {
-            handed_over = lead(baton, member.start_ns() + duration_ns(given));
+            handed_over = lead(baton, member.start_ns() + duration_ns(the_cell));
           } else {
             turns = follow(baton);
           }
           member.stop();
           busy_ns += processor_time_ns() - before_ns;
         });
-    yields.set("throughput", millions_per_second(handed_over, elapsed_ns));
-    yields.set("processor_time", static_cast<double>(busy_ns) / static_cast<double>(handed_over));
-    given.check("work", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
-                static_cast<unsigned long long>(handed_over),
-                static_cast<unsigned long long>(turns));
+    the_sample.set("throughput", millions_per_second(handed_over, elapsed_ns));
+    the_sample.set("processor_time",
+                   static_cast<double>(busy_ns) / static_cast<double>(handed_over));
+    the_cell.check("work", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
+                   static_cast<unsigned long long>(handed_over),
+                   static_cast<unsigned long long>(turns));
   });
 }
 

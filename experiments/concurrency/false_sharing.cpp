@@ -29,43 +29,43 @@ struct by_load_and_store {
 
 /// One function for all distances: not even the code of the loop differs.
 template <class How>
-void measure_with(cell& given, std::size_t distance_bytes) {
+void measure_with(cell& the_cell, std::size_t distance_bytes) {
   using counter = std::atomic<std::uint64_t>;
   const std::size_t distance = distance_bytes / sizeof(counter);
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const processors where{given, given.size("threads")};
-  given.each_repeat([&](sample& yields) {
-    const mapped_array<counter> counters{given.size("threads") * distance};
-    const contest_result done = run_contest(given, yields, where, threads, [&](int index) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const processors where{the_cell, the_cell.size("threads")};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const mapped_array<counter> counters{the_cell.size("threads") * distance};
+    const contest_result done = run_contest(the_cell, the_sample, where, threads, [&](int index) {
       return [&count = counters[static_cast<std::size_t>(index) * distance]] { How::step(count); };
     });
-    yields.set("throughput", done.throughput());
+    the_sample.set("throughput", done.throughput());
     std::uint64_t counted = 0;
     for (const auto& each : counters) counted += each;
-    given.check("work", counted == done.steps, "the counters add up to %llu of %llu increments",
-                static_cast<unsigned long long>(counted),
-                static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", counted == done.steps, "the counters add up to %llu of %llu increments",
+                   static_cast<unsigned long long>(counted),
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 
 template <std::size_t DistanceBytes>
-void measure(cell& given) {
-  if (given.text("increment") == "fetch_add") {
-    measure_with<by_fetch_add>(given, DistanceBytes);
+void measure(cell& the_cell) {
+  if (the_cell.text("increment") == "fetch_add") {
+    measure_with<by_fetch_add>(the_cell, DistanceBytes);
   } else {
-    measure_with<by_load_and_store>(given, DistanceBytes);
+    measure_with<by_load_and_store>(the_cell, DistanceBytes);
   }
 }
 
-void measure_empty_loop(cell& given) {
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const processors where{given, given.size("threads")};
-  given.each_repeat([&](sample& yields) {
-    const contest_result done = run_contest(given, yields, where, threads,
+void measure_empty_loop(cell& the_cell) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const processors where{the_cell, the_cell.size("threads")};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const contest_result done = run_contest(the_cell, the_sample, where, threads,
                                             [](int index) { return [index] { keep(index); }; });
-    yields.set("throughput", done.throughput());
-    given.check("work", done.steps != 0, "%llu turns without an increment",
-                static_cast<unsigned long long>(done.steps));
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", done.steps != 0, "%llu turns without an increment",
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 

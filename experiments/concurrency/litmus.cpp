@@ -146,14 +146,14 @@ class rounds {
 };
 
 template <class Test>
-void measure_test(cell& given) {
+void measure_test(cell& the_cell) {
   constexpr int both = 2;
-  const processors where{given, both};
-  const std::uint64_t count = given.size("rounds");
-  given.each_repeat([&](sample& yields) {
+  const processors where{the_cell, both};
+  const std::uint64_t count = the_cell.size("rounds");
+  the_cell.each_repeat([&](sample& the_sample) {
     rounds<Test> test{count};
     measure_placed(
-        given, yields, where, both, [count] { return count; },
+        the_cell, the_sample, where, both, [count] { return count; },
         [&test](team_member& member) {
           member.start();
           test.play(member.index());
@@ -163,23 +163,24 @@ void measure_test(cell& given) {
     const auto per_100k = [count](std::uint64_t outcomes) {
       return 1e5 * static_cast<double>(outcomes) / static_cast<double>(count);
     };
-    yields.set("weak", per_100k(found.weak));
-    yields.set("met", per_100k(found.met));
-    given.check("order", Test::weak_is_allowed || found.weak == 0,
-                "%llu weak outcomes in %llu rounds: %s",
-                static_cast<unsigned long long>(found.weak), static_cast<unsigned long long>(count),
-                Test::weak_is_allowed ? "allowed" : "forbidden");
-    given.check("work", test.played(), "%llu rounds, in %llu of which the threads met",
-                static_cast<unsigned long long>(count), static_cast<unsigned long long>(found.met));
+    the_sample.set("weak", per_100k(found.weak));
+    the_sample.set("met", per_100k(found.met));
+    the_cell.check(
+        "order", Test::weak_is_allowed || found.weak == 0, "%llu weak outcomes in %llu rounds: %s",
+        static_cast<unsigned long long>(found.weak), static_cast<unsigned long long>(count),
+        Test::weak_is_allowed ? "allowed" : "forbidden");
+    the_cell.check("work", test.played(), "%llu rounds, in %llu of which the threads met",
+                   static_cast<unsigned long long>(count),
+                   static_cast<unsigned long long>(found.met));
   });
 }
 
 template <class Order>
-void measure(cell& given) {
-  if (given.text("test") == "store_buffering") {
-    measure_test<store_buffering<Order>>(given);
+void measure(cell& the_cell) {
+  if (the_cell.text("test") == "store_buffering") {
+    measure_test<store_buffering<Order>>(the_cell);
   } else {
-    measure_test<message_passing<Order>>(given);
+    measure_test<message_passing<Order>>(the_cell);
   }
 }
 

@@ -111,40 +111,40 @@ struct tbb_lock {
 #endif
 
 template <class Lock>
-void measure(cell& given) {
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const auto work = static_cast<std::uint64_t>(given.integer("work"));
-  const processors where{given, 1};
-  given.each_repeat([&](sample& yields) {
+void measure(cell& the_cell) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const auto work = static_cast<std::uint64_t>(the_cell.integer("work"));
+  const processors where{the_cell, 1};
+  the_cell.each_repeat([&](sample& the_sample) {
     Lock lock{patience_of(threads, where.count())};
     guarded shared;
     escape(&shared);
-    const contest_result done = run_contest(given, yields, where, threads, [&](int) {
+    const contest_result done = run_contest(the_cell, the_sample, where, threads, [&](int) {
       return [hold = lock.hold(), &shared, work] { hold([&] { shared.work(work); }); };
     });
-    yields.set("throughput", done.throughput());
-    given.check("work", shared.state == state_after(done.steps * work),
-                "after %llu holds the guarded state is %s",
-                static_cast<unsigned long long>(done.steps),
-                shared.state == state_after(done.steps * work) ? "as computed" : "wrong");
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", shared.state == state_after(done.steps * work),
+                   "after %llu holds the guarded state is %s",
+                   static_cast<unsigned long long>(done.steps),
+                   shared.state == state_after(done.steps * work) ? "as computed" : "wrong");
   });
 }
 
 /// The work alone: each thread has a state of its own and no lock.
-void measure_no_lock(cell& given) {
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const auto work = static_cast<std::uint64_t>(given.integer("work"));
-  const processors where{given, 1};
-  given.each_repeat([&](sample& yields) {
-    const contest_result done = run_contest(given, yields, where, threads, [&](int) {
+void measure_no_lock(cell& the_cell) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const auto work = static_cast<std::uint64_t>(the_cell.integer("work"));
+  const processors where{the_cell, 1};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const contest_result done = run_contest(the_cell, the_sample, where, threads, [&](int) {
       return [own = guarded{}, work]() mutable {
         own.work(work);
         escape(&own);
       };
     });
-    yields.set("throughput", done.throughput());
-    given.check("work", done.steps != 0, "%llu turns without a lock",
-                static_cast<unsigned long long>(done.steps));
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", done.steps != 0, "%llu turns without a lock",
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 

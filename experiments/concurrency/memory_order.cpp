@@ -160,44 +160,46 @@ class ring {
 };
 
 template <class Pattern>
-void measure_pair(cell& given) {
+void measure_pair(cell& the_cell) {
   constexpr int both = 2;
-  const processors where{given, both};
-  given.each_repeat([&](sample& yields) {
+  const processors where{the_cell, both};
+  the_cell.each_repeat([&](sample& the_sample) {
     Pattern pattern;
     escape(&pattern);
     std::uint64_t done = 0;
     const std::uint64_t elapsed_ns = measure_placed(
-        given, yields, where, both, [&done] { return done; },
+        the_cell, the_sample, where, both, [&done] { return done; },
         [&](team_member& member) {
           member.start();
           if (member.index() == 0) {
-            done = pattern.lead(member.start_ns() + duration_ns(given));
+            done = pattern.lead(member.start_ns() + duration_ns(the_cell));
           } else {
             pattern.follow();
           }
           member.stop();
         });
-    yields.set("throughput", millions_per_second(done, elapsed_ns));
-    given.check("work", pattern.ends_with(done), "%llu hand-overs, %s",
-                static_cast<unsigned long long>(done),
-                pattern.ends_with(done) ? "and all of them arrived" : "which is not what arrived");
+    the_sample.set("throughput", millions_per_second(done, elapsed_ns));
+    the_cell.check(
+        "work", pattern.ends_with(done), "%llu hand-overs, %s",
+        static_cast<unsigned long long>(done),
+        pattern.ends_with(done) ? "and all of them arrived" : "which is not what arrived");
   });
 }
 
 template <class Order>
-void measure_fetch_add(cell& given, int threads) {
-  const processors where{given, 1};
-  given.each_repeat([&](sample& yields) {
+void measure_fetch_add(cell& the_cell, int threads) {
+  const processors where{the_cell, 1};
+  the_cell.each_repeat([&](sample& the_sample) {
     word counter;
     escape(&counter);
-    const contest_result done = run_contest(given, yields, where, threads, [&counter](int) {
+    const contest_result done = run_contest(the_cell, the_sample, where, threads, [&counter](int) {
       return [&counter] { counter.value.fetch_add(1, Order::both); };
     });
-    yields.set("throughput", done.throughput());
-    given.check("work", counter.value == done.steps, "the counter says %llu after %llu additions",
-                static_cast<unsigned long long>(counter.value),
-                static_cast<unsigned long long>(done.steps));
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", counter.value == done.steps,
+                   "the counter says %llu after %llu additions",
+                   static_cast<unsigned long long>(counter.value),
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 
@@ -209,30 +211,31 @@ int threads_of(std::string_view pattern) {
 }
 
 template <class Order>
-void measure(cell& given) {
-  const std::string_view pattern = given.text("pattern");
+void measure(cell& the_cell) {
+  const std::string_view pattern = the_cell.text("pattern");
   if (const int threads = threads_of(pattern); threads != 0) {
-    return measure_fetch_add<Order>(given, threads);
+    return measure_fetch_add<Order>(the_cell, threads);
   }
-  if (pattern == "flag_handoff") return measure_pair<flag_handoff<Order>>(given);
+  if (pattern == "flag_handoff") return measure_pair<flag_handoff<Order>>(the_cell);
   if constexpr (Order::publishes) {
-    if (pattern == "publish") return measure_pair<publish<Order>>(given);
-    measure_pair<ring<Order>>(given);
+    if (pattern == "publish") return measure_pair<publish<Order>>(the_cell);
+    measure_pair<ring<Order>>(the_cell);
   } else {
-    given.refuse("order", "relaxed does not publish what was written before: it would be wrong");
+    the_cell.refuse("order", "relaxed does not publish what was written before: it would be wrong");
   }
 }
 
-void measure_empty_loop(cell& given) {
-  const int threads = threads_of(given.text("pattern"));
-  if (threads == 0) given.refuse("empty loop", "a hand-over is nothing but its atomic operations");
-  const processors where{given, 1};
-  given.each_repeat([&](sample& yields) {
-    const contest_result done = run_contest(given, yields, where, threads,
+void measure_empty_loop(cell& the_cell) {
+  const int threads = threads_of(the_cell.text("pattern"));
+  if (threads == 0)
+    the_cell.refuse("empty loop", "a hand-over is nothing but its atomic operations");
+  const processors where{the_cell, 1};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const contest_result done = run_contest(the_cell, the_sample, where, threads,
                                             [](int index) { return [index] { keep(index); }; });
-    yields.set("throughput", done.throughput());
-    given.check("work", done.steps != 0, "%llu turns without an addition",
-                static_cast<unsigned long long>(done.steps));
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", done.steps != 0, "%llu turns without an addition",
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 

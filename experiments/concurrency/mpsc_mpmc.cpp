@@ -110,20 +110,20 @@ class market {
 };
 
 template <template <class, std::size_t> class Queue>
-void measure(cell& given) {
+void measure(cell& the_cell) {
   using queue_type = Queue<std::uint64_t, capacity>;
-  const shape form = shape::of(given.text("shape"));
-  const processors where{given, 1};
+  const shape form = shape::of(the_cell.text("shape"));
+  const processors where{the_cell, 1};
   const auto queue = std::make_unique<queue_type>();
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     market<queue_type> all{*queue, form, patience_of(form.threads(), where.count())};
     const std::uint64_t elapsed_ns = measure_placed(
-        given, yields, where, form.threads(), [&all] { return all.messages(); },
-        [&](team_member& member) { all.play(member, duration_ns(given)); });
-    yields.set("throughput", millions_per_second(all.messages(), elapsed_ns));
-    given.check("work", all.is_balanced(), "%llu messages came out of %llu that went in",
-                static_cast<unsigned long long>(all.messages()),
-                static_cast<unsigned long long>(all.pushed()));
+        the_cell, the_sample, where, form.threads(), [&all] { return all.messages(); },
+        [&](team_member& member) { all.play(member, duration_ns(the_cell)); });
+    the_sample.set("throughput", millions_per_second(all.messages(), elapsed_ns));
+    the_cell.check("work", all.is_balanced(), "%llu messages came out of %llu that went in",
+                   static_cast<unsigned long long>(all.messages()),
+                   static_cast<unsigned long long>(all.pushed()));
   });
 }
 

@@ -48,30 +48,32 @@ class swapped_counter {
 };
 
 template <class Counter>
-void measure(cell& given) {
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const processors where{given, 1};
-  given.each_repeat([&](sample& yields) {
+void measure(cell& the_cell) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const processors where{the_cell, 1};
+  the_cell.each_repeat([&](sample& the_sample) {
     Counter counter;
     escape(&counter);
-    const contest_result done = run_contest(
-        given, yields, where, threads, [&counter](int) { return [&counter] { counter.add(); }; });
-    yields.set("throughput", done.throughput());
-    given.check("work", counter.count() == done.steps, "the counter says %llu after %llu additions",
-                static_cast<unsigned long long>(counter.count()),
-                static_cast<unsigned long long>(done.steps));
+    const contest_result done = run_contest(the_cell, the_sample, where, threads, [&counter](int) {
+      return [&counter] { counter.add(); };
+    });
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", counter.count() == done.steps,
+                   "the counter says %llu after %llu additions",
+                   static_cast<unsigned long long>(counter.count()),
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 
-void measure_empty_loop(cell& given) {
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const processors where{given, 1};
-  given.each_repeat([&](sample& yields) {
-    const contest_result done = run_contest(given, yields, where, threads,
+void measure_empty_loop(cell& the_cell) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const processors where{the_cell, 1};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const contest_result done = run_contest(the_cell, the_sample, where, threads,
                                             [](int index) { return [index] { keep(index); }; });
-    yields.set("throughput", done.throughput());
-    given.check("work", done.steps != 0, "%llu turns without an addition",
-                static_cast<unsigned long long>(done.steps));
+    the_sample.set("throughput", done.throughput());
+    the_cell.check("work", done.steps != 0, "%llu turns without an addition",
+                   static_cast<unsigned long long>(done.steps));
   });
 }
 

@@ -15,21 +15,21 @@ using number = message<sizeof(std::uint64_t)>;
 constexpr std::size_t capacity = 1024;
 
 template <template <class, std::size_t> class Queue>
-void measure(cell& given) {
-  const processors where{given, 2};
-  const transfer_plan plan{patience::apart, static_cast<int>(given.integer("backoff"))};
+void measure(cell& the_cell) {
+  const processors where{the_cell, 2};
+  const transfer_plan plan{patience::apart, static_cast<int>(the_cell.integer("backoff"))};
   const auto queue = std::make_unique<Queue<number, capacity>>();
-  transfer_pair<number> pair{given.size("batch")};
-  given.each_repeat([&](sample& yields) {
-    const transfer_result done = pair.run(given, yields, where, plan, *queue);
-    yields.set("throughput", millions_per_second(done.messages, done.elapsed_ns));
+  transfer_pair<number> pair{the_cell.size("batch")};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const transfer_result done = pair.run(the_cell, the_sample, where, plan, *queue);
+    the_sample.set("throughput", millions_per_second(done.messages, done.elapsed_ns));
   });
 }
 
 struct of_numbers {
   template <template <class, std::size_t> class Queue>
-  static void run(cell& given) {
-    measure<Queue>(given);
+  static void run(cell& the_cell) {
+    measure<Queue>(the_cell);
   }
 };
 

@@ -14,41 +14,41 @@ using namespace concurrency;
 constexpr std::size_t capacity = 256;
 
 template <template <class, std::size_t> class Queue, std::size_t Bytes>
-void measure_bytes(cell& given) {
-  const processors where{given, 2};
+void measure_bytes(cell& the_cell) {
+  const processors where{the_cell, 2};
   const transfer_plan plan{patience::apart, 0};
   const auto queue = std::make_unique<Queue<message<Bytes>, capacity>>();
-  transfer_pair<message<Bytes>> pair{given.size("batch")};
-  given.each_repeat([&](sample& yields) {
-    const transfer_result done = pair.run(given, yields, where, plan, *queue);
+  transfer_pair<message<Bytes>> pair{the_cell.size("batch")};
+  the_cell.each_repeat([&](sample& the_sample) {
+    const transfer_result done = pair.run(the_cell, the_sample, where, plan, *queue);
     constexpr double gibibyte = 1024.0 * 1024.0 * 1024.0;
     const double per_second =
         1e9 * static_cast<double>(done.messages) / static_cast<double>(done.elapsed_ns);
-    yields.set("throughput", per_second / 1e6);
-    yields.set("bytes", per_second * static_cast<double>(Bytes) / gibibyte);
+    the_sample.set("throughput", per_second / 1e6);
+    the_sample.set("bytes", per_second * static_cast<double>(Bytes) / gibibyte);
   });
 }
 
 template <template <class, std::size_t> class Queue>
-void measure(cell& given) {
-  switch (given.integer("payload")) {
+void measure(cell& the_cell) {
+  switch (the_cell.integer("payload")) {
     case 16:
-      return measure_bytes<Queue, 16>(given);
+      return measure_bytes<Queue, 16>(the_cell);
     case 64:
-      return measure_bytes<Queue, 64>(given);
+      return measure_bytes<Queue, 64>(the_cell);
     case 256:
-      return measure_bytes<Queue, 256>(given);
+      return measure_bytes<Queue, 256>(the_cell);
     case 1024:
-      return measure_bytes<Queue, 1024>(given);
+      return measure_bytes<Queue, 1024>(the_cell);
     default:
-      given.refuse("payload", "the sizes that were compiled are 16, 64, 256 and 1024 bytes");
+      the_cell.refuse("payload", "the sizes that were compiled are 16, 64, 256 and 1024 bytes");
   }
 }
 
 struct of_messages {
   template <template <class, std::size_t> class Queue>
-  static void run(cell& given) {
-    measure<Queue>(given);
+  static void run(cell& the_cell) {
+    measure<Queue>(the_cell);
   }
 };
 

@@ -26,23 +26,23 @@ struct wanted {
 
 wanted nothing(const cell&) { return {}; }
 
-wanted different_cores(const cell& given) {
-  const processors where{given, both};
+wanted different_cores(const cell& the_cell) {
+  const processors where{the_cell, both};
   return {{where.of(0), where.of(1)}};
 }
 
-wanted same_processor(const cell& given) {
-  const processors where{given, 1};
+wanted same_processor(const cell& the_cell) {
+  const processors where{the_cell, 1};
   return {{where.of(0), where.of(0)}};
 }
 
-wanted siblings(const cell& given) {
-  const processors where{given, 1};
+wanted siblings(const cell& the_cell) {
+  const processors where{the_cell, 1};
   const cpu_list same_core = siblings_of(where.of(0));
   for (int i = 1; i < static_cast<int>(where.count()); ++i) {
     if (same_core.contains(where.of(i))) return {{where.of(0), where.of(i)}};
   }
-  given.refuse("affinity", "no core has two hardware threads that this process may use");
+  the_cell.refuse("affinity", "no core has two hardware threads that this process may use");
 }
 
 /// What became of the requests of one team.
@@ -53,9 +53,9 @@ struct outcome {
 
 /// Runs the body on both threads, each where it is wanted.
 template <class Operations, class Body>
-std::uint64_t measure_wanted(sample& yields, const wanted& where, outcome& told,
+std::uint64_t measure_wanted(sample& the_sample, const wanted& where, outcome& told,
                              Operations&& operations, Body&& body) {
-  return yields.measure_team(both, operations, [&](team_member& member) {
+  return the_sample.measure_team(both, operations, [&](team_member& member) {
     const std::optional<unsigned> cpu = where.of[member.index()];
     if (!cpu) return body(member);
     ++told.requested;
@@ -67,52 +67,54 @@ std::uint64_t measure_wanted(sample& yields, const wanted& where, outcome& told,
 }
 
 /// The ring of concurrency/queue, one message at a time.
-void measure_throughput(cell& given, sample& yields, const wanted& where, outcome& told) {
+void measure_throughput(cell& the_cell, sample& the_sample, const wanted& where, outcome& told) {
   spsc_ring<number, capacity> queue;
   escape(&queue);
   transfer<number> all{{patience::crowded, 1}};
   transfer_pair<number> pair{batch};
   const std::uint64_t elapsed_ns = measure_wanted(
-      yields, where, told, [&all] { return all.messages(); },
-      [&](team_member& member) { pair.play(member, all, queue, duration_ns(given)); });
-  yields.set("throughput", millions_per_second(all.messages(), elapsed_ns));
-  all.check(given);
+      the_sample, where, told, [&all] { return all.messages(); },
+      [&](team_member& member) { pair.play(member, all, queue, duration_ns(the_cell)); });
+  the_sample.set("throughput", millions_per_second(all.messages(), elapsed_ns));
+  all.check(the_cell);
 }
 
 /// A turn to and fro.
-void measure_round_trip(cell& given, sample& yields, const wanted& where, outcome& told) {
+void measure_round_trip(cell& the_cell, sample& the_sample, const wanted& where, outcome& told) {
   spin_baton<patience::crowded, 1> baton;
   escape(&baton);
   std::uint64_t handed_over = 0;
   std::uint64_t turns = 0;
   const std::uint64_t elapsed_ns = measure_wanted(
-      yields, where, told, [&handed_over] { return handed_over; },
+      the_sample, where, told, [&handed_over] { return handed_over; },
       [&](team_member& member) {
         member.start();
         if (member.index() == 0) {
-          handed_over = lead(baton, member.start_ns() + duration_ns(given));
+          handed_over = lead(baton, member.start_ns() + duration_ns(the_cell));
         } else {
           turns = follow(baton);
         }
         member.stop();
       });
-  yields.set("round_trip", 2 * static_cast<double>(elapsed_ns) / static_cast<double>(handed_over));
-  given.check("turns", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
-              static_cast<unsigned long long>(handed_over), static_cast<unsigned long long>(turns));
+  the_sample.set("round_trip",
+                 2 * static_cast<double>(elapsed_ns) / static_cast<double>(handed_over));
+  the_cell.check("turns", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
+                 static_cast<unsigned long long>(handed_over),
+                 static_cast<unsigned long long>(turns));
 }
 
 template <wanted (*Where)(const cell&)>
-void measure(cell& given) {
-  const wanted where = Where(given);
-  given.each_repeat([&](sample& yields) {
+void measure(cell& the_cell) {
+  const wanted where = Where(the_cell);
+  the_cell.each_repeat([&](sample& the_sample) {
     outcome told;
-    measure_throughput(given, yields, where, told);
-    measure_round_trip(given, yields, where, told);
-    yields.set("requested", told.requested);
-    yields.set("verified", told.verified);
-    given.check("placement", told.requested == told.verified,
-                "%d placements asked for, %d of them found again", told.requested.load(),
-                told.verified.load());
+    measure_throughput(the_cell, the_sample, where, told);
+    measure_round_trip(the_cell, the_sample, where, told);
+    the_sample.set("requested", told.requested);
+    the_sample.set("verified", told.verified);
+    the_cell.check("placement", told.requested == told.verified,
+                   "%d placements asked for, %d of them found again", told.requested.load(),
+                   told.verified.load());
   });
 }
 

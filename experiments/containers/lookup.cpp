@@ -61,15 +61,15 @@ regime regime_of(std::string_view name) {
 
 /// What is in the container, what is asked for, and the sum that the answers must have.
 struct questions {
-  questions(cell& given, bool looks_up)
-      : chosen{regime_of(given.text("set"))}, asked{given.size("lookups")} {
+  questions(cell& the_cell, bool looks_up)
+      : chosen{regime_of(the_cell.text("set"))}, asked{the_cell.size("lookups")} {
     for (std::size_t i = 0; i < chosen.keys; ++i) {
-      held.emplace_back(2 * given.random().next(), given.random().next());
+      held.emplace_back(2 * the_cell.random().next(), the_cell.random().next());
     }
     for (auto& each : asked) {
-      const auto& [existing, found] = held[given.random().below(chosen.keys)];
-      const bool misses = given.random().below(10) < chosen.misses_of_ten;
-      each = misses ? 2 * given.random().next() + 1 : existing; // held keys are even
+      const auto& [existing, found] = held[the_cell.random().below(chosen.keys)];
+      const bool misses = the_cell.random().below(10) < chosen.misses_of_ten;
+      each = misses ? 2 * the_cell.random().next() + 1 : existing; // held keys are even
       expected += looks_up ? (misses ? 0 : found) : each;
     }
     escape(asked.data());
@@ -82,12 +82,12 @@ struct questions {
 };
 
 template <class Lookup>
-void measure(cell& given) {
-  const questions all{given, !std::is_same_v<Lookup, no_lookup>};
+void measure(cell& the_cell) {
+  const questions all{the_cell, !std::is_same_v<Lookup, no_lookup>};
   const Lookup lookup{all.held};
   escape(&lookup);
   const std::uint64_t times = all.chosen.times * Lookup::times;
-  measure_rate(given, times * all.asked.size(), times * all.expected, [&] {
+  measure_rate(the_cell, times * all.asked.size(), times * all.expected, [&] {
     std::uint64_t sum = 0;
     for (std::uint64_t time = 0; time < times; ++time) {
       for (const key wanted : all.asked) {

@@ -26,10 +26,10 @@ struct built {
 /// A list whose order has nothing to do with where its nodes lie: what a list becomes that is
 /// inserted into and removed from for long.
 struct scattered {
-  explicit scattered(cell& given, const numbers& from) : container(from.begin(), from.end()) {
+  explicit scattered(cell& the_cell, const numbers& from) : container(from.begin(), from.end()) {
     std::vector<std::list<number>::iterator> order;
     for (auto each = container.begin(); each != container.end(); ++each) order.push_back(each);
-    given.random().shuffle(std::span{order});
+    the_cell.random().shuffle(std::span{order});
     for (const auto& each : order) container.splice(container.end(), container, each);
   }
   static constexpr std::size_t slower = 16; // fewer passes for the time of the others
@@ -44,15 +44,15 @@ template <class Container>
 }
 
 template <class Built>
-void measure(cell& given) {
-  const numbers from{given.size("elements")};
+void measure(cell& the_cell) {
+  const numbers from{the_cell.size("elements")};
   std::uint64_t expected = 0;
-  for (auto& each : from) expected += (each = static_cast<number>(given.random().next()));
-  const std::uint64_t items = given.size("items") / Built::slower;
+  for (auto& each : from) expected += (each = static_cast<number>(the_cell.random().next()));
+  const std::uint64_t items = the_cell.size("items") / Built::slower;
   const std::uint64_t rounds = std::max(items / from.size(), std::uint64_t{1});
-  const Built built{given, from};
+  const Built built{the_cell, from};
   escape(&built.container);
-  measure_rate(given, rounds * from.size(), expected * rounds, [&] {
+  measure_rate(the_cell, rounds * from.size(), expected * rounds, [&] {
     std::uint64_t sum = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {
       sum += sum_of(built.container);
@@ -62,9 +62,9 @@ void measure(cell& given) {
   });
 }
 
-void measure_loop(cell& given) {
-  const std::uint64_t items = given.size("items");
-  measure_rate(given, items, items, [&] {
+void measure_loop(cell& the_cell) {
+  const std::uint64_t items = the_cell.size("items");
+  measure_rate(the_cell, items, items, [&] {
     std::uint64_t done = 0;
     for (; done < items; ++done) forget(done);
     return done;

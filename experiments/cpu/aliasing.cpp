@@ -59,8 +59,8 @@ std::uint64_t sum_of(const number* from, std::size_t count) {
 
 /// `in` and `out` in one piece of memory; `shift` is how far behind `in` the output begins.
 struct arrays {
-  arrays(cell& given, std::size_t behind) : memory{2 * figures + 1}, shift{behind} {
-    for (auto& each : memory) each = static_cast<number>(given.random().next());
+  arrays(cell& the_cell, std::size_t behind) : memory{2 * figures + 1}, shift{behind} {
+    for (auto& each : memory) each = static_cast<number>(the_cell.random().next());
     escape(memory.data());
   }
   [[nodiscard]] number* in() const noexcept { return memory.data(); }
@@ -90,28 +90,28 @@ std::uint64_t reference(const arrays& now, bool total, std::uint64_t rounds) {
 
 /// `shift` of the output: figures where the two are apart, 1 or 2 where they overlap.
 template <pass mapped, pass totalled, std::size_t map_shift, std::size_t total_shift>
-void measure(cell& given) {
-  const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
-  const bool total = given.text("work") == "total";
-  const arrays both{given, total ? total_shift : map_shift};
+void measure(cell& the_cell) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / figures, std::size_t{1});
+  const bool total = the_cell.text("work") == "total";
+  const arrays both{the_cell, total ? total_shift : map_shift};
   const pass timed = total ? totalled : mapped;
-  given.each_repeat([&](sample& yields) {
-    const bool checks = given.inspects(yields);
+  the_cell.each_repeat([&](sample& the_sample) {
+    const bool checks = the_cell.inspects(the_sample);
     const std::uint64_t expected = checks ? reference(both, total, rounds) : 0;
-    const std::uint64_t elapsed_ns = yields.measure(rounds * figures, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(rounds * figures, [&] {
       for (std::uint64_t round = 0; round < rounds; ++round) timed(both.out(), both.in());
     });
-    yields.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
+    the_sample.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
     if (!checks) return;
     const std::uint64_t sum = sum_of(both.out(), total ? 1 : figures);
-    given.check("work", sum == expected, "sum of the output %llu, expected %llu",
-                static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "sum of the output %llu, expected %llu",
+                   static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
   });
 }
 
-void measure_loop(cell& given) {
-  const std::uint64_t items = given.size("items") / figures * figures;
-  measure_rate(given, items, items, [&] {
+void measure_loop(cell& the_cell) {
+  const std::uint64_t items = the_cell.size("items") / figures * figures;
+  measure_rate(the_cell, items, items, [&] {
     std::uint64_t done = 0;
     for (; done < items; ++done) forget(done);
     return done;

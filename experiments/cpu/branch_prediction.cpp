@@ -63,22 +63,22 @@ void alternating(cell&, const outcomes& pattern) {
 }
 
 /// As many taken as not, in an order that the seed decides, over and over.
-void shuffled(cell& given, const outcomes& pattern) {
-  const std::size_t length = std::min(given.size("length"), written);
+void shuffled(cell& the_cell, const outcomes& pattern) {
+  const std::size_t length = std::min(the_cell.size("length"), written);
   for (std::size_t i = 0; i < length; ++i) pattern[i] = i % 2;
-  given.random().shuffle(pattern.span().first(length));
+  the_cell.random().shuffle(pattern.span().first(length));
   for (std::size_t i = length; i < written; ++i) pattern[i] = pattern[i - length];
 }
 
 template <class Way, void (*write)(cell&, const outcomes&)>
-void measure(cell& given) {
-  const std::uint64_t rounds = std::max(given.size("items") / written, std::size_t{1});
+void measure(cell& the_cell) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / written, std::size_t{1});
   const outcomes pattern{written};
-  write(given, pattern);
+  write(the_cell, pattern);
   const auto taken = static_cast<std::uint64_t>(std::ranges::count(pattern.span(), 1));
   const bool adds = !std::is_same_v<Way, nothing>;
   escape(pattern.data());
-  measure_rate(given, rounds * written, adds ? taken_adds * taken * rounds : 0,
+  measure_rate(the_cell, rounds * written, adds ? taken_adds * taken * rounds : 0,
                [&] { return walk<Way>(pattern, rounds); });
 }
 

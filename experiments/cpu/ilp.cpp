@@ -56,21 +56,21 @@ std::uint64_t jump(std::uint64_t state, std::uint64_t steps) noexcept {
 }
 
 template <std::size_t chains>
-void measure(cell& given) {
-  const std::uint64_t items = given.size("items") / most_chains * most_chains;
+void measure(cell& the_cell) {
+  const std::uint64_t items = the_cell.size("items") / most_chains * most_chains;
   const mapped_array<std::uint64_t> seeds{most_chains};
   std::uint64_t expected = 0;
   for (std::size_t i = 0; i < chains; ++i) {
-    seeds[i] = given.random().next();
+    seeds[i] = the_cell.random().next();
     expected ^= jump(seeds[i], items / chains);
   }
   escape(seeds.data());
-  measure_rate(given, items, expected, [&] { return walk<chains>(seeds, items); });
+  measure_rate(the_cell, items, expected, [&] { return walk<chains>(seeds, items); });
 }
 
-void measure_loop(cell& given) {
-  const std::uint64_t items = given.size("items") / unrolled * unrolled;
-  measure_rate(given, items, items, [&] {
+void measure_loop(cell& the_cell) {
+  const std::uint64_t items = the_cell.size("items") / unrolled * unrolled;
+  measure_rate(the_cell, items, items, [&] {
     std::uint64_t done = 0;
     for (; done < items; done += unrolled) forget(done);
     return done;

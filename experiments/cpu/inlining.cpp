@@ -151,17 +151,17 @@ std::uint64_t reference(const inputs& from, std::uint64_t rounds, std::string_vi
 }
 
 template <class Call>
-void measure(cell& given) {
-  const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
-  const std::string_view shape = given.text("shape");
+void measure(cell& the_cell) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / figures, std::size_t{1});
+  const std::string_view shape = the_cell.text("shape");
   const inputs from{figures};
   std::uint64_t plain_sum = 0;
-  for (auto& each : from) plain_sum += (each = given.random().next());
+  for (auto& each : from) plain_sum += (each = the_cell.random().next());
   escape(from.data());
   const std::uint64_t of_loop = shape == "chain" ? from[0] : plain_sum * rounds;
   const std::uint64_t expected =
       std::is_same_v<Call, no_call> ? of_loop : reference(from, rounds, shape);
-  measure_rate(given, rounds * figures, expected,
+  measure_rate(the_cell, rounds * figures, expected,
                [&, timed = loop_of<Call>(shape)] { return timed(from, rounds); });
 }
 

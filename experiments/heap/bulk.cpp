@@ -20,42 +20,43 @@ std::size_t use_blocks(const mapped_array<void*>& blocks) {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const mapped_array<void*> blocks{given.size("iterations")};
+  static void run(cell& the_cell) {
+    const mapped_array<void*> blocks{the_cell.size("iterations")};
     resident_meter meter;
-    with_touching(given, [&]<touching how> {
-      given.each_repeat([&](sample& yields) { one_repeat<how>(given, yields, blocks, meter); });
+    with_touching(the_cell, [&]<touching how> {
+      the_cell.each_repeat(
+          [&](sample& the_sample) { one_repeat<how>(the_cell, the_sample, blocks, meter); });
     });
   }
 
   template <touching how>
-  static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks,
+  static void one_repeat(cell& the_cell, sample& the_sample, const mapped_array<void*>& blocks,
                          resident_meter& meter) {
     const std::size_t count = blocks.size();
-    const std::size_t bytes = given.size("block_size");
+    const std::size_t bytes = the_cell.size("block_size");
     Source source;
     meter.restart_peak();
-    yields.time("alloc", count, [&] {
+    the_sample.time("alloc", count, [&] {
       for (void*& block : blocks) {
         block = source.allocate(bytes);
         use_new<how>(block, bytes);
         escape(block);
       }
     });
-    yields.set("resident_over_live", heaps::ratio(meter.now(), count * bytes));
+    the_sample.set("resident_over_live", heaps::ratio(meter.now(), count * bytes));
     const std::size_t whole = use_blocks(blocks);
-    if (given.text("free_order") == "random") given.random().shuffle(blocks.span());
-    yields.time("free", count, [&] {
+    if (the_cell.text("free_order") == "random") the_cell.random().shuffle(blocks.span());
+    the_sample.time("free", count, [&] {
       for (void* block : blocks) {
         use_last<how>(block, bytes);
         source.deallocate(block, bytes);
         clobber();
       }
     });
-    yields.set_processor_time(2 * count);
-    heaps::set_peak(yields, meter);
-    given.check("work", whole == count, "%zu whole blocks of %zu", whole, count);
-    given.expect_calls(count);
+    the_sample.set_processor_time(2 * count);
+    heaps::set_peak(the_sample, meter);
+    the_cell.check("work", whole == count, "%zu whole blocks of %zu", whole, count);
+    the_cell.expect_calls(count);
   }
 };
 

@@ -56,31 +56,32 @@ std::uint64_t consume(const mapped_array<ring>& rings, std::size_t first, std::s
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const ring_shape form = ring_shape::of(given.text("shape"));
-    const std::size_t blocks_each = given.size("blocks") / form.rings() / ring::batch * ring::batch;
+  static void run(cell& the_cell) {
+    const ring_shape form = ring_shape::of(the_cell.text("shape"));
+    const std::size_t blocks_each =
+        the_cell.size("blocks") / form.rings() / ring::batch * ring::batch;
     const mapped_array<ring> rings{form.rings()};
-    const heaps::request_sizes sizes{rl_small, given.random()};
+    const heaps::request_sizes sizes{rl_small, the_cell.random()};
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       for (ring& each : rings) each.restart();
       meter.restart_peak();
-      one_repeat(given, yields, form, blocks_each, rings, sizes);
+      one_repeat(the_cell, the_sample, form, blocks_each, rings, sizes);
       const double bound =
           static_cast<double>(form.rings() * (ring::capacity + ring::batch)) * sizes.mean_bytes();
-      yields.set("resident_over_live", static_cast<double>(meter.peak()) / bound);
-      heaps::set_peak(yields, meter);
+      the_sample.set("resident_over_live", static_cast<double>(meter.peak()) / bound);
+      heaps::set_peak(the_sample, meter);
     });
   }
 
-  static void one_repeat(cell& given, sample& yields, const ring_shape& form,
+  static void one_repeat(cell& the_cell, sample& the_sample, const ring_shape& form,
                          std::size_t blocks_each, const mapped_array<ring>& rings,
                          const heaps::request_sizes& sizes) {
     const std::size_t blocks = form.rings() * blocks_each;
     std::atomic<std::uint64_t> written{0};
     std::atomic<std::uint64_t> read{0};
     const std::uint64_t elapsed_ns =
-        yields.measure_team(form.threads(), 2 * blocks, [&](team_member& member) {
+        the_sample.measure_team(form.threads(), 2 * blocks, [&](team_member& member) {
           const auto [produces, first, last] =
               form.part_of(static_cast<std::size_t>(member.index()));
           member.start();
@@ -91,13 +92,13 @@ struct measure {
           }
           member.stop();
         });
-    yields.set("throughput", heaps::mops(2 * blocks, elapsed_ns));
-    yields.set_processor_time(2 * blocks);
-    given.check("work", written == read && written != 0,
-                "%zu blocks handed over, bytes written add up to %llu, read to %llu", blocks,
-                static_cast<unsigned long long>(written.load()),
-                static_cast<unsigned long long>(read.load()));
-    given.expect_calls(blocks);
+    the_sample.set("throughput", heaps::mops(2 * blocks, elapsed_ns));
+    the_sample.set_processor_time(2 * blocks);
+    the_cell.check("work", written == read && written != 0,
+                   "%zu blocks handed over, bytes written add up to %llu, read to %llu", blocks,
+                   static_cast<unsigned long long>(written.load()),
+                   static_cast<unsigned long long>(read.load()));
+    the_cell.expect_calls(blocks);
   }
 };
 

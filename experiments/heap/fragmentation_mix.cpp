@@ -7,7 +7,7 @@ using namespace heaps;
 
 template <class Source>
 struct measure {
-  static void run(cell& given) { measure_mix<Source>(given, fragmentation_mix); }
+  static void run(cell& the_cell) { measure_mix<Source>(the_cell, fragmentation_mix); }
 };
 
 const experiment question = mix_experiment({

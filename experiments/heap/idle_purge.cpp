@@ -54,46 +54,46 @@ std::size_t count_whole(const mapped_array<held>& blocks, std::size_t count) {
 }
 
 /// What is resident after this many units of idling, as shares of `peak`; no call of malloc here.
-void watch(cell& given, sample& yields, resident_meter& meter, std::uint64_t peak) {
+void watch(cell& the_cell, sample& the_sample, resident_meter& meter, std::uint64_t peak) {
   constexpr std::pair<const char*, int> moments[] = {
       {"resident_0s", 0}, {"resident_1s", 1}, {"resident_2s", 2}, {"resident_5s", 5}};
-  const std::chrono::milliseconds unit{given.integer("second_ms")};
+  const std::chrono::milliseconds unit{the_cell.integer("second_ms")};
   const auto start = std::chrono::steady_clock::now();
   for (const auto& [quantity, units] : moments) {
     std::this_thread::sleep_until(start + units * unit);
-    yields.set(quantity, heaps::ratio(meter.now(), peak));
+    the_sample.set(quantity, heaps::ratio(meter.now(), peak));
   }
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::uint64_t full_bytes = given.size("full_mib") * mib;
-    const heaps::request_sizes sizes{small_and_medium, given.random()};
+  static void run(cell& the_cell) {
+    const std::uint64_t full_bytes = the_cell.size("full_mib") * mib;
+    const heaps::request_sizes sizes{small_and_medium, the_cell.random()};
     const auto expected = static_cast<double>(full_bytes) / sizes.mean_bytes();
     const mapped_array<held> blocks{static_cast<std::size_t>(1.1 * expected) + 1000};
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       Source source;
       meter.restart_peak();
       std::size_t count = 0;
-      yields.measure(1, [&] { count = fill(source, blocks, sizes, full_bytes); });
+      the_sample.measure(1, [&] { count = fill(source, blocks, sizes, full_bytes); });
       const std::uint64_t peak = meter.now();
       const std::size_t whole = count_whole(blocks, count);
-      if (given.text("free_order") == "random") {
-        given.random().shuffle(blocks.span().first(count));
+      if (the_cell.text("free_order") == "random") {
+        the_cell.random().shuffle(blocks.span().first(count));
       }
-      yields.measure(count, [&] {
+      the_sample.measure(count, [&] {
         for (const held& each : blocks.span().first(count)) {
           source.deallocate(each.block, each.bytes);
         }
       });
-      watch(given, yields, meter, peak);
-      heaps::set_peak(yields, meter);
-      given.check("work", whole == count && peak > full_bytes / 2,
-                  "%zu whole blocks of %zu, %.0f MiB resident at the peak", whole, count,
-                  static_cast<double>(peak) / mib);
-      given.expect_calls(count);
+      watch(the_cell, the_sample, meter, peak);
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", whole == count && peak > full_bytes / 2,
+                     "%zu whole blocks of %zu, %.0f MiB resident at the peak", whole, count,
+                     static_cast<double>(peak) / mib);
+      the_cell.expect_calls(count);
     });
   }
 };

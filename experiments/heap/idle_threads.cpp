@@ -215,31 +215,31 @@ double bytes_each(std::uint64_t now, std::uint64_t before, std::size_t threads) 
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::size_t threads = given.size("threads");
-    const std::size_t operations = 2 * given.size("allocations");
-    const heaps::thread_tapes tapes{little_work, tapes_in_all, operations, given.random()};
-    const std::size_t allocations = threads * given.size("allocations");
+  static void run(cell& the_cell) {
+    const std::size_t threads = the_cell.size("threads");
+    const std::size_t operations = 2 * the_cell.size("allocations");
+    const heaps::thread_tapes tapes{little_work, tapes_in_all, operations, the_cell.random()};
+    const std::size_t allocations = threads * the_cell.size("allocations");
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       crowd all{threads};
       if (!all.start(worker::play_tape<Source>, tapes)) {
-        given.refuse("threads", "the system does not allow this many threads at once");
+        the_cell.refuse("threads", "the system does not allow this many threads at once");
       }
       const std::uint64_t silent = meter.now();
       std::size_t whole = 0;
-      yields.measure(allocations, [&] { whole = all.work(); });
+      the_sample.measure(allocations, [&] { whole = all.work(); });
       const std::uint64_t at_once = meter.now();
-      std::this_thread::sleep_for(std::chrono::milliseconds{given.integer("wait_ms")});
-      yields.set("per_thread_memory", bytes_each(meter.now(), silent, threads));
-      yields.set("per_thread_memory_0s", bytes_each(at_once, silent, threads));
+      std::this_thread::sleep_for(std::chrono::milliseconds{the_cell.integer("wait_ms")});
+      the_sample.set("per_thread_memory", bytes_each(meter.now(), silent, threads));
+      the_sample.set("per_thread_memory_0s", bytes_each(at_once, silent, threads));
       all.tell_idle();
-      std::this_thread::sleep_for(std::chrono::milliseconds{given.integer("wait_ms")});
-      yields.set("per_told_thread_memory", bytes_each(meter.now(), silent, threads));
-      yields.set("silent_thread_memory", bytes_each(silent, 0, threads));
-      given.check("work", whole == tapes.allocations() / tapes.threads() * threads,
-                  "%zu whole blocks of %zu", whole, allocations);
-      given.expect_calls(allocations);
+      std::this_thread::sleep_for(std::chrono::milliseconds{the_cell.integer("wait_ms")});
+      the_sample.set("per_told_thread_memory", bytes_each(meter.now(), silent, threads));
+      the_sample.set("silent_thread_memory", bytes_each(silent, 0, threads));
+      the_cell.check("work", whole == tapes.allocations() / tapes.threads() * threads,
+                     "%zu whole blocks of %zu", whole, allocations);
+      the_cell.expect_calls(allocations);
     });
   }
 };

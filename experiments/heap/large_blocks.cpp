@@ -44,26 +44,26 @@ std::uint64_t replay_pages(Source& source, const tape& plays, void** slots) {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
+  static void run(cell& the_cell) {
     const std::array sizes = large_sizes();
-    const auto live = static_cast<std::uint32_t>(given.integer("live"));
+    const auto live = static_cast<std::uint32_t>(the_cell.integer("live"));
     const size_mix mix{"large", sizes, .6, live, 0};
-    const heaps::thread_tapes tapes{mix, 1, given.size("operations") / 2 * 2, given.random()};
+    const heaps::thread_tapes tapes{mix, 1, the_cell.size("operations") / 2 * 2, the_cell.random()};
     const tape& plays = tapes.of(0);
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       Source source;
       std::uint64_t whole = 0;
       meter.restart_peak();
-      yields.time("block", plays.allocations,
-                  [&] { whole = replay_pages(source, plays, tapes.slots(0)); });
-      yields.set_processor_time(plays.allocations);
-      yields.set("resident_over_live", heaps::ratio(meter.peak(), plays.peak_live_bytes));
-      heaps::set_peak(yields, meter);
-      given.check("work", whole == plays.allocations, "%llu whole blocks of %llu",
-                  static_cast<unsigned long long>(whole),
-                  static_cast<unsigned long long>(plays.allocations));
-      given.expect_calls(plays.allocations);
+      the_sample.time("block", plays.allocations,
+                      [&] { whole = replay_pages(source, plays, tapes.slots(0)); });
+      the_sample.set_processor_time(plays.allocations);
+      the_sample.set("resident_over_live", heaps::ratio(meter.peak(), plays.peak_live_bytes));
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", whole == plays.allocations, "%llu whole blocks of %llu",
+                     static_cast<unsigned long long>(whole),
+                     static_cast<unsigned long long>(plays.allocations));
+      the_cell.expect_calls(plays.allocations);
     });
   }
 };

@@ -7,35 +7,35 @@ namespace {
 
 using namespace heapwise::bench;
 
-void set_quantiles(sample& yields, const heaps::timed_calls& calls) {
+void set_quantiles(sample& the_sample, const heaps::timed_calls& calls) {
   constexpr std::pair<const char*, double> quantiles[] = {
       {"_p50", .5}, {"_p90", .9}, {"_p99", .99}, {"_p99_9", .999}, {"_p99_99", .9999}};
   for (const auto& [suffix, quantile] : quantiles) {
-    yields.set(std::string{"alloc"} + suffix, calls.alloc_ns(quantile));
-    yields.set(std::string{"free"} + suffix, calls.free_ns(quantile));
+    the_sample.set(std::string{"alloc"} + suffix, calls.alloc_ns(quantile));
+    the_sample.set(std::string{"free"} + suffix, calls.free_ns(quantile));
   }
-  yields.set("alloc_max", calls.longest_alloc_ns());
-  yields.set("free_max", calls.longest_free_ns());
+  the_sample.set("alloc_max", calls.longest_alloc_ns());
+  the_sample.set("free_max", calls.longest_free_ns());
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::size_t threads = given.size("threads");
-    const std::size_t rounds = given.size("rounds");
-    const heaps::thread_tapes tapes{small_and_medium, threads, given.size("tape") / 2 * 2,
-                                    given.random()};
+  static void run(cell& the_cell) {
+    const std::size_t threads = the_cell.size("threads");
+    const std::size_t rounds = the_cell.size("rounds");
+    const heaps::thread_tapes tapes{small_and_medium, threads, the_cell.size("tape") / 2 * 2,
+                                    the_cell.random()};
     heaps::timed_calls calls{threads};
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       meter.restart_peak();
-      calls.measure<Source>(yields, tapes, rounds);
-      set_quantiles(yields, calls);
-      heaps::set_peak(yields, meter);
-      given.check("work", calls.count() == rounds * tapes.operations(), "%llu calls of %llu timed",
-                  static_cast<unsigned long long>(calls.count()),
-                  static_cast<unsigned long long>(rounds * tapes.operations()));
-      given.expect_calls(rounds * tapes.allocations());
+      calls.measure<Source>(the_sample, tapes, rounds);
+      set_quantiles(the_sample, calls);
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", calls.count() == rounds * tapes.operations(),
+                     "%llu calls of %llu timed", static_cast<unsigned long long>(calls.count()),
+                     static_cast<unsigned long long>(rounds * tapes.operations()));
+      the_cell.expect_calls(rounds * tapes.allocations());
     });
   }
 };

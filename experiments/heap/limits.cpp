@@ -111,19 +111,20 @@ void limit(int resource, std::uint64_t bytes) {
 constexpr long most_maps_worth_filling = 300'000;
 
 /// Ends the cell if the limit cannot be set here, or is not in force.
-void require(const cell& given, std::string_view which) {
+void require(const cell& the_cell, std::string_view which) {
   if (which == "overcommit" && heaps::number_in("/proc/sys/vm/overcommit_memory") != 2) {
-    given.refuse("overcommit",
-                 "not applicable: vm.overcommit_memory is not 2 on this machine, and changing it "
-                 "would change it for all programs");
+    the_cell.refuse(
+        "overcommit",
+        "not applicable: vm.overcommit_memory is not 2 on this machine, and changing it "
+        "would change it for all programs");
   }
   if (which != "map_count" && which != "few_maps") return;
   const long most = heaps::number_in("/proc/sys/vm/max_map_count");
-  if (most < 0) given.refuse("map_count", "not applicable: vm.max_map_count cannot be read");
+  if (most < 0) the_cell.refuse("map_count", "not applicable: vm.max_map_count cannot be read");
   if (most > most_maps_worth_filling) {
-    given.refuse("map_count",
-                 "not applicable: vm.max_map_count is above 300,000 on this machine, "
-                 "too many mappings to make for each allocator");
+    the_cell.refuse("map_count",
+                    "not applicable: vm.max_map_count is above 300,000 on this machine, "
+                    "too many mappings to make for each allocator");
   }
 }
 
@@ -139,21 +140,21 @@ void set(std::string_view which, std::uint64_t bytes) {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::string_view which = given.text("limit");
-    require(given, which);
-    const std::uint64_t bytes = given.size("limit_mib") * mib;
+  static void run(cell& the_cell) {
+    const std::string_view which = the_cell.text("limit");
+    require(the_cell, which);
+    const std::uint64_t bytes = the_cell.size("limit_mib") * mib;
     if (!heaps::may_use(2 * bytes)) {
-      given.refuse("memory", "less than twice limit_mib is available; try --set limit_mib=128");
+      the_cell.refuse("memory", "less than twice limit_mib is available; try --set limit_mib=128");
     }
-    const heaps::request_sizes small{small_and_medium, given.random()};
-    const heaps::request_sizes large{buffers, given.random()};
-    const bool small_first = given.text("order") == "small_first";
+    const heaps::request_sizes small{small_and_medium, the_cell.random()};
+    const heaps::request_sizes large{buffers, the_cell.random()};
+    const bool small_first = the_cell.text("order") == "small_first";
     const shared_object<progress> result;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       *result = {};
       heaps::ending how;
-      yields.measure(1, [&] {
+      the_sample.measure(1, [&] {
         how = heaps::run_in_own_process(most_seconds, [&] {
           chain<Source> blocks;
           const heaps::request_sizes& first = small_first ? small : large;
@@ -164,7 +165,7 @@ struct measure {
           work(blocks, first, small_first ? large : small, bytes, *result);
         });
       });
-      report(given, yields, how, bytes, *result);
+      report(the_cell, the_sample, how, bytes, *result);
     });
   }
 
@@ -176,22 +177,22 @@ struct measure {
     blocks.clear(counts);
   }
 
-  static void report(cell& given, sample& yields, const heaps::ending& how, std::uint64_t bytes,
-                     const progress& counts) {
-    if (!how.forked) given.refuse("process", "the system does not allow one more");
-    if (how.exit_code != 0) given.refuse("limit", "there was no room to set it");
-    yields.set("allocated", heaps::ratio(counts.first_bytes, bytes));
-    yields.set("reused",
-               heaps::ratio(counts.second_bytes, std::max<std::uint64_t>(1, counts.first_bytes)));
-    yields.set("survived", how.well() ? 1 : 0);
-    if (how.well()) given.expect_calls(counts.calls);
-    given.check("work", !how.well() || counts.whole == counts.blocks,
-                "%s (signal %d) after %llu MiB, then %llu MiB; %llu whole blocks of %llu",
-                how.well() ? "went on" : "died", how.signal,
-                static_cast<unsigned long long>(counts.first_bytes / mib),
-                static_cast<unsigned long long>(counts.second_bytes / mib),
-                static_cast<unsigned long long>(counts.whole),
-                static_cast<unsigned long long>(counts.blocks));
+  static void report(cell& the_cell, sample& the_sample, const heaps::ending& how,
+                     std::uint64_t bytes, const progress& counts) {
+    if (!how.forked) the_cell.refuse("process", "the system does not allow one more");
+    if (how.exit_code != 0) the_cell.refuse("limit", "there was no room to set it");
+    the_sample.set("allocated", heaps::ratio(counts.first_bytes, bytes));
+    the_sample.set("reused", heaps::ratio(counts.second_bytes,
+                                          std::max<std::uint64_t>(1, counts.first_bytes)));
+    the_sample.set("survived", how.well() ? 1 : 0);
+    if (how.well()) the_cell.expect_calls(counts.calls);
+    the_cell.check("work", !how.well() || counts.whole == counts.blocks,
+                   "%s (signal %d) after %llu MiB, then %llu MiB; %llu whole blocks of %llu",
+                   how.well() ? "went on" : "died", how.signal,
+                   static_cast<unsigned long long>(counts.first_bytes / mib),
+                   static_cast<unsigned long long>(counts.second_bytes / mib),
+                   static_cast<unsigned long long>(counts.whole),
+                   static_cast<unsigned long long>(counts.blocks));
   }
 };
 

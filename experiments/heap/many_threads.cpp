@@ -22,12 +22,13 @@ class audit {
     spoiled_.fetch_add(one.spoiled, std::memory_order_relaxed);
   }
 
-  void state(cell& given) const {
+  void state(cell& the_cell) const {
     const auto allocated = static_cast<unsigned long long>(allocated_bytes_.load());
     const auto freed = static_cast<unsigned long long>(freed_bytes_.load());
     const auto spoiled = static_cast<unsigned long long>(spoiled_.load());
-    given.check("work", allocated == freed && spoiled == 0 && allocated != 0,
-                "%llu bytes allocated, %llu freed, %llu blocks spoiled", allocated, freed, spoiled);
+    the_cell.check("work", allocated == freed && spoiled == 0 && allocated != 0,
+                   "%llu bytes allocated, %llu freed, %llu blocks spoiled", allocated, freed,
+                   spoiled);
   }
 
  private:
@@ -38,52 +39,52 @@ class audit {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::size_t threads = given.size("threads");
-    const std::string_view work = given.text("work");
-    if (work == "bulk") return with(given, heaps::bulk_crowd{threads});
-    if (work == "pass_on") return with(given, heaps::passing_crowd{threads});
-    if (work == "buffers") return with(given, heaps::buffers_crowd{threads});
-    if (work == "short_threads") return with(given, heaps::churning_crowd{threads});
-    with(given, exchange{threads, given.random()});
+  static void run(cell& the_cell) {
+    const std::size_t threads = the_cell.size("threads");
+    const std::string_view work = the_cell.text("work");
+    if (work == "bulk") return with(the_cell, heaps::bulk_crowd{threads});
+    if (work == "pass_on") return with(the_cell, heaps::passing_crowd{threads});
+    if (work == "buffers") return with(the_cell, heaps::buffers_crowd{threads});
+    if (work == "short_threads") return with(the_cell, heaps::churning_crowd{threads});
+    with(the_cell, exchange{threads, the_cell.random()});
   }
 
   template <class Crowd>
-  static void with(cell& given, Crowd crowd) {
-    const std::size_t threads = given.size("threads");
-    const std::size_t operations = std::max<std::size_t>(1, given.size("operations") / threads);
+  static void with(cell& the_cell, Crowd crowd) {
+    const std::size_t threads = the_cell.size("threads");
+    const std::size_t operations = std::max<std::size_t>(1, the_cell.size("operations") / threads);
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       meter.restart_peak();
-      one_repeat(given, yields, crowd, threads, operations);
-      yields.set("resident_over_live", static_cast<double>(meter.peak()) / crowd.live_bytes());
-      heaps::set_peak(yields, meter);
-      given.expect_calls(threads * operations + crowd.other_calls(operations));
+      one_repeat(the_cell, the_sample, crowd, threads, operations);
+      the_sample.set("resident_over_live", static_cast<double>(meter.peak()) / crowd.live_bytes());
+      heaps::set_peak(the_sample, meter);
+      the_cell.expect_calls(threads * operations + crowd.other_calls(operations));
     });
   }
 
   template <class Crowd>
-  static void one_repeat(cell& given, sample& yields, Crowd& crowd, std::size_t threads,
+  static void one_repeat(cell& the_cell, sample& the_sample, Crowd& crowd, std::size_t threads,
                          std::size_t operations) {
     audit all;
-    yields.time_team("operation", static_cast<int>(threads), threads * operations,
-                     [&](team_member& member) {
-                       const auto index = static_cast<std::size_t>(member.index());
-                       Source source;
-                       exchange::account own;
-                       crowd.fill(source, index, own);
-                       member.start();
-                       crowd.work(source, index, operations, own);
-                       member.stop();
-                       crowd.empty(source, index, own);
-                       all.add(own);
-                     });
-    yields.set_processor_time(threads * operations);
+    the_sample.time_team("operation", static_cast<int>(threads), threads * operations,
+                         [&](team_member& member) {
+                           const auto index = static_cast<std::size_t>(member.index());
+                           Source source;
+                           exchange::account own;
+                           crowd.fill(source, index, own);
+                           member.start();
+                           crowd.work(source, index, operations, own);
+                           member.stop();
+                           crowd.empty(source, index, own);
+                           all.add(own);
+                         });
+    the_sample.set_processor_time(threads * operations);
     Source source;
     exchange::account left;
     crowd.clear_board(source, left);
     all.add(left);
-    all.state(given);
+    all.state(the_cell);
   }
 };
 

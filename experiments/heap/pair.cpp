@@ -9,21 +9,22 @@ using namespace heapwise::bench;
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
+  static void run(cell& the_cell) {
     resident_meter meter;
-    with_touching(given, [&]<touching how> {
-      given.each_repeat([&](sample& yields) { one_repeat<how>(given, yields, meter); });
+    with_touching(the_cell, [&]<touching how> {
+      the_cell.each_repeat(
+          [&](sample& the_sample) { one_repeat<how>(the_cell, the_sample, meter); });
     });
   }
 
   template <touching how>
-  static void one_repeat(cell& given, sample& yields, resident_meter& meter) {
-    const std::size_t count = given.size("iterations");
-    const std::size_t bytes = given.size("block_size");
+  static void one_repeat(cell& the_cell, sample& the_sample, resident_meter& meter) {
+    const std::size_t count = the_cell.size("iterations");
+    const std::size_t bytes = the_cell.size("block_size");
     Source source;
     meter.restart_peak();
     std::uintptr_t all_bits = 0;
-    yields.time("alloc_free", count, [&] {
+    the_sample.time("alloc_free", count, [&] {
       for (std::size_t i = 0; i < count; ++i) {
         void* block = source.allocate(bytes);
         use_new<how>(block, bytes);
@@ -34,10 +35,10 @@ struct measure {
         clobber();
       }
     });
-    yields.set_processor_time(count);
-    heaps::set_peak(yields, meter);
-    given.check("work", all_bits != 0 && all_bits % 16 == 0, "%zu aligned blocks", count);
-    given.expect_calls(count);
+    the_sample.set_processor_time(count);
+    heaps::set_peak(the_sample, meter);
+    the_cell.check("work", all_bits != 0 && all_bits % 16 == 0, "%zu aligned blocks", count);
+    the_cell.expect_calls(count);
   }
 };
 

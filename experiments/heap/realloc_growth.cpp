@@ -52,40 +52,41 @@ void* grow_large(Source& source, std::size_t step_bytes, std::size_t last_bytes)
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    if (given.size("last_bytes") < given.size("step_bytes") ||
-        given.size("large_last_bytes") < given.size("large_step_bytes")) {
-      given.refuse("growth", "a step is larger than what is to be reached by steps");
+  static void run(cell& the_cell) {
+    if (the_cell.size("last_bytes") < the_cell.size("step_bytes") ||
+        the_cell.size("large_last_bytes") < the_cell.size("large_step_bytes")) {
+      the_cell.refuse("growth", "a step is larger than what is to be reached by steps");
     }
-    const mapped_array<void*> blocks{given.size("blocks")};
+    const mapped_array<void*> blocks{the_cell.size("blocks")};
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       meter.restart_peak();
-      one_repeat(given, yields, blocks);
-      heaps::set_peak(yields, meter);
+      one_repeat(the_cell, the_sample, blocks);
+      heaps::set_peak(the_sample, meter);
     });
   }
 
-  static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks) {
-    const std::size_t step = given.size("step_bytes");
-    const std::size_t last = given.size("last_bytes");
+  static void one_repeat(cell& the_cell, sample& the_sample, const mapped_array<void*>& blocks) {
+    const std::size_t step = the_cell.size("step_bytes");
+    const std::size_t last = the_cell.size("last_bytes");
     const std::size_t steps = last / step * blocks.size();
-    const std::size_t large_step = given.size("large_step_bytes");
-    const std::size_t large_last = given.size("large_last_bytes");
+    const std::size_t large_step = the_cell.size("large_step_bytes");
+    const std::size_t large_last = the_cell.size("large_last_bytes");
     const std::size_t large_steps = large_last / large_step;
     Source source;
-    yields.time("growth", steps, [&] { grow_small(source, blocks, step, last); });
-    yields.set_processor_time(steps);
+    the_sample.time("growth", steps, [&] { grow_small(source, blocks, step, last); });
+    the_sample.set_processor_time(steps);
     const std::size_t kept = count_kept(blocks, step, last);
     for (void* block : blocks) source.deallocate_resized(block);
     void* large = nullptr;
-    yields.time("large_growth", large_steps,
-                [&] { large = grow_large(source, large_step, large_last); });
+    the_sample.time("large_growth", large_steps,
+                    [&] { large = grow_large(source, large_step, large_last); });
     const bool whole = count_pages(large, large_steps * large_step);
     source.deallocate_resized(large);
-    given.check("work", kept == steps && whole, "%zu steps of %zu kept their byte, large block %s",
-                kept, steps, whole ? "whole" : "spoiled");
-    given.expect_calls(steps + large_steps);
+    the_cell.check("work", kept == steps && whole,
+                   "%zu steps of %zu kept their byte, large block %s", kept, steps,
+                   whole ? "whole" : "spoiled");
+    the_cell.expect_calls(steps + large_steps);
   }
 
   static bool count_pages(const void* block, std::size_t bytes) {

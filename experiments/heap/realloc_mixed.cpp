@@ -176,28 +176,28 @@ class program {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::size_t slots = given.size("at_once");
-    const std::size_t blocks = given.size("blocks");
-    const plan does{blocks, slots, given.text("neighbours") == "with", given.random()};
+  static void run(cell& the_cell) {
+    const std::size_t slots = the_cell.size("at_once");
+    const std::size_t blocks = the_cell.size("blocks");
+    const plan does{blocks, slots, the_cell.text("neighbours") == "with", the_cell.random()};
     const std::size_t calls = blocks + does.reallocs() + does.neighbours();
     program<Source> runs{slots};
     const auto play = [&](std::size_t times) {
       for (std::size_t i = 0; i < times; ++i) runs.follow(does.steps());
-      given.expect_calls(times * calls);
+      the_cell.expect_calls(times * calls);
     };
     resident_meter meter;
     const std::size_t plays = count_that_fills(region_ns, 1, play);
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       runs.restart();
       meter.restart_peak();
-      yields.time("realloc", plays * does.reallocs(), [&] { play(plays); });
-      yields.set_processor_time(plays * does.reallocs());
-      yields.set("moved", heaps::ratio(runs.moved_bytes(), plays * does.grown_bytes()));
-      yields.set("resident_over_live", heaps::ratio(meter.peak(), does.peak_live_bytes()));
-      heaps::set_peak(yields, meter);
-      given.check("work", runs.whole() == plays * does.reallocs(),
-                  "%zu whole blocks after %zu reallocs", runs.whole(), plays * does.reallocs());
+      the_sample.time("realloc", plays * does.reallocs(), [&] { play(plays); });
+      the_sample.set_processor_time(plays * does.reallocs());
+      the_sample.set("moved", heaps::ratio(runs.moved_bytes(), plays * does.grown_bytes()));
+      the_sample.set("resident_over_live", heaps::ratio(meter.peak(), does.peak_live_bytes()));
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", runs.whole() == plays * does.reallocs(),
+                     "%zu whole blocks after %zu reallocs", runs.whole(), plays * does.reallocs());
     });
   }
 };

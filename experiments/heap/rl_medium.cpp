@@ -7,7 +7,7 @@ using namespace heaps;
 
 template <class Source>
 struct measure {
-  static void run(cell& given) { measure_mix<Source>(given, rl_medium); }
+  static void run(cell& the_cell) { measure_mix<Source>(the_cell, rl_medium); }
 };
 
 const experiment question = mix_experiment({

@@ -25,43 +25,44 @@ struct outcome {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
+  static void run(cell& the_cell) {
     // The blocks of the first phase, 56 bytes on average, are the most that are ever live.
-    heaps::population blocks{given.size("full_mib") * mib / 48};
+    heaps::population blocks{the_cell.size("full_mib") * mib / 48};
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       Source source;
       meter.restart_peak();
       outcome seen;
       for (unsigned phase = 0; phase < passes * phases; ++phase) {
-        one_phase(given, yields, source, blocks, meter, phase % phases, seen);
+        one_phase(the_cell, the_sample, source, blocks, meter, phase % phases, seen);
       }
       const std::size_t live = blocks.live();
       const std::size_t whole = blocks.whole();
-      blocks.plan_loss(0, given.random());
+      blocks.plan_loss(0, the_cell.random());
       blocks.shrink(source);
-      yields.set("resident_over_live", seen.worst);
-      yields.set("mean_resident_over_live", seen.sum / (passes * phases));
-      yields.set("throughput", heaps::mops(seen.operations, seen.elapsed_ns));
-      yields.set_processor_time(seen.operations);
-      heaps::set_peak(yields, meter);
-      given.check("work", whole == live && live != 0, "%zu whole blocks of the last %zu", whole,
-                  live);
-      given.expect_calls(seen.allocations);
+      the_sample.set("resident_over_live", seen.worst);
+      the_sample.set("mean_resident_over_live", seen.sum / (passes * phases));
+      the_sample.set("throughput", heaps::mops(seen.operations, seen.elapsed_ns));
+      the_sample.set_processor_time(seen.operations);
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", whole == live && live != 0, "%zu whole blocks of the last %zu", whole,
+                     live);
+      the_cell.expect_calls(seen.allocations);
     });
   }
 
-  static void one_phase(cell& given, sample& yields, Source& source, heaps::population& blocks,
-                        resident_meter& meter, unsigned phase, outcome& seen) {
-    blocks.plan_growth(given.size("full_mib") * mib, sizes_of(phase), given.random());
+  static void one_phase(cell& the_cell, sample& the_sample, Source& source,
+                        heaps::population& blocks, resident_meter& meter, unsigned phase,
+                        outcome& seen) {
+    blocks.plan_growth(the_cell.size("full_mib") * mib, sizes_of(phase), the_cell.random());
     const std::size_t growth = blocks.growth();
-    seen.elapsed_ns += yields.measure(growth, [&] { blocks.grow(source); });
+    seen.elapsed_ns += the_sample.measure(growth, [&] { blocks.grow(source); });
     const double now = heaps::ratio(meter.now(), blocks.live_bytes());
     seen.worst = std::max(seen.worst, now);
     seen.sum += now;
-    blocks.plan_loss(given.size("kept_mib") * mib, given.random());
+    blocks.plan_loss(the_cell.size("kept_mib") * mib, the_cell.random());
     const std::size_t loss = blocks.loss();
-    seen.elapsed_ns += yields.measure(loss, [&] { blocks.shrink(source); });
+    seen.elapsed_ns += the_sample.measure(loss, [&] { blocks.shrink(source); });
     seen.operations += growth + loss;
     seen.allocations += growth;
   }

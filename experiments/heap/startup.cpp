@@ -107,20 +107,22 @@ class empty_program {
   std::vector<char*> environment_;
 };
 
-void measure(cell& given) {
+void measure(cell& the_cell) {
   empty_program program;
-  if (!program.is_there()) given.refuse("program", "heapwise-empty is not beside the experiments");
-  const std::size_t starts = given.size("starts");
-  given.each_repeat([&](sample& yields) {
+  if (!program.is_there())
+    the_cell.refuse("program", "heapwise-empty is not beside the experiments");
+  const std::size_t starts = the_cell.size("starts");
+  the_cell.each_repeat([&](sample& the_sample) {
     std::size_t good = 0;
-    const std::uint64_t elapsed_ns = yields.measure(starts, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(starts, [&] {
       for (std::size_t i = 0; i < starts; ++i) good += program.run() ? 1 : 0;
     });
     const std::uint64_t peak = program.peak_bytes();
-    yields.set("start", 1e-9 * heaps::ratio(elapsed_ns, starts));
-    yields.set("peak_resident", static_cast<double>(peak));
-    given.check("work", good == starts && peak != 0, "%zu good ends of %zu starts", good, starts);
-    given.expect_calls(starts + 1);
+    the_sample.set("start", 1e-9 * heaps::ratio(elapsed_ns, starts));
+    the_sample.set("peak_resident", static_cast<double>(peak));
+    the_cell.check("work", good == starts && peak != 0, "%zu good ends of %zu starts", good,
+                   starts);
+    the_cell.expect_calls(starts + 1);
   });
 }
 

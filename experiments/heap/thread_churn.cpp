@@ -70,22 +70,22 @@ void live(std::size_t thread, std::size_t blocks, const heaps::request_sizes& si
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::size_t at_once = given.size("threads");
-    if (at_once > most_at_once) given.refuse("threads", "at most 16 threads live at once");
-    const std::size_t lives = given.size("lives") / at_once * at_once;
-    if (lives == 0) given.refuse("lives", "fewer than the threads that are to live together");
-    const std::size_t blocks = given.size("blocks");
-    const heaps::request_sizes sizes{rl_small, given.random()};
+  static void run(cell& the_cell) {
+    const std::size_t at_once = the_cell.size("threads");
+    if (at_once > most_at_once) the_cell.refuse("threads", "at most 16 threads live at once");
+    const std::size_t lives = the_cell.size("lives") / at_once * at_once;
+    if (lives == 0) the_cell.refuse("lives", "fewer than the threads that are to live together");
+    const std::size_t blocks = the_cell.size("blocks");
+    const heaps::request_sizes sizes{rl_small, the_cell.random()};
     const shelf left{blocks};
     const mapped_array<void*> tables{most_at_once * blocks};
     const std::size_t expected = lives * ((blocks + survival - 1) / survival);
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       Source source;
       std::size_t whole = 0;
       meter.restart_peak();
-      yields.time("thread", lives, [&] {
+      the_sample.time("thread", lives, [&] {
         for (std::size_t first = 0; first < lives; first += at_once) {
           wave(first, at_once, blocks, sizes, tables, left);
           const std::size_t oldest = first + at_once; // whose places the next wave needs
@@ -93,12 +93,12 @@ struct measure {
         }
         for (std::size_t i = 0; i < places; ++i) whole += left.clear(source, i);
       });
-      yields.set_processor_time(lives);
-      yields.set("resident_after", static_cast<double>(meter.now()));
-      heaps::set_peak(yields, meter);
-      given.check("work", whole == expected, "%zu whole blocks of %zu outlived their threads",
-                  whole, expected);
-      given.expect_calls(lives * blocks);
+      the_sample.set_processor_time(lives);
+      the_sample.set("resident_after", static_cast<double>(meter.now()));
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", whole == expected, "%zu whole blocks of %zu outlived their threads",
+                     whole, expected);
+      the_cell.expect_calls(lives * blocks);
     });
   }
 

@@ -75,23 +75,23 @@ class forest {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const auto depth = static_cast<unsigned>(given.integer("depth"));
+  static void run(cell& the_cell) {
+    const auto depth = static_cast<unsigned>(the_cell.integer("depth"));
     const std::uint64_t expected = forest<Source>::expected(depth);
     resident_meter meter;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       forest<Source> trees;
       std::uint64_t counted = 0;
       meter.restart_peak();
       const std::uint64_t elapsed_ns =
-          yields.measure(expected, [&] { counted = trees.grow_and_fell(depth); });
-      yields.set("wall", static_cast<double>(elapsed_ns) * 1e-9);
-      yields.set_processor_time(expected);
-      heaps::set_peak(yields, meter);
-      given.check("work", counted == expected, "%llu nodes of %llu",
-                  static_cast<unsigned long long>(counted),
-                  static_cast<unsigned long long>(expected));
-      given.expect_calls(expected);
+          the_sample.measure(expected, [&] { counted = trees.grow_and_fell(depth); });
+      the_sample.set("wall", static_cast<double>(elapsed_ns) * 1e-9);
+      the_sample.set_processor_time(expected);
+      heaps::set_peak(the_sample, meter);
+      the_cell.check("work", counted == expected, "%llu nodes of %llu",
+                     static_cast<unsigned long long>(counted),
+                     static_cast<unsigned long long>(expected));
+      the_cell.expect_calls(expected);
     });
   }
 };

@@ -128,32 +128,33 @@ template <class Source>
 struct measure {
   static constexpr bool is_heap = !std::is_same_v<Source, no_heap>;
 
-  static void run(cell& given) {
-    const std::uint64_t full_bytes = given.size("full_mib") * mib;
+  static void run(cell& the_cell) {
+    const std::uint64_t full_bytes = the_cell.size("full_mib") * mib;
     if (!heaps::may_use(3 * full_bytes)) {
-      given.refuse("memory", "less than three times full_mib is available; try --set full_mib=128");
+      the_cell.refuse("memory",
+                      "less than three times full_mib is available; try --set full_mib=128");
     }
     const shared_object<play_result> result;
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       play_result least;
-      for (std::size_t i = 0; i < given.size("plays"); ++i) {
-        const random_numbers same_in_each_play = given.random();
-        yields.measure(1, [&] { one_play(given, full_bytes, same_in_each_play, *result); });
+      for (std::size_t i = 0; i < the_cell.size("plays"); ++i) {
+        const random_numbers same_in_each_play = the_cell.random();
+        the_sample.measure(1, [&] { one_play(the_cell, full_bytes, same_in_each_play, *result); });
         least = i == 0 ? *result : least_of(least, *result);
-        given.expect_calls(is_heap ? result->allocations : 0);
+        the_cell.expect_calls(is_heap ? result->allocations : 0);
       }
-      given.random().next();
-      yields.set("alloc_max", least.alloc_max);
-      yields.set("alloc_p99_999", least.alloc_p99_999);
-      yields.set("free_max", least.free_max);
-      yields.set("free_p99_999", least.free_p99_999);
-      yields.set("peak_resident", static_cast<double>(least.peak_bytes));
+      the_cell.random().next();
+      the_sample.set("alloc_max", least.alloc_max);
+      the_sample.set("alloc_p99_999", least.alloc_p99_999);
+      the_sample.set("free_max", least.free_max);
+      the_sample.set("free_p99_999", least.free_p99_999);
+      the_sample.set("peak_resident", static_cast<double>(least.peak_bytes));
     });
   }
 
-  static void one_play(cell& given, std::uint64_t full_bytes, const random_numbers& random,
+  static void one_play(cell& the_cell, std::uint64_t full_bytes, const random_numbers& random,
                        play_result& into) {
-    const bool survivors = given.text("shape") == "survivors";
+    const bool survivors = the_cell.text("shape") == "survivors";
     into = {};
     const heaps::ending how = heaps::run_in_own_process(most_seconds, [&] {
       // Most blocks at once are those of the first range, 448 bytes on average.
@@ -161,16 +162,17 @@ struct measure {
       survivors ? one.outlive() : one.change_sizes();
       one.report(into);
     });
-    if (!how.forked) given.refuse("process", "the system does not allow one more");
-    if (how.exit_code != 0) given.refuse("memory", "there was not enough for the tables of a play");
-    given.check("work", how.well() && into.live != 0 && (!is_heap || into.whole == into.live),
-                "signal %d, %llu whole blocks of %llu; %llu calls judged, %llu of them interrupted "
-                "by the scheduler, %llu waited for something",
-                how.signal, static_cast<unsigned long long>(into.whole),
-                static_cast<unsigned long long>(into.live),
-                static_cast<unsigned long long>(into.judged),
-                static_cast<unsigned long long>(into.interrupted),
-                static_cast<unsigned long long>(into.waited));
+    if (!how.forked) the_cell.refuse("process", "the system does not allow one more");
+    if (how.exit_code != 0)
+      the_cell.refuse("memory", "there was not enough for the tables of a play");
+    the_cell.check(
+        "work", how.well() && into.live != 0 && (!is_heap || into.whole == into.live),
+        "signal %d, %llu whole blocks of %llu; %llu calls judged, %llu of them interrupted "
+        "by the scheduler, %llu waited for something",
+        how.signal, static_cast<unsigned long long>(into.whole),
+        static_cast<unsigned long long>(into.live), static_cast<unsigned long long>(into.judged),
+        static_cast<unsigned long long>(into.interrupted),
+        static_cast<unsigned long long>(into.waited));
   }
 
   static play_result least_of(const play_result& one, const play_result& other) {

@@ -8,34 +8,34 @@ using namespace hybrids;
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const workload work{given};
-    given.each_repeat([&](sample& yields) {
+  static void run(cell& the_cell) {
+    const workload work{the_cell};
+    the_cell.each_repeat([&](sample& the_sample) {
       Source source{work.how()};
       start_line all_grown{work.threads()};
-      yields.measure_team(work.threads(), work.operations(), [&](team_member& member) {
+      the_sample.measure_team(work.threads(), work.operations(), [&](team_member& member) {
         member.start();
         work.play(source, static_cast<std::size_t>(member.index()), all_grown);
         member.stop();
       });
       const heapwise::hybrid_statistics is = source.statistics();
-      report(yields, is.refill, 1e6 / static_cast<double>(work.operations()));
+      report(the_sample, is.refill, 1e6 / static_cast<double>(work.operations()));
       const std::size_t allocations = is.fixed.allocations + is.segregated.allocations;
       const std::size_t frees = is.fixed.deallocations + is.segregated.deallocations;
-      given.check("work", allocations == work.allocations() && frees == allocations,
-                  "%zu allocations of %llu, %zu frees", allocations,
-                  static_cast<unsigned long long>(work.allocations()), frees);
+      the_cell.check("work", allocations == work.allocations() && frees == allocations,
+                     "%zu allocations of %llu, %zu frees", allocations,
+                     static_cast<unsigned long long>(work.allocations()), frees);
     });
   }
 
-  static void report(sample& yields, const heapwise::refill_counts& counts, double scale) {
-    yields.set("locks", scale * static_cast<double>(counts.locks_taken));
-    yields.set("busiest_lock", scale * static_cast<double>(counts.busiest_lock));
-    yields.set("list_waits", scale * static_cast<double>(counts.list_waits));
-    yields.set("carve_waits", scale * static_cast<double>(counts.carve_waits));
-    yields.set("retries", scale * static_cast<double>(counts.retries));
-    yields.set("refills", scale * static_cast<double>(counts.refills));
-    yields.set("refills_ahead", scale * static_cast<double>(counts.refills_ahead));
+  static void report(sample& the_sample, const heapwise::refill_counts& counts, double scale) {
+    the_sample.set("locks", scale * static_cast<double>(counts.locks_taken));
+    the_sample.set("busiest_lock", scale * static_cast<double>(counts.busiest_lock));
+    the_sample.set("list_waits", scale * static_cast<double>(counts.list_waits));
+    the_sample.set("carve_waits", scale * static_cast<double>(counts.carve_waits));
+    the_sample.set("retries", scale * static_cast<double>(counts.retries));
+    the_sample.set("refills", scale * static_cast<double>(counts.refills));
+    the_sample.set("refills_ahead", scale * static_cast<double>(counts.refills_ahead));
   }
 };
 

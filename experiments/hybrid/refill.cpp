@@ -10,7 +10,7 @@ using namespace hybrids;
 /// Not timed: whether the blocks were blocks, and how much of them is usable. Its allocator is its
 /// own.
 template <class Source>
-inspection check_work(cell& given, const workload& work) {
+inspection check_work(cell& the_cell, const workload& work) {
   Source source{work.how()};
   std::atomic<std::uint64_t> whole{0};
   std::atomic<std::uint64_t> usable{0};
@@ -22,53 +22,54 @@ inspection check_work(cell& given, const workload& work) {
     usable += seen.usable_bytes;
   });
   const std::uint64_t all = work.allocations() / work.rounds();
-  given.check("work", whole == all, "%llu whole blocks of %llu",
-              static_cast<unsigned long long>(whole.load()), static_cast<unsigned long long>(all));
-  if (Source::calls_malloc) given.expect_calls(all);
+  the_cell.check("work", whole == all, "%llu whole blocks of %llu",
+                 static_cast<unsigned long long>(whole.load()),
+                 static_cast<unsigned long long>(all));
+  if (Source::calls_malloc) the_cell.expect_calls(all);
   return {whole, usable};
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    if (given.text("workload") == alignment64.name) {
-      measure<typename Source::template aligned_to<alignment64.alignment>>::play(given);
+  static void run(cell& the_cell) {
+    if (the_cell.text("workload") == alignment64.name) {
+      measure<typename Source::template aligned_to<alignment64.alignment>>::play(the_cell);
     } else {
-      play(given);
+      play(the_cell);
     }
   }
 
-  static void play(cell& given) {
-    const workload work{given};
+  static void play(cell& the_cell) {
+    const workload work{the_cell};
     if (Source::calls_malloc && work.grows()) {
-      given.refuse("workload", "growth is of a new allocator, and malloc is never new");
+      the_cell.refuse("workload", "growth is of a new allocator, and malloc is never new");
     }
-    const inspection seen = check_work<Source>(given, work);
+    const inspection seen = check_work<Source>(the_cell, work);
     timed_calls calls{static_cast<std::size_t>(work.threads())};
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       Source source{work.how()};
       if (!work.grows()) warm_up(source, work);
-      yields.set("throughput", throughput(yields, source, work));
-      yields.set_processor_time(work.operations());
+      the_sample.set("throughput", throughput(the_sample, source, work));
+      the_sample.set_processor_time(work.operations());
       if (work.grows()) {
         Source fresh{work.how()};
-        set_durations(yields, fresh, work, calls);
+        set_durations(the_sample, fresh, work, calls);
       } else {
-        set_durations(yields, source, work, calls);
+        set_durations(the_sample, source, work, calls);
       }
-      yields.set("overhead_ratio", static_cast<double>(seen.usable_bytes) /
-                                       static_cast<double>(work.requested_bytes()));
-      yields.set("peak_live", static_cast<double>(work.peak_live_bytes()));
+      the_sample.set("overhead_ratio", static_cast<double>(seen.usable_bytes) /
+                                           static_cast<double>(work.requested_bytes()));
+      the_sample.set("peak_live", static_cast<double>(work.peak_live_bytes()));
       if (Source::calls_malloc) {
-        given.expect_calls(work.allocations() + 2 * (work.allocations() / work.rounds()));
+        the_cell.expect_calls(work.allocations() + 2 * (work.allocations() / work.rounds()));
       }
     });
   }
 
-  static double throughput(sample& yields, Source& source, const workload& work) {
+  static double throughput(sample& the_sample, Source& source, const workload& work) {
     start_line all_grown{work.threads()};
     const std::uint64_t elapsed_ns =
-        yields.measure_team(work.threads(), work.operations(), [&](team_member& member) {
+        the_sample.measure_team(work.threads(), work.operations(), [&](team_member& member) {
           member.start();
           work.play(source, static_cast<std::size_t>(member.index()), all_grown);
           member.stop();
@@ -77,18 +78,18 @@ struct measure {
   }
 
   /// In a pass of their own: a reading of the clock costs as much as a call.
-  static void set_durations(sample& yields, Source& source, const workload& work,
+  static void set_durations(sample& the_sample, Source& source, const workload& work,
                             timed_calls& calls) {
-    calls.measure(yields, work.operations_of_round(),
+    calls.measure(the_sample, work.operations_of_round(),
                   [&](team_member& member, call_durations& into) {
                     member.start();
                     work.play_timed(source, static_cast<std::size_t>(member.index()), into);
                     member.stop();
                   });
-    yields.set("alloc_p50", calls.alloc_ns(.5));
-    yields.set("alloc_p99", calls.alloc_ns(.99));
-    yields.set("free_p50", calls.free_ns(.5));
-    yields.set("free_p99", calls.free_ns(.99));
+    the_sample.set("alloc_p50", calls.alloc_ns(.5));
+    the_sample.set("alloc_p99", calls.alloc_ns(.99));
+    the_sample.set("free_p50", calls.free_ns(.5));
+    the_sample.set("free_p99", calls.free_ns(.99));
   }
 
   /// Each tape once, so that an allocator has what it needs from the system, as malloc has.

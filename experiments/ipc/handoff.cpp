@@ -11,13 +11,13 @@ namespace {
 
 using namespace ipc;
 
-void measure_pipe(cell& given) {
+void measure_pipe(cell& the_cell) {
   int ends[2];
-  if (pipe(ends) != 0) given.refuse("pipe", "the kernel gives no pipe");
+  if (pipe(ends) != 0) the_cell.refuse("pipe", "the kernel gives no pipe");
   const descriptor out{ends[0]};
   const descriptor in{ends[1]};
   measure_messages(
-      given,
+      the_cell,
       [&in](std::uint64_t i) {
         const std::uint64_t text = text_of(i);
         return write_all(in.number(), &text, sizeof text);
@@ -56,10 +56,10 @@ struct mailbox {
   int looks = cpu_list::of_this_thread().size() > 1 ? 2000 : 0;
 };
 
-void measure_mailbox(cell& given) {
+void measure_mailbox(cell& the_cell) {
   const shared_object<mailbox> box;
   measure_messages(
-      given,
+      the_cell,
       [&box](std::uint64_t i) {
         box->put(text_of(i));
         return true;
@@ -68,11 +68,11 @@ void measure_mailbox(cell& given) {
 }
 
 /// One side puts and takes by itself: the instructions, without a partner to wait for.
-void measure_alone(cell& given) {
-  const std::uint64_t count = 64 * given.size("messages"); // or the clock would show
+void measure_alone(cell& the_cell) {
+  const std::uint64_t count = 64 * the_cell.size("messages"); // or the clock would show
   const shared_object<mailbox> box;
   escape(&*box);
-  measure_rate(given, count, sum_of_texts(count), [&] {
+  measure_rate(the_cell, count, sum_of_texts(count), [&] {
     std::uint64_t sum = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
       box->put(text_of(i));

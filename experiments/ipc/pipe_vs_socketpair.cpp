@@ -15,17 +15,17 @@ using namespace ipc;
 
 /// What each side writes from and reads into; a message begins with its text.
 struct buffers {
-  explicit buffers(cell& given)
-      : bytes{std::max(given.size("bytes"), sizeof(std::uint64_t))}, out{bytes}, in{bytes} {}
+  explicit buffers(cell& the_cell)
+      : bytes{std::max(the_cell.size("bytes"), sizeof(std::uint64_t))}, out{bytes}, in{bytes} {}
   std::size_t bytes;
   mapped_array<char> out;
   mapped_array<char> in;
 };
 
-void measure_between(cell& given, int from, int to) {
-  const buffers both{given};
+void measure_between(cell& the_cell, int from, int to) {
+  const buffers both{the_cell};
   measure_messages(
-      given,
+      the_cell,
       [&both, to](std::uint64_t i) {
         const std::uint64_t text = text_of(i);
         std::memcpy(both.out.data(), &text, sizeof text);
@@ -40,23 +40,23 @@ void measure_between(cell& given, int from, int to) {
       });
 }
 
-void measure_pipe(cell& given) {
+void measure_pipe(cell& the_cell) {
   int ends[2];
-  if (pipe(ends) != 0) given.refuse("pipe", "the kernel gives no pipe");
+  if (pipe(ends) != 0) the_cell.refuse("pipe", "the kernel gives no pipe");
   const descriptor from{ends[0]};
   const descriptor to{ends[1]};
-  measure_between(given, from.number(), to.number());
+  measure_between(the_cell, from.number(), to.number());
 }
 
 template <int type>
-void measure_sockets(cell& given) {
+void measure_sockets(cell& the_cell) {
   int ends[2];
   if (socketpair(AF_UNIX, type, 0, ends) != 0) {
-    given.refuse("socketpair", "the kernel gives no pair of Unix sockets of this kind");
+    the_cell.refuse("socketpair", "the kernel gives no pair of Unix sockets of this kind");
   }
   const descriptor from{ends[0]};
   const descriptor to{ends[1]};
-  measure_between(given, from.number(), to.number());
+  measure_between(the_cell, from.number(), to.number());
 }
 
 const experiment question{

@@ -13,29 +13,29 @@ struct functor {
 
 std::uint64_t function(std::uint64_t figure) noexcept { return work_of(figure); }
 
-void measure_lambda(cell& given) {
-  measure_calls(given, [](std::uint64_t figure) { return work_of(figure); });
+void measure_lambda(cell& the_cell) {
+  measure_calls(the_cell, [](std::uint64_t figure) { return work_of(figure); });
 }
 
-void measure_functor(cell& given) { measure_calls(given, functor{}); }
+void measure_functor(cell& the_cell) { measure_calls(the_cell, functor{}); }
 
-void measure_known_pointer(cell& given) {
-  measure_calls(given, [](std::uint64_t figure) {
+void measure_known_pointer(cell& the_cell) {
+  measure_calls(the_cell, [](std::uint64_t figure) {
     constexpr auto* pointer = &function;
     return pointer(figure);
   });
 }
 
-void measure_pointer(cell& given) {
+void measure_pointer(cell& the_cell) {
   auto* pointer = &function;
   forget(pointer);
-  measure_calls(given, pointer);
+  measure_calls(the_cell, pointer);
 }
 
-void measure_std_function(cell& given) {
+void measure_std_function(cell& the_cell) {
   std::function<std::uint64_t(std::uint64_t)> erased = functor{};
   escape(&erased); // what it holds is known to nobody from here on
-  measure_calls(given, erased);
+  measure_calls(the_cell, erased);
 }
 
 const experiment question{

@@ -10,23 +10,23 @@ struct direct {
 };
 
 template <class Work>
-void measure_template(cell& given) {
-  measure_calls(given, Work{});
+void measure_template(cell& the_cell) {
+  measure_calls(the_cell, Work{});
 }
 
 std::uint64_t through_pointer(std::uint64_t figure) noexcept { return work_of(figure); }
 
-void measure_known_pointer(cell& given) {
-  measure_calls(given, [](std::uint64_t figure) {
+void measure_known_pointer(cell& the_cell) {
+  measure_calls(the_cell, [](std::uint64_t figure) {
     constexpr auto* pointer = &through_pointer;
     return pointer(figure);
   });
 }
 
-void measure_pointer(cell& given) {
+void measure_pointer(cell& the_cell) {
   auto* pointer = through_pointer;
   forget(pointer);
-  measure_calls(given, [pointer](std::uint64_t figure) { return pointer(figure); });
+  measure_calls(the_cell, [pointer](std::uint64_t figure) { return pointer(figure); });
 }
 
 struct operation {
@@ -47,20 +47,20 @@ struct scaled_finally final : operation {
   std::uint64_t apply(std::uint64_t figure) const noexcept override { return work_of(figure); }
 };
 
-void measure_virtual(cell& given) {
+void measure_virtual(cell& the_cell) {
   const scaled called;
   const same other;
-  const operation* reached = given.size("items") != 0 ? static_cast<const operation*>(&called)
-                                                      : static_cast<const operation*>(&other);
+  const operation* reached = the_cell.size("items") != 0 ? static_cast<const operation*>(&called)
+                                                         : static_cast<const operation*>(&other);
   forget(reached);
-  measure_calls(given, [reached](std::uint64_t figure) { return reached->apply(figure); });
+  measure_calls(the_cell, [reached](std::uint64_t figure) { return reached->apply(figure); });
 }
 
-void measure_final(cell& given) {
+void measure_final(cell& the_cell) {
   const scaled_finally called;
   const scaled_finally* reached = &called;
   forget(reached);
-  measure_calls(given, [reached](std::uint64_t figure) { return reached->apply(figure); });
+  measure_calls(the_cell, [reached](std::uint64_t figure) { return reached->apply(figure); });
 }
 
 const experiment question{

@@ -93,12 +93,12 @@ struct cannot_fail {
 using inputs = mapped_array<std::uint64_t>;
 
 /// Numbers of which one in `period` fails, at places that the seed decides; 0: none.
-void fill(cell& given, const inputs& from, std::size_t period) {
+void fill(cell& the_cell, const inputs& from, std::size_t period) {
   const std::size_t failing = period == 0 ? 0 : from.size() / period;
   for (std::size_t i = 0; i < from.size(); ++i) {
-    from[i] = (given.random().next() & ~called::fails) | (i < failing ? called::fails : 0);
+    from[i] = (the_cell.random().next() & ~called::fails) | (i < failing ? called::fails : 0);
   }
-  given.random().shuffle(from.span());
+  the_cell.random().shuffle(from.span());
 }
 
 struct outcome {
@@ -134,22 +134,22 @@ outcome reference(const inputs& from, std::uint64_t rounds, bool can_fail) {
 constexpr std::size_t rarely = 1024;
 
 template <class Way>
-void measure(cell& given) {
-  const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
+void measure(cell& the_cell) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / figures, std::size_t{1});
   const inputs from{figures};
-  fill(given, from, given.text("failures") == "rare" ? rarely : 0);
+  fill(the_cell, from, the_cell.text("failures") == "rare" ? rarely : 0);
   escape(from.data());
   const outcome must = reference(from, rounds, !std::is_same_v<Way, cannot_fail>);
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     outcome got;
     const std::uint64_t elapsed_ns =
-        yields.measure(rounds * figures, [&] { got = ask<Way>(from, rounds); });
-    yields.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
-    given.check("work", got.sum == must.sum && got.failures == must.failures,
-                "sum %llu of %llu, failures %llu of %llu", static_cast<unsigned long long>(got.sum),
-                static_cast<unsigned long long>(must.sum),
-                static_cast<unsigned long long>(got.failures),
-                static_cast<unsigned long long>(must.failures));
+        the_sample.measure(rounds * figures, [&] { got = ask<Way>(from, rounds); });
+    the_sample.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
+    the_cell.check(
+        "work", got.sum == must.sum && got.failures == must.failures,
+        "sum %llu of %llu, failures %llu of %llu", static_cast<unsigned long long>(got.sum),
+        static_cast<unsigned long long>(must.sum), static_cast<unsigned long long>(got.failures),
+        static_cast<unsigned long long>(must.failures));
   });
 }
 

@@ -149,23 +149,23 @@ void write_starts(const Data& data, std::size_t count) {
 }
 
 /// Passes over all items that make up the timed region.
-std::size_t passes_of(const cell& given, std::size_t count) {
-  return std::max<std::size_t>(1, given.size("updates") / count);
+std::size_t passes_of(const cell& the_cell, std::size_t count) {
+  return std::max<std::size_t>(1, the_cell.size("updates") / count);
 }
 
 enum class way { structures, structures_one_by_one, arrays, arrays_by_four, nothing };
 
 template <way chosen, std::size_t moved, std::size_t speeds, std::size_t field_count>
-void measure_fields(cell& given) {
+void measure_fields(cell& the_cell) {
   constexpr bool has_structures = chosen == way::structures || chosen == way::structures_one_by_one;
   using data_type =
       std::conditional_t<has_structures, in_structures<field_count>, in_arrays<field_count>>;
-  const std::size_t count = given.size("items") / 4 * 4;
-  const std::size_t passes = passes_of(given, count);
+  const std::size_t count = the_cell.size("items") / 4 * 4;
+  const std::size_t passes = passes_of(the_cell, count);
   const data_type data{count};
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     write_starts(data, count);
-    const std::uint64_t elapsed_ns = yields.measure(passes * count, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(passes * count, [&] {
       for (std::size_t pass = 0; pass < passes; ++pass) {
         if constexpr (chosen == way::nothing) {
           advance_nothing(count);
@@ -179,20 +179,20 @@ void measure_fields(cell& given) {
         clobber();
       }
     });
-    yields.set("items", millions_per_second(passes * count, elapsed_ns));
+    the_sample.set("items", millions_per_second(passes * count, elapsed_ns));
     const std::size_t done = chosen == way::nothing ? 0 : passes;
     const std::size_t right = count_right<moved, speeds>(data, count, done);
-    given.check("work", right == moved * count, "%zu of %zu fields are where %zu passes move them",
-                right, moved * count, done);
+    the_cell.check("work", right == moved * count,
+                   "%zu of %zu fields are where %zu passes move them", right, moved * count, done);
   });
 }
 
 template <way chosen>
-void measure(cell& given) {
-  if (given.text("fields") == "all") {
-    measure_fields<chosen, 3, 3, 6>(given);
+void measure(cell& the_cell) {
+  if (the_cell.text("fields") == "all") {
+    measure_fields<chosen, 3, 3, 6>(the_cell);
   } else {
-    measure_fields<chosen, 1, 1, 16>(given);
+    measure_fields<chosen, 1, 1, 16>(the_cell);
   }
 }
 

@@ -31,15 +31,15 @@ std::uint64_t out_and_back(Source& source, std::span<std::uint64_t*> slots, std:
 }
 
 template <class Source>
-void measure(cell& given) {
-  const std::size_t live = given.size("live");
-  const std::size_t bytes = given.size("block_size");
+void measure(cell& the_cell) {
+  const std::size_t live = the_cell.size("live");
+  const std::size_t bytes = the_cell.size("block_size");
   const mapped_array<std::uint64_t*> slots{live};
   Source source{{.round_blocks = live,
                  .round_bytes = live * ((bytes + granule - 1) / granule * granule),
                  .largest_bytes = bytes}};
   const std::uint64_t expected = std::uint64_t{live} * (live - 1) / 2;
-  memory::time_rounds(given, 2 * live, expected,
+  memory::time_rounds(the_cell, 2 * live, expected,
                       [&] { return out_and_back(source, slots.span(), bytes); });
 }
 

@@ -46,32 +46,33 @@ std::uint64_t consume(Way way, parcel_ring& ring, std::size_t count) {
 }
 
 template <class Source>
-void measure(cell& given) {
-  const std::size_t count = given.size("blocks") / parcel_ring::batch * parcel_ring::batch;
+void measure(cell& the_cell) {
+  const std::size_t count = the_cell.size("blocks") / parcel_ring::batch * parcel_ring::batch;
   const mapped_array<parcel_ring> ring{1};
   // What is in the ring, and what the caches of two threads keep.
-  Source source{{.block_bytes = given.size("block_size"),
+  Source source{{.block_bytes = the_cell.size("block_size"),
                  .thread_blocks = 2 * parcel_ring::capacity,
                  .threads = 2}};
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     ring[0].restart();
     std::atomic<std::uint64_t> sum{0};
-    const std::uint64_t elapsed_ns = yields.measure_team(2, 2 * count, [&](team_member& member) {
-      auto way = source.local();
-      member.start();
-      if (member.index() == 0) {
-        produce(way, ring[0], count);
-      } else {
-        sum = consume(way, ring[0], count);
-      }
-      member.stop();
-    });
-    yields.set("throughput", millions_per_second(2 * count, elapsed_ns));
-    yields.set_processor_time(2 * count);
+    const std::uint64_t elapsed_ns =
+        the_sample.measure_team(2, 2 * count, [&](team_member& member) {
+          auto way = source.local();
+          member.start();
+          if (member.index() == 0) {
+            produce(way, ring[0], count);
+          } else {
+            sum = consume(way, ring[0], count);
+          }
+          member.stop();
+        });
+    the_sample.set("throughput", millions_per_second(2 * count, elapsed_ns));
+    the_sample.set_processor_time(2 * count);
     const std::uint64_t expected = std::uint64_t{count} * (count - 1) / 2;
-    given.check("work", sum == expected, "%zu blocks arrive with %llu, expected %llu", count,
-                static_cast<unsigned long long>(sum.load()),
-                static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "%zu blocks arrive with %llu, expected %llu", count,
+                   static_cast<unsigned long long>(sum.load()),
+                   static_cast<unsigned long long>(expected));
   });
 }
 

@@ -64,20 +64,20 @@ std::uint64_t count_whole(Source& source, const tape& plays, void** slots) {
 }
 
 template <class Source>
-void measure(cell& given) {
-  const mapped_array<operation> memory{given.size("tape") / 2 * 2};
-  const tape plays = make_tape(memory.span(), small_and_medium, given.random().next());
+void measure(cell& the_cell) {
+  const mapped_array<operation> memory{the_cell.size("tape") / 2 * 2};
+  const tape plays = make_tape(memory.span(), small_and_medium, the_cell.random().next());
   const mapped_array<void*> slots{plays.slots};
   Source source{demand_of(plays)};
   const std::uint64_t whole = count_whole(source, plays, slots.data());
-  memory::time_rounds(given, plays.operations.size(), plays.operations.size(), [&] {
+  memory::time_rounds(the_cell, plays.operations.size(), plays.operations.size(), [&] {
     replay(source, plays.operations, slots.data());
     source.round_ends();
     return std::uint64_t{plays.operations.size()};
   });
-  given.check("blocks", whole == plays.allocations, "%llu of %llu blocks bore their marks",
-              static_cast<unsigned long long>(whole),
-              static_cast<unsigned long long>(plays.allocations));
+  the_cell.check("blocks", whole == plays.allocations, "%llu of %llu blocks bore their marks",
+                 static_cast<unsigned long long>(whole),
+                 static_cast<unsigned long long>(plays.allocations));
 }
 
 const experiment question{

@@ -47,17 +47,17 @@ std::uint64_t sum_from(std::uint64_t first, std::uint64_t count) {
 }
 
 template <class Source>
-void measure(cell& given) {
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const std::size_t count = given.size("blocks") / batch * batch;
+void measure(cell& the_cell) {
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const std::size_t count = the_cell.size("blocks") / batch * batch;
   const std::size_t blocks = count * static_cast<std::size_t>(threads);
-  Source source{{.block_bytes = given.size("block_size"),
+  Source source{{.block_bytes = the_cell.size("block_size"),
                  .thread_blocks = thread_blocks,
                  .threads = static_cast<std::size_t>(threads)}};
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::atomic<std::uint64_t> sum{0};
     const std::uint64_t elapsed_ns =
-        yields.measure_team(threads, 2 * blocks, [&](team_member& member) {
+        the_sample.measure_team(threads, 2 * blocks, [&](team_member& member) {
           const std::uint64_t first = count * static_cast<std::uint64_t>(member.index());
           auto way = source.local();
           take_and_give(way, batch, 0);
@@ -66,12 +66,12 @@ void measure(cell& given) {
           member.stop();
           sum += read;
         });
-    yields.set("throughput", millions_per_second(2 * blocks, elapsed_ns));
-    yields.set_processor_time(2 * blocks);
+    the_sample.set("throughput", millions_per_second(2 * blocks, elapsed_ns));
+    the_sample.set_processor_time(2 * blocks);
     const std::uint64_t expected = sum_from(0, blocks);
-    given.check("work", sum == expected, "%zu blocks on %d threads read %llu, expected %llu",
-                blocks, threads, static_cast<unsigned long long>(sum.load()),
-                static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "%zu blocks on %d threads read %llu, expected %llu",
+                   blocks, threads, static_cast<unsigned long long>(sum.load()),
+                   static_cast<unsigned long long>(expected));
   });
 }
 

@@ -79,36 +79,37 @@ void link(std::byte* memory, std::span<const std::uint64_t> offsets) {
 enum class order { of_addresses, random };
 
 template <auto place_of, order chosen, bool loads = true>
-void measure(cell& given) {
-  const std::size_t lines = given.size("lines");
-  const std::size_t rounds = given.size("rounds");
+void measure(cell& the_cell) {
+  const std::size_t lines = the_cell.size("lines");
+  const std::size_t rounds = the_cell.size("rounds");
   const std::size_t count = rounds * lines;
-  const page_kind kind = given.text("pages") == "huge" ? page_kind::huge : page_kind::small;
+  const page_kind kind = the_cell.text("pages") == "huge" ? page_kind::huge : page_kind::small;
   const paged_memory memory{lines * step_bytes, kind};
   const mapped_array<std::uint64_t> offsets{lines};
   for (std::size_t i = 0; i < lines; ++i) offsets[i] = place_of(i);
-  if (chosen == order::random) given.random().shuffle(offsets.span());
+  if (chosen == order::random) the_cell.random().shuffle(offsets.span());
   link(memory.data(), offsets.span());
   const std::uint64_t expected =
       rounds * std::accumulate(offsets.begin(), offsets.end(), std::uint64_t{0});
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint64_t sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(count, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(count, [&] {
       for (std::size_t i = 0; i < rounds; ++i) {
         sum += (loads ? visit : visit_nothing)(memory.data(), offsets.span());
         clobber();
       }
     });
-    yields.set("loads", millions_per_second(count, elapsed_ns));
+    the_sample.set("loads", millions_per_second(count, elapsed_ns));
     std::uint64_t end = 0;
     const std::size_t steps = count - 1; // the last place, not the first again
-    yields.time("latency", steps,
-                [&] { end = (loads ? follow : follow_nothing)(memory.data(), offsets[0], steps); });
+    the_sample.time("latency", steps, [&] {
+      end = (loads ? follow : follow_nothing)(memory.data(), offsets[0], steps);
+    });
     const bool arrived = end == (loads ? offsets[lines - 1] : offsets[0]);
-    given.check("work", sum == expected && arrived,
-                "%zu loads add up to %llu, expected %llu; the walk ends at %llu", count,
-                static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected),
-                static_cast<unsigned long long>(end));
+    the_cell.check("work", sum == expected && arrived,
+                   "%zu loads add up to %llu, expected %llu; the walk ends at %llu", count,
+                   static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected),
+                   static_cast<unsigned long long>(end));
   });
 }
 

@@ -70,18 +70,18 @@ std::uint64_t sleeps() noexcept {
 }
 
 template <connection (*connect)() noexcept, bool corked = false>
-void measure(cell& given) {
+void measure(cell& the_cell) {
   const connection ends = connect();
-  if (!ends.valid()) given.refuse("network", "the kernel does not let this process connect so");
-  const bool ping_pong = given.text("shape") == "ping_pong";
-  if (corked && ping_pong) given.refuse("shape", "a round trip has no next message to wait for");
-  const std::size_t bytes = std::max(given.size("bytes"), sizeof(std::uint64_t));
+  if (!ends.valid()) the_cell.refuse("network", "the kernel does not let this process connect so");
+  const bool ping_pong = the_cell.text("shape") == "ping_pong";
+  if (corked && ping_pong) the_cell.refuse("shape", "a round trip has no next message to wait for");
+  const std::size_t bytes = std::max(the_cell.size("bytes"), sizeof(std::uint64_t));
   // A round trip is two wake-ups; a message of a stream is hardly ever one.
-  const std::uint64_t count = std::max(given.size("messages") / (ping_pong ? 10 : 1), 1UL);
+  const std::uint64_t count = std::max(the_cell.size("messages") / (ping_pong ? 10 : 1), 1UL);
   const talker here{ends.here, bytes};
   const talker there{ends.there, bytes};
   const cpu_list allowed = cpu_list::of_this_thread();
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     other_side other{other_side::kind::thread, allowed, [&there, count, ping_pong] {
                        if (corked) there.pack(true);
                        const bool ended = other_end(there, count, ping_pong);
@@ -90,17 +90,18 @@ void measure(cell& given) {
                      }};
     std::uint64_t right = 0;
     const std::uint64_t slept = sleeps();
-    const std::uint64_t elapsed_ns = yields.measure(count, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(count, [&] {
       other.let_go();
       right = this_end(here, count, ping_pong);
     });
     const bool ended = other.end();
-    yields.set(rate_name, millions_per_second(count, elapsed_ns));
-    yields.set_processor_time(count);
-    yields.set("sleeps", static_cast<double>(sleeps() - slept) / static_cast<double>(count));
-    given.check("work", ended && right == count, "%llu right messages of %llu",
-                static_cast<unsigned long long>(right), static_cast<unsigned long long>(count));
-    given.check("placement", other.placed(), "each side on a processor of its own, if there are");
+    the_sample.set(rate_name, millions_per_second(count, elapsed_ns));
+    the_sample.set_processor_time(count);
+    the_sample.set("sleeps", static_cast<double>(sleeps() - slept) / static_cast<double>(count));
+    the_cell.check("work", ended && right == count, "%llu right messages of %llu",
+                   static_cast<unsigned long long>(right), static_cast<unsigned long long>(count));
+    the_cell.check("placement", other.placed(),
+                   "each side on a processor of its own, if there are");
   });
 }
 

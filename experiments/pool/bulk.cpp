@@ -38,38 +38,38 @@ void use_blocks(const mapped_array<void*>& blocks, bool shuffled, random_numbers
 }
 
 template <touching how, class Source>
-void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks) {
+void one_repeat(cell& the_cell, sample& the_sample, const mapped_array<void*>& blocks) {
   const std::size_t count = blocks.size();
-  const std::size_t bytes = given.size("block_size");
+  const std::size_t bytes = the_cell.size("block_size");
   std::optional<Source> pool;
-  yields.time("alloc_fresh", count, [&] {
+  the_sample.time("alloc_fresh", count, [&] {
     pool.emplace(pools::demand{.block_size = bytes, .block_count = count});
     escape(&*pool);
     allocate_all<how>(*pool, blocks, bytes);
   });
   Source& source = *pool;
-  use_blocks(blocks, given.text("free_order") == "random", given.random());
-  yields.time("free", count, [&] { free_all<how>(source, blocks, bytes); });
-  const std::size_t fresh = pools::count_served(given, yields, blocks.span());
-  yields.time("alloc_reused", count, [&] { allocate_all<how>(source, blocks, bytes); });
-  yields.set_processor_time(3 * count);
+  use_blocks(blocks, the_cell.text("free_order") == "random", the_cell.random());
+  the_sample.time("free", count, [&] { free_all<how>(source, blocks, bytes); });
+  const std::size_t fresh = pools::count_served(the_cell, the_sample, blocks.span());
+  the_sample.time("alloc_reused", count, [&] { allocate_all<how>(source, blocks, bytes); });
+  the_sample.set_processor_time(3 * count);
   // By address, or the memory that a malloc keeps would be shuffled in what is called fresh.
   std::sort(blocks.begin(), blocks.end());
   free_all<touching::none>(source, blocks, bytes);
-  const std::size_t reused = pools::count_served(given, yields, blocks.span());
-  given.check("work", fresh == count && reused == count,
-              "%zu fresh and %zu reused distinct blocks of %zu", fresh, reused, count);
+  const std::size_t reused = pools::count_served(the_cell, the_sample, blocks.span());
+  the_cell.check("work", fresh == count && reused == count,
+                 "%zu fresh and %zu reused distinct blocks of %zu", fresh, reused, count);
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const mapped_array<void*> blocks{given.size("iterations")};
-    pools::chunk_memory::prepare(blocks.size() * given.size("block_size"));
-    with_touching(given, [&]<touching how> {
-      given.each_repeat([&](sample& yields) {
-        one_repeat<how, Source>(given, yields, blocks);
-        if (pools::calls_malloc<Source>) given.expect_calls(2 * blocks.size());
+  static void run(cell& the_cell) {
+    const mapped_array<void*> blocks{the_cell.size("iterations")};
+    pools::chunk_memory::prepare(blocks.size() * the_cell.size("block_size"));
+    with_touching(the_cell, [&]<touching how> {
+      the_cell.each_repeat([&](sample& the_sample) {
+        one_repeat<how, Source>(the_cell, the_sample, blocks);
+        if (pools::calls_malloc<Source>) the_cell.expect_calls(2 * blocks.size());
       });
     });
   }

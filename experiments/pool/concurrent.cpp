@@ -15,17 +15,17 @@ constexpr std::size_t blocks_per_thread = 4096;
 
 /// `Way` says how a thread gets at the shared source: itself, or a handle of its own.
 template <touching how, class Source, class Way>
-void measure_with(cell& given, Way way) {
-  const std::size_t count = given.size("iterations");
-  const std::size_t bytes = given.size("block_size");
-  const auto threads = static_cast<int>(given.integer("threads"));
-  pools::refuse_more_threads<Source>(given);
+void measure_with(cell& the_cell, Way way) {
+  const std::size_t count = the_cell.size("iterations");
+  const std::size_t bytes = the_cell.size("block_size");
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  pools::refuse_more_threads<Source>(the_cell);
   const std::size_t pairs = count * static_cast<std::size_t>(threads);
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     Source source{{.block_size = bytes,
                    .block_count = blocks_per_thread * static_cast<std::size_t>(threads)}};
     std::atomic<std::size_t> served{0};
-    yields.time_team("alloc_free", threads, pairs, [&](team_member& member) {
+    the_sample.time_team("alloc_free", threads, pairs, [&](team_member& member) {
       auto&& mine = way(source);
       escape(&mine);
       member.start();
@@ -33,27 +33,27 @@ void measure_with(cell& given, Way way) {
       member.stop();
       served += got;
     });
-    yields.set_processor_time(pairs);
-    given.check("work", served == pairs, "%zu pairs of %zu on %d threads", served.load(), pairs,
-                threads);
-    if (pools::calls_malloc<Source>) given.expect_calls(pairs);
+    the_sample.set_processor_time(pairs);
+    the_cell.check("work", served == pairs, "%zu pairs of %zu on %d threads", served.load(), pairs,
+                   threads);
+    if (pools::calls_malloc<Source>) the_cell.expect_calls(pairs);
   });
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    with_touching(given, [&]<touching how> {
-      measure_with<how, Source>(given, [](Source& source) -> Source& { return source; });
+  static void run(cell& the_cell) {
+    with_touching(the_cell, [&]<touching how> {
+      measure_with<how, Source>(the_cell, [](Source& source) -> Source& { return source; });
     });
   }
 };
 
 template <class Source>
 struct measure_local {
-  static void run(cell& given) {
-    with_touching(given, [&]<touching how> {
-      measure_with<how, Source>(given, [](Source& source) { return source.local_source(); });
+  static void run(cell& the_cell) {
+    with_touching(the_cell, [&]<touching how> {
+      measure_with<how, Source>(the_cell, [](Source& source) { return source.local_source(); });
     });
   }
 };

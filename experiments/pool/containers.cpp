@@ -11,11 +11,11 @@ using namespace heapwise::bench;
 
 /// Numbers that the programs are given, drawn before the clock starts.
 struct script {
-  explicit script(cell& given) : keys{given.size("elements")}, draws{2 * keys.size()} {
+  explicit script(cell& the_cell) : keys{the_cell.size("elements")}, draws{2 * keys.size()} {
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = static_cast<std::uint32_t>(i);
-    given.random().shuffle(keys.span());
+    the_cell.random().shuffle(keys.span());
     for (std::uint32_t& each : draws) {
-      each = static_cast<std::uint32_t>(given.random().below(keys.size()));
+      each = static_cast<std::uint32_t>(the_cell.random().below(keys.size()));
     }
   }
 
@@ -24,57 +24,57 @@ struct script {
 };
 
 template <class Program>
-void live(cell& given, const script& numbers) {
+void live(cell& the_cell, const script& numbers) {
   const std::size_t count = numbers.keys.size();
   resident_meter meter;
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     meter.restart_peak();
     std::optional<Program> program;
     std::uint64_t sums[2] = {};
     std::uint64_t expected[2] = {};
-    yields.time("build", count, [&] { program.emplace(numbers.keys.span()); });
+    the_sample.time("build", count, [&] { program.emplace(numbers.keys.span()); });
     expected[0] = program->expected();
-    yields.time("walk", count, [&] { sums[0] = program->walk(); });
-    yields.time("churn", count, [&] { program->churn(numbers.draws.span()); });
+    the_sample.time("walk", count, [&] { sums[0] = program->walk(); });
+    the_sample.time("churn", count, [&] { program->churn(numbers.draws.span()); });
     expected[1] = program->expected();
-    yields.time("walk_churned", count, [&] { sums[1] = program->walk(); });
-    yields.set("peak_resident", static_cast<double>(meter.peak()));
-    yields.time("destroy", count, [&] { program.reset(); });
-    yields.set_processor_time(5 * count);
-    given.check("work", sums[0] == expected[0] && sums[1] == expected[1],
-                "walks find %llu and %llu, expected %llu and %llu",
-                static_cast<unsigned long long>(sums[0]), static_cast<unsigned long long>(sums[1]),
-                static_cast<unsigned long long>(expected[0]),
-                static_cast<unsigned long long>(expected[1]));
-    given.expect_calls(Program::allocations(count, numbers.draws.size()));
+    the_sample.time("walk_churned", count, [&] { sums[1] = program->walk(); });
+    the_sample.set("peak_resident", static_cast<double>(meter.peak()));
+    the_sample.time("destroy", count, [&] { program.reset(); });
+    the_sample.set_processor_time(5 * count);
+    the_cell.check(
+        "work", sums[0] == expected[0] && sums[1] == expected[1],
+        "walks find %llu and %llu, expected %llu and %llu",
+        static_cast<unsigned long long>(sums[0]), static_cast<unsigned long long>(sums[1]),
+        static_cast<unsigned long long>(expected[0]), static_cast<unsigned long long>(expected[1]));
+    the_cell.expect_calls(Program::allocations(count, numbers.draws.size()));
   });
 }
 
 template <class Supply, std::size_t node_bytes>
-void of_size(cell& given) {
+void of_size(cell& the_cell) {
   using namespace containers;
-  const script numbers{given};
-  const std::string_view name = given.text("container");
-  if (name == "list") return live<list_program<Supply, node_bytes>>(given, numbers);
-  if (name == "map") return live<tree_program<Supply, node_bytes>>(given, numbers);
-  if (name == "unordered_map") return live<table_program<Supply, node_bytes>>(given, numbers);
-  if (name == "graph") return live<graph_program<Supply, node_bytes>>(given, numbers);
-  live<lru_program<Supply, node_bytes>>(given, numbers);
+  const script numbers{the_cell};
+  const std::string_view name = the_cell.text("container");
+  if (name == "list") return live<list_program<Supply, node_bytes>>(the_cell, numbers);
+  if (name == "map") return live<tree_program<Supply, node_bytes>>(the_cell, numbers);
+  if (name == "unordered_map") return live<table_program<Supply, node_bytes>>(the_cell, numbers);
+  if (name == "graph") return live<graph_program<Supply, node_bytes>>(the_cell, numbers);
+  live<lru_program<Supply, node_bytes>>(the_cell, numbers);
 }
 
 template <class Supply>
-void measure(cell& given) {
-  switch (given.integer("node_bytes")) {
+void measure(cell& the_cell) {
+  switch (the_cell.integer("node_bytes")) {
     case 32:
-      return of_size<Supply, 32>(given);
+      return of_size<Supply, 32>(the_cell);
     case 64:
-      return of_size<Supply, 64>(given);
+      return of_size<Supply, 64>(the_cell);
     case 128:
-      return of_size<Supply, 128>(given);
+      return of_size<Supply, 128>(the_cell);
     case 256:
-      return of_size<Supply, 256>(given);
+      return of_size<Supply, 256>(the_cell);
     default:
-      given.refuse("node_bytes", "32, 64 and 256 are compiled in");
+      the_cell.refuse("node_bytes", "32, 64 and 256 are compiled in");
   }
 }
 

@@ -12,23 +12,24 @@ using namespace heapwise::bench;
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const bool growing = given.text("growth") == "geometric";
+  static void run(cell& the_cell) {
+    const bool growing = the_cell.text("growth") == "geometric";
     if (!growing && pools::grows_always<Source>) {
-      given.refuse("growth", "this allocator cannot be given all its blocks in advance");
+      the_cell.refuse("growth", "this allocator cannot be given all its blocks in advance");
     }
-    const mapped_array<void*> blocks{given.size("iterations")};
-    given.each_repeat([&](sample& yields) { one_repeat(given, yields, blocks, growing); });
+    const mapped_array<void*> blocks{the_cell.size("iterations")};
+    the_cell.each_repeat(
+        [&](sample& the_sample) { one_repeat(the_cell, the_sample, blocks, growing); });
   }
 
-  static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks,
+  static void one_repeat(cell& the_cell, sample& the_sample, const mapped_array<void*>& blocks,
                          bool growing) {
-    const pools::demand wanted{.block_size = given.size("block_size"),
+    const pools::demand wanted{.block_size = the_cell.size("block_size"),
                                .block_count = blocks.size(),
                                .growing = growing,
-                               .first_count = given.size("first_count")};
+                               .first_count = the_cell.size("first_count")};
     std::optional<Source> source;
-    yields.time("alloc", blocks.size(), [&] {
+    the_sample.time("alloc", blocks.size(), [&] {
       source.emplace(wanted);
       escape(&*source);
       for (void*& block : blocks) {
@@ -37,18 +38,18 @@ struct measure {
         escape(block);
       }
     });
-    const std::size_t distinct = pools::count_served(given, yields, blocks.span());
-    yields.time("free", blocks.size(), [&] {
+    const std::size_t distinct = pools::count_served(the_cell, the_sample, blocks.span());
+    the_sample.time("free", blocks.size(), [&] {
       for (void* block : blocks) {
         source->deallocate(block);
         clobber();
       }
       source.reset();
     });
-    yields.set_processor_time(2 * blocks.size());
-    given.check("work", distinct == blocks.size(), "%zu distinct blocks of %zu", distinct,
-                blocks.size());
-    if (pools::calls_malloc<Source>) given.expect_calls(blocks.size());
+    the_sample.set_processor_time(2 * blocks.size());
+    the_cell.check("work", distinct == blocks.size(), "%zu distinct blocks of %zu", distinct,
+                   blocks.size());
+    if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks.size());
   }
 };
 

@@ -34,21 +34,21 @@ class company {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const std::size_t count = given.size("iterations");
-    const std::size_t bytes = given.size("block_size");
-    const company another{given.text("company") == "sleeping"};
-    with_touching(given, [&]<touching how> {
-      given.each_repeat([&](sample& yields) {
+  static void run(cell& the_cell) {
+    const std::size_t count = the_cell.size("iterations");
+    const std::size_t bytes = the_cell.size("block_size");
+    const company another{the_cell.text("company") == "sleeping"};
+    with_touching(the_cell, [&]<touching how> {
+      the_cell.each_repeat([&](sample& the_sample) {
         Source source{{.block_size = bytes, .block_count = blocks_at_start}};
         escape(&source);
         source.deallocate(source.allocate()); // boost cuts its first chunk only now
         std::size_t served = 0;
-        yields.time("alloc_free", count,
-                    [&] { served = pools::allocate_and_free<how>(source, count, bytes); });
-        yields.set_processor_time(count);
-        given.check("work", served == count, "%zu pairs of %zu", served, count);
-        if (pools::calls_malloc<Source>) given.expect_calls(count + 1);
+        the_sample.time("alloc_free", count,
+                        [&] { served = pools::allocate_and_free<how>(source, count, bytes); });
+        the_sample.set_processor_time(count);
+        the_cell.check("work", served == count, "%zu pairs of %zu", served, count);
+        if (pools::calls_malloc<Source>) the_cell.expect_calls(count + 1);
       });
     });
   }

@@ -23,9 +23,9 @@ void time_each(const mapped_array<void*>& blocks, durations& into, Operation ope
   }
 }
 
-void set_quantiles(sample& yields, const char* verb, const durations& of) {
+void set_quantiles(sample& the_sample, const char* verb, const durations& of) {
   const auto set = [&](const char* suffix, std::uint64_t value) {
-    yields.set(std::string{verb} + suffix, static_cast<double>(value));
+    the_sample.set(std::string{verb} + suffix, static_cast<double>(value));
   };
   set("_p50", of.at(0.5));
   set("_p90", of.at(0.9));
@@ -36,39 +36,40 @@ void set_quantiles(sample& yields, const char* verb, const durations& of) {
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const bool growing = given.text("growth") == "geometric";
+  static void run(cell& the_cell) {
+    const bool growing = the_cell.text("growth") == "geometric";
     if (!growing && pools::grows_always<Source>) {
-      given.refuse("growth", "this allocator cannot be given all its blocks in advance");
+      the_cell.refuse("growth", "this allocator cannot be given all its blocks in advance");
     }
-    const mapped_array<void*> blocks{given.size("iterations")};
+    const mapped_array<void*> blocks{the_cell.size("iterations")};
     const mapped_array<durations> into{2};
-    given.each_repeat([&](sample& yields) { one_repeat(given, yields, blocks, into, growing); });
+    the_cell.each_repeat(
+        [&](sample& the_sample) { one_repeat(the_cell, the_sample, blocks, into, growing); });
   }
 
-  static void one_repeat(cell& given, sample& yields, const mapped_array<void*>& blocks,
+  static void one_repeat(cell& the_cell, sample& the_sample, const mapped_array<void*>& blocks,
                          const mapped_array<durations>& into, bool growing) {
-    Source source{{.block_size = given.size("block_size"),
+    Source source{{.block_size = the_cell.size("block_size"),
                    .block_count = blocks.size(),
                    .growing = growing,
-                   .first_count = given.size("first_count")}};
+                   .first_count = the_cell.size("first_count")}};
     escape(&source);
     for (durations& each : into) each.clear();
-    yields.measure(blocks.size(), [&] {
+    the_sample.measure(blocks.size(), [&] {
       time_each(blocks, into[0], [&](void*& block) {
         block = source.allocate();
         touch(block);
       });
     });
-    const std::size_t distinct = pools::count_served(given, yields, blocks.span());
-    yields.measure(blocks.size(), [&] {
+    const std::size_t distinct = pools::count_served(the_cell, the_sample, blocks.span());
+    the_sample.measure(blocks.size(), [&] {
       time_each(blocks, into[1], [&](void* block) { source.deallocate(block); });
     });
-    set_quantiles(yields, "alloc", into[0]);
-    set_quantiles(yields, "free", into[1]);
-    given.check("work", distinct == blocks.size() && into[1].count() == blocks.size(),
-                "%zu distinct blocks of %zu, each timed", distinct, blocks.size());
-    if (pools::calls_malloc<Source>) given.expect_calls(blocks.size());
+    set_quantiles(the_sample, "alloc", into[0]);
+    set_quantiles(the_sample, "free", into[1]);
+    the_cell.check("work", distinct == blocks.size() && into[1].count() == blocks.size(),
+                   "%zu distinct blocks of %zu, each timed", distinct, blocks.size());
+    if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks.size());
   }
 };
 

@@ -30,23 +30,23 @@ std::size_t visit(Sources& sources, std::span<const std::uint32_t> order, std::s
 
 /// `Ways` makes of all sources what one thread uses.
 template <class Source, touching how, class Ways>
-void measure_with(cell& given, Ways ways) {
-  pools::refuse_more_threads<Source>(given);
-  const std::size_t bytes = given.size("block_size");
-  const auto threads = static_cast<int>(given.integer("threads"));
-  const mapped_array<std::uint32_t> order{given.size("pools")};
+void measure_with(cell& the_cell, Ways ways) {
+  pools::refuse_more_threads<Source>(the_cell);
+  const std::size_t bytes = the_cell.size("block_size");
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
+  const mapped_array<std::uint32_t> order{the_cell.size("pools")};
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-  given.random().shuffle(order.span());
-  const std::size_t rounds = std::max<std::size_t>(1, given.size("iterations") / order.size());
+  the_cell.random().shuffle(order.span());
+  const std::size_t rounds = std::max<std::size_t>(1, the_cell.size("iterations") / order.size());
   const std::size_t warm = order.size();
   const std::size_t pairs = rounds * order.size() * static_cast<std::size_t>(threads);
   std::deque<Source> sources;
   for (std::size_t i = 0; i < order.size(); ++i) {
     sources.emplace_back(pools::demand{.block_size = bytes, .block_count = blocks_each});
   }
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     std::atomic<std::size_t> served{0};
-    yields.time_team("alloc_free", threads, pairs, [&](team_member& member) {
+    the_sample.time_team("alloc_free", threads, pairs, [&](team_member& member) {
       auto&& mine = ways(sources);
       visit<how>(mine, order.span(), 1, bytes);
       member.start();
@@ -54,20 +54,20 @@ void measure_with(cell& given, Ways ways) {
       member.stop();
       served += got;
     });
-    yields.set_processor_time(pairs);
-    given.check("work", served == pairs, "%zu pairs of %zu from %zu pools", served.load(), pairs,
-                order.size());
+    the_sample.set_processor_time(pairs);
+    the_cell.check("work", served == pairs, "%zu pairs of %zu from %zu pools", served.load(), pairs,
+                   order.size());
     if (pools::calls_malloc<Source>) {
-      given.expect_calls(pairs + warm * static_cast<std::size_t>(threads));
+      the_cell.expect_calls(pairs + warm * static_cast<std::size_t>(threads));
     }
   });
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    with_touching(given, [&]<touching how> {
-      measure_with<Source, how>(given,
+  static void run(cell& the_cell) {
+    with_touching(the_cell, [&]<touching how> {
+      measure_with<Source, how>(the_cell,
                                 [](std::deque<Source>& all) -> std::deque<Source>& { return all; });
     });
   }
@@ -75,9 +75,9 @@ struct measure {
 
 template <class Source>
 struct measure_local {
-  static void run(cell& given) {
-    with_touching(given, [&]<touching how> {
-      measure_with<Source, how>(given, [](std::deque<Source>& all) {
+  static void run(cell& the_cell) {
+    with_touching(the_cell, [&]<touching how> {
+      measure_with<Source, how>(the_cell, [](std::deque<Source>& all) {
         std::deque<decltype(all.front().local_source())> mine;
         for (Source& each : all) mine.push_back(each.local_source());
         return mine;

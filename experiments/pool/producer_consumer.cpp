@@ -80,21 +80,21 @@ account consume(Way& way, std::span<Ring> rings, std::size_t blocks_each, std::s
 }
 
 template <class Source, class Ring, touching how, class Way>
-void hand_over(cell& given, Way way) {
-  const ring_shape form = ring_shape::of(given.text("shape"));
-  const std::size_t bytes = given.size("block_size");
-  const std::size_t each = given.size("blocks") / form.rings() / batch * batch;
+void hand_over(cell& the_cell, Way way) {
+  const ring_shape form = ring_shape::of(the_cell.text("shape"));
+  const std::size_t bytes = the_cell.size("block_size");
+  const std::size_t each = the_cell.size("blocks") / form.rings() / batch * batch;
   const std::size_t blocks = form.rings() * each;
   const mapped_array<Ring> rings{form.rings()};
   const auto threads = static_cast<std::size_t>(form.threads());
   Source source{
       {.block_size = bytes,
        .block_count = form.rings() * (Ring::capacity + batch) + threads * blocks_per_thread}};
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     for (Ring& ring : rings) ring.restart();
     mapped_array<account> accounts{threads};
     const tick_scale learning;
-    yields.time_team("block", form.threads(), blocks, [&](team_member& member) {
+    the_sample.time_team("block", form.threads(), blocks, [&](team_member& member) {
       const auto index = static_cast<std::size_t>(member.index());
       const ring_shape::part part = form.part_of(index);
       const auto mine = rings.span().subspan(part.first, part.rings());
@@ -104,7 +104,7 @@ void hand_over(cell& given, Way way) {
                                       : consume<how>(own, mine, each, bytes);
       member.stop();
     });
-    yields.set_processor_time(blocks);
+    the_sample.set_processor_time(blocks);
     account made;
     account freed;
     for (std::size_t i = 0; i < threads; ++i) {
@@ -113,40 +113,40 @@ void hand_over(cell& given, Way way) {
       all.ticks += accounts[i].ticks;
     }
     const double ns_each = learning.ns_per_tick() / static_cast<double>(blocks);
-    yields.set("alloc", ns_each * static_cast<double>(made.ticks));
-    yields.set("free", ns_each * static_cast<double>(freed.ticks));
-    given.check("work", made.sum == freed.sum && made.sum != 0,
-                "%zu blocks with numbers that add up to %llu, %llu arrive", blocks,
-                static_cast<unsigned long long>(made.sum),
-                static_cast<unsigned long long>(freed.sum));
-    if (pools::calls_malloc<Source>) given.expect_calls(blocks);
+    the_sample.set("alloc", ns_each * static_cast<double>(made.ticks));
+    the_sample.set("free", ns_each * static_cast<double>(freed.ticks));
+    the_cell.check("work", made.sum == freed.sum && made.sum != 0,
+                   "%zu blocks with numbers that add up to %llu, %llu arrive", blocks,
+                   static_cast<unsigned long long>(made.sum),
+                   static_cast<unsigned long long>(freed.sum));
+    if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks);
   });
 }
 
 template <class Source, class Way>
-void measure_with(cell& given, Way way) {
-  with_touching(given, [&]<touching how> {
-    if (given.integer("on_the_way") == ring_of_parcels<1>::capacity) {
-      return hand_over<Source, ring_of_parcels<1>, how>(given, way);
+void measure_with(cell& the_cell, Way way) {
+  with_touching(the_cell, [&]<touching how> {
+    if (the_cell.integer("on_the_way") == ring_of_parcels<1>::capacity) {
+      return hand_over<Source, ring_of_parcels<1>, how>(the_cell, way);
     }
-    if (given.integer("on_the_way") != parcel_ring::capacity) {
-      given.refuse("on_the_way", "64 and 16384 are compiled in");
+    if (the_cell.integer("on_the_way") != parcel_ring::capacity) {
+      the_cell.refuse("on_the_way", "64 and 16384 are compiled in");
     }
-    hand_over<Source, parcel_ring, how>(given, way);
+    hand_over<Source, parcel_ring, how>(the_cell, way);
   });
 }
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    measure_with<Source>(given, [](Source& source) -> Source& { return source; });
+  static void run(cell& the_cell) {
+    measure_with<Source>(the_cell, [](Source& source) -> Source& { return source; });
   }
 };
 
 template <class Source>
 struct measure_local {
-  static void run(cell& given) {
-    measure_with<Source>(given, [](Source& source) { return source.local_source(); });
+  static void run(cell& the_cell) {
+    measure_with<Source>(the_cell, [](Source& source) { return source.local_source(); });
   }
 };
 

@@ -121,17 +121,17 @@ class pointer_and_count {
 #endif
 
 template <class Stack>
-void measure(cell& given) {
-  const std::size_t count = given.size("iterations");
-  const auto threads = static_cast<int>(given.integer("threads"));
+void measure(cell& the_cell) {
+  const std::size_t count = the_cell.size("iterations");
+  const auto threads = static_cast<int>(the_cell.integer("threads"));
   const std::size_t pairs = count * static_cast<std::size_t>(threads);
   const std::size_t stock = static_cast<std::size_t>(threads) * 2;
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     const mapped_array<node> nodes{stock};
     Stack stack{nodes};
     for (std::size_t i = 0; i < stock; ++i) stack.push(i);
     std::atomic<std::size_t> served{0};
-    yields.time_team("pop_push", threads, pairs, [&](team_member& member) {
+    the_sample.time_team("pop_push", threads, pairs, [&](team_member& member) {
       std::size_t got = 0;
       member.start();
       for (std::size_t i = 0; i < count; ++i) {
@@ -145,8 +145,8 @@ void measure(cell& given) {
     });
     std::size_t left = 0;
     for (std::uint64_t index = 0; stack.pop(index);) ++left;
-    given.check("work", served == pairs && left == stock, "%zu pairs of %zu, %zu nodes of %zu left",
-                served.load(), pairs, left, stock);
+    the_cell.check("work", served == pairs && left == stock,
+                   "%zu pairs of %zu, %zu nodes of %zu left", served.load(), pairs, left, stock);
   });
 }
 

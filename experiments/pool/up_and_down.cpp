@@ -38,33 +38,33 @@ void choose_order(std::span<std::uint32_t> order, bool shuffled, random_numbers&
 
 template <class Source>
 struct measure {
-  static void run(cell& given) {
-    const mapped_array<void*> held{given.size("run")};
+  static void run(cell& the_cell) {
+    const mapped_array<void*> held{the_cell.size("run")};
     const mapped_array<std::uint32_t> order{held.size()};
-    choose_order(order.span(), given.text("free_order") == "random", given.random());
-    with_touching(given, [&]<touching how> { measure_runs<how>(given, held, order); });
+    choose_order(order.span(), the_cell.text("free_order") == "random", the_cell.random());
+    with_touching(the_cell, [&]<touching how> { measure_runs<how>(the_cell, held, order); });
   }
 
   template <touching how>
-  static void measure_runs(cell& given, const mapped_array<void*>& held,
+  static void measure_runs(cell& the_cell, const mapped_array<void*>& held,
                            const mapped_array<std::uint32_t>& order) {
-    const std::size_t bytes = given.size("block_size");
-    const std::size_t rounds = std::max<std::size_t>(1, given.size("iterations") / held.size());
+    const std::size_t bytes = the_cell.size("block_size");
+    const std::size_t rounds = std::max<std::size_t>(1, the_cell.size("iterations") / held.size());
     const std::size_t pairs = rounds * held.size();
     Source source{{.block_size = bytes, .block_count = 4 * held.size()}};
     escape(&source);
-    given.each_repeat([&](sample& yields) {
+    the_cell.each_repeat([&](sample& the_sample) {
       up_and_down<how>(source, held.span(), order.span(), bytes);
-      yields.time("alloc_free", pairs, [&] {
+      the_sample.time("alloc_free", pairs, [&] {
         for (std::size_t round = 0; round < rounds; ++round) {
           up_and_down<how>(source, held.span(), order.span(), bytes);
         }
       });
-      yields.set_processor_time(pairs);
-      const std::size_t distinct = pools::count_served(given, yields, held.span());
-      given.check("work", distinct == held.size(), "%zu distinct blocks of %zu", distinct,
-                  held.size());
-      if (pools::calls_malloc<Source>) given.expect_calls(pairs + held.size());
+      the_sample.set_processor_time(pairs);
+      const std::size_t distinct = pools::count_served(the_cell, the_sample, held.span());
+      the_cell.check("work", distinct == held.size(), "%zu distinct blocks of %zu", distinct,
+                     held.size());
+      if (pools::calls_malloc<Source>) the_cell.expect_calls(pairs + held.size());
     });
   }
 };

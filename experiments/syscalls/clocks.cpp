@@ -60,13 +60,13 @@ bool plausible(nature is, std::uint64_t went_on, std::uint64_t backwards,
 }
 
 template <std::uint64_t (*now)(), nature is>
-void measure(cell& given) {
-  const std::uint64_t readings = given.size("readings");
-  given.each_repeat([&](sample& yields) {
+void measure(cell& the_cell) {
+  const std::uint64_t readings = the_cell.size("readings");
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint64_t first = 0;
     std::uint64_t last = 0;
     std::uint64_t backwards = 0;
-    const std::uint64_t elapsed_ns = yields.measure(readings, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(readings, [&] {
       first = last = now();
       for (std::uint64_t i = 1; i < readings; ++i) {
         const std::uint64_t time = now();
@@ -74,18 +74,18 @@ void measure(cell& given) {
         last = time;
       }
     });
-    yields.set(rate_name, millions_per_second(readings, elapsed_ns));
-    given.check("work", plausible(is, last - first, backwards, elapsed_ns),
-                "went on by %llu in %llu ns, %llu steps back",
-                static_cast<unsigned long long>(last - first),
-                static_cast<unsigned long long>(elapsed_ns),
-                static_cast<unsigned long long>(backwards));
+    the_sample.set(rate_name, millions_per_second(readings, elapsed_ns));
+    the_cell.check("work", plausible(is, last - first, backwards, elapsed_ns),
+                   "went on by %llu in %llu ns, %llu steps back",
+                   static_cast<unsigned long long>(last - first),
+                   static_cast<unsigned long long>(elapsed_ns),
+                   static_cast<unsigned long long>(backwards));
   });
 }
 
-void measure_loop(cell& given) {
-  const std::uint64_t readings = 32 * given.size("readings"); // or the clock would show
-  measure_rate(given, readings, readings, [&] {
+void measure_loop(cell& the_cell) {
+  const std::uint64_t readings = 32 * the_cell.size("readings"); // or the clock would show
+  measure_rate(the_cell, readings, readings, [&] {
     std::uint64_t done = 0;
     for (; done < readings; ++done) forget(done);
     return done;

@@ -20,14 +20,14 @@ using offsets = std::span<const std::size_t>;
 
 /// The file, one buffer, and the blocks in the order in which they are wanted.
 struct task {
-  explicit task(cell& given)
-      : block{whole_pages(given.size("block"))},
-        file{given, std::max(given.size("bytes") / block, std::size_t{1}) * block},
+  explicit task(cell& the_cell)
+      : block{whole_pages(the_cell.size("block"))},
+        file{the_cell, std::max(the_cell.size("bytes") / block, std::size_t{1}) * block},
         buffer{block / sizeof(word)},
         order{file.bytes() / block},
-        sequential{given.text("order") == "sequential"} {
+        sequential{the_cell.text("order") == "sequential"} {
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i * block;
-    if (!sequential) given.random().shuffle(order.span());
+    if (!sequential) the_cell.random().shuffle(order.span());
   }
 
   std::size_t block;
@@ -39,23 +39,23 @@ struct task {
 
 /// `read()` reads all of the task's blocks and returns the sum of their words.
 template <class Read>
-void measure(cell& given, const task& all, Read&& read) {
-  given.each_repeat([&](sample& yields) {
+void measure(cell& the_cell, const task& all, Read&& read) {
+  the_cell.each_repeat([&](sample& the_sample) {
     word sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(all.order.size(), [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(all.order.size(), [&] {
       sum = read();
       keep(sum);
     });
-    yields.set(rate_name, gib_per_second(all.file.bytes(), elapsed_ns));
-    given.check("work", sum == all.file.sum(), "the words read add up to %llu, written %llu",
-                static_cast<unsigned long long>(sum),
-                static_cast<unsigned long long>(all.file.sum()));
+    the_sample.set(rate_name, gib_per_second(all.file.bytes(), elapsed_ns));
+    the_cell.check("work", sum == all.file.sum(), "the words read add up to %llu, written %llu",
+                   static_cast<unsigned long long>(sum),
+                   static_cast<unsigned long long>(all.file.sum()));
   });
 }
 
-void measure_read(cell& given) {
-  const task all{given};
-  measure(given, all, [&] {
+void measure_read(cell& the_cell) {
+  const task all{the_cell};
+  measure(the_cell, all, [&] {
     word sum = 0;
     lseek(all.file.number(), 0, SEEK_SET);
     for (const std::size_t offset : all.order) {
@@ -67,9 +67,9 @@ void measure_read(cell& given) {
   });
 }
 
-void measure_pread(cell& given) {
-  const task all{given};
-  measure(given, all, [&] {
+void measure_pread(cell& the_cell) {
+  const task all{the_cell};
+  measure(the_cell, all, [&] {
     word sum = 0;
     for (const std::size_t offset : all.order) {
       const auto at = static_cast<off_t>(offset);
@@ -89,42 +89,43 @@ word sum_mapped(const word* from, const task& all) {
 }
 
 /// The mapping is there and was read before: what a program pays that keeps it.
-void measure_mapped(cell& given) {
-  const task all{given};
+void measure_mapped(cell& the_cell) {
+  const task all{the_cell};
   const mapping mapped{all.file.bytes(), MAP_SHARED, all.file.number()};
   keep(sum_mapped(mapped.words(), all));
-  measure(given, all, [&] { return sum_mapped(mapped.words(), all); });
+  measure(the_cell, all, [&] { return sum_mapped(mapped.words(), all); });
 }
 
 /// The mapping is made, read once and taken down, all in the timed region.
-void measure_mapped_anew(cell& given) {
-  const task all{given};
-  measure(given, all, [&] {
+void measure_mapped_anew(cell& the_cell) {
+  const task all{the_cell};
+  measure(the_cell, all, [&] {
     const mapping mapped{all.file.bytes(), MAP_SHARED, all.file.number()};
     return sum_mapped(mapped.words(), all);
   });
 }
 
 /// What adding up alone costs: the same words in memory of the process.
-void measure_memory(cell& given) {
-  const task all{given};
+void measure_memory(cell& the_cell) {
+  const task all{the_cell};
   const mapping copy{all.file.bytes(), MAP_PRIVATE | MAP_POPULATE};
   if (pread(all.file.number(), copy.words(), copy.bytes(), 0) < 0) {
-    given.refuse("file", "the file cannot be read");
+    the_cell.refuse("file", "the file cannot be read");
   }
-  measure(given, all, [&] { return sum_mapped(copy.words(), all); });
+  measure(the_cell, all, [&] { return sum_mapped(copy.words(), all); });
 }
 
 #if defined(HEAPWISE_HAS_URING)
-void measure_uring(cell& given) {
-  const task all{given};
+void measure_uring(cell& the_cell) {
+  const task all{the_cell};
   ring_reader reader{all.block};
   if (!reader.ready()) {
-    given.refuse("io_uring",
-                 "io_uring_setup was refused: the kernel is too old, kernel.io_uring_disabled is "
-                 "set, or a filter of system calls forbids it");
+    the_cell.refuse(
+        "io_uring",
+        "io_uring_setup was refused: the kernel is too old, kernel.io_uring_disabled is "
+        "set, or a filter of system calls forbids it");
   }
-  measure(given, all, [&] { return reader.sum(all.file.number(), all.order.span()); });
+  measure(the_cell, all, [&] { return reader.sum(all.file.number(), all.order.span()); });
 }
 
 constexpr auto uring = measure_uring;

@@ -11,8 +11,8 @@ using namespace syscalls;
 /// Passes over what was written before are fast: as many of them make a region long enough.
 constexpr int rewrites = 4;
 
-word figure_of(const sample& yields, int pass) {
-  return static_cast<word>(yields.repeat()) * 256 + static_cast<word>(pass) + 1;
+word figure_of(const sample& the_sample, int pass) {
+  return static_cast<word>(the_sample.repeat()) * 256 + static_cast<word>(pass) + 1;
 }
 
 struct written {
@@ -21,61 +21,61 @@ struct written {
 };
 
 /// Each word of the mapping must hold `figure`; the file too if it is shared, else what it held.
-void check(cell& given, const warm_file& file, const mapping& mapped, word figure, bool shared) {
+void check(cell& the_cell, const warm_file& file, const mapping& mapped, word figure, bool shared) {
   const word all = figure * (file.bytes() / sizeof(word));
   const written must{all, shared ? all : file.sum()};
   const written is{sum_of(mapped.words(), mapped.bytes()), file.read_sum()};
-  given.check("work", is.in_mapping == must.in_mapping && is.in_file == must.in_file,
-              "sums of the mapping %llu of %llu, of the file %llu of %llu",
-              static_cast<unsigned long long>(is.in_mapping),
-              static_cast<unsigned long long>(must.in_mapping),
-              static_cast<unsigned long long>(is.in_file),
-              static_cast<unsigned long long>(must.in_file));
+  the_cell.check("work", is.in_mapping == must.in_mapping && is.in_file == must.in_file,
+                 "sums of the mapping %llu of %llu, of the file %llu of %llu",
+                 static_cast<unsigned long long>(is.in_mapping),
+                 static_cast<unsigned long long>(must.in_mapping),
+                 static_cast<unsigned long long>(is.in_file),
+                 static_cast<unsigned long long>(must.in_file));
 }
 
 template <int flags>
-void measure_first(cell& given) {
-  const warm_file file{given, whole_pages(given.size("bytes"))};
-  given.each_repeat([&](sample& yields) {
+void measure_first(cell& the_cell) {
+  const warm_file file{the_cell, whole_pages(the_cell.size("bytes"))};
+  the_cell.each_repeat([&](sample& the_sample) {
     const mapping mapped{file.bytes(), flags, file.number()};
-    const word figure = figure_of(yields, 0);
-    const std::uint64_t elapsed_ns = yields.measure(
+    const word figure = figure_of(the_sample, 0);
+    const std::uint64_t elapsed_ns = the_sample.measure(
         file.bytes() / page_bytes, [&] { fill(mapped.words(), file.bytes(), figure); });
-    yields.set(rate_name, gib_per_second(file.bytes(), elapsed_ns));
-    check(given, file, mapped, figure, flags == MAP_SHARED);
+    the_sample.set(rate_name, gib_per_second(file.bytes(), elapsed_ns));
+    check(the_cell, file, mapped, figure, flags == MAP_SHARED);
   });
 }
 
 template <int flags>
-void measure_again(cell& given) {
-  const warm_file file{given, whole_pages(given.size("bytes"))};
+void measure_again(cell& the_cell) {
+  const warm_file file{the_cell, whole_pages(the_cell.size("bytes"))};
   const mapping mapped{file.bytes(), flags, file.number()};
   fill(mapped.words(), file.bytes(), 1);
-  given.each_repeat([&](sample& yields) {
-    const std::uint64_t elapsed_ns = yields.measure(rewrites * file.bytes() / page_bytes, [&] {
+  the_cell.each_repeat([&](sample& the_sample) {
+    const std::uint64_t elapsed_ns = the_sample.measure(rewrites * file.bytes() / page_bytes, [&] {
       for (int pass = 0; pass < rewrites; ++pass) {
-        fill(mapped.words(), file.bytes(), figure_of(yields, pass));
+        fill(mapped.words(), file.bytes(), figure_of(the_sample, pass));
         clobber();
       }
     });
-    yields.set(rate_name, gib_per_second(rewrites * file.bytes(), elapsed_ns));
-    check(given, file, mapped, figure_of(yields, rewrites - 1), flags == MAP_SHARED);
+    the_sample.set(rate_name, gib_per_second(rewrites * file.bytes(), elapsed_ns));
+    check(the_cell, file, mapped, figure_of(the_sample, rewrites - 1), flags == MAP_SHARED);
   });
 }
 
-void measure_synchronized(cell& given) {
-  const warm_file file{given, whole_pages(given.size("bytes"))};
+void measure_synchronized(cell& the_cell) {
+  const warm_file file{the_cell, whole_pages(the_cell.size("bytes"))};
   const mapping mapped{file.bytes(), MAP_SHARED, file.number()};
-  given.each_repeat([&](sample& yields) {
-    const word figure = figure_of(yields, 0);
+  the_cell.each_repeat([&](sample& the_sample) {
+    const word figure = figure_of(the_sample, 0);
     bool synchronized = false;
-    const std::uint64_t elapsed_ns = yields.measure(file.bytes() / page_bytes, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(file.bytes() / page_bytes, [&] {
       fill(mapped.words(), file.bytes(), figure);
       synchronized = msync(mapped.words(), file.bytes(), MS_SYNC) == 0;
     });
-    yields.set(rate_name, gib_per_second(file.bytes(), elapsed_ns));
-    given.check("msync", synchronized, "the kernel %s", synchronized ? "did it" : "refused");
-    check(given, file, mapped, figure, true);
+    the_sample.set(rate_name, gib_per_second(file.bytes(), elapsed_ns));
+    the_cell.check("msync", synchronized, "the kernel %s", synchronized ? "did it" : "refused");
+    check(the_cell, file, mapped, figure, true);
   });
 }
 

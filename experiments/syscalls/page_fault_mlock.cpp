@@ -17,64 +17,64 @@ using namespace heapwise::bench;
 constexpr int passes = 16; // of an area in a timed region
 
 /// Sets both quantities from the time of this many bytes.
-void set_both(sample& yields, std::size_t bytes, std::uint64_t elapsed_ns) {
-  yields.set(rate_name, gib_per_second(bytes, elapsed_ns));
-  yields.set("page", static_cast<double>(elapsed_ns) / static_cast<double>(bytes / page_bytes));
+void set_both(sample& the_sample, std::size_t bytes, std::uint64_t elapsed_ns) {
+  the_sample.set(rate_name, gib_per_second(bytes, elapsed_ns));
+  the_sample.set("page", static_cast<double>(elapsed_ns) / static_cast<double>(bytes / page_bytes));
 }
 
 std::int64_t faults() { return kernel_counts::now().minor_faults; }
 
 /// The words hold what the last pass wrote, and as many pages as should came by faults.
-void check(cell& given, const mapping& area, word figure, std::int64_t faulted, bool faults_wanted,
-           std::size_t pages) {
+void check(cell& the_cell, const mapping& area, word figure, std::int64_t faulted,
+           bool faults_wanted, std::size_t pages) {
   const word must = figure * (area.bytes() / sizeof(word));
   const word is = sum_of(area.words(), area.bytes());
-  given.check("work", is == must, "sum of the words %llu of %llu",
-              static_cast<unsigned long long>(is), static_cast<unsigned long long>(must));
+  the_cell.check("work", is == must, "sum of the words %llu of %llu",
+                 static_cast<unsigned long long>(is), static_cast<unsigned long long>(must));
   const auto count = static_cast<std::size_t>(faulted);
   const bool ok = faults_wanted ? count >= pages : count < pages / 64 + 16;
-  given.check("faults", ok, "%zu page faults for %zu pages, %s", count, pages,
-              faults_wanted ? "one each wanted" : "none wanted");
+  the_cell.check("faults", ok, "%zu page faults for %zu pages, %s", count, pages,
+                 faults_wanted ? "one each wanted" : "none wanted");
 }
 
-std::size_t area_bytes(const cell& given) { return whole_pages(given.size("bytes")); }
+std::size_t area_bytes(const cell& the_cell) { return whole_pages(the_cell.size("bytes")); }
 
-void measure_first(cell& given) {
-  const std::size_t bytes = area_bytes(given);
-  given.each_repeat([&](sample& yields) {
+void measure_first(cell& the_cell) {
+  const std::size_t bytes = area_bytes(the_cell);
+  the_cell.each_repeat([&](sample& the_sample) {
     std::vector<std::unique_ptr<mapping>> areas;
     for (int i = 0; i < passes; ++i) areas.push_back(std::make_unique<mapping>(bytes, MAP_PRIVATE));
-    const auto figure = static_cast<word>(yields.repeat()) + 1;
+    const auto figure = static_cast<word>(the_sample.repeat()) + 1;
     const std::int64_t before = faults();
-    const std::uint64_t elapsed_ns = yields.measure(passes * bytes / page_bytes, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(passes * bytes / page_bytes, [&] {
       for (const auto& area : areas) fill(area->words(), bytes, figure);
     });
     const std::int64_t faulted = faults() - before;
-    set_both(yields, passes * bytes, elapsed_ns);
-    check(given, *areas.back(), figure, faulted, true, passes * bytes / page_bytes);
+    set_both(the_sample, passes * bytes, elapsed_ns);
+    check(the_cell, *areas.back(), figure, faulted, true, passes * bytes / page_bytes);
   });
 }
 
-void measure_present(cell& given, const mapping& area) {
-  given.each_repeat([&](sample& yields) {
-    const auto figure = static_cast<word>(yields.repeat()) + 1;
+void measure_present(cell& the_cell, const mapping& area) {
+  the_cell.each_repeat([&](sample& the_sample) {
+    const auto figure = static_cast<word>(the_sample.repeat()) + 1;
     const std::int64_t before = faults();
-    const std::uint64_t elapsed_ns = yields.measure(passes * area.bytes() / page_bytes, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(passes * area.bytes() / page_bytes, [&] {
       for (int pass = 0; pass < passes; ++pass) {
         fill(area.words(), area.bytes(), figure);
         clobber();
       }
     });
     const std::int64_t faulted = faults() - before;
-    set_both(yields, passes * area.bytes(), elapsed_ns);
-    check(given, area, figure, faulted, false, area.bytes() / page_bytes);
+    set_both(the_sample, passes * area.bytes(), elapsed_ns);
+    check(the_cell, area, figure, faulted, false, area.bytes() / page_bytes);
   });
 }
 
-void measure_prefaulted(cell& given) {
-  const mapping area{area_bytes(given), MAP_PRIVATE};
+void measure_prefaulted(cell& the_cell) {
+  const mapping area{area_bytes(the_cell), MAP_PRIVATE};
   fill(area.words(), area.bytes(), 0);
-  measure_present(given, area);
+  measure_present(the_cell, area);
 }
 
 /// Bytes that this process has locked, as the kernel says; 0 if it says nothing.
@@ -89,40 +89,40 @@ std::size_t locked_bytes() {
   return 0;
 }
 
-void measure_locked(cell& given) {
-  const mapping area{area_bytes(given), MAP_PRIVATE};
+void measure_locked(cell& the_cell) {
+  const mapping area{area_bytes(the_cell), MAP_PRIVATE};
   const std::size_t before = locked_bytes();
   if (mlock(area.words(), area.bytes()) != 0) {
-    given.refuse("mlock",
-                 "mlock was refused: more than the limit of locked memory (ulimit -l) allows");
+    the_cell.refuse("mlock",
+                    "mlock was refused: more than the limit of locked memory (ulimit -l) allows");
   }
   const std::size_t locked = locked_bytes() - before;
   if (locked < area.bytes()) {
-    given.refuse("mlock", "mlock succeeded, but the kernel does not show the memory as locked");
+    the_cell.refuse("mlock", "mlock succeeded, but the kernel does not show the memory as locked");
   }
-  given.check("locked", true, "%zu bytes locked of %zu, as /proc/self/status has it", locked,
-              area.bytes());
-  measure_present(given, area);
+  the_cell.check("locked", true, "%zu bytes locked of %zu, as /proc/self/status has it", locked,
+                 area.bytes());
+  measure_present(the_cell, area);
 }
 
 /// The first pass over an area and the second, which finds the pages and what the kernel cleared
 /// just now in the caches: what is left between them are the faults.
-void measure_fault(cell& given) {
-  const std::size_t bytes = area_bytes(given);
-  given.each_repeat([&](sample& yields) {
+void measure_fault(cell& the_cell) {
+  const std::size_t bytes = area_bytes(the_cell);
+  the_cell.each_repeat([&](sample& the_sample) {
     std::uint64_t first_ns = 0;
     std::uint64_t second_ns = 0;
-    const auto figure = static_cast<word>(yields.repeat()) + 1;
+    const auto figure = static_cast<word>(the_sample.repeat()) + 1;
     for (int i = 0; i < passes; ++i) {
       const mapping area{bytes, MAP_PRIVATE};
       const std::int64_t before = faults();
       const auto write = [&] { fill(area.words(), bytes, figure); };
-      first_ns += yields.measure(bytes / page_bytes, write);
+      first_ns += the_sample.measure(bytes / page_bytes, write);
       const std::int64_t faulted = faults() - before;
-      second_ns += yields.measure(bytes / page_bytes, write);
-      check(given, area, figure, faulted, true, bytes / page_bytes);
+      second_ns += the_sample.measure(bytes / page_bytes, write);
+      check(the_cell, area, figure, faulted, true, bytes / page_bytes);
     }
-    set_both(yields, passes * bytes, first_ns > second_ns ? first_ns - second_ns : 1);
+    set_both(the_sample, passes * bytes, first_ns > second_ns ? first_ns - second_ns : 1);
   });
 }
 

@@ -12,13 +12,13 @@ using namespace heapwise::bench;
 /// Plays the script of this number. HEAPWISE_SCRIPT ends with 0 and is as recorded; the scripts
 /// with pools end with the next digits.
 template <int Number>
-void measure(cell& given) {
+void measure(cell& the_cell) {
   const char* path = std::getenv("HEAPWISE_SCRIPT");
   std::string numbered = path != nullptr ? path : "";
   if (!numbered.empty()) numbered.back() = '0' + Number;
   const traces::script plays{path == nullptr ? nullptr : numbered.c_str()};
-  if (!plays.known()) given.refuse("script", "there is no candidate of this number");
-  traces::measure_script(given, plays);
+  if (!plays.known()) the_cell.refuse("script", "there is no candidate of this number");
+  traces::measure_script(the_cell, plays);
 }
 
 const experiment question{

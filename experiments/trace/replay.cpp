@@ -8,10 +8,10 @@ namespace {
 
 using namespace heapwise::bench;
 
-void measure(cell& given) {
+void measure(cell& the_cell) {
   const traces::script plays{std::getenv("HEAPWISE_SCRIPT")};
-  if (!plays.known()) given.refuse("script", "the file of HEAPWISE_SCRIPT is not a script");
-  traces::measure_script(given, plays);
+  if (!plays.known()) the_cell.refuse("script", "the file of HEAPWISE_SCRIPT is not a script");
+  traces::measure_script(the_cell, plays);
 }
 
 const experiment question{

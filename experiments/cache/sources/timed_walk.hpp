@@ -23,18 +23,18 @@ inline std::size_t steps_that_take(std::uint64_t wanted_ns, walker goes, const l
 /// Each repeat walks on from where the one before ended. `set(sample&, elapsed_ns, steps)` sets the
 /// quantities; `moves` is false for a walk that stays where it is.
 template <class Set>
-void time_walks(heapwise::bench::cell& given, const ring_of_lines& ring, walker goes, bool moves,
+void time_walks(heapwise::bench::cell& the_cell, const ring_of_lines& ring, walker goes, bool moves,
                 std::size_t steps, Set&& set) {
   std::size_t position = 0;
-  given.each_repeat([&](heapwise::bench::sample& yields) {
+  the_cell.each_repeat([&](heapwise::bench::sample& the_sample) {
     const line* const from = ring.place(position);
     const line* end = nullptr;
-    const std::uint64_t elapsed_ns = yields.measure(steps, [&] { end = goes(from, steps); });
-    set(yields, elapsed_ns);
+    const std::uint64_t elapsed_ns = the_sample.measure(steps, [&] { end = goes(from, steps); });
+    set(the_sample, elapsed_ns);
     if (moves) position = (position + steps) % ring.size();
-    given.check("work", end == ring.place(position),
-                "%zu steps around %zu lines end where they must, at step %zu", steps, ring.size(),
-                position);
+    the_cell.check("work", end == ring.place(position),
+                   "%zu steps around %zu lines end where they must, at step %zu", steps,
+                   ring.size(), position);
   });
 }
 

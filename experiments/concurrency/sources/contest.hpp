@@ -35,16 +35,16 @@ struct contest_result {
 
 /// `prepare(index)` gives each thread its step; both run on that thread, only the step in time.
 template <class Prepare>
-contest_result run_contest(cell& given, sample& yields, const processors& where, int threads,
+contest_result run_contest(cell& the_cell, sample& the_sample, const processors& where, int threads,
                            Prepare&& prepare) {
   std::atomic<std::uint64_t> steps{0};
   contest_result result;
   result.elapsed_ns = measure_placed(
-      given, yields, where, threads, [&steps] { return steps.load(); },
+      the_cell, the_sample, where, threads, [&steps] { return steps.load(); },
       [&](team_member& member) {
         const auto step = prepare(member.index());
         member.start();
-        const std::uint64_t done = repeat_until(member.start_ns() + duration_ns(given), step);
+        const std::uint64_t done = repeat_until(member.start_ns() + duration_ns(the_cell), step);
         member.stop();
         steps += done;
       });

@@ -64,15 +64,15 @@ class processors {
  public:
   /// Refuses the cell where there are fewer than `cores` cores, or the kernel does not move a
   /// thread to where it is asked to.
-  processors(const cell& given, std::size_t cores) {
+  processors(const cell& the_cell, std::size_t cores) {
     collect();
     if (cores_ < cores) {
-      given.refuse("affinity", "the threads need a core each, and this process may use fewer");
+      the_cell.refuse("affinity", "the threads need a core each, and this process may use fewer");
     }
     for (const unsigned cpu : all_) {
       bool moved = false;
       std::thread{[&moved, cpu] { moved = stay{cpu}.kept(); }}.join();
-      if (!moved) given.refuse("affinity", "the kernel did not move a thread to the processor");
+      if (!moved) the_cell.refuse("affinity", "the kernel did not move a thread to the processor");
     }
   }
 
@@ -104,17 +104,17 @@ class processors {
 
 /// sample::measure_team with every thread kept on its processor, and a check that it was.
 template <class Operations, class Body>
-std::uint64_t measure_placed(cell& given, sample& yields, const processors& where, int threads,
-                             Operations&& operations, Body&& body) {
+std::uint64_t measure_placed(cell& the_cell, sample& the_sample, const processors& where,
+                             int threads, Operations&& operations, Body&& body) {
   std::atomic<int> kept{0};
   const std::uint64_t elapsed_ns =
-      yields.measure_team(threads, operations, [&](team_member& member) {
+      the_sample.measure_team(threads, operations, [&](team_member& member) {
         const stay here{where.of(member.index())};
         body(member);
         if (here.kept()) ++kept;
       });
-  given.check("placement", kept == threads, "%d threads of %d kept to the processor they asked for",
-              kept.load(), threads);
+  the_cell.check("placement", kept == threads,
+                 "%d threads of %d kept to the processor they asked for", kept.load(), threads);
   return elapsed_ns;
 }
 

@@ -25,8 +25,8 @@ inline heapwise::bench::parameter duration(std::int64_t milliseconds) {
       "duration", "how long the threads work in a repeat", {milliseconds}, {std::int64_t{1}}, "ms"};
 }
 
-[[nodiscard]] inline std::uint64_t duration_ns(const heapwise::bench::cell& given) {
-  return static_cast<std::uint64_t>(given.integer("duration")) * 1'000'000;
+[[nodiscard]] inline std::uint64_t duration_ns(const heapwise::bench::cell& the_cell) {
+  return static_cast<std::uint64_t>(the_cell.integer("duration")) * 1'000'000;
 }
 
 } // namespace concurrency

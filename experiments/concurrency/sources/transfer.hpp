@@ -67,14 +67,14 @@ class transfer {
     std::uint64_t strange = 0;
     bool is_last_look = false;
     while (true) {
-      const std::size_t given = queue.pop(batch.data(), batch.size());
-      if (given == 0) {
+      const std::size_t the_cell = queue.pop(batch.data(), batch.size());
+      if (the_cell == 0) {
         if (is_last_look) break;
         // What was pushed before the sender was done is found by the next pop.
         is_last_look = sent_.load(std::memory_order_acquire) != sending;
         if (!is_last_look) waiting.wait();
       }
-      for (const Message& each : batch.first(given)) {
+      for (const Message& each : batch.first(the_cell)) {
         strange |= each.words[0] ^ got++;
         sum += each.read();
       }
@@ -86,11 +86,11 @@ class transfer {
 
   [[nodiscard]] std::uint64_t messages() const noexcept { return got_; }
 
-  void check(cell& given) const {
-    given.check("work", is_whole(), "%llu messages of %llu arrived, %s",
-                static_cast<unsigned long long>(got_),
-                static_cast<unsigned long long>(sent_.load()),
-                is_whole() ? "in order and whole" : "not all, out of order or torn");
+  void check(cell& the_cell) const {
+    the_cell.check("work", is_whole(), "%llu messages of %llu arrived, %s",
+                   static_cast<unsigned long long>(got_),
+                   static_cast<unsigned long long>(sent_.load()),
+                   is_whole() ? "in order and whole" : "not all, out of order or torn");
   }
 
  private:
@@ -127,13 +127,13 @@ class transfer_pair {
   explicit transfer_pair(std::size_t batch) : out_{batch}, in_{batch} {}
 
   template <class Queue>
-  transfer_result run(cell& given, sample& yields, const processors& where,
+  transfer_result run(cell& the_cell, sample& the_sample, const processors& where,
                       const transfer_plan& plan, Queue& queue) {
     transfer<Message> all{plan};
     const std::uint64_t elapsed_ns = measure_placed(
-        given, yields, where, 2, [&all] { return all.messages(); },
-        [&](team_member& member) { play(member, all, queue, duration_ns(given)); });
-    all.check(given);
+        the_cell, the_sample, where, 2, [&all] { return all.messages(); },
+        [&](team_member& member) { play(member, all, queue, duration_ns(the_cell)); });
+    all.check(the_cell);
     return {all.messages(), elapsed_ns};
   }
 

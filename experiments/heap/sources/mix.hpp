@@ -79,10 +79,10 @@ class inspection {
 };
 
 template <class Source, touching how>
-void measure_throughput(sample& yields, const thread_tapes& tapes, std::size_t rounds) {
+void measure_throughput(sample& the_sample, const thread_tapes& tapes, std::size_t rounds) {
   const std::uint64_t operations = rounds * tapes.operations();
-  const std::uint64_t elapsed_ns =
-      yields.measure_team(static_cast<int>(tapes.threads()), operations, [&](team_member& member) {
+  const std::uint64_t elapsed_ns = the_sample.measure_team(
+      static_cast<int>(tapes.threads()), operations, [&](team_member& member) {
         const auto index = static_cast<std::size_t>(member.index());
         Source source;
         member.start();
@@ -91,40 +91,41 @@ void measure_throughput(sample& yields, const thread_tapes& tapes, std::size_t r
         }
         member.stop();
       });
-  yields.set("throughput", mops(operations, elapsed_ns));
-  yields.set_processor_time(operations);
+  the_sample.set("throughput", mops(operations, elapsed_ns));
+  the_sample.set_processor_time(operations);
 }
 
 template <class Source>
-void measure_mix(cell& given, const size_mix& mix) {
+void measure_mix(cell& the_cell, const size_mix& mix) {
   constexpr std::size_t mallocs_own_alignment = 16;
-  const std::size_t threads = given.size("threads");
-  const std::size_t each = given.size("tape") / 2 * 2;
-  const std::size_t rounds = std::max<std::size_t>(1, given.size("operations") / threads / each);
-  const thread_tapes tapes{mix, threads, each, given.random()};
+  const std::size_t threads = the_cell.size("threads");
+  const std::size_t each = the_cell.size("tape") / 2 * 2;
+  const std::size_t rounds = std::max<std::size_t>(1, the_cell.size("operations") / threads / each);
+  const thread_tapes tapes{mix, threads, each, the_cell.random()};
   timed_calls calls{threads};
   resident_meter meter;
-  given.each_repeat([&](sample& yields) {
+  the_cell.each_repeat([&](sample& the_sample) {
     meter.restart_peak();
     const inspection<Source> seen{tapes, std::max(mix.alignment, mallocs_own_alignment), meter};
-    with_touching(given,
-                  [&]<touching how> { measure_throughput<Source, how>(yields, tapes, rounds); });
-    calls.measure<Source>(yields, tapes, 1);
-    yields.set("alloc_p50", calls.alloc_ns(.5));
-    yields.set("alloc_p99", calls.alloc_ns(.99));
-    yields.set("free_p50", calls.free_ns(.5));
-    yields.set("free_p99", calls.free_ns(.99));
-    yields.set("overhead_ratio", ratio(seen.usable_bytes(), tapes.requested_bytes()));
-    yields.set("peak_live", static_cast<double>(tapes.peak_live_bytes()));
-    yields.set("resident_over_live", ratio(seen.resident_bytes(), tapes.peak_live_bytes()));
-    set_peak(yields, meter);
-    given.check("work",
-                seen.whole_blocks() == tapes.allocations() && calls.count() == tapes.operations(),
-                "%llu whole blocks of %llu, %llu calls timed",
-                static_cast<unsigned long long>(seen.whole_blocks()),
-                static_cast<unsigned long long>(tapes.allocations()),
-                static_cast<unsigned long long>(calls.count()));
-    given.expect_calls((rounds + 2) * tapes.allocations());
+    with_touching(the_cell, [&]<touching how> {
+      measure_throughput<Source, how>(the_sample, tapes, rounds);
+    });
+    calls.measure<Source>(the_sample, tapes, 1);
+    the_sample.set("alloc_p50", calls.alloc_ns(.5));
+    the_sample.set("alloc_p99", calls.alloc_ns(.99));
+    the_sample.set("free_p50", calls.free_ns(.5));
+    the_sample.set("free_p99", calls.free_ns(.99));
+    the_sample.set("overhead_ratio", ratio(seen.usable_bytes(), tapes.requested_bytes()));
+    the_sample.set("peak_live", static_cast<double>(tapes.peak_live_bytes()));
+    the_sample.set("resident_over_live", ratio(seen.resident_bytes(), tapes.peak_live_bytes()));
+    set_peak(the_sample, meter);
+    the_cell.check(
+        "work", seen.whole_blocks() == tapes.allocations() && calls.count() == tapes.operations(),
+        "%llu whole blocks of %llu, %llu calls timed",
+        static_cast<unsigned long long>(seen.whole_blocks()),
+        static_cast<unsigned long long>(tapes.allocations()),
+        static_cast<unsigned long long>(calls.count()));
+    the_cell.expect_calls((rounds + 2) * tapes.allocations());
   });
 }
 

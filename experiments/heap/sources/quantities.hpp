@@ -13,8 +13,8 @@ inline constexpr heapwise::bench::quantity peak_resident{
     "peak_resident", "bytes", heapwise::bench::better::lower,
     "the most memory that was resident at once, above what was before the first allocation"};
 
-inline void set_peak(heapwise::bench::sample& yields, heapwise::bench::resident_meter& meter) {
-  yields.set("peak_resident", static_cast<double>(meter.peak()));
+inline void set_peak(heapwise::bench::sample& the_sample, heapwise::bench::resident_meter& meter) {
+  the_sample.set("peak_resident", static_cast<double>(meter.peak()));
 }
 
 inline double ratio(std::uint64_t above, std::uint64_t below) {

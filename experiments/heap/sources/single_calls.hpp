@@ -14,9 +14,9 @@ class timed_calls : public heapwise::bench::timed_calls {
 
   /// Plays every tape `rounds` times, each on a thread of its own.
   template <class Source>
-  void measure(heapwise::bench::sample& yields, const thread_tapes& tapes, std::size_t rounds) {
+  void measure(heapwise::bench::sample& the_sample, const thread_tapes& tapes, std::size_t rounds) {
     heapwise::bench::timed_calls::measure(
-        yields, rounds * tapes.operations(),
+        the_sample, rounds * tapes.operations(),
         [&](heapwise::bench::team_member& member, heapwise::bench::call_durations& into) {
           const auto index = static_cast<std::size_t>(member.index());
           Source source;

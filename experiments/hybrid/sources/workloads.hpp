@@ -37,20 +37,21 @@ struct inspection {
 /// All of what one cell plays.
 class workload {
  public:
-  explicit workload(cell& given)
-      : threads_{given.size("threads")},
-        how_{is_listed(given.text("workload")) ? heapwise::strategy::segregated
-                                               : heapwise::strategy::automatic},
-        grows_{given.text("workload") == "growth"},
-        each_{length(given)},
-        rounds_{grows_ ? 1 : std::max<std::size_t>(1, given.size("operations") / threads_ / each_)},
-        mix_{mix_of(given)},
+  explicit workload(cell& the_cell)
+      : threads_{the_cell.size("threads")},
+        how_{is_listed(the_cell.text("workload")) ? heapwise::strategy::segregated
+                                                  : heapwise::strategy::automatic},
+        grows_{the_cell.text("workload") == "growth"},
+        each_{length(the_cell)},
+        rounds_{grows_ ? 1
+                       : std::max<std::size_t>(1, the_cell.size("operations") / threads_ / each_)},
+        mix_{mix_of(the_cell)},
         memory_{threads_ * each_},
         tapes_{threads_},
         slots_{threads_ * mix_.most_live} {
     for (std::size_t i = 0; i < threads_; ++i) {
       const auto part = memory_.span().subspan(i * each_, each_);
-      tapes_[i] = make_tape(part, mix_of_thread(given, i), given.random().next());
+      tapes_[i] = make_tape(part, mix_of_thread(the_cell, i), the_cell.random().next());
       allocations_ += tapes_[i].allocations;
       requested_bytes_ += tapes_[i].requested_bytes;
       peak_live_bytes_ += tapes_[i].peak_live_bytes;
@@ -119,20 +120,20 @@ class workload {
   static bool is_listed(std::string_view name) {
     return name == "rl_small_listed" || name == "disjoint";
   }
-  static size_mix mix_of(const cell& given) {
-    const std::string_view name = given.text("workload");
+  static size_mix mix_of(const cell& the_cell) {
+    const std::string_view name = the_cell.text("workload");
     for (const size_mix& each : {rl_medium, fragmentation_mix, alignment64}) {
       if (name == each.name) return each;
     }
     if (name == "disjoint") return {"disjoint", list_sizes, .65, 1024, 0};
     if (name != "growth") return rl_small;
-    const auto most = static_cast<std::uint32_t>(length(given) / 2);
+    const auto most = static_cast<std::uint32_t>(length(the_cell) / 2);
     return {"growth", sizes::rl_small, 1.0, std::max<std::uint32_t>(1, most), 0};
   }
   /// Threads of disjoint take one size each, those beyond the eighth one that another has, too.
-  [[nodiscard]] size_mix mix_of_thread(const cell& given, std::size_t thread) const {
+  [[nodiscard]] size_mix mix_of_thread(const cell& the_cell, std::size_t thread) const {
     size_mix mine = mix_;
-    if (given.text("workload") == "disjoint") {
+    if (the_cell.text("workload") == "disjoint") {
       mine.sizes = std::span{list_sizes}.subspan(thread % list_sizes.size(), 1);
     }
     return mine;
@@ -141,9 +142,10 @@ class workload {
     return mix_.alignment == 0 || reinterpret_cast<std::uintptr_t>(block) % mix_.alignment == 0;
   }
   /// Operations of one thread's tape. Growth has fewer: all its blocks live at once.
-  static std::size_t length(const cell& given) {
-    if (given.text("workload") != "growth") return given.size("tape") / 2 * 2;
-    return std::max<std::size_t>(2, given.size("operations") / 16 / given.size("threads") / 2 * 2);
+  static std::size_t length(const cell& the_cell) {
+    if (the_cell.text("workload") != "growth") return the_cell.size("tape") / 2 * 2;
+    return std::max<std::size_t>(
+        2, the_cell.size("operations") / 16 / the_cell.size("threads") / 2 * 2);
   }
   [[nodiscard]] void** slots_of(std::size_t thread) const noexcept {
     return slots_.data() + thread * mix_.most_live;

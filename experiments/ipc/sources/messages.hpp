@@ -17,8 +17,9 @@ inline const parameter between{"between",
                                {"threads", "processes"},
                                {"threads", "processes"}};
 
-inline other_side::kind kind_of(const cell& given) {
-  return given.text("between") == "threads" ? other_side::kind::thread : other_side::kind::process;
+inline other_side::kind kind_of(const cell& the_cell) {
+  return the_cell.text("between") == "threads" ? other_side::kind::thread
+                                               : other_side::kind::process;
 }
 
 /// What the i-th message says: nothing that a copy of the one before would say, too.
@@ -34,27 +35,29 @@ constexpr std::uint64_t sum_of_texts(std::uint64_t count) noexcept {
 /// `receive() -> text`, from the first that is sent to the last that is taken. `send` returns false
 /// if it could not.
 template <class Send, class Receive>
-void measure_messages(cell& given, Send send, Receive receive) {
-  const std::uint64_t count = given.size("messages");
+void measure_messages(cell& the_cell, Send send, Receive receive) {
+  const std::uint64_t count = the_cell.size("messages");
   const std::uint64_t expected = sum_of_texts(count);
   const cpu_list allowed = cpu_list::of_this_thread();
-  given.each_repeat([&](sample& yields) {
-    other_side sender{kind_of(given), allowed, [count, send] {
+  the_cell.each_repeat([&](sample& the_sample) {
+    other_side sender{kind_of(the_cell), allowed, [count, send] {
                         for (std::uint64_t i = 0; i < count; ++i) {
                           if (!send(i)) return false;
                         }
                         return true;
                       }};
     std::uint64_t sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(count, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(count, [&] {
       sender.let_go();
       for (std::uint64_t i = 0; i < count; ++i) sum += receive() ^ i;
     });
     const bool sent = sender.end();
-    yields.set(rate_name, millions_per_second(count, elapsed_ns));
-    given.check("work", sent && sum == expected, "sent %s, sum %llu of %llu", sent ? "all" : "less",
-                static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
-    given.check("placement", sender.placed(), "each side on a processor of its own, if there are");
+    the_sample.set(rate_name, millions_per_second(count, elapsed_ns));
+    the_cell.check("work", sent && sum == expected, "sent %s, sum %llu of %llu",
+                   sent ? "all" : "less", static_cast<unsigned long long>(sum),
+                   static_cast<unsigned long long>(expected));
+    the_cell.check("placement", sender.placed(),
+                   "each side on a processor of its own, if there are");
   });
 }
 

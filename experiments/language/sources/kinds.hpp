@@ -22,11 +22,11 @@ constexpr std::uint64_t done_by(std::uint64_t sum, std::uint64_t figure) noexcep
 
 /// What the objects are, and what they hold; made before any of them.
 struct plan {
-  explicit plan(cell& given) : kind{objects}, figure{objects} {
-    const bool random = given.text("order") == "random";
+  explicit plan(cell& the_cell) : kind{objects}, figure{objects} {
+    const bool random = the_cell.text("order") == "random";
     for (std::size_t i = 0; i < objects; ++i) {
-      kind[i] = static_cast<unsigned char>(random ? given.random().below(kinds) : i % kinds);
-      figure[i] = given.random().next();
+      kind[i] = static_cast<unsigned char>(random ? the_cell.random().below(kinds) : i % kinds);
+      figure[i] = the_cell.random().next();
     }
   }
 
@@ -50,12 +50,12 @@ struct plan {
 
 /// `Objects` is made of a plan; `apply(i, sum)` lets the i-th object do its own.
 template <class Objects>
-void measure_kinds(cell& given) {
-  const std::uint64_t rounds = std::max(given.size("items") / objects, std::size_t{1});
-  const plan made{given};
+void measure_kinds(cell& the_cell) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / objects, std::size_t{1});
+  const plan made{the_cell};
   const Objects all{made};
   escape(&all);
-  measure_rate(given, rounds * objects, all.expected(made, rounds), [&] {
+  measure_rate(the_cell, rounds * objects, all.expected(made, rounds), [&] {
     std::uint64_t sum = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::size_t i = 0; i < objects; ++i) {

@@ -20,13 +20,13 @@ inline constexpr std::size_t figures = 4096; // 32 KiB: near
 /// The sum over all numbers, in this many rounds. One item at a time: `forget` keeps a call that
 /// was inlined from becoming vector instructions, which is not what is asked here.
 template <class Call>
-void measure_calls(cell& given, Call&& call) {
-  const std::uint64_t rounds = std::max(given.size("items") / figures, std::size_t{1});
+void measure_calls(cell& the_cell, Call&& call) {
+  const std::uint64_t rounds = std::max(the_cell.size("items") / figures, std::size_t{1});
   const mapped_array<std::uint64_t> from{figures};
   std::uint64_t plain = 0;
-  for (auto& each : from) plain += (each = given.random().next());
+  for (auto& each : from) plain += (each = the_cell.random().next());
   escape(from.data());
-  measure_rate(given, rounds * figures, rounds * (3 * plain + figures), [&] {
+  measure_rate(the_cell, rounds * figures, rounds * (3 * plain + figures), [&] {
     std::uint64_t sum = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::size_t i = 0; i < figures; ++i) {
@@ -38,9 +38,9 @@ void measure_calls(cell& given, Call&& call) {
   });
 }
 
-inline void measure_loop(cell& given) {
-  const std::uint64_t items = given.size("items");
-  measure_rate(given, items, items, [&] {
+inline void measure_loop(cell& the_cell) {
+  const std::uint64_t items = the_cell.size("items");
+  measure_rate(the_cell, items, items, [&] {
     std::uint64_t done = 0;
     for (; done < items; ++done) forget(done);
     return done;

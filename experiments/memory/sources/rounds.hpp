@@ -15,24 +15,25 @@ namespace memory {
 /// Times rounds of this many operations; `round` returns the sum of what it read from its blocks,
 /// and every round must return `expected`.
 template <class Round>
-void time_rounds(heapwise::bench::cell& given, std::size_t operations, std::uint64_t expected,
+void time_rounds(heapwise::bench::cell& the_cell, std::size_t operations, std::uint64_t expected,
                  Round&& round) {
   std::uint64_t sum = 0;
   const std::size_t rounds = heapwise::bench::count_that_fills(
-      given.size("region") * 1'000'000, 1, [&](std::size_t count) {
+      the_cell.size("region") * 1'000'000, 1, [&](std::size_t count) {
         for (std::size_t i = 0; i < count; ++i) sum += round();
       });
-  given.each_repeat([&](heapwise::bench::sample& yields) {
+  the_cell.each_repeat([&](heapwise::bench::sample& the_sample) {
     sum = 0;
-    const std::uint64_t elapsed_ns = yields.measure(rounds * operations, [&] {
+    const std::uint64_t elapsed_ns = the_sample.measure(rounds * operations, [&] {
       for (std::size_t i = 0; i < rounds; ++i) sum += round();
     });
-    yields.set("throughput", heapwise::bench::millions_per_second(rounds * operations, elapsed_ns));
-    yields.set_processor_time(rounds * operations);
-    given.check("work", sum == rounds * expected,
-                "%zu rounds of %zu operations read %llu from their blocks, expected %llu", rounds,
-                operations, static_cast<unsigned long long>(sum),
-                static_cast<unsigned long long>(rounds * expected));
+    the_sample.set("throughput",
+                   heapwise::bench::millions_per_second(rounds * operations, elapsed_ns));
+    the_sample.set_processor_time(rounds * operations);
+    the_cell.check("work", sum == rounds * expected,
+                   "%zu rounds of %zu operations read %llu from their blocks, expected %llu",
+                   rounds, operations, static_cast<unsigned long long>(sum),
+                   static_cast<unsigned long long>(rounds * expected));
   });
 }
 

@@ -11,10 +11,10 @@ namespace pools {
 
 /// Returns: how many different blocks there are. Only repeats that are inspected are counted: to
 /// sort the blocks of each repeat would take longer than what is measured.
-inline std::size_t count_served(const heapwise::bench::cell& given,
-                                const heapwise::bench::sample& yields,
+inline std::size_t count_served(const heapwise::bench::cell& the_cell,
+                                const heapwise::bench::sample& the_sample,
                                 std::span<void* const> blocks) {
-  return given.inspects(yields) ? heapwise::bench::count_distinct(blocks) : blocks.size();
+  return the_cell.inspects(the_sample) ? heapwise::bench::count_distinct(blocks) : blocks.size();
 }
 
 } // namespace pools

@@ -101,9 +101,9 @@ std::vector<subject> for_one_or_many_threads() {
 
 /// Ends the cell if the source is for one thread and there are more.
 template <class Source>
-void refuse_more_threads(const heapwise::bench::cell& given) {
-  if (std::is_same_v<Source, ours<heapwise::unsynchronized>> && given.integer("threads") > 1) {
-    given.refuse("threads", "this pool is for one thread");
+void refuse_more_threads(const heapwise::bench::cell& the_cell) {
+  if (std::is_same_v<Source, ours<heapwise::unsynchronized>> && the_cell.integer("threads") > 1) {
+    the_cell.refuse("threads", "this pool is for one thread");
   }
 }
 

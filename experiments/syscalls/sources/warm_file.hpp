@@ -20,15 +20,16 @@ using namespace heapwise::bench;
 class warm_file {
  public:
   /// Random words, in the system's folder for temporary files; refuses where it cannot be written.
-  warm_file(cell& given, std::size_t bytes) : bytes_{bytes} {
+  warm_file(cell& the_cell, std::size_t bytes) : bytes_{bytes} {
     const mapped_array<word> content{bytes / sizeof(word)};
-    for (word& each : content) sum_ += (each = given.random().next());
+    for (word& each : content) sum_ += (each = the_cell.random().next());
     std::string name = (std::filesystem::temp_directory_path() / "heapwise-XXXXXX").string();
     file_ = descriptor{mkstemp(name.data())};
     if (file_.valid()) unlink(name.c_str());
     if (!file_.valid() || !write_all(file_.number(), content.data(), bytes) ||
         fdatasync(file_.number()) != 0) {
-      given.refuse("file", "no file of this size could be made in the folder for temporary files");
+      the_cell.refuse("file",
+                      "no file of this size could be made in the folder for temporary files");
     }
   }
 

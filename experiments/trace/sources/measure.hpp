@@ -41,13 +41,13 @@ inline const std::vector<quantity> played_quantities = {
     {"peak_memory", "bytes", better::lower, "resident memory above the start"}};
 
 /// Plays a script in each repeat, with the schedule and the touch of the cell, and checks the work.
-inline void measure_script(cell& given, const script& plays) {
+inline void measure_script(cell& the_cell, const script& plays) {
   const script_header& wanted = plays.header();
-  const std::string_view name = given.text("schedule");
-  const schedule how{name != "fast", name == "paced", given.text("touch") == "line"};
+  const std::string_view name = the_cell.text("schedule");
+  const schedule how{name != "fast", name == "paced", the_cell.text("touch") == "line"};
   std::uint64_t local_slots = 0;
   for (const thread_part& part : plays.threads()) local_slots += part.slots;
-  given.each_repeat([&](sample& one) {
+  the_cell.each_repeat([&](sample& one) {
     const mapped_array<slot> local{local_slots};
     const mapped_array<slot> shared{wanted.shared_slots};
     std::array<std::optional<pool_of_site>, most_pooled_sites> pools;
@@ -77,7 +77,7 @@ inline void measure_script(cell& given, const script& plays) {
     });
     one.set_processor_time(wanted.calls);
     one.set("peak_memory", static_cast<double>(resident.peak()));
-    given.expect_calls(wanted.prepared + wanted.blocks);
+    the_cell.expect_calls(wanted.prepared + wanted.blocks);
     std::uint64_t calls = 0;
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
@@ -88,7 +88,7 @@ inline void measure_script(cell& given, const script& plays) {
       bytes += each.bytes;
       failed += each.failed;
     }
-    given.check(
+    the_cell.check(
         "work",
         calls == wanted.calls && blocks == wanted.blocks && bytes == wanted.bytes && failed == 0,
         "%llu of %llu calls, %llu of %llu blocks, %llu of %llu bytes, %llu failed",
