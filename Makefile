@@ -16,7 +16,7 @@ test-long: ; @tools/test --long
 simulate: ; @tools/setup && tools/simulate
 ## make lock     pin the newest Python dependencies in requirements.lock
 lock: ; @tools/lock
-## make format   put C++ and Python into shape
+## make format   put C++ and CMake files into shape, mend Python's style
 format: ; @tools/format
 ## make clean    remove what was built; results in .heapwise stay
 clean: ; @rm -rf build .venv

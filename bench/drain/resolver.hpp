@@ -64,7 +64,8 @@ class resolver {
   void write(const call& next, std::uint64_t block, std::uint64_t size, std::uint32_t site);
   void write_live();
   void begin_frame() {
-    if (!frame_begun_) [[unlikely]] open_frame();
+    if (!frame_begun_) [[unlikely]]
+      open_frame();
   }
   void open_frame();
 

@@ -163,7 +163,7 @@ long set_for_subject(const char* name) {
 long starts(const char* path) {
   if (path == nullptr) return 0;
   const int file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-  struct stat status {};
+  struct stat status{};
   if (file < 0 || write(file, "x", 1) != 1 || fstat(file, &status) != 0) return 0;
   close(file);
   return status.st_size;
@@ -203,11 +203,12 @@ int work(long thousand_steps) {
   return std::printf("%s %d\n", word != nullptr ? word : "done", static_cast<int>(sum & 1)) < 0;
 }
 
-/// Hardly more than arithmetic, so that the percents of HEAPWISE_TOY_SLOWER_PERCENT are those of the
-/// program; it allocates often enough for V3 to let its time count.
+/// Hardly more than arithmetic, so that the percents of HEAPWISE_TOY_SLOWER_PERCENT are those of
+/// the program; it allocates often enough for V3 to let its time count.
 int compute(long thousand_steps) {
   calls(50'000);
-  const auto sum = mix(thousand_steps * 10 * (100 + set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT")));
+  const auto sum =
+      mix(thousand_steps * 10 * (100 + set_for_subject("HEAPWISE_TOY_SLOWER_PERCENT")));
   return std::printf("done %d\n", static_cast<int>(sum & 1)) < 0;
 }
 

@@ -13,7 +13,7 @@ namespace heapwise::detail {
 namespace {
 
 constexpr std::array<std::string_view, 5> reasons = {
-    "it is not an address of this heap",          "no block starts there",
+    "it is not an address of this heap",      "no block starts there",
     "it is inside of a block, not its start", "it was freed before",
     "there is no block in use there",
 };

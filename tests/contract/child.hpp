@@ -13,9 +13,9 @@ namespace contract {
 
 /// How a child ended.
 struct ending {
-  int signal = 0;       ///< that killed it, 0 if none did
-  int exit_code = -1;   ///< -1 if a signal killed it
-  std::string error{};  ///< what it wrote to standard error
+  int signal = 0;      ///< that killed it, 0 if none did
+  int exit_code = -1;  ///< -1 if a signal killed it
+  std::string error{}; ///< what it wrote to standard error
 };
 
 /// Effects: forks, calls body() in the child, which then exits with 0.
@@ -47,4 +47,4 @@ ending in_child(const Body& body) {
   return how;
 }
 
-}  // namespace contract
+} // namespace contract

@@ -21,4 +21,4 @@ class mailbox {
   std::array<std::atomic<void*>, size> places_{};
 };
 
-}  // namespace stress
+} // namespace stress

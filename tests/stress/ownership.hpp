@@ -10,8 +10,8 @@
 
 namespace stress {
 
-/// One flag for each block of a pool whose blocks are known, and a cookie in each block that is out.
-/// Thread safety: take and give may be called by all threads at once.
+/// One flag for each block of a pool whose blocks are known, and a cookie in each block that is
+/// out. Thread safety: take and give may be called by all threads at once.
 class ownership {
  public:
   /// Requires: `blocks` are all blocks that will ever be seen, of `block_size` bytes >= 16.
@@ -60,4 +60,4 @@ class ownership {
   std::size_t block_size_;
 };
 
-}  // namespace stress
+} // namespace stress

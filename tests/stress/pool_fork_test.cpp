@@ -22,9 +22,10 @@
 #include "os/os.hpp"
 #include "threads.hpp"
 
-/// The runtime of the address sanitizer (clang 19) does not take the lock of its quarantine before a
-/// fork. If another thread of the parent held it, a thread of the child spins for ever when it ends.
-/// Without a quarantine, only a thread that ends takes the lock. No thread ends during the forks.
+/// The runtime of the address sanitizer (clang 19) does not take the lock of its quarantine before
+/// a fork. If another thread of the parent held it, a thread of the child spins for ever when it
+/// ends. Without a quarantine, only a thread that ends takes the lock. No thread ends during the
+/// forks.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
   return "quarantine_size_mb=0:thread_local_quarantine_size_kb=0";

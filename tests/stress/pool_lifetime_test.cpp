@@ -125,8 +125,8 @@ TEST_CASE("a thousand short threads leave blocks to those who come after") {
     }}.join();
   }
   CHECK(inherited.size() == threads);
-  CHECK(blocks.capacity() < 2 * threads + 256);  // nothing was lost to threads that are gone
+  CHECK(blocks.capacity() < 2 * threads + 256); // nothing was lost to threads that are gone
   for (void* const block : inherited) CHECK(blocks.deallocate(block));
 }
 
-}  // namespace
+} // namespace

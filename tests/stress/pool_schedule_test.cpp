@@ -88,8 +88,7 @@ TEST_CASE_TEMPLATE("few blocks, few threads", Pool, heapwise::pool<heapwise::loc
 }
 
 TEST_CASE_TEMPLATE("growth from one block, several threads at once", Pool,
-                   heapwise::pool<heapwise::lock_free>,
-                   heapwise::pool<heapwise::thread_cached>) {
+                   heapwise::pool<heapwise::lock_free>, heapwise::pool<heapwise::thread_cached>) {
   for_each_seed(500, [](std::uint64_t seed) {
     constexpr std::size_t threads = 3;
     Pool pool{pool_options{.block_size = block_size,
@@ -159,4 +158,4 @@ TEST_CASE("a pool dies while threads that hold its caches live on, with others")
   });
 }
 
-}  // namespace
+} // namespace

@@ -17,12 +17,12 @@ inline void seed_schedule(std::uint64_t seed, std::uint64_t thread) noexcept {
 
 inline void schedule_point() noexcept {
   if (dice == 0) return;
-  dice ^= dice << 13;  // Marsaglia, "Xorshift RNGs", 2003
+  dice ^= dice << 13; // Marsaglia, "Xorshift RNGs", 2003
   dice ^= dice >> 7;
   dice ^= dice << 17;
   for (std::uint64_t i = (dice >> 40) % 4; i > 1; --i) std::this_thread::yield();
 }
 
-}  // namespace stress
+} // namespace stress
 
 #define HEAPWISE_SCHEDULE_POINT() ::stress::schedule_point()

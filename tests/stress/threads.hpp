@@ -53,4 +53,4 @@ class random {
   std::uint64_t state_;
 };
 
-}  // namespace stress
+} // namespace stress

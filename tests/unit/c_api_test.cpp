@@ -169,4 +169,4 @@ TEST_CASE("threads share a pool") {
   }
 }
 
-}  // namespace
+} // namespace

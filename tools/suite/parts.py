@@ -22,7 +22,7 @@ def of_python(root: Path, results: Path) -> list[Part]:
     """Style, types, layers, then every Python test."""
     tools = Path(sys.executable).parent
     return [
-        Part("ruff", [str(tools / "ruff"), "check", "."]),
+        Part("format", ["tools/format", "--check"]),
         Part("mypy", [str(tools / "mypy")], lane=Lane.BESIDE),
         Part(
             "layers of Python",

@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 /* Ends the process with a line and without stdio, whose locks a forked child may find held. */
-#define REQUIRE(condition)                                                              \
-  do {                                                                                  \
-    if (!(condition)) {                                                                 \
-      static const char line[] = __FILE__ ": not true: " #condition "\n";               \
-      ssize_t ignored = write(2, line, sizeof line - 1);                                \
-      (void)ignored;                                                                    \
-      _exit(1);                                                                         \
-    }                                                                                   \
+#define REQUIRE(condition)                                                \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      static const char line[] = __FILE__ ": not true: " #condition "\n"; \
+      ssize_t ignored = write(2, line, sizeof line - 1);                  \
+      (void)ignored;                                                      \
+      _exit(1);                                                           \
+    }                                                                     \
   } while (0)
 
 /* SplitMix64 (Steele, Lea and Flood, 2014). */

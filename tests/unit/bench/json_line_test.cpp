@@ -36,9 +36,8 @@ TEST_CASE("objects and arrays nest, commas come where they belong") {
 }
 
 TEST_CASE("members that are JSON already stand between others") {
-  const json read = written([](json_line& line) {
-    line.open('{').members(R"("a":1,"b":2)").field("c", 3).close('}');
-  });
+  const json read = written(
+      [](json_line& line) { line.open('{').members(R"("a":1,"b":2)").field("c", 3).close('}'); });
   CHECK(read == json::parse(R"({"a":1,"b":2,"c":3})"));
 }
 

@@ -65,4 +65,4 @@ TEST_CASE("random strides and offsets of any size") {
   }
 }
 
-}  // namespace
+} // namespace

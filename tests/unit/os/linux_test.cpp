@@ -95,7 +95,8 @@ TEST_CASE("pages that move leave nothing where they were, and can be told apart"
   const std::size_t page = os::page_bytes();
   auto* const memory = static_cast<unsigned char*>(os::quiet_addresses(16 * page, 1 << 16));
   if (memory == nullptr || os::map_at(memory, 16 * page) != os::placed::here) return;
-  for (std::size_t each = 0; each < 16; ++each) memory[each * page] = static_cast<unsigned char>(each);
+  for (std::size_t each = 0; each < 16; ++each)
+    memory[each * page] = static_cast<unsigned char>(each);
   errno = 42;
   const bool tells = os::is_one_mapping(memory, 16 * page);
   if (!tells) { // an emulator on a system with fewer addresses
@@ -165,4 +166,4 @@ TEST_CASE("memory has a number of its own in every child with a copy of it") {
 
 TEST_CASE("random words differ") { CHECK(os::random_word() != os::random_word()); }
 
-}  // namespace
+} // namespace
