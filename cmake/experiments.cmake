@@ -33,6 +33,16 @@ if(HEAPWISE_uring_INCLUDE AND HEAPWISE_uring_LIBRARY)
   target_link_libraries(heapwise_uring INTERFACE "${HEAPWISE_uring_LIBRARY}")
 endif()
 
+find_path(HEAPWISE_BOEHM_INCLUDE gc/gc.h)
+find_library(HEAPWISE_BOEHM_LIBRARY gc)
+mark_as_advanced(HEAPWISE_BOEHM_INCLUDE HEAPWISE_BOEHM_LIBRARY)
+# A sanitizer and it do not agree.
+if(HEAPWISE_BOEHM_INCLUDE AND HEAPWISE_BOEHM_LIBRARY AND NOT HEAPWISE_SANITIZE)
+  add_library(heapwise_boehm INTERFACE)
+  target_include_directories(heapwise_boehm SYSTEM INTERFACE "${HEAPWISE_BOEHM_INCLUDE}")
+  target_link_libraries(heapwise_boehm INTERFACE "${HEAPWISE_BOEHM_LIBRARY}")
+endif()
+
 function(heapwise_native target)
   set(folder "${ARGV1}")
   set_target_properties(${target} PROPERTIES
@@ -163,6 +173,8 @@ function(add_experiments)
   heapwise_link_if(concurrency_lock_variants TBB::tbb HEAPWISE_HAS_TBB)
   heapwise_link_if(containers_lookup absl::flat_hash_map HEAPWISE_HAS_ABSL)
   heapwise_link_if(syscalls_file_read heapwise_uring HEAPWISE_HAS_URING)
+  heapwise_link_if(gc_programs heapwise_gc_static HEAPWISE_HAS_COLLECTOR)
+  heapwise_link_if(gc_programs heapwise_boehm HEAPWISE_HAS_BOEHM)
   foreach(experiment IN ITEMS cache/stride_access containers/sequence_scan cpu/aliasing
                               cpu/branch_prediction layout/aos_vs_soa)
     get_filename_component(family "${experiment}" DIRECTORY)

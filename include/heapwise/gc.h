@@ -28,8 +28,9 @@ extern "C" {
 typedef struct heapwise_gc_options {
   /* How many threads mark. Default: as many as processors, at most 4. */
   size_t markers;
-  /* Between two collections, twice the live bytes divided by this may be allocated, and the heap is
-   * as much larger than they are. Default: 1, for speed; 3 is what other collectors begin with. */
+  /* Between two collections, twice the live bytes divided by this may be allocated (a quarter of
+   * those of atomic blocks), and the heap is as much larger. Default: 2. 1 is faster, with up to
+   * half as much memory again; larger numbers are slower and smaller. */
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
   size_t limit_bytes;

@@ -32,6 +32,12 @@ struct round {
   bool complete = false; // all roots could be written down
 };
 
+/// Of marked blocks. Atomic ones hold no addresses, and are not looked through.
+struct live_sizes {
+  std::size_t all_bytes = 0;
+  std::size_t atomic_bytes = 0;
+};
+
 template <class Visit>
 void each_used_slice(Visit visit) noexcept {
   const space& memory = the_gc.memory;
@@ -138,33 +144,46 @@ void stop_and_mark(void* argument) noexcept {
 
 /// Effects: spans without a mark are free for any use; those with marks and room for more wait for
 /// a thread. No block is touched. Returns: the bytes of marked blocks.
-std::size_t list_spans() noexcept {
-  std::size_t marked_bytes = 0;
+live_sizes list_spans() noexcept {
+  live_sizes found;
   the_gc.unswept.fill(no_slice);
   std::array<slice_index, small_kinds> last;
   last.fill(no_slice);
   each_used_slice([&](slice_index slice, kind of, slice_record& record) {
     const std::size_t marked = count_marks(the_gc.memory.marks_of(slice), blocks_of(of));
-    marked_bytes += marked * (of < small_kinds ? kind_table[of].bytes : record.bytes);
+    const std::size_t bytes = marked * (of < small_kinds ? kind_table[of].bytes : record.bytes);
+    found.all_bytes += bytes;
+    if (of < small_kinds ? kind_table[of].atomic : of == large_atomic) found.atomic_bytes += bytes;
     if (marked == 0) {
       the_gc.memory.give(slice, of < small_kinds ? 1 : record.slices);
     } else if (of < small_kinds && marked < kind_table[of].blocks) {
       record.next = no_slice;
+      record.bytes = (kind_table[of].blocks - marked) * kind_table[of].bytes;
       (last[of] == no_slice ? the_gc.unswept[of] : the_gc.memory.record(last[of]).next) = slice;
       last[of] = slice;
     }
   });
   the_gc.memory.restart();
-  return marked_bytes;
+  return found;
 }
 
-/// Effects: says how large the heap may become before the next collection.
-void set_target(std::size_t live_bytes) noexcept {
+/// What may be allocated between two collections, so that they cost about the same share of the
+/// program's time whatever it holds: blocks that are looked through cost most of a collection, of
+/// atomic blocks only the mark is set. The weights are those of Boehm's collector (alloc.c,
+/// min_bytes_allocd).
+std::size_t budget_of(const live_sizes& live) noexcept {
+  const std::size_t weighed = 2 * (live.all_bytes - live.atomic_bytes) + live.atomic_bytes / 4;
+  return std::max(weighed / the_gc.chosen.free_space_divisor, least_budget);
+}
+
+/// Effects: says how large the heap may become before the next collection. It may become larger
+/// only if collections would come too often, because free blocks are of other kinds than those in
+/// demand: each pays for itself by half of the budget, handed out since the one before.
+void set_target(std::size_t live_bytes, std::size_t budget) noexcept {
   const std::size_t used = the_gc.memory.used_bytes();
-  const std::size_t budget =
-      std::max(2 * live_bytes / the_gc.chosen.free_space_divisor, least_budget);
-  // Free blocks in spans of one kind may be of no use for the next; a part of it must be slices.
-  const std::size_t wanted = std::max(live_bytes + budget, used + budget / 2);
+  the_gc.worth_bytes = budget / 2;
+  the_gc.handed_bytes = 0;
+  const std::size_t wanted = std::max(live_bytes + budget, used);
   // A heap that was larger a moment ago stays so, within limits: the memory is there.
   const std::size_t bearable = live_bytes + budget + budget / 4;
   the_gc.target_bytes = std::max(wanted, std::min(the_gc.target_bytes, bearable));
@@ -209,9 +228,10 @@ void collect_locked() noexcept {
       &now);
   if (!now.complete) return;
   const std::uint64_t begin = os::now_ns();
-  const std::size_t live_bytes = list_spans() - now.kept_bytes;
+  const live_sizes found = list_spans();
+  const std::size_t live_bytes = found.all_bytes - now.kept_bytes;
   count_round(now, live_bytes);
-  set_target(live_bytes);
+  set_target(live_bytes, budget_of(found));
   the_gc.counted.sweep_ns += os::now_ns() - begin;
 }
 
@@ -219,7 +239,10 @@ slice_index take_slices(std::size_t count, kind of) noexcept {
   space& memory = the_gc.memory;
   if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;
-  const auto fits = [&] { return memory.used_bytes() + wanted <= the_gc.target_bytes; };
+  const auto fits = [&] {
+    return memory.used_bytes() + wanted <= the_gc.target_bytes ||
+           the_gc.handed_bytes < the_gc.worth_bytes;
+  };
   bool collected = the_gc.disabled > 0;
   if (!fits() && !std::exchange(collected, true)) collect_locked();
   slice_index taken = memory.take(count, of);
@@ -227,6 +250,7 @@ slice_index take_slices(std::size_t count, kind of) noexcept {
     collect_locked();
     taken = memory.take(count, of);
   }
+  if (taken != no_slice) the_gc.handed_bytes += wanted;
   the_gc.target_bytes = std::max(the_gc.target_bytes, memory.used_bytes());
   the_gc.counted.peak_heap_bytes = std::max(the_gc.counted.peak_heap_bytes, memory.used_bytes());
   return taken;

@@ -56,7 +56,7 @@ struct leak {
 
 struct settings {
   std::size_t markers = 0;
-  std::size_t free_space_divisor = 1;
+  std::size_t free_space_divisor = 2;
   std::size_t limit_bytes = 0;
   std::size_t mark_stack_bytes = std::size_t{256} << 20;
   int signal = os::default_signal; // stops threads
@@ -99,6 +99,8 @@ struct state {
   os::signal_mask signals = 0; // of the collecting thread, before the world was stopped
 
   std::size_t target_bytes = 0;          // collect before the heap takes more
+  std::size_t handed_bytes = 0;          // free bytes in spans handed out since the last collection
+  std::size_t worth_bytes = 0;           // no collection before as much was handed out
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks
   std::size_t ended_freed_bytes = 0;
   std::size_t in_use_bytes = 0; // after the last collection
