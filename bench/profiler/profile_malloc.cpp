@@ -72,6 +72,8 @@ template <class Allocate>
 
 } // namespace
 
+// All else is hidden: a call or a variable of this library is reached without a table.
+#pragma GCC visibility push(default)
 extern "C" {
 
 void* malloc(std::size_t size) {
@@ -156,3 +158,4 @@ void* pvalloc(std::size_t size) {
                        [=] { return next(size); });
 }
 }
+#pragma GCC visibility pop
