@@ -48,15 +48,17 @@ class next_function {
  public:
   constexpr explicit next_function(const char* name) noexcept : name_{name} {}
 
+  /// Null before the first call of get().
+  [[nodiscard]] Function* known() const noexcept { return found_.load(std::memory_order_relaxed); }
+
   /// Null while this very thread is looking up, or if nobody behind the probe has it.
   ///
   /// No call stands on the known path: each malloc and each free of the program takes it, and a
   /// preloaded library is built without builtin functions, so that even a memcpy would be a call.
   [[gnu::always_inline]] Function* get() noexcept {
     // acquire/release are not needed: the pointer is all that is published, and it never changes.
-    Function* const known = found_.load(std::memory_order_relaxed);
-    if (known != nullptr) [[likely]]
-      return known;
+    if (Function* const found = known(); found != nullptr) [[likely]]
+      return found;
     return look_up();
   }
 

@@ -25,11 +25,20 @@ bool sampled_blocks::insert(std::uint64_t address) noexcept {
   std::size_t at = home(address);
   while (addresses_[at] != 0) at = next(at);
   addresses_[at] = address;
+  share_bit(address);
+  ++count_;
+  return true;
+}
+
+void sampled_blocks::mark(std::uint64_t address) noexcept {
+  const lock held{busy_};
+  share_bit(address);
+}
+
+void sampled_blocks::share_bit(std::uint64_t address) noexcept {
   const std::size_t bit = bit_of(address);
   ++sharers_[bit];
   filter_[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
-  ++count_;
-  return true;
 }
 
 bool sampled_blocks::erase(std::uint64_t address) noexcept {

@@ -26,6 +26,9 @@ class sampled_blocks {
   /// Returns false if the block is not a sample.
   [[nodiscard]] bool erase(std::uint64_t address) noexcept;
 
+  /// From now on may_hold() is true for this address.
+  void mark(std::uint64_t address) noexcept;
+
   /// For a forked child, in which no other thread lives.
   void clear() noexcept;
 
@@ -44,6 +47,8 @@ class sampled_blocks {
     return static_cast<std::size_t>((address >> 4) * golden >> 47);
   }
   [[nodiscard]] static std::size_t next(std::size_t at) noexcept { return (at + 1) % places; }
+  void share_bit(std::uint64_t address) noexcept;
+
   static_assert(places == std::size_t{1} << (64 - 47));
 
   std::atomic<std::uint64_t> filter_[places / 64]; ///< the bits of the blocks that are here
