@@ -51,6 +51,22 @@ class live_blocks {
     ++count_;
   }
 
+  /// The place of the address: a block that lives there (its address is that), or an empty place
+  /// that may be filled, with place_new(). Valid until the next call that changes the table.
+  [[nodiscard]] live_block* place_for(std::uint64_t address) {
+    if ((count_ + 1) * 2 > places_.size()) [[unlikely]]
+      grow();
+    std::size_t at = home(address);
+    while (places_[at].address != address && places_[at].address != 0) at = next(at);
+    return &places_[at];
+  }
+
+  /// `place` is empty, and of place_for() with the address of the block.
+  void place_new(live_block* place, const live_block& block) noexcept {
+    *place = block;
+    ++count_;
+  }
+
   /// `block` is of find(). Later ones move up, so that a search never meets a gap.
   void erase(live_block* block) noexcept {
     auto gap = static_cast<std::size_t>(block - places_.data());
