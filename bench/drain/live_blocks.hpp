@@ -44,13 +44,6 @@ class live_blocks {
     }
   }
 
-  /// Requires that no block lives at that address, and that the address is not 0.
-  void insert(const live_block& block) {
-    if ((count_ + 1) * 2 > places_.size()) grow(); // so that searches are short
-    place(block);
-    ++count_;
-  }
-
   /// The place of the address: a block that lives there (its address is that), or an empty place
   /// that may be filled, with place_new(). Valid until the next call that changes the table.
   [[nodiscard]] live_block* place_for(std::uint64_t address) {

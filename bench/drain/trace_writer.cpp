@@ -14,8 +14,8 @@ namespace heapwise::bench {
 
 namespace {
 
-/// The search for repeats skips ahead where it finds none, as in the lowest bytes of sizes and ages.
-/// What it leaves is Huffman-coded, which zstd does not do at negative levels unless told so.
+/// The search for repeats skips ahead where it finds none, as in the lowest bytes of sizes and
+/// ages. What it leaves is Huffman-coded, which zstd does not do at negative levels unless told so.
 constexpr int compression_level = -20;
 /// For a zstd that does not know that: its fastest level that codes literals.
 constexpr int compression_level_of_old = 1;
@@ -33,8 +33,8 @@ trace_writer::trace_writer(const std::string& path, std::uint64_t limit, const s
     error_ = errno;
     return;
   }
-  const std::size_t codes = ZSTD_CCtx_setParameter(
-      compressor_.get(), ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
+  const std::size_t codes =
+      ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_literalCompressionMode, ZSTD_ps_enable);
   ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_compressionLevel,
                          ZSTD_isError(codes) != 0 ? compression_level_of_old : compression_level);
   ZSTD_CCtx_setParameter(compressor_.get(), ZSTD_c_checksumFlag, 1);

@@ -117,9 +117,8 @@ const std::vector<unsigned char>& trace_reader::content(const frame_header& fram
   if (!read_at(file_, stored_.data(), stored_.size(), offset + sizeof frame)) {
     throw trace_error{"it is cut off"};
   }
-  const std::size_t bytes =
-      ZSTD_decompressDCtx(decompressor_.get(), raw_.data(), raw_.size(), stored_.data(),
-                          stored_.size());
+  const std::size_t bytes = ZSTD_decompressDCtx(decompressor_.get(), raw_.data(), raw_.size(),
+                                                stored_.data(), stored_.size());
   if (ZSTD_isError(bytes) != 0 || bytes != raw_.size()) throw trace_error{"a frame is damaged"};
   return raw_;
 }
