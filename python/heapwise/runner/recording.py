@@ -36,10 +36,10 @@ LEAST_GAP = 64
 @dataclass(frozen=True)
 class Recording:
     """What to record. trace: the file to write. most_bytes: it never grows beyond.
-    stack_every: of how many allocations of a thread one has its stack; 0: none. frame_pointers: how
-    stacks are found, if the program was compiled with them; else by unwind tables. sample_every: of a
+    stack_every: of how many allocations of a thread one has its stack; 0: none. sample_every: of a
     profile, the mean number of bytes from one sample to the next; 0 to write down every call.
-    starts_paused: record nothing until ``resume``."""
+    frame_pointers: stacks are found by them, not by unwind tables. starts_paused: record nothing
+    until ``resume``."""
 
     command: Sequence[str]
     trace: Path

@@ -1,4 +1,4 @@
-"""Stacks by frame pointers: whole ones are those of the unwinder, broken ones end and do no harm."""
+"""Stacks by frame pointers: whole ones are those of the unwinder, broken ones end early."""
 
 from __future__ import annotations
 
