@@ -44,10 +44,19 @@ class live_blocks {
     }
   }
 
-  /// Requires that no block lives at that address, and that the address is not 0.
-  void insert(const live_block& block) {
-    if ((count_ + 1) * 2 > places_.size()) grow(); // so that searches are short
-    place(block);
+  /// The place of the address: a block that lives there (its address is that), or an empty place
+  /// that may be filled, with place_new(). Valid until the next call that changes the table.
+  [[nodiscard]] live_block* place_for(std::uint64_t address) {
+    if ((count_ + 1) * 2 > places_.size()) [[unlikely]]
+      grow();
+    std::size_t at = home(address);
+    while (places_[at].address != address && places_[at].address != 0) at = next(at);
+    return &places_[at];
+  }
+
+  /// `place` is empty, and of place_for() with the address of the block.
+  void place_new(live_block* place, const live_block& block) noexcept {
+    *place = block;
     ++count_;
   }
 

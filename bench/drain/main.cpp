@@ -1,8 +1,8 @@
 // heapwise-record: runs one program, and writes what its threads allocate and free to a trace file.
 //
 //   heapwise-record -o FILE --recorder LIBRARY [--max-bytes N] [--stack-every N]
-//                   [--sample-every BYTES] [--start-paused 0|1] [--about JSON] [--result FILE] --
-//                   PROGRAM [ARGS]...
+//                   [--frame-pointers 0|1] [--sample-every BYTES] [--start-paused 0|1]
+//                   [--about JSON] [--result FILE] -- PROGRAM [ARGS]...
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -44,6 +44,7 @@ struct options {
   std::string result;
   std::uint64_t most_bytes = std::uint64_t{256} << 20;
   std::uint32_t stack_every = 256;
+  bool frame_pointers = false;
   std::uint64_t sample_every = 0;
   bool starts_paused = false;
   char** program = nullptr;
@@ -69,6 +70,8 @@ bool read_options(int argc, char** argv, options& read) {
       read.most_bytes = std::strtoull(value, nullptr, 10);
     } else if (name == "--stack-every") {
       read.stack_every = static_cast<std::uint32_t>(std::strtoul(value, nullptr, 10));
+    } else if (name == "--frame-pointers") {
+      read.frame_pointers = std::strcmp(value, "1") == 0;
     } else if (name == "--start-paused") {
       read.starts_paused = std::strcmp(value, "1") == 0;
     } else if (name == "--sample-every") {
@@ -266,6 +269,7 @@ int record(const options& asked) {
     return exit_not_written;
   }
   all.memory().sample_every = asked.sample_every;
+  all.memory().frame_pointers = asked.frame_pointers ? 1 : 0;
   constexpr long calibration_ns = 20'000'000;
   sleep_ns(calibration_ns);
   const unsigned shift = shift_for(tick.ns());
@@ -312,8 +316,8 @@ int main(int argc, char** argv) {
   if (!heapwise::bench::read_options(argc, argv, asked)) {
     std::fprintf(stderr,
                  "error E003: heapwise-record -o FILE --recorder LIBRARY [--max-bytes N]\n"
-                 "    [--stack-every N] [--sample-every BYTES] [--start-paused 0|1]\n"
-                 "    [--about JSON] [--result FILE] -- PROGRAM [ARGS]...\n");
+                 "    [--stack-every N] [--frame-pointers 0|1] [--sample-every BYTES]\n"
+                 "    [--start-paused 0|1] [--about JSON] [--result FILE] -- PROGRAM [ARGS]...\n");
     return heapwise::bench::exit_bad_usage;
   }
   signal(SIGINT, SIG_IGN); // the terminal sends it to the program, too

@@ -29,14 +29,16 @@ void resolver::take(const call& next) {
 }
 
 void resolver::make(const call& next) {
-  if (live_block* old = live_.find(next.address); old != nullptr) [[unlikely]] {
-    displaced_[next.address] = {*old, next.stamp, next.thread};
-    live_.erase(old);
+  live_block* place = live_.place_for(next.address);
+  if (place->address != 0) [[unlikely]] {
+    displaced_[next.address] = {*place, next.stamp, next.thread};
+    live_.erase(place);
+    place = live_.place_for(next.address);
   }
   begin_frame();
   const live_block made{next.address, next_block_, live_block::pack(next.size, next.alignment_log),
                         next.site, next.thread};
-  live_.insert(made);
+  live_.place_new(place, made);
   ++next_block_;
   ++totals_.blocks;
   totals_.bytes += next.size;

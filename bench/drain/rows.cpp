@@ -7,29 +7,42 @@ namespace heapwise::bench {
 
 namespace {
 
-template <class Number>
-void append(std::vector<unsigned char>& bytes, Number number) {
-  const std::size_t at = bytes.size();
-  bytes.resize(at + sizeof number);
-  std::memcpy(bytes.data() + at, &number, sizeof number);
-}
+/// Writes a frame into room that is large enough.
+class frame_bytes {
+ public:
+  explicit frame_bytes(unsigned char* room) noexcept : at_{room} {}
 
-/// Appends the bytes of the numbers, those of equal significance together: as many of each as the
-/// largest one needs.
+  template <class Number>
+  void add(Number number) noexcept {
+    std::memcpy(at_, &number, sizeof number);
+    at_ += sizeof number;
+  }
+
+  /// Adds the bytes of the numbers, those of equal significance together.
+  template <class Number>
+  void add_column(const std::vector<Number>& numbers, std::size_t count, unsigned width) noexcept {
+    const Number* from = numbers.data();
+    unsigned char* to = at_; // a store to a byte may be to the member, as far as the compiler knows
+    *to++ = static_cast<unsigned char>(width);
+    for (unsigned byte = 0; byte < width; ++byte) {
+      for (std::size_t i = 0; i < count; ++i)
+        to[i] = static_cast<unsigned char>(from[i] >> 8 * byte);
+      to += count;
+    }
+    at_ = to;
+  }
+
+ private:
+  unsigned char* at_;
+};
+
+/// How many bytes the largest of the numbers needs.
 template <class Number>
-void append_column(std::vector<unsigned char>& bytes, const std::vector<Number>& numbers,
-                   std::size_t count) {
+unsigned width_of(const std::vector<Number>& numbers, std::size_t count) noexcept {
   const Number* from = numbers.data();
   Number all = 0;
   for (std::size_t i = 0; i < count; ++i) all = static_cast<Number>(all | from[i]);
-  const unsigned needed = (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
-  bytes.push_back(static_cast<unsigned char>(needed));
-  const std::size_t at = bytes.size();
-  bytes.resize(at + needed * count);
-  for (unsigned byte = 0; byte < needed; ++byte) {
-    unsigned char* to = bytes.data() + at + byte * count;
-    for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<unsigned char>(from[i] >> 8 * byte);
-  }
+  return (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
 }
 
 } // namespace
@@ -41,26 +54,42 @@ void rows::grow() {
   for (auto* column : {&times_, &blocks_, &sizes_}) column->resize(room_);
 }
 
-const std::vector<unsigned char>& rows::bytes() {
-  std::vector<unsigned char>& all = bytes_;
-  all.clear();
-  append_column(all, kinds_, count_);
-  append_column(all, threads_, count_);
-  append_column(all, times_, count_);
-  append_column(all, blocks_, count_);
-  append_column(all, sizes_, count_);
-  append_column(all, row_sites_, count_);
-  append_column(all, alignments_, count_);
-  append(all, first_site_);
-  append(all, static_cast<std::uint32_t>(sites_.size()));
-  for (const std::uint64_t each : sites_) append(all, each);
-  append(all, static_cast<std::uint32_t>(stacks_.size()));
+std::size_t rows::extra_bytes() const noexcept {
+  constexpr std::size_t number = sizeof(std::uint32_t);
+  std::size_t bytes = 3 * number + sites_.size() * sizeof(std::uint64_t);
   for (const row_stack& each : stacks_) {
-    append(all, each.row);
-    append(all, static_cast<std::uint32_t>(each.frames.size()));
-    for (const std::uint64_t frame : each.frames) append(all, frame);
+    bytes += 2 * number + each.frames.size() * sizeof(std::uint64_t);
   }
-  return all;
+  return bytes;
+}
+
+const std::vector<unsigned char>& rows::bytes() {
+  const unsigned widths[column_count] = {width_of(kinds_, count_),     width_of(threads_, count_),
+                                         width_of(times_, count_),     width_of(blocks_, count_),
+                                         width_of(sizes_, count_),     width_of(row_sites_, count_),
+                                         width_of(alignments_, count_)};
+  std::size_t size = column_count + extra_bytes();
+  for (const unsigned width : widths) size += std::size_t{width} * count_;
+  // Not cleared before: that would fill all of it with zeros each time.
+  bytes_.resize(size);
+  frame_bytes all{bytes_.data()};
+  all.add_column(kinds_, count_, widths[0]);
+  all.add_column(threads_, count_, widths[1]);
+  all.add_column(times_, count_, widths[2]);
+  all.add_column(blocks_, count_, widths[3]);
+  all.add_column(sizes_, count_, widths[4]);
+  all.add_column(row_sites_, count_, widths[5]);
+  all.add_column(alignments_, count_, widths[6]);
+  all.add(first_site_);
+  all.add(static_cast<std::uint32_t>(sites_.size()));
+  for (const std::uint64_t each : sites_) all.add(each);
+  all.add(static_cast<std::uint32_t>(stacks_.size()));
+  for (const row_stack& each : stacks_) {
+    all.add(each.row);
+    all.add(static_cast<std::uint32_t>(each.frames.size()));
+    for (const std::uint64_t frame : each.frames) all.add(frame);
+  }
+  return bytes_;
 }
 
 void rows::clear() {

@@ -1,6 +1,7 @@
 // Events whose addresses have become numbers, by columns, until a frame is full.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -62,6 +63,8 @@ class rows {
 
  private:
   void grow();
+  /// Of sites and stacks, behind the columns.
+  [[nodiscard]] std::size_t extra_bytes() const noexcept;
 
   std::uint32_t count_ = 0;
   std::uint32_t room_ = 0; ///< of live blocks there can be more than `most`

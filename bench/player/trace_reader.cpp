@@ -16,22 +16,29 @@ bool read_at(int file, void* into, std::size_t bytes, std::uint64_t offset) {
   return pread(file, into, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
 }
 
-/// The columns of a frame, taken apart.
-class columns {
+/// Rows of a frame, some at a time: few enough that they stay in the first cache.
+class rows_of_frame {
  public:
-  columns(const std::vector<unsigned char>& raw, std::uint32_t count) {
+  static constexpr std::size_t most = 256;
+
+  rows_of_frame(const std::vector<unsigned char>& raw, std::uint32_t count) : count_{count} {
     std::size_t at = 0;
-    for (auto& column : numbers_) {
+    for (stored& column : columns_) {
       if (at >= raw.size()) throw trace_error{"a column is missing"};
-      const unsigned width = raw[at++];
-      if (width > 8 || raw.size() - at < std::size_t{width} * count) {
+      column.width = raw[at++];
+      if (column.width > 8 || raw.size() - at < std::size_t{column.width} * count) {
         throw trace_error{"a column is cut off"};
       }
-      column.assign(count, 0);
-      for (unsigned byte = 0; byte < width; ++byte) {
-        for (std::uint64_t& number : column) number |= std::uint64_t{raw[at++]} << 8 * byte;
-      }
+      column.planes = raw.data() + at;
+      at += std::size_t{column.width} * count;
     }
+  }
+
+  /// Puts the rows from `first` on together. Returns how many; 0 behind the last one.
+  std::size_t read(std::size_t first) noexcept {
+    const std::size_t rows = count_ - first < most ? count_ - first : most;
+    for (unsigned i = 0; i < column_count; ++i) join(columns_[i], first, rows, numbers_[i]);
+    return rows;
   }
 
   [[nodiscard]] std::uint64_t at(column which, std::size_t row) const noexcept {
@@ -39,12 +46,38 @@ class columns {
   }
 
  private:
-  std::vector<std::uint64_t> numbers_[column_count];
+  struct stored {
+    const unsigned char* planes = nullptr; ///< the lowest bytes of all numbers, then the next ones
+    unsigned width = 0;
+  };
+
+  void join(const stored& from, std::size_t first, std::size_t rows, std::uint64_t* to) const {
+    for (std::size_t row = 0; row < rows; ++row) to[row] = 0;
+    for (unsigned byte = 0; byte < from.width; ++byte) {
+      const unsigned char* plane = from.planes + std::size_t{byte} * count_ + first;
+      for (std::size_t row = 0; row < rows; ++row) {
+        to[row] |= std::uint64_t{plane[row]} << 8 * byte;
+      }
+    }
+  }
+
+  stored columns_[column_count];
+  std::size_t count_;
+  std::uint64_t numbers_[column_count][most];
 };
+
+/// The block that the event makes or ends. `next_block` is the number of the next one to be made.
+std::uint64_t number_of(const traced_event& event, std::uint64_t age, std::uint64_t& next_block) {
+  if (makes_block(event.kind)) return next_block++;
+  if (age > next_block) throw trace_error{"it ends a block that it does not have"};
+  if (age == 0 && ends_block(event.kind)) throw trace_error{"it ends a block to come"};
+  return next_block - age;
+}
 
 } // namespace
 
-trace_reader::trace_reader(const std::string& path, std::uint32_t window) {
+trace_reader::trace_reader(const std::string& path, std::uint32_t window)
+    : decompressor_{ZSTD_createDCtx(), ZSTD_freeDCtx} {
   file_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file_ < 0) throw trace_error{path + ": " + std::strerror(errno)};
   read_frames(window);
@@ -77,32 +110,35 @@ void trace_reader::read_frames(std::uint32_t window) {
   }
 }
 
-std::vector<unsigned char> trace_reader::content(const frame_header& frame,
-                                                 std::uint64_t offset) const {
-  std::vector<unsigned char> stored(frame.stored_bytes);
-  std::vector<unsigned char> raw(frame.raw_bytes);
-  if (!read_at(file_, stored.data(), stored.size(), offset + sizeof frame)) {
+const std::vector<unsigned char>& trace_reader::content(const frame_header& frame,
+                                                        std::uint64_t offset) {
+  stored_.resize(frame.stored_bytes);
+  raw_.resize(frame.raw_bytes);
+  if (!read_at(file_, stored_.data(), stored_.size(), offset + sizeof frame)) {
     throw trace_error{"it is cut off"};
   }
-  const std::size_t bytes = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
-  if (ZSTD_isError(bytes) != 0 || bytes != raw.size()) throw trace_error{"a frame is damaged"};
-  return raw;
+  const std::size_t bytes = ZSTD_decompressDCtx(decompressor_.get(), raw_.data(), raw_.size(),
+                                                stored_.data(), stored_.size());
+  if (ZSTD_isError(bytes) != 0 || bytes != raw_.size()) throw trace_error{"a frame is damaged"};
+  return raw_;
 }
 
 void trace_reader::each_live(const std::function<void(const traced_event&)>& take) {
   if (!live_) return;
   frame_header frame{};
   if (!read_at(file_, &frame, sizeof frame, *live_)) throw trace_error{"it is cut off"};
-  const columns all{content(frame, *live_), frame.count};
+  rows_of_frame all{content(frame, *live_), frame.count};
   traced_event block{};
   block.time = frame.first_time;
-  for (std::size_t row = 0; row < frame.count; ++row) {
-    block.alignment_log = static_cast<std::uint8_t>(all.at(column::alignment, row) & 63);
-    block.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
-    block.site = static_cast<std::uint32_t>(all.at(column::site, row));
-    block.size = all.at(column::size, row);
-    block.block += all.at(column::block, row);
-    take(block);
+  for (std::size_t first = 0, rows = 0; (rows = all.read(first)) != 0; first += rows) {
+    for (std::size_t row = 0; row < rows; ++row) {
+      block.alignment_log = static_cast<std::uint8_t>(all.at(column::alignment, row) & 63);
+      block.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
+      block.site = static_cast<std::uint32_t>(all.at(column::site, row));
+      block.size = all.at(column::size, row);
+      block.block += all.at(column::block, row);
+      take(block);
+    }
   }
 }
 
@@ -110,27 +146,22 @@ void trace_reader::each(const std::function<void(const traced_event&)>& take) {
   for (const std::uint64_t offset : frames_) {
     frame_header frame{};
     if (!read_at(file_, &frame, sizeof frame, offset)) throw trace_error{"it is cut off"};
-    const columns all{content(frame, offset), frame.count};
+    rows_of_frame all{content(frame, offset), frame.count};
     std::uint64_t time = frame.first_time;
     std::uint64_t next_block = frame.first_block;
-    for (std::size_t row = 0; row < frame.count; ++row) {
-      traced_event next{};
-      next.kind = static_cast<event_kind>(all.at(column::kind, row));
-      next.alignment_log = static_cast<std::uint8_t>(all.at(column::alignment, row) & 63);
-      next.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
-      next.site = static_cast<std::uint32_t>(all.at(column::site, row));
-      time += all.at(column::time, row);
-      next.time = time;
-      next.size = all.at(column::size, row);
-      if (makes_block(next.kind)) {
-        next.block = next_block++;
-      } else {
-        const std::uint64_t age = all.at(column::block, row);
-        if (age > next_block) throw trace_error{"it ends a block that it does not have"};
-        next.block = next_block - age;
-        if (ends_block(next.kind) && age == 0) throw trace_error{"it ends a block to come"};
+    for (std::size_t first = 0, rows = 0; (rows = all.read(first)) != 0; first += rows) {
+      for (std::size_t row = 0; row < rows; ++row) {
+        traced_event next{};
+        next.kind = static_cast<event_kind>(all.at(column::kind, row));
+        next.alignment_log = static_cast<std::uint8_t>(all.at(column::alignment, row) & 63);
+        next.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
+        next.site = static_cast<std::uint32_t>(all.at(column::site, row));
+        time += all.at(column::time, row);
+        next.time = time;
+        next.size = all.at(column::size, row);
+        next.block = number_of(next, all.at(column::block, row), next_block);
+        take(next);
       }
-      take(next);
     }
   }
 }

@@ -1,8 +1,12 @@
 // Reads a window of a trace file, event by event, with absolute block numbers.
 #pragma once
 
+#include <zstd.h>
+
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -45,12 +49,16 @@ class trace_reader {
   void each(const std::function<void(const traced_event&)>& take);
 
  private:
-  std::vector<unsigned char> content(const frame_header& frame, std::uint64_t offset) const;
+  /// Valid until the next call.
+  const std::vector<unsigned char>& content(const frame_header& frame, std::uint64_t offset);
   void read_frames(std::uint32_t window);
 
   int file_ = -1;
   std::optional<std::uint64_t> live_; ///< offset of the header of the live blocks
   std::vector<std::uint64_t> frames_; ///< offsets of the headers of events
+  std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> decompressor_;
+  std::vector<unsigned char> stored_;
+  std::vector<unsigned char> raw_;
 };
 
 } // namespace heapwise::bench

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "probe/exec_report.hpp"
 #include "probe/next.hpp"

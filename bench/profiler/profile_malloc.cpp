@@ -18,6 +18,13 @@ unsigned log_of(std::size_t alignment) noexcept {
   return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
 }
 
+/// Its free is to take the way of the samples, so that no other free asks for such blocks.
+void* allocate_early(std::size_t size, std::size_t alignment) noexcept {
+  void* block = early.allocate(size, alignment);
+  sampled.mark(reinterpret_cast<std::uintptr_t>(block));
+  return block;
+}
+
 template <class Allocate>
 [[gnu::noinline]] void* sample(event_kind kind, std::size_t size, const void* site,
                                unsigned alignment_log, Allocate allocate) {
@@ -36,14 +43,24 @@ template <class Allocate>
   return sample(kind, size, site, alignment_log, allocate);
 }
 
+/// The first call of this function, or one while the allocator is not known yet.
+[[gnu::noinline]] void* first_malloc(std::size_t size, const void* site) {
+  auto* next = next_malloc.get();
+  if (next == nullptr) return allocate_early(size, default_alignment);
+  return profiled_call(event_kind::malloc, size, site, 0, [=] { return next(size); });
+}
+
+/// A block that may be a sample, or of the time before the allocator was known.
 [[gnu::noinline]] void free_sample(void* block, const void* site) {
+  if (early.owns(block)) return;
   sample_end{block}.write(event_kind::free, site);
   if (auto* next = next_free.get(); next != nullptr) next(block);
 }
 
-/// A block that is or becomes a sample.
+/// A block that is or becomes a sample, or one of the time before the allocator was known.
 [[gnu::noinline]] void* resize_sample(void* block, std::size_t size, bool is_due,
                                       const void* site) {
+  if (early.owns(block)) return move_out_of_early(block, size);
   const bool taken = is_due && sampler.take();
   const sample_end end{block};
   void* resized = next_realloc.get()(block, size);
@@ -59,11 +76,18 @@ template <class Allocate>
   return resized;
 }
 
+/// The first call of this function, or one while the allocator is not known yet.
+[[gnu::noinline]] void* first_realloc(void* block, std::size_t size, const void* site) {
+  if (early.owns(block)) return move_out_of_early(block, size);
+  if (next_realloc.get() == nullptr) return allocate_early(size, default_alignment);
+  return resize_sample(block, size, sampler.is_due(size), site);
+}
+
 [[gnu::always_inline]] inline void* profiled_realloc(void* block, std::size_t size,
                                                      const void* site) {
-  if (early.owns(block)) return move_out_of_early(block, size);
-  auto* next = next_realloc.get();
-  if (next == nullptr) return early.allocate(size, default_alignment);
+  auto* next = next_realloc.known();
+  if (next == nullptr) [[unlikely]]
+    return first_realloc(block, size, site);
   const bool is_due = sampler.is_due(size);
   if (!is_due && !sampled.may_hold(block)) [[likely]]
     return next(block, size);
@@ -72,11 +96,14 @@ template <class Allocate>
 
 } // namespace
 
+// All else is hidden: a call or a variable of this library is reached without a table.
+#pragma GCC visibility push(default)
 extern "C" {
 
 void* malloc(std::size_t size) {
-  auto* next = next_malloc.get();
-  if (next == nullptr) return early.allocate(size, default_alignment);
+  auto* next = next_malloc.known();
+  if (next == nullptr) [[unlikely]]
+    return first_malloc(size, __builtin_return_address(0));
   return profiled_call(event_kind::malloc, size, __builtin_return_address(0), 0,
                        [=] { return next(size); });
 }
@@ -85,18 +112,17 @@ void* calloc(std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
   const bool overflows = __builtin_mul_overflow(count, size, &bytes);
   auto* next = next_calloc.get();
-  if (next == nullptr) return overflows ? nullptr : early.allocate(bytes, default_alignment);
+  if (next == nullptr) return overflows ? nullptr : allocate_early(bytes, default_alignment);
   if (overflows) return next(count, size);
   return profiled_call(event_kind::calloc, bytes, __builtin_return_address(0), 0,
                        [=] { return next(count, size); });
 }
 
 void free(void* block) {
-  if (early.owns(block)) return;
-  if (sampled.may_hold(block)) [[unlikely]] {
+  auto* next = next_free.known();
+  if (next == nullptr || sampled.may_hold(block)) [[unlikely]]
     return free_sample(block, __builtin_return_address(0));
-  }
-  if (auto* next = next_free.get(); next != nullptr) next(block);
+  next(block);
 }
 
 void* realloc(void* block, std::size_t size) {
@@ -114,14 +140,14 @@ void* reallocarray(void* block, std::size_t count, std::size_t size) {
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
   auto* next = next_aligned_alloc.get();
-  if (next == nullptr) return early.allocate(size, alignment);
+  if (next == nullptr) return allocate_early(size, alignment);
   return profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
                        [=] { return next(alignment, size); });
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
   auto* next = next_memalign.get();
-  if (next == nullptr) return early.allocate(size, alignment);
+  if (next == nullptr) return allocate_early(size, alignment);
   return profiled_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
                        [=] { return next(alignment, size); });
 }
@@ -129,7 +155,7 @@ void* memalign(std::size_t alignment, std::size_t size) {
 int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   auto* next = next_posix_memalign.get();
   if (next == nullptr) {
-    *block = early.allocate(size, alignment);
+    *block = allocate_early(size, alignment);
     return *block != nullptr ? 0 : ENOMEM;
   }
   int status = 0;
@@ -156,3 +182,4 @@ void* pvalloc(std::size_t size) {
                        [=] { return next(size); });
 }
 }
+#pragma GCC visibility pop

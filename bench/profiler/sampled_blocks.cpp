@@ -22,19 +22,28 @@ class sampled_blocks::lock {
 bool sampled_blocks::insert(std::uint64_t address) noexcept {
   const lock held{busy_};
   if (count_ == most) return false;
-  const std::size_t bit = home(address);
-  std::size_t at = bit;
+  std::size_t at = home(address);
   while (addresses_[at] != 0) at = next(at);
   addresses_[at] = address;
-  filter_[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
+  share_bit(address);
   ++count_;
   return true;
 }
 
+void sampled_blocks::mark(std::uint64_t address) noexcept {
+  const lock held{busy_};
+  share_bit(address);
+}
+
+void sampled_blocks::share_bit(std::uint64_t address) noexcept {
+  const std::size_t bit = bit_of(address);
+  ++sharers_[bit];
+  filter_[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
+}
+
 bool sampled_blocks::erase(std::uint64_t address) noexcept {
   const lock held{busy_};
-  const std::size_t bit = home(address);
-  std::size_t gap = bit;
+  std::size_t gap = home(address);
   for (; addresses_[gap] != address; gap = next(gap)) {
     if (addresses_[gap] == 0) return false;
   }
@@ -48,23 +57,18 @@ bool sampled_blocks::erase(std::uint64_t address) noexcept {
     gap = at;
   }
   addresses_[gap] = 0;
-  if (!has_home_of(bit)) {
+  const std::size_t bit = bit_of(address);
+  if (--sharers_[bit] == 0) {
     filter_[bit / 64].fetch_and(~(std::uint64_t{1} << bit % 64), std::memory_order_relaxed);
   }
   --count_;
   return true;
 }
 
-bool sampled_blocks::has_home_of(std::size_t bit) const noexcept {
-  for (std::size_t at = bit; addresses_[at] != 0; at = next(at)) {
-    if (home(addresses_[at]) == bit) return true;
-  }
-  return false;
-}
-
 void sampled_blocks::clear() noexcept {
   for (std::atomic<std::uint64_t>& each : filter_) each.store(0, std::memory_order_relaxed);
   for (std::uint64_t& each : addresses_) each = 0;
+  for (std::uint32_t& each : sharers_) each = 0;
   count_ = 0;
   busy_.store(false, std::memory_order_relaxed);
 }

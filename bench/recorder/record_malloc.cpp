@@ -37,6 +37,8 @@ template <class Allocate>
 
 } // namespace
 
+// All else is hidden: a call or a variable of this library is reached without a table.
+#pragma GCC visibility push(default)
 extern "C" {
 
 void* malloc(std::size_t size) {
@@ -156,3 +158,4 @@ std::size_t malloc_usable_size(void* block) {
   return size;
 }
 }
+#pragma GCC visibility pop

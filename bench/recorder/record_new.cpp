@@ -44,6 +44,7 @@ unsigned log_of(std::size_t alignment) noexcept {
 
 } // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 #define HEAPWISE_RECORD_NEW(name, kind)                                                \
@@ -109,3 +110,4 @@ HEAPWISE_RECORD_DELETE_WITH(_ZdaPvSt11align_val_t, array_delete, std::size_t)
 HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdlPvmSt11align_val_t, scalar_delete, std::size_t, std::size_t)
 HEAPWISE_RECORD_DELETE_WITH_TWO(_ZdaPvmSt11align_val_t, array_delete, std::size_t, std::size_t)
 }
+#pragma GCC visibility pop

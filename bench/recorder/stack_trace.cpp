@@ -1,6 +1,9 @@
 #include "recorder/stack_trace.hpp"
 
+#include <pthread.h>
 #include <unwind.h>
+
+#include <cstddef>
 
 namespace heapwise::bench {
 
@@ -21,7 +24,63 @@ _Unwind_Reason_Code add_frame(_Unwind_Context* context, void* argument) {
   return wanted.found.count == stack_trace::most_frames ? _URC_END_OF_STACK : _URC_NO_REASON;
 }
 
+/// What the ABIs of x86-64 and AArch64 have where a frame pointer points to.
+struct frame_record {
+  std::uint64_t caller; ///< the frame pointer of the calling function
+  std::uint64_t return_address;
+};
+
+/// The addresses of a thread's stack. Nothing is on it until they are known.
+struct stack_bounds {
+  std::uint64_t begin = 0;
+  std::uint64_t end = 0;
+  bool asked_for = false;
+};
+__attribute__((tls_model("initial-exec"))) thread_local constinit stack_bounds bounds;
+
+[[gnu::noinline, gnu::cold]] void find_bounds() noexcept {
+  bounds.asked_for = true;
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return;
+  void* begin = nullptr;
+  std::size_t bytes = 0;
+  if (pthread_attr_getstack(&attributes, &begin, &bytes) == 0) {
+    bounds.begin = reinterpret_cast<std::uintptr_t>(begin);
+    bounds.end = bounds.begin + bytes;
+  }
+  pthread_attr_destroy(&attributes);
+}
+
+/// Whether a whole record lies between `least`, which is in use, and the end of the stack. All of
+/// that is mapped.
+[[nodiscard]] bool is_on_stack(std::uint64_t frame, std::uint64_t least) noexcept {
+  return frame >= least && frame % alignof(frame_record) == 0 && frame < bounds.end &&
+         bounds.end - frame >= sizeof(frame_record);
+}
+
 } // namespace
+
+stack_trace stack_by_frame_pointers(std::uint64_t site) noexcept {
+  if (!bounds.asked_for) [[unlikely]]
+    find_bounds();
+  stack_trace found;
+  auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  // On another stack, which lies below, a broken chain could lead between the two.
+  std::uint64_t least = frame >= bounds.begin ? frame : bounds.end;
+  while (found.count != stack_trace::most_frames && is_on_stack(frame, least)) {
+    const frame_record& record = *reinterpret_cast<const frame_record*>(frame);
+    if (record.return_address == 0) break;
+    // The frames of the recorder stand before the caller.
+    if (found.count != 0 || record.return_address == site) {
+      found.frames[found.count++] = record.return_address;
+    }
+    // Frames that follow lie higher, so the search ends.
+    least = frame + sizeof(frame_record);
+    frame = record.caller;
+  }
+  if (found.count == 0) found.frames[found.count++] = site;
+  return found;
+}
 
 stack_trace stack_from(std::uint64_t site) noexcept {
   stack_trace found;

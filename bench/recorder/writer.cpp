@@ -85,7 +85,11 @@ void thread_writer::write_stack(const void* site) noexcept {
   until_stack_ = recorded.memory().stack_every;
   inner_ = true;
   recorded.note_modules();
-  const stack_trace stack = until_stack_ != 0 ? stack_from(address_of(site)) : stack_trace{};
+  stack_trace stack;
+  if (until_stack_ != 0) {
+    stack = recorded.memory().frame_pointers != 0 ? stack_by_frame_pointers(address_of(site))
+                                                  : stack_from(address_of(site));
+  }
   inner_ = false;
   write_stack(stack);
 }

@@ -50,12 +50,11 @@ class thread_writer {
     if (block == nullptr) kind = event_kind::failed;
     if (size >= session::large_bytes) [[unlikely]]
       recorded.remember_large(block);
-    if (--until_stack_ == 0) [[unlikely]]
+    const bool is_new = !knows(site);
+    if (--until_stack_ == 0 || is_new) [[unlikely]]
       write_stack(site);
-    if (!knows(site)) [[unlikely]] {
-      write_stack(site);
+    if (is_new) [[unlikely]]
       write_site(site);
-    }
     write_wide(size, alignment_log);
     write_call(kind, block, size, stamp, site);
   }
@@ -82,6 +81,7 @@ class thread_writer {
     if (!knows(site)) [[unlikely]] {
       write_stack(site);
       write_site(site);
+      ++until_stack_; // the block that follows has its stack
     }
   }
 

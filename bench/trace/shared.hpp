@@ -16,7 +16,7 @@ namespace heapwise::bench {
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
-inline constexpr std::uint64_t shared_magic = 0x3230'4345'5257'4848; // "HHWREC02"
+inline constexpr std::uint64_t shared_magic = 0x3330'4345'5257'4848; // "HHWREC03"
 inline constexpr unsigned most_threads = 4096;                       ///< at one time
 inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
 
@@ -60,6 +60,8 @@ struct shared_memory {
   std::atomic<recording_state> recording{recording_state::off};
   std::uint32_t stack_every =
       256; ///< of how many allocations of a thread one has its stack; 0: none
+  /// 1: stacks are found by frame pointers, which the program must have. 0: by unwind tables.
+  std::uint32_t frame_pointers = 0;
   /// 0: each call is written down. Else the mean number of bytes from one sample to the next.
   std::uint64_t sample_every = 0;
   std::atomic<std::uint32_t> slots_used{0};      ///< slots from here on were never taken

@@ -16,6 +16,7 @@ from recording.programs import RealProgram, real_programs
 from recording.run import Cost, run
 
 LOAD = Path(__file__).with_name("load.cpp")
+READER = Path(__file__).with_name("read.cpp")
 NO_STACKS = 2**31
 Figures = dict[str, Any]
 
@@ -44,6 +45,15 @@ def compiled_load(folder: Path) -> Path:
     program = folder / "load"
     subprocess.run(["c++", "-O2", "-fno-builtin", "-std=c++20", "-pthread", str(LOAD), "-o",
                     str(program)], check=True)
+    return program
+
+
+def compiled_reader(folder: Path) -> Path:
+    """The program that reads the first window of a trace as the player does."""
+    program, bench = folder / "read", Path("bench")
+    subprocess.run(["c++", "-O3", "-std=c++20", f"-I{bench}", str(READER),
+                    str(bench / "player" / "trace_reader.cpp"), "-lzstd", "-o", str(program)],
+                   check=True)
     return program
 
 
@@ -125,7 +135,7 @@ def _timed(command: list[str], program: RealProgram) -> Cost:
 
 def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
     """Size of the file under each limit in MiB, and how fast and in what memory it is read."""
-    load, found = compiled_load(folder), {}
+    load, reader, found = compiled_load(folder), compiled_reader(folder), {}
     for most_mib in limits:
         trace = folder / f"limit{most_mib}.hwt"
         run([*recorder(trace, stack_every=NO_STACKS, most_mib=most_mib), str(load), "1",
@@ -134,7 +144,9 @@ def measure_limit(folder: Path, events: int, limits: list[int]) -> Figures:
         rate, memory = map(float, subprocess.run(
             [sys.executable, "-c", READ, str(trace)], check=True, capture_output=True,
             text=True).stdout.split())
+        played = run([reader, trace], folder).output.split()
         found[str(most_mib)] = {
+            "player_events_per_s": float(played[0]), "player_bytes": float(played[1]),
             "events": summary["events"], "kept": summary["kept_events"],
             "bytes": trace.stat().st_size, "events_per_s": rate, "reader_bytes": memory}
         trace.unlink()

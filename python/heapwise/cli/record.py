@@ -32,7 +32,8 @@ def record(
         str, typer.Option(metavar="SIZE", help="The trace never grows beyond this.")
     ] = "256M",
     stacks: Annotated[
-        str, typer.Option(metavar="N|all|none", help="Note the stack of one allocation in N.")
+        str, typer.Option(metavar="N|all|none", help="Note the stack of one allocation in N. "
+                          "N:frames uses frame pointers, which the program must have.")
     ] = "256",
     profile: Annotated[
         bool, typer.Option("--profile", help="Write down a sample of the calls, for production.")
@@ -62,6 +63,7 @@ def record(
     heapwise record -- ./server --bench
     heapwise record -o load.hwt --max-size 64M -- sqlite3 :memory: '.read load.sql'
     heapwise record --profile -o day.hwt -- ./server
+    heapwise record --stacks all:frames -- ./built-with-fno-omit-frame-pointer
     heapwise record --start-paused -- ./server     # then: heapwise record --resume PID
     heapwise trace load.hwt
 
@@ -79,12 +81,17 @@ def record(
     if sample_every and not profile:
         raise Problem("E003", "--sample-every is for --profile", do="add --profile")
     gap = parse_size(sample_every, "--sample-every") if sample_every else SAMPLE_EVERY
-    every = 1 if profile else _stack_every(stacks)
+    chosen, _, way = stacks.partition(":")
+    if way not in ("", "frames") or (way and profile):
+        raise Problem("E003", "--profile finds stacks by unwind tables" if profile else
+                      f"--stacks {stacks} names no way to find stacks but frames",
+                      do="heapwise record --stacks 16:frames -- PROGRAM")
+    every = 1 if profile else _stack_every(chosen)
     path = Path(output or f"{Path(program[0]).name}.hwt")
     console = Console(quiet, json)
     summary = record(Recording(
         program, path, parse_size(max_size, "--max-size"), every, gap if profile else 0,
-        start_paused, force))
+        start_paused, force, frame_pointers=bool(way)))
     if json:
         console.json({"trace": str(path), "summary": summary})
     else:

@@ -38,7 +38,8 @@ class Recording:
     """What to record. trace: the file to write. most_bytes: it never grows beyond.
     stack_every: of how many allocations of a thread one has its stack; 0: none. sample_every: of a
     profile, the mean number of bytes from one sample to the next; 0 to write down every call.
-    starts_paused: record nothing until ``resume``."""
+    frame_pointers: stacks are found by them, not by unwind tables. starts_paused: record nothing
+    until ``resume``."""
 
     command: Sequence[str]
     trace: Path
@@ -47,6 +48,7 @@ class Recording:
     sample_every: int = 0
     starts_paused: bool = False
     force: bool = False
+    frame_pointers: bool = False
 
 
 def record(wanted: Recording) -> Summary:
@@ -78,6 +80,7 @@ def _options(wanted: Recording) -> list[str]:
     library = PROFILER if wanted.sample_every else RECORDER
     return ["-o", str(wanted.trace), "--recorder", str(native_part(library)),
             "--max-bytes", str(wanted.most_bytes), "--stack-every", str(wanted.stack_every),
+            "--frame-pointers", str(int(wanted.frame_pointers)),
             "--sample-every", str(wanted.sample_every),
             "--start-paused", str(int(wanted.starts_paused))]
 

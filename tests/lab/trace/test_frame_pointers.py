@@ -1,0 +1,86 @@
+"""Stacks by frame pointers: whole ones are those of the unwinder, broken ones end early."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from heapwise.catalog import DRAIN, RECORDER, native_part
+from heapwise.trace import open_trace
+from heapwise.trace.symbols import Symbols
+
+SOURCE = Path(__file__).resolve().parents[2] / "data" / "recorded" / "frames.cpp"
+
+Stacks = dict[int, list[str]]
+
+on_x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="breaks a register of x86-64")
+
+
+def stacks_of(folder: Path, program: Path, *, frame_pointers: bool) -> Stacks:
+    """Names of the functions, the caller first, by the size of the block."""
+    trace = folder / f"frames{frame_pointers}.hwt"
+    subprocess.run([
+        str(native_part(DRAIN)), "-o", str(trace), "--recorder", str(native_part(RECORDER)),
+        "--stack-every", "1", "--frame-pointers", str(int(frame_pointers)), "--", str(program)],
+        check=True, timeout=60)
+    with open_trace(trace) as opened:
+        symbols = Symbols(opened.modules.maps)
+        return {int(events.size[stack.row]): [str(symbols.place(frame).function)
+                                              for frame in stack.addresses]
+                for events in opened.events() for stack in events.stacks}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("frames")
+
+
+@pytest.fixture(scope="module")
+def program(folder: Path) -> Path:
+    built = folder / "frames"
+    subprocess.run(["c++", "-O1", "-g", "-fno-builtin", "-fno-omit-frame-pointer", "-std=c++20",
+                    "-pthread", str(SOURCE), "-o", str(built)], check=True)
+    return built
+
+
+@pytest.fixture(scope="module")
+def found(folder: Path, program: Path) -> Stacks:
+    return stacks_of(folder, program, frame_pointers=True)
+
+
+def test_a_whole_chain_is_the_stack(found: Stacks, folder: Path, program: Path) -> None:
+    unwound = stacks_of(folder, program, frame_pointers=False)
+    for size, last in ((5151, "main"), (5152, "in_thread")):
+        names = found[size][:4]
+        assert names == unwound[size][:4]
+        for name, expected in zip(names, ("inner", "middle", "outer", last), strict=True):
+            assert expected in name
+        assert sum("inner" in name for name in unwound[size]) == 1
+
+
+def test_a_site_that_is_new_has_its_stack_once(found: Stacks) -> None:
+    """Each of its allocations has one here, and the first of a site has one anyway."""
+    for size in (5151, 5152):
+        assert sum("inner" in name for name in found[size]) == 1
+
+
+@on_x86
+@pytest.mark.parametrize("size", [6000, 6001, 6002, 6003, 6004])
+def test_a_frame_pointer_that_is_none_ends_the_stack(size: int, found: Stacks) -> None:
+    assert len(found[size]) == 1
+    assert "malloc_with_frame" in found[size][0]
+
+
+@on_x86
+def test_a_chain_that_leads_back_ends(found: Stacks) -> None:
+    assert len(found[6005]) == 2
+    assert "malloc_with_frame" in found[6005][0]
+
+
+@on_x86
+def test_another_stack_than_the_thread_s_has_its_site_only(found: Stacks) -> None:
+    assert len(found[7000]) == 1
+    assert "malloc_with_frame" in found[7000][0]
