@@ -217,7 +217,7 @@ def compare(
             serve_form.server_request(
                 request, ready, load, rates,
                 serve_form.read_times(load_time, idle, ready_time), recipe),
-            store, Console(quiet, json), dry_run=dry_run, strict=strict)
+            store, Console(quiet, json), dry_run=dry_run, strict=strict, exports=export or [])
     demand_exports(export or [])
     console = Console(quiet, json)
     try:

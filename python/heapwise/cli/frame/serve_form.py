@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.exports import demand_exports
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
 
@@ -84,15 +87,18 @@ def parse_shares(text: str) -> list[float]:
 
 
 def measure_server(request: ServerRequest, store: str | None, console: Console, *, dry_run: bool,
-                   strict: bool) -> int:
+                   strict: bool, exports: Sequence[Path] = ()) -> int:
+    """exports: files for the result. Problems: those of ``prepare_server``, and of
+    ``demand_exports`` before anything is measured."""
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import prepare_server
 
+    demand_exports(exports)
     prepared = prepare_server(request, os.environ)
     announce(prepared, console)
     if dry_run:
         if console.as_json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, strict=strict)
+    return measure(prepared, store, console, strict=strict, exports=exports)

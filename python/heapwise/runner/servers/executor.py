@@ -314,7 +314,7 @@ class ServerExecutor:
             return "wrong_allocator", f"nothing was preloaded into {lost}, which it started"
         if facts.signal_name not in (None, *ENDED_BY, "SIGKILL"):
             return "crashed", f"crashed ({facts.signal_name}) when it was told to end"
-        return _load_trouble(load)
+        return load_trouble(load)
 
     def _process(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
                  outcome: Outcome, status: Status, reason: str, load: LoadFacts, started_at: str,
@@ -335,7 +335,7 @@ def _is_ready(server: Server, ready: Ready) -> bool:
     return answers(ready)
 
 
-def _load_trouble(load: LoadFacts) -> tuple[Status, str]:
+def load_trouble(load: LoadFacts) -> tuple[Status, str]:
     """V16: a load that was not what it should be says nothing about the server."""
     if load.errors:
         return "discarded", f"{load.errors:,} of {load.requests + load.errors:,} requests failed"
