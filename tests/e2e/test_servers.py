@@ -180,6 +180,17 @@ def test_all_get_the_same_rate_and_latencies_count_from_the_plan(
     assert all(load and load.open_loop and load.histogram for load in loads)
 
 
+@pytest.mark.skipif(not shutil.which("k6"), reason="k6 is not installed (Go, no Debian package)")
+def test_k6_sends_by_a_schedule(heapwise: Any, tmp_path: Path) -> None:
+    script = Path(SERVER).with_name("k6_script.js")
+    done = serve(heapwise, "--rates", "10%", "--load-time", "2s",
+                 load="k6 run -e RATE={rate} -e TIME={time} -e URL=http://127.0.0.1:{port}/ "
+                 f"{script}")
+    assert done.returncode == 0, done.stderr
+    loads = [p.facts.load for p in stored(tmp_path).processes if p.parameters["load"] == "10%"]
+    assert all(load and load.open_loop for load in loads)
+
+
 @needs_oha
 def test_a_pause_shows_at_full_length_in_an_open_loop(heapwise: Any, tmp_path: Path) -> None:
     """A server that stands still for 100 ms every second: of the requests of an open loop a tenth

@@ -5,7 +5,7 @@
     ... --recipe redis      this server alone
     ... --only-page         the newest runs in the store of this tool, without new ones
 
-Without --smoke each server gets the time of --minutes, 6 by default: the rounds that fit into it.
+Without --smoke each server gets the time of --minutes, 5 by default: the rounds that fit into it.
 Run it in the root of the repository, on a machine that does nothing else.
 """
 
@@ -70,7 +70,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--store", type=Path, default=Path("build/servers-store"))
     parser.add_argument("--recipe", action="append", help="this one alone; repeatable")
     parser.add_argument("--rounds", type=int, default=6)
-    parser.add_argument("--minutes", type=int, default=6, help="of each server")
+    parser.add_argument("--minutes", type=int, default=5, help="of each server")
     parser.add_argument("--load-time", type=int, default=3, help="seconds")
     parser.add_argument("--idle", type=int, default=1, help="seconds")
     parser.add_argument("--smoke", action="store_true")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from heapwise.catalog.recipes import recipe_folder
 from heapwise.model import Row
 from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
@@ -22,9 +23,9 @@ def page(runs: Mapping[str, View]) -> str:
     first = next(iter(runs.values()))
     lines = ["<!-- Made by `python -m servers --page FILE`; do not edit. -->", "",
              f"# Servers: {title_of(first.run.machine)}", "",
-             "Medians over server processes. In brackets: the 95 % interval of the ratio to the "
-             "baseline, which is the first line of each table. A ratio without brackets has no "
-             "interval: there were too few rounds. Everything is on the loopback.", ""]
+             "Medians over server processes. The second figure is the ratio to the baseline, "
+             "which is the first line of each table, with its 95 % interval. A ratio alone has "
+             "too few rounds for an interval. Everything is on the loopback.", ""]
     for recipe, view in runs.items():
         lines += _of_recipe(recipe, view)
     return "\n".join([*lines, "## The machine", "", *machine_table(first), ""])
@@ -34,7 +35,7 @@ def _of_recipe(recipe: str, view: View) -> list[str]:
     run = view.run
     lines = [f"## {recipe}", "",
              f"Run of {run.created[:10]}, {run.plan.max_rounds} rounds at most, trust: "
-             f"{view.result.trust.verdict}. Server: `{' '.join(run.plan.command)}`.", ""]
+             f"{view.result.trust.verdict}. Server: `{_command(recipe, view)}`.", ""]
     loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
     for load in loads:
         title = "As fast as it answers" if load == CAPACITY else \
@@ -46,11 +47,19 @@ def _of_recipe(recipe: str, view: View) -> list[str]:
     return [*lines, *([*(f"- {sentence}" for sentence in said), ""] if said else [])]
 
 
+def _command(recipe: str, view: View) -> str:
+    """As the recipe has it: folders of the machine are of no use to a reader."""
+    return " ".join(view.run.plan.command).replace(str(recipe_folder() / recipe), "{recipe}")
+
+
 def _figures(view: View, load: str, wanted: Mapping[str, str]) -> list[str]:
     rows = [row for row in view.result.rows
             if str(dict(row.parameters).get("load", "")) == load]
     present = {name: title for name, title in wanted.items()
                if any(row.quantity == name and row.median is not None for row in rows)}
+    if not present:
+        notes = dict.fromkeys(row.note for row in rows if row.note)
+        return ["Nothing was measured: " + ("; ".join(notes) or "no sample was sound") + "."]
     hidden = {subject.name for subject in view.run.plan.subjects if subject.control}
     subjects = sorted({row.subject: row.baseline for row in rows if row.subject not in hidden}
                       .items(), key=lambda pair: not pair[1])
