@@ -1,4 +1,4 @@
-"""Measures redis, nginx, postgresql and memcached under all installed allocators, and writes a page.
+"""Measures the servers of the recipes under all installed allocators, and writes a page.
 
     PYTHONPATH=tools:python .venv/bin/python -m servers --page docs/results/MACHINE/servers.md
     ... --smoke             two allocators, one round, loads of a second: a minute

@@ -39,7 +39,8 @@ def window_mean(values: Sequence[float]) -> MeanInterval | None:
     Neighbours depend on each other, so the interval is widened by sqrt((1 + r) / (1 - r)) for
     their correlation r > 0, to which the bias of so few values is added (F. H. C. Marriott and J.
     A. Pope, Biometrika 41 (1954) 390-402). With 12 windows it covers the mean in
-    96, 92 and 86 % for correlations of 0, 0.3 and 0.6. It holds nothing of what differs between processes.
+    96, 92 and 86 % for correlations of 0, 0.3 and 0.6. It holds nothing of what differs between
+    processes.
     """
     return mean_interval(values, factor=_widening(np.asarray(values, dtype=np.float64)))
 

@@ -57,9 +57,10 @@ def load(tmp_path: Path) -> str:
 def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
         heapwise: Any, tmp_path: Path) -> None:
     done = heapwise(
-        "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates", "1%",
-        "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc", "-r", str(ROUNDS),
-        "--", sys.executable, str(DATABASE), "{port}", str(PERIOD_S), str(PAUSE_S), timeout_s=900)
+        "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates",
+        "1%", "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc",
+        "-r", str(ROUNDS), "--", sys.executable, str(DATABASE), "{port}", str(PERIOD_S),
+        str(PAUSE_S), timeout_s=900)
     assert done.returncode in (0, 4), done.stderr
     store = tmp_path / "store"
     samples = read_run(store, run_ids(store)[-1]).samples
@@ -76,8 +77,8 @@ def closed_loop_p99_9(tmp_path: Path) -> float:
     port = free_port()
     folder = tmp_path / "closed"
     folder.mkdir()
-    words = [word for word in load(tmp_path).replace("{port}", str(port))
-             .replace("{time}", str(LOAD_S)).replace("-R {rate} ", "--log ").split()]
+    words = (load(tmp_path).replace("{port}", str(port))
+             .replace("{time}", str(LOAD_S)).replace("-R {rate} ", "--log ").split())
     with subprocess.Popen([sys.executable, str(DATABASE), str(port), str(PERIOD_S), str(PAUSE_S)]) \
             as server:
         try:

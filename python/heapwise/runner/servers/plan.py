@@ -115,8 +115,8 @@ def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOp
     return ServerOptions(
         ready=request.ready, load=[str(Path(found).absolute()), *words[1:]],
         rates=list(request.rates), load_s=request.load_s, window_s=request.window_s,
-        idle_s=request.idle_s, ready_s=request.ready_s, prepare=list(request.prepare), server_cpus=server,
-        load_cpus=load, recipe=request.recipe)
+        idle_s=request.idle_s, ready_s=request.ready_s, prepare=list(request.prepare),
+        server_cpus=server, load_cpus=load, recipe=request.recipe)
 
 
 def _processors(asked: Sequence[int]) -> tuple[list[int], list[int]]:
