@@ -180,6 +180,17 @@ def test_all_get_the_same_rate_and_latencies_count_from_the_plan(
     assert all(load and load.open_loop and load.histogram for load in loads)
 
 
+@pytest.mark.skipif(not shutil.which("k6"), reason="k6 is not installed (Go, no Debian package)")
+def test_k6_sends_by_a_schedule(heapwise: Any, tmp_path: Path) -> None:
+    script = Path(SERVER).with_name("k6_script.js")
+    done = serve(heapwise, "--rates", "10%", "--load-time", "2s",
+                 load="k6 run -e RATE={rate} -e TIME={time} -e URL=http://127.0.0.1:{port}/ "
+                 f"{script}")
+    assert done.returncode == 0, done.stderr
+    loads = [p.facts.load for p in stored(tmp_path).processes if p.parameters["load"] == "10%"]
+    assert all(load and load.open_loop for load in loads)
+
+
 @needs_oha
 def test_a_pause_shows_at_full_length_in_an_open_loop(heapwise: Any, tmp_path: Path) -> None:
     """A server that stands still for 100 ms every second: of the requests of an open loop a tenth
@@ -213,6 +224,52 @@ def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: 
     assert done.returncode == 0, done.stderr
     free = [p for p in stored(tmp_path).processes if p.parameters["load"] == "capacity"]
     assert {p.status for p in free} == {"ok"}, [p.reason for p in free]
+
+
+@needs_wrk
+def test_windows_of_one_server(heapwise: Any, tmp_path: Path) -> None:
+    """The last --load-time counts: four windows of a second."""
+    page = tmp_path / "page.html"
+    done = serve(heapwise, "--load-time", "4s", "--window", "1s", "--export", str(page))
+    assert done.returncode == 0, done.stderr
+    for process in stored(tmp_path).processes:
+        load = process.facts.load
+        assert load is not None
+        assert len(load.windows) == 4
+        kept = [window for window in load.windows if not window.warm_up]
+        assert 2 <= len(kept) <= 4
+        assert sum(window.requests for window in kept) == load.requests
+        assert load.windows[0].began_s < load.windows[1].began_s
+    words = " ".join(done.stdout.split())
+    assert "of 4" in words
+    assert "Windows of one process depend on each other" in words
+    assert "Windows of one server" in page.read_text()
+
+
+@needs_wrk
+def test_results_are_written_to_files(heapwise: Any, tmp_path: Path) -> None:
+    files = [tmp_path / f"result{end}" for end in (".json", ".csv", ".md", ".html")]
+    done = serve(heapwise, *(word for file in files for word in ("--export", str(file))))
+    assert done.returncode == 0, done.stderr
+    result, rows, text, page = (file.read_text() for file in files)
+    names = {row["parameters"]["quantity"] for row in json.loads(result)["rows"]}
+    assert {"throughput", "tree_peak", "after_idle"} <= names
+    assert "throughput" in rows.splitlines()[1] or "throughput" in rows
+    assert "jemalloc" in text
+    assert "Memory over time" in page
+
+
+@needs_wrk
+@pytest.mark.parametrize(("words", "said"), [
+    (("--window", "1s"), "--load-time 1s has fewer than 4 of them"),
+    (("--window", "0.5s"), "load generators take whole seconds"),
+    (("--export", "result.pdf"), "a name ends with .bmf.json"),
+])
+def test_windows_and_files_that_cannot_be(
+        heapwise: Any, words: tuple[str, ...], said: str) -> None:
+    done = serve(heapwise, *words)
+    assert done.returncode == 2
+    assert said in " ".join(done.stderr.split())
 
 
 @needs_wrk

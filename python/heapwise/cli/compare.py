@@ -149,6 +149,10 @@ def compare(
     load_time: Annotated[
         str, typer.Option(metavar="DURATION", help="How long each load lasts.")
     ] = "10s",
+    window: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Cut the load into windows; the data say "
+                                 "how many of the first are warm-up.")
+    ] = None,
     idle: Annotated[
         str, typer.Option(metavar="DURATION", help="How long the server then stands idle.")
     ] = "5s",
@@ -216,8 +220,8 @@ def compare(
         return serve_form.measure_server(
             serve_form.server_request(
                 request, ready, load, rates,
-                serve_form.read_times(load_time, idle, ready_time), recipe),
-            store, Console(quiet, json), dry_run=dry_run, strict=strict)
+                serve_form.read_times(load_time, idle, ready_time, window), recipe),
+            store, Console(quiet, json), dry_run=dry_run, strict=strict, exports=export or [])
     demand_exports(export or [])
     console = Console(quiet, json)
     try:

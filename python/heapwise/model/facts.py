@@ -282,6 +282,20 @@ class LauncherFacts(Record, frozen=True):
         return self.user_s + self.system_s
 
 
+class WindowFacts(Record, frozen=True):
+    """A part of the load of one server. Times since the server's start and latencies in seconds;
+    rate in requests a second. Windows of one server depend on each other.
+    """
+
+    began_s: Number = 0.0
+    ended_s: Number = 0.0
+    requests: Count = 0
+    rate: Number = 0.0
+    latency_p50: Number | None = None
+    latency_p99: Number | None = None
+    warm_up: bool = False
+
+
 class LoadFacts(Record, frozen=True):
     """What a load generator did to a server and found. Times since the server's start, in seconds.
 
@@ -307,6 +321,9 @@ class LoadFacts(Record, frozen=True):
 
     histogram: str | None = None
     """Latencies in microseconds, as HdrHistogram encodes them."""
+
+    windows: list[WindowFacts] = []
+    """Empty: the load was one. Else the other fields are of those after the warm-up."""
 
 
 class ProcessFacts(LauncherFacts, frozen=True):

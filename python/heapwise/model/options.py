@@ -109,6 +109,9 @@ class ServerOptions(msgspec.Struct, frozen=True):
     """Shares of the capacity of the slowest. Empty: the load has no rate."""
 
     load_s: float = 10.0
+    window_s: float = 0.0
+    """The load is cut into windows of this length; 0: it is one."""
+
     idle_s: float = 5.0
     ready_s: float = 30.0
     server_cpus: list[Count] = []

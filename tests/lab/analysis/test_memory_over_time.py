@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+from numpy.typing import NDArray
 from synthetic import changed, compare_run
 
-from heapwise.analysis.memory_over_time import memory_over_time
+from heapwise.analysis.memory_over_time import growth_of, memory_over_time
 from heapwise.evidence import Evidence
 from heapwise.model import MemoryCurve, Process
 from heapwise.report import View, build_page
@@ -14,6 +17,7 @@ from heapwise.store import StoredRun
 
 KIB = 1024
 HOUR_MS = 3600e3
+Numbers = NDArray[np.float64]
 
 
 def with_curves(seconds: int = 120, leak: str = "", moments: int = 60) -> StoredRun:
@@ -69,3 +73,62 @@ def test_the_page_has_the_figure_and_says_what_grows() -> None:
     assert 'class="figure memory"' in page
     assert "grows by 600 MiB an hour" in page
     assert "data-zoom" in page
+
+
+LEVEL_KIB = 200 * KIB
+TEN_MINUTES_S = 600
+SERVERS = 100
+
+
+def _noise(chance: np.random.Generator, count: int, correlation: float) -> Numbers:
+    """Of 100 KiB, each value depending on the one before."""
+    found = np.zeros(count)
+    for place in range(1, count):
+        found[place] = correlation * found[place - 1] + chance.normal(0, 100)
+    return found
+
+
+def _step(chance: np.random.Generator, at: Numbers) -> Numbers:
+    return np.where(chance.uniform(0, TEN_MINUTES_S) < at, chance.uniform(100, 8000), 0.0)
+
+
+def _teeth(chance: np.random.Generator, at: Numbers) -> Numbers:
+    period = chance.uniform(5, 100)
+    return 4000 * ((at + chance.uniform(0, period)) % period) / period
+
+
+def simulated(chance: np.random.Generator, kind: str, *, leak: float = 0.0) -> MemoryCurve:
+    """Ten minutes of a server of 200 MiB as the launcher keeps it. leak: share of the level an
+    hour."""
+    at = np.sort(chance.uniform(0.05, TEN_MINUTES_S, 600))
+    kib = LEVEL_KIB * (1 + leak * at / 3600) + _noise(chance, len(at), 0.7)
+    if kind == "steps":
+        kib += _step(chance, at) + _step(chance, at)
+    if kind == "teeth":
+        kib += _teeth(chance, at)
+    if kind == "warm-up":
+        kib -= 40_000 * np.exp(-at / 30)
+    return MemoryCurve(looks=len(at), at_ms=[round(1000 * one) for one in at],
+                       proportional_kib=[round(one) for one in kib], unread=[0] * len(at))
+
+
+@pytest.mark.parametrize("kind", ["noise", "steps", "teeth", "warm-up"])
+def test_none_of_a_hundred_level_servers_grows(kind: str) -> None:
+    chance = np.random.default_rng(15)
+    found = [growth_of([simulated(chance, kind)]) for _ in range(SERVERS)]
+    assert not [one for one in found if one is None or one.trend == "grows"]
+
+
+@pytest.mark.parametrize("kind", ["noise", "warm-up"])
+def test_five_percent_an_hour_are_seen_in_ten_minutes(kind: str) -> None:
+    chance = np.random.default_rng(16)
+    found = [growth_of([simulated(chance, kind, leak=0.05)]) for _ in range(SERVERS)]
+    assert sum(one is not None and one.trend == "grows" for one in found) >= 0.9 * SERVERS
+
+
+def test_a_leak_of_servers_in_six_rounds_is_seen_under_steps_of_some() -> None:
+    chance = np.random.default_rng(17)
+    curves = [simulated(chance, "noise", leak=0.05) for _ in range(6)]
+    found = growth_of([*curves, simulated(chance, "steps", leak=0.05)])
+    assert found is not None
+    assert found.trend == "grows"

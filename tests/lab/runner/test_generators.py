@@ -108,3 +108,33 @@ def test_what_is_needed_is_added_once() -> None:
         "oha", "--no-tui", "--output-format", "csv", "--latency-correction", "-w", "URL"]
     assert generator_of(["ab"]) is None
     assert generator_of([]) is None
+
+
+def test_k6_drops_what_it_could_not_send(tmp_path: Path) -> None:
+    """Recorded with k6 1.8.1: four requests, and two iterations without a free virtual user."""
+    recorded = Path(__file__).resolve().parents[2] / "data" / "generators" / "k6.json"
+    (tmp_path / "k6.json").write_text(recorded.read_text())
+    found = parsed("k6", "", tmp_path)
+    assert (found.requests, found.errors) == (4, 2)
+    assert found.latencies_s[0] == pytest.approx(0.005710017)
+
+
+def test_ghz_waits_for_nothing_only_with_a_rate() -> None:
+    ghz = GENERATORS["ghz"]
+    words = ["ghz", "--rps", "100", "localhost:1"]
+    assert "--async" in ghz.complete(words)
+    assert "--async" not in ghz.complete([*words, "--async"], has_rate=False)
+    assert ghz.complete(words)[1:3] == ["-O", "json"]
+
+
+def test_ghz_lists_each_answer() -> None:
+    """Recorded with ghz 0.120.0, of 9 answers in a second the first four; one of them is changed to
+    an error."""
+    recorded = Path(__file__).resolve().parents[2] / "data" / "generators" / "ghz.json"
+    text = recorded.read_text()
+    found = parsed("ghz", text)
+    assert (found.requests, found.errors) == (4, 0)
+    assert found.latencies_s[0] == pytest.approx(0.001165779)
+    assert found.seconds == pytest.approx(1.003324456)
+    broken = parsed("ghz", text.replace('"status": "OK"', '"status": "Unavailable"', 1))
+    assert (broken.requests, broken.errors) == (3, 1)

@@ -168,14 +168,14 @@ def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables
-    from heapwise.cli.frame.server_table import server_tables
+    from heapwise.cli.frame.server_table import server_tables, window_table
     from heapwise.cli.frame.standing import standing_tables
     from heapwise.cli.frame.table import experiment_tables
 
     if result.run.plan.kind == "compare":
         return compare_table(result)
     if result.run.plan.options.server is not None:
-        return server_tables(result)
+        return "\n\n".join(part for part in (server_tables(result), window_table(evidence)) if part)
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
     ids = {experiment.id for experiment in programs}

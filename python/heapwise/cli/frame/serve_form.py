@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heapwise.cli.frame.console import Console
+from heapwise.cli.frame.exports import demand_exports
 from heapwise.errors import Problem
 from heapwise.wording.durations import parse_duration
 
@@ -15,24 +18,38 @@ if TYPE_CHECKING:
     from heapwise.runner import CompareRequest, ServerRequest
 
 
+FEWEST_WINDOWS = 4
+
+
 @dataclass(frozen=True)
 class Times:
-    """Seconds: of the load, of the idle phase after it, and until a server must be ready."""
+    """Seconds: of the load, of the idle phase after it, until a server must be ready, and of a
+    window of the load; 0 if it is not cut."""
 
     load: float
     idle: float
     ready: float
+    window: float = 0.0
 
 
-def read_times(load: str, idle: str, ready: str) -> Times:
-    """Problem E003 if a text is not a duration, or the load has a fraction of a second: generators
-    do not take it."""
-    seconds = parse_duration(load, "--load-time")
-    if seconds != int(seconds):
-        raise Problem("E003", f"--load-time {load}: load generators take whole seconds",
-                      do="--load-time 10s")
+def read_times(load: str, idle: str, ready: str, window: str | None = None) -> Times:
+    """Problem E003 if a text is not a duration, if the load or a window has a fraction of a second,
+    which generators do not take, or if the load has less than four windows."""
+    seconds, each = _whole(load, "--load-time"), _whole(window, "--window") if window else 0.0
+    if each and seconds < FEWEST_WINDOWS * each:
+        raise Problem("E003", f"--window {window}: --load-time {load} has fewer than "
+                      f"{FEWEST_WINDOWS} of them", why="Up to half of the windows are warm-up.",
+                      do=f"--load-time {2 * FEWEST_WINDOWS * each:g}s --window {window}")
     return Times(seconds, parse_duration(idle, "--idle"),
-                 parse_duration(ready, "--ready-time"))
+                 parse_duration(ready, "--ready-time"), each)
+
+
+def _whole(text: str, option: str) -> float:
+    seconds = parse_duration(text, option)
+    if seconds != int(seconds):
+        raise Problem("E003", f"{option} {text}: load generators take whole seconds",
+                      do=f"{option} 10s")
+    return seconds
 
 
 def server_request(compare: CompareRequest, ready: str | None, load: str | None, rates: str | None,
@@ -49,7 +66,7 @@ def server_request(compare: CompareRequest, ready: str | None, load: str | None,
                       "http://localhost:8080/' -- SERVER ARGS")
     return ServerRequest(
         compare, ready, load, parse_shares(rates) if rates else (),
-        times.load, times.idle, times.ready)
+        times.load, times.window, times.idle, times.ready)
 
 
 def _of_recipe(compare: CompareRequest, recipe: Recipe, ready: str | None, load: str | None,
@@ -63,8 +80,8 @@ def _of_recipe(compare: CompareRequest, recipe: Recipe, ready: str | None, load:
     asked = parse_shares(rates) if rates else [] if load else recipe.rates
     return ServerRequest(
         replace(compare, builds=[server], force=compare.force or recipe.brings_malloc),
-        ready or recipe.ready, load or recipe.load, asked, times.load, times.idle,
-        times.ready, prepare=recipe.prepare,
+        ready or recipe.ready, load or recipe.load, asked, times.load, times.window,
+        times.idle, times.ready, prepare=recipe.prepare,
         recipe=recipe.name)
 
 
@@ -84,15 +101,18 @@ def parse_shares(text: str) -> list[float]:
 
 
 def measure_server(request: ServerRequest, store: str | None, console: Console, *, dry_run: bool,
-                   strict: bool) -> int:
+                   strict: bool, exports: Sequence[Path] = ()) -> int:
+    """exports: files for the result. Problems: those of ``prepare_server``, and of
+    ``demand_exports`` before anything is measured."""
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import prepare_server
 
+    demand_exports(exports)
     prepared = prepare_server(request, os.environ)
     announce(prepared, console)
     if dry_run:
         if console.as_json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, strict=strict)
+    return measure(prepared, store, console, strict=strict, exports=exports)

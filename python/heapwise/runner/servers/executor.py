@@ -43,6 +43,7 @@ from heapwise.runner.servers.readiness import (
     parse_ready,
     wait_until,
 )
+from heapwise.runner.servers.windows import put_windows
 from heapwise.runner.steps import REFERENCE_ROUND, Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import memory_values
@@ -268,7 +269,7 @@ class ServerExecutor:
         ready_s = time.monotonic() - server.started
         began_s = time.monotonic() - server.started
         try:
-            load = self._load.put(rate, values, stop)
+            load = self._put(server, rate, values, stop)
         except Problem as problem:
             if wait_until(lambda: not server.runs, NOTICE_S, lambda: True):
                 return LoadFacts(), "it ended under the load"
@@ -284,6 +285,13 @@ class ServerExecutor:
         return structs.replace(
             load, ready_s=ready_s, began_s=began_s, ended_s=ended_s,
             stopped_s=time.monotonic() - server.started), trouble
+
+    def _put(self, server: Server, rate: float | None, values: dict[str, Setting],
+             stop: StopSwitch) -> LoadFacts:
+        window_s = self._options.window_s
+        if not window_s:
+            return self._load.put(rate, values, stop)
+        return put_windows(self._load, window_s, rate, values, stop, server.started)
 
     def _learn(self, subject: Subject, outcome: Outcome) -> None:
         """Executables that have another allocator although nothing is preloaded keep it."""
@@ -314,7 +322,7 @@ class ServerExecutor:
             return "wrong_allocator", f"nothing was preloaded into {lost}, which it started"
         if facts.signal_name not in (None, *ENDED_BY, "SIGKILL"):
             return "crashed", f"crashed ({facts.signal_name}) when it was told to end"
-        return _load_trouble(load)
+        return load_trouble(load)
 
     def _process(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
                  outcome: Outcome, status: Status, reason: str, load: LoadFacts, started_at: str,
@@ -335,7 +343,7 @@ def _is_ready(server: Server, ready: Ready) -> bool:
     return answers(ready)
 
 
-def _load_trouble(load: LoadFacts) -> tuple[Status, str]:
+def load_trouble(load: LoadFacts) -> tuple[Status, str]:
     """V16: a load that was not what it should be says nothing about the server."""
     if load.errors:
         return "discarded", f"{load.errors:,} of {load.requests + load.errors:,} requests failed"
@@ -366,12 +374,17 @@ def _values(process: Process, quantities: set[str]) -> dict[str, float]:
         "throughput": None if load.open_loop else float(load.achieved_rate),
         "ready_time": load.ready_s,
         "peak_memory": facts.peak_rss_bytes,
-        "cpu_per_request": facts.cpu_s / load.requests * 1e9 if facts.cpu_s else None,
+        "cpu_per_request": facts.cpu_s / _answered(load) * 1e9 if facts.cpu_s else None,
         **latency_values(load), **memory_values(facts.memory),
         **_phases(facts.memory, load),
     }
     return {name: float(value) for name, value in found.items()
             if value is not None and name in quantities}
+
+
+def _answered(load: LoadFacts) -> int:
+    """All requests, also those of the warm-up: the server's processor time is of all."""
+    return sum(window.requests for window in load.windows) or load.requests
 
 
 def _phases(curve: MemoryCurve | None, load: LoadFacts) -> dict[str, float]:

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 RATE, TIME = "{rate}", "{time}"
+K6_LINES = "k6.json"
+"""In the folder in which it runs."""
 
 
 @dataclass(frozen=True)
@@ -45,17 +48,23 @@ Parse = Callable[[Printed], Measured]
 @dataclass(frozen=True)
 class Generator:
     """``more``: words that it needs for its figures, unless the user wrote their first one.
-    ``has_schedule``: with a rate it counts latencies from the planned moment."""
+    ``has_schedule``: with a rate it counts latencies from the planned moment. ``with_rate``: words
+    that it needs for that, and that a load without a rate must not have."""
 
     name: str
     parse: Parse
     more: tuple[tuple[str, ...], ...] = ()
     has_schedule: bool = False
+    with_rate: tuple[str, ...] = ()
 
-    def complete(self, words: Sequence[str]) -> list[str]:
-        """The command with what is needed to read its figures, before its last word."""
+    def complete(self, words: Sequence[str], *, has_rate: bool = True) -> list[str]:
+        """The command with what is needed to read its figures, after its first word."""
         added = [word for group in self.more if group[0] not in words for word in group]
-        return [*words[:1], *added, *words[1:]]
+        if has_rate:
+            added += [word for word in self.with_rate if word not in words]
+            return [*words[:1], *added, *words[1:]]
+        left = [word for word in words[1:] if word not in self.with_rate]
+        return [*words[:1], *added, *left]
 
 
 def without_rate(words: Sequence[str]) -> list[str]:
@@ -149,6 +158,36 @@ def _memtier(printed: Printed) -> Measured:
     return Measured(round(rate * printed.seconds), 0, printed.seconds)
 
 
+def _k6(printed: Printed) -> Measured:
+    """A line for each measurement, in K6_LINES. An iteration starts at its planned moment, or is
+    dropped if no virtual user is free, so what was not sent is counted and not timed."""
+    late: list[float] = []
+    failed = 0
+    text = (printed.folder / K6_LINES).read_text()
+    for line in text.splitlines():
+        point = json.loads(line)
+        if point["type"] != "Point":
+            continue
+        data = point["data"]
+        if point["metric"] == "dropped_iterations":
+            failed += round(data["value"])
+        elif point["metric"] == "http_req_duration":
+            if data["tags"].get("expected_response") == "true":
+                late.append(data["value"] / 1000)
+            else:
+                failed += 1
+    return Measured(len(late), failed, printed.seconds, late)
+
+
+def _ghz(printed: Printed) -> Measured:
+    """Latencies are in nanoseconds. With --async it does not wait for an answer before
+    the next request."""
+    found = json.loads(printed.stdout)
+    details = found.get("details") or []
+    sound = [each["latency"] / 1e9 for each in details if each["status"] == "OK"]
+    return Measured(len(sound), len(details) - len(sound), found["total"] / 1e9, sound)
+
+
 def _number(pattern: str, text: str) -> float | None:
     found = re.search(pattern, text, re.MULTILINE)
     return float(found[1]) if found else None
@@ -158,6 +197,8 @@ GENERATORS = {generator.name: generator for generator in (
     Generator("oha", _oha, (("--no-tui",), ("--output-format", "csv"), ("--latency-correction",),
                             ("-w",)), has_schedule=True),
     Generator("pgbench", _pgbench, (("--log",),), has_schedule=True),
+    Generator("k6", _k6, (("--quiet",), (f"--out=json={K6_LINES}",)), has_schedule=True),
+    Generator("ghz", _ghz, (("-O", "json"),), has_schedule=True, with_rate=("--async",)),
     Generator("redis-benchmark", _redis_benchmark, (("--csv",),)),
     Generator("wrk", _wrk),
     Generator("h2load", _h2load),

@@ -48,7 +48,8 @@ class Load:
         words = self.words if rate is not None else without_rate(self.words)
         more: dict[str, Setting] = {"rate": f"{rate:g}" if rate else "",
                                     "time": f"{self.seconds:g}"}
-        command = self.generator.complete([filled(word, {**values, **more}) for word in words])
+        command = self.generator.complete([filled(word, {**values, **more}) for word in words],
+                                          has_rate=rate is not None)
         place = self.folder / "load"
         shutil.rmtree(place, ignore_errors=True)
         place.mkdir()

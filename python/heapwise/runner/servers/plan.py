@@ -62,6 +62,7 @@ class ServerRequest:
     load: str
     rates: Sequence[float] = ()
     load_s: float = 10.0
+    window_s: float = 0.0
     idle_s: float = 5.0
     ready_s: float = 30.0
     prepare: Sequence[str] = ()
@@ -113,9 +114,9 @@ def _options(request: ServerRequest, environment: Mapping[str, str]) -> ServerOp
     server, load = _processors(request.compare.cpus)
     return ServerOptions(
         ready=request.ready, load=[str(Path(found).absolute()), *words[1:]],
-        rates=list(request.rates), load_s=request.load_s, idle_s=request.idle_s,
-        ready_s=request.ready_s, prepare=list(request.prepare), server_cpus=server, load_cpus=load,
-        recipe=request.recipe)
+        rates=list(request.rates), load_s=request.load_s, window_s=request.window_s,
+        idle_s=request.idle_s, ready_s=request.ready_s, prepare=list(request.prepare),
+        server_cpus=server, load_cpus=load, recipe=request.recipe)
 
 
 def _processors(asked: Sequence[int]) -> tuple[list[int], list[int]]:

@@ -1,0 +1,32 @@
+"""Which loads say something about the server, and which are left out with a reason."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec import structs
+
+from heapwise.model import LoadFacts
+from heapwise.runner.servers.executor import load_trouble
+
+SOUND = LoadFacts(generator="oha", open_loop=True, intended_rate=1000.0, achieved_rate=995.0,
+                  requests=9950, generator_cpu=0.5)
+
+
+@pytest.mark.parametrize(("changes", "reason"), [
+    ({"errors": 50}, "50 of 10,000 requests failed"),
+    ({"requests": 0}, "no request was answered"),
+    ({"achieved_rate": 985.0}, "of the intended rate of 1000 requests a second was reached"),
+    ({"generator_cpu": 0.75}, "used 75.0 % of its processors, so its schedule was late"),
+])
+def test_an_unsound_load_is_left_out(changes: dict[str, float], reason: str) -> None:
+    status, said = load_trouble(structs.replace(SOUND, **changes))
+    assert status == "discarded"
+    assert reason in said
+
+
+@pytest.mark.parametrize("changes", [
+    {}, {"achieved_rate": 990.0}, {"generator_cpu": 0.7}, {"generator_cpu": None},
+    {"intended_rate": None, "generator_cpu": 1.0, "achieved_rate": 1.0},
+])
+def test_a_sound_load_is_kept(changes: dict[str, float]) -> None:
+    assert load_trouble(structs.replace(SOUND, **changes)) == ("ok", "")

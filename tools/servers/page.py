@@ -1,0 +1,80 @@
+"""The page of servers under allocators: throughput, latencies, memory, and what can be said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from heapwise.catalog.recipes import recipe_folder
+from heapwise.model import Row
+from heapwise.report import View
+from heapwise.report.pages.machine import machine_table, title_of
+from heapwise.report.pages.markdown import table
+from heapwise.wording.numbers import scale_for
+from heapwise.wording.ratios import interval
+
+CAPACITY = "capacity"
+SPEED = {"throughput": "throughput", "cpu_per_request": "processor time a request"}
+LATE = {"latency_p50": "p50", "latency_p90": "p90", "latency_p99": "p99", "latency_p99_9": "p99.9"}
+MEMORY = {"tree_peak": "peak of all processes", "after_idle": "after idle"}
+
+
+def page(runs: Mapping[str, View]) -> str:
+    """runs: recipe -> its run. As Markdown."""
+    first = next(iter(runs.values()))
+    lines = ["<!-- Made by `python -m servers --page FILE`; do not edit. -->", "",
+             f"# Servers: {title_of(first.run.machine)}", "",
+             "Medians over server processes. The second figure is the ratio to the baseline, "
+             "which is the first line of each table, with its 95 % interval. A ratio alone has "
+             "too few rounds for an interval. Everything is on the loopback.", ""]
+    for recipe, view in runs.items():
+        lines += _of_recipe(recipe, view)
+    return "\n".join([*lines, "## The machine", "", *machine_table(first), ""])
+
+
+def _of_recipe(recipe: str, view: View) -> list[str]:
+    run = view.run
+    lines = [f"## {recipe}", "",
+             f"Run of {run.created[:10]}, {run.plan.max_rounds} rounds at most, trust: "
+             f"{view.result.trust.verdict}. Server: `{_command(recipe, view)}`.", ""]
+    loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
+    for load in loads:
+        title = "As fast as it answers" if load == CAPACITY else \
+            f"At {load} of the capacity of the slowest"
+        wanted = {**(SPEED if load == CAPACITY else LATE), **MEMORY}
+        lines += [f"### {recipe}: {title}", "", *_figures(view, load, wanted), ""]
+    said = [finding.sentence for finding in view.result.findings
+            if finding.cell.quantity in (*SPEED, *LATE, *MEMORY)]
+    return [*lines, *([*(f"- {sentence}" for sentence in said), ""] if said else [])]
+
+
+def _command(recipe: str, view: View) -> str:
+    """As the recipe has it: folders of the machine are of no use to a reader."""
+    return " ".join(view.run.plan.command).replace(str(recipe_folder() / recipe), "{recipe}")
+
+
+def _figures(view: View, load: str, wanted: Mapping[str, str]) -> list[str]:
+    rows = [row for row in view.result.rows
+            if str(dict(row.parameters).get("load", "")) == load]
+    present = {name: title for name, title in wanted.items()
+               if any(row.quantity == name and row.median is not None for row in rows)}
+    if not present:
+        notes = dict.fromkeys(row.note for row in rows if row.note)
+        return ["Nothing was measured: " + ("; ".join(notes) or "no sample was sound") + "."]
+    hidden = {subject.name for subject in view.run.plan.subjects if subject.control}
+    subjects = sorted({row.subject: row.baseline for row in rows if row.subject not in hidden}
+                      .items(), key=lambda pair: not pair[1])
+    lines = [[name, *(_cell(rows, name, quantity) for quantity in present)]
+             for name, _ in subjects]
+    return table(["allocator", *present.values()], lines)
+
+
+def _cell(rows: list[Row], subject: str, quantity: str) -> str:
+    same = [row for row in rows if row.quantity == quantity]
+    found = next((row for row in same if row.subject == subject), None)
+    if found is None or found.median is None:
+        return "-"
+    text = scale_for([row.median for row in same], found.unit).text(found.median)
+    if found.baseline or found.ratio is None:
+        return text
+    known = found.ratio_low is not None and found.ratio_high is not None
+    return f"{text}, {found.ratio:.3g}{f' {interval(found)}' if known else ''}"

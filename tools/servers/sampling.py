@@ -1,0 +1,122 @@
+"""What looking at memory costs the program that is looked at: with and without, in turns.
+
+    PYTHONPATH=tools:python .venv/bin/python -m servers.sampling        30 rounds, about 3 minutes
+
+Each round starts the same program three times in random order: twice without looks (A and A), once
+with as many as a server gets. The program touches 200 MiB and then works on it for a second.
+Results of --rounds N and --results FILE are added to what the file holds, so the rounds can be
+taken in pieces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import random
+import subprocess
+import tempfile
+from pathlib import Path
+
+from heapwise.catalog import LAUNCHER, native_part
+from heapwise.machine import read_machine
+from heapwise.runner.servers.executor import MOMENTS
+from heapwise.stats.student import mean_interval
+
+AIM = 0.001
+PROGRAM = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+enum { size = 200 << 20, steps = STEPS };
+int main(void) {
+  unsigned char* block = malloc(size);
+  memset(block, 1, size);
+  unsigned long long sum = 0, place = 12345;
+  for (long i = 0; i < steps; ++i) {
+    place = place * 6364136223846793005ull + 1442695040888963407ull;
+    sum += block[(place >> 33) % size]++;
+  }
+  printf("%llu\n", sum);
+  return 0;
+}
+"""
+STEPS = 60_000_000
+"""About a second and more of accesses all over the memory."""
+
+WAYS = ("plain", "plain again", "looked at")
+
+
+def main() -> None:
+    options = _options()
+    kept = json.loads(options.results.read_text()) if options.results.exists() else {"rounds": []}
+    with tempfile.TemporaryDirectory() as name:
+        program = _built(Path(name))
+        for _ in range(options.rounds):
+            order = random.sample(WAYS, len(WAYS))
+            kept["rounds"].append({way: _facts(program, way, Path(name)) for way in order})
+    found = read_machine()
+    kept["machine"] = f"{found.cpu}, {found.cores} processors, {found.kernel}"
+    kept["load_average"] = round(max(kept.get("load_average", 0.0), os.getloadavg()[0]), 1)
+    options.results.parent.mkdir(parents=True, exist_ok=True)
+    options.results.write_text(json.dumps(kept))
+    print("\n".join(table(kept)))
+
+
+def table(kept: dict[str, object]) -> list[str]:
+    """As Markdown. rounds: for each way the wall and processor time of the program in seconds, and
+    the launcher's share of the time."""
+    rounds = kept["rounds"]
+    assert isinstance(rounds, list)
+    lines = [f"{len(rounds)} rounds on {kept.get('machine')}, load average at most "
+             f"{kept.get('load_average')}", "",
+             "| what | time | 95 % interval | aim |", "| --- | --- | --- | --- |"]
+    for quantity in ("wall_s", "cpu_s"):
+        for way, aim in (("plain again", ""), ("looked at", "at most +0.1 %")):
+            logs = [math.log(each[way][quantity] / each["plain"][quantity]) for each in rounds]
+            found = mean_interval(logs)
+            if found is None:
+                continue
+            lines.append(f"| {way} over plain, {quantity} | {_percent(found.mean)} | "
+                         f"{_percent(found.low)} to {_percent(found.high)} | {aim} |")
+    shares = [each["looked at"]["share"] for each in rounds]
+    lines.append(f"| launcher's processor time over the program's time | "
+                 f"{100 * sum(shares) / len(shares):.3f} % | most {100 * max(shares):.3f} % | "
+                 f"at most {100 * AIM:g} % |")
+    return lines
+
+
+def _percent(log_ratio: float) -> str:
+    return f"{100 * math.expm1(log_ratio):+.2f} %"
+
+
+def _built(folder: Path) -> Path:
+    program = folder / "touch"
+    (folder / "touch.c").write_text(PROGRAM)
+    subprocess.run(["cc", "-O2", f"-DSTEPS={STEPS}", "-o", str(program), str(folder / "touch.c")],
+                   check=True)
+    return program
+
+
+def _facts(program: Path, way: str, folder: Path) -> dict[str, float]:
+    moments = str(MOMENTS if way == WAYS[2] else 0)
+    result = folder / "result"
+    subprocess.run([str(native_part(LAUNCHER)), "--memory-moments", moments, "--cpus", "0",
+                    "--result", str(result), "--", str(program)], check=True,
+                   stdin=subprocess.DEVNULL)
+    facts = json.loads(result.read_text())
+    cost = facts["memory"]["cost_ns"] if facts["memory"] else 0
+    return {"wall_s": facts["wall_s"], "cpu_s": facts["user_s"] + facts["system_s"],
+            "share": cost / 1e9 / facts["wall_s"]}
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m servers.sampling", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--results", type=Path, default=Path("build/sampling-cost.json"))
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
