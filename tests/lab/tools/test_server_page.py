@@ -13,8 +13,8 @@ from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from servers.page import page  # noqa: E402
-from servers.sampling import table  # noqa: E402
+from servers.page import page
+from servers.sampling import table
 
 
 def test_a_server_without_a_figure_has_no_table() -> None:
