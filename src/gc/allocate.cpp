@@ -78,6 +78,7 @@ bool next_span(thread_record& self, kind of) noexcept {
   cursor found;
   if (slice != no_slice) {
     the_gc.unswept[of] = the_gc.memory.record(slice).next;
+    the_gc.handed_bytes += the_gc.memory.record(slice).bytes;
     found = {slice, 0, false};
   } else {
     slice = take_slices(1, of);

@@ -150,6 +150,7 @@ std::size_t list_spans() noexcept {
       the_gc.memory.give(slice, of < small_kinds ? 1 : record.slices);
     } else if (of < small_kinds && marked < kind_table[of].blocks) {
       record.next = no_slice;
+      record.bytes = slice_bytes - marked * kind_table[of].bytes;
       (last[of] == no_slice ? the_gc.unswept[of] : the_gc.memory.record(last[of]).next) = slice;
       last[of] = slice;
     }
@@ -158,17 +159,19 @@ std::size_t list_spans() noexcept {
   return marked_bytes;
 }
 
-/// Effects: says how large the heap may become before the next collection.
+/// Effects: says how large the heap may become before the next collection. Free blocks in spans
+/// that are still in use count as room. If they are of a kind that nobody wants, the heap grows
+/// beyond the target until half of the budget was handed out: else each slice would cost a
+/// collection.
 void set_target(std::size_t live_bytes) noexcept {
   const std::size_t used = the_gc.memory.used_bytes();
   const std::size_t budget =
       std::max(2 * live_bytes / the_gc.chosen.free_space_divisor, least_budget);
-  // Free blocks in spans of one kind may be of no use for the next; a part of it must be slices.
-  const std::size_t wanted = std::max(live_bytes + budget, used + budget / 2);
-  // A heap that was larger a moment ago stays so, within limits: the memory is there.
-  const std::size_t bearable = live_bytes + budget + budget / 4;
-  the_gc.target_bytes = std::max(wanted, std::min(the_gc.target_bytes, bearable));
-  the_gc.memory.purge(the_gc.target_bytes - std::min(the_gc.target_bytes, used));
+  the_gc.target_bytes = live_bytes + budget;
+  the_gc.least_handed_bytes = budget / 2;
+  the_gc.handed_bytes = 0;
+  const std::size_t room = std::max(the_gc.target_bytes, used + budget / 2) - used;
+  the_gc.memory.purge(room);
 }
 
 void count_round(const round& of, std::size_t live_bytes) noexcept {
@@ -219,7 +222,10 @@ slice_index take_slices(std::size_t count, kind of) noexcept {
   space& memory = the_gc.memory;
   if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;
-  const auto fits = [&] { return memory.used_bytes() + wanted <= the_gc.target_bytes; };
+  const auto fits = [&] {
+    return memory.used_bytes() + wanted <= the_gc.target_bytes ||
+           the_gc.handed_bytes + wanted <= the_gc.least_handed_bytes;
+  };
   bool collected = the_gc.disabled > 0;
   if (!fits() && !std::exchange(collected, true)) collect_locked();
   slice_index taken = memory.take(count, of);
@@ -227,7 +233,7 @@ slice_index take_slices(std::size_t count, kind of) noexcept {
     collect_locked();
     taken = memory.take(count, of);
   }
-  the_gc.target_bytes = std::max(the_gc.target_bytes, memory.used_bytes());
+  if (taken != no_slice) the_gc.handed_bytes += wanted;
   the_gc.counted.peak_heap_bytes = std::max(the_gc.counted.peak_heap_bytes, memory.used_bytes());
   return taken;
 }

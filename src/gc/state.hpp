@@ -99,6 +99,8 @@ struct state {
   os::signal_mask signals = 0; // of the collecting thread, before the world was stopped
 
   std::size_t target_bytes = 0;          // collect before the heap takes more
+  std::size_t least_handed_bytes = 0;    // ... but not before threads were given so much
+  std::size_t handed_bytes = 0;          // given to threads since the last collection
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks
   std::size_t ended_freed_bytes = 0;
   std::size_t in_use_bytes = 0; // after the last collection
