@@ -45,7 +45,7 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
   settings chosen;
   if (wanted != nullptr) {
     chosen.markers = wanted->markers;
-    chosen.free_space_divisor = std::max<std::size_t>(wanted->free_space_divisor, 1);
+    if (wanted->free_space_divisor != 0) chosen.free_space_divisor = wanted->free_space_divisor;
     chosen.limit_bytes = wanted->limit_bytes;
     if (wanted->mark_stack_bytes != 0) chosen.mark_stack_bytes = wanted->mark_stack_bytes;
     if (wanted->signal != 0) chosen.signal = wanted->signal;

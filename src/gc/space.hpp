@@ -21,9 +21,9 @@ inline constexpr std::size_t marks_of_slice = slice_bytes / granule_bytes;
 
 /// What the collector knows of a slice, apart from its blocks and their marks.
 struct slice_record {
-  slice_index next;        // in the list of spans that are still to be swept
-  std::uint32_t slices;    // of a large block; of a slice inside of it: how far behind the first
-  std::size_t bytes;       // of a large block: what may be used; of a span to be swept: what is free
+  slice_index next;     // in the list of spans that are still to be swept
+  std::uint32_t slices; // of a large block; of a slice inside of it: how far behind the first
+  std::size_t bytes;    // of a large block: what may be used; of a span to be swept: what is free
   std::atomic<bool> dirty; // it may hold other bytes than zeros. Written by who was given it
 };
 
