@@ -29,8 +29,8 @@ typedef struct heapwise_gc_options {
   /* How many threads mark. Default: as many as processors, at most 4. */
   size_t markers;
   /* Between two collections, twice the live bytes divided by this may be allocated, and the heap is
-   * as much larger than they are. Default: 4, for a heap of one and a half times the live bytes; 1 is
-   * for speed. */
+   * as much larger than they are. Default: 4, for a heap of 1.5 times the live bytes; 1 is for
+   * speed. */
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
   size_t limit_bytes;
