@@ -40,7 +40,8 @@ TEST_CASE("a heap of blocks that are replaced at random stops growing") {
   replace_blocks(state, 20 * count);
   const heapwise_gc_statistics later = statistics();
   CHECK(later.collections > full.collections + 5);
-  // By default 1.5 times the live bytes, and a quarter of them for kinds that are not wanted.
-  CHECK(later.peak_heap_bytes < later.live_bytes * 7 / 4);
+  // By default 1.5 times the live bytes, and a quarter of them for kinds that are not wanted. Each
+  // thread has a span of each kind beside that.
+  CHECK(later.peak_heap_bytes < 2 * later.live_bytes);
   the_blocks = nullptr;
 }
