@@ -29,8 +29,8 @@ typedef struct heapwise_gc_options {
   /* How many threads mark. Default: as many as processors, at most 4. */
   size_t markers;
   /* Between two collections, twice the live bytes divided by this may be allocated (a quarter of
-   * those of atomic blocks), and the heap is as much larger. Default: 2. 1 is faster, with up to
-   * half as much memory again; larger numbers are slower and smaller. */
+   * those of atomic blocks), and the heap is as much larger. Default: 3, as in
+   * Boehm's collector. 1 is faster and takes up to twice as much memory. */
   size_t free_space_divisor;
   /* The most that blocks may take. Default: as much as there is. */
   size_t limit_bytes;

@@ -56,7 +56,7 @@ struct leak {
 
 struct settings {
   std::size_t markers = 0;
-  std::size_t free_space_divisor = 2;
+  std::size_t free_space_divisor = 3;
   std::size_t limit_bytes = 0;
   std::size_t mark_stack_bytes = std::size_t{256} << 20;
   int signal = os::default_signal; // stops threads

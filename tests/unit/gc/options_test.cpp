@@ -64,7 +64,7 @@ TEST_CASE("zeros are the defaults") {
   const settings chosen = choose(&none);
   CHECK(chosen.markers >= 1);
   CHECK(chosen.markers <= 4);
-  CHECK(chosen.free_space_divisor == 2);
+  CHECK(chosen.free_space_divisor == 3);
   CHECK(chosen.limit_bytes == 0);
   CHECK_FALSE(chosen.interior);
   CHECK_FALSE(chosen.find_leaks);
