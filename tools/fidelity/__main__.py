@@ -15,7 +15,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fidelity.measure import Wanted, estimate_s, measure, measure_own, seconds_of
+from fidelity.measure import Wanted, broken, estimate_s, measure, measure_own, seconds_of
 from fidelity.model import BASELINE, Results, load_results, save_results
 from fidelity.page import page, rows
 from heapwise.machine import read_machine
@@ -43,19 +43,19 @@ def _measure(results: Results, options: argparse.Namespace, folder: Path) -> Non
     wanted = Wanted(options.allocators.split(","), options.rounds, folder / "store")
     due = [program for program in real_programs(folder, small=options.small, only=options.program)
            if not _is_done(results, program.name, wanted)]
-    total = 0.0
-    for program in due:
-        seconds = estimate_s(seconds_of(program), wanted)
-        total += seconds
-        print(f"{program.name}: {cost(seconds)}", flush=True)
-    print(f"Together {cost(total)}", flush=True)
+    alone = {program.name: seconds_of(program) for program in due}
+    costs = {name: estimate_s(seconds, wanted) for name, seconds in alone.items() if seconds}
+    for name, seconds in costs.items():
+        print(f"{name}: {cost(seconds)}")
+    print(f"Together {cost(sum(costs.values()))}", flush=True)
     if options.dry_run:
         return
     found = read_machine()
     results.machine, results.processors = f"{found.cpu}, {found.distribution}", found.cores
     results.own |= measure_own(wanted, folder)
     for program in due:
-        results.programs[program.name] = one = measure(program, wanted)
+        one = measure(program, wanted) if alone[program.name] else broken(wanted)
+        results.programs[program.name] = one
         save_results(options.results, results)
         print(f"{program.name}: {one.refused or 'done'}", flush=True)
 

@@ -42,11 +42,14 @@ class Wanted:
         return ",".join([BASELINE, *self.allocators])
 
 
-def seconds_of(program: RealProgram) -> float:
-    """How long the program takes as it is."""
+def seconds_of(program: RealProgram) -> float | None:
+    """How long the program takes as it is; None if it does not end well on this machine."""
     program = fresh(program)
-    return run(program.command, program.folder, standard_input=program.standard_input,
-               environment=program.environment).wall
+    try:
+        return run(program.command, program.folder, standard_input=program.standard_input,
+                   environment=program.environment).wall
+    except subprocess.CalledProcessError:
+        return None
 
 
 def estimate_s(program_s: float, wanted: Wanted) -> float:
@@ -111,6 +114,11 @@ def figures(result: dict[str, Any], quantity: str, **parameters: str) -> Figures
         found[name] = Figure(row["median"], row["ratio"], row["ratio_low"], row["ratio_high"],
                              row["verdict"])
     return found
+
+
+def broken(wanted: Wanted) -> Measured:
+    """A program that does not end well."""
+    return Measured("wall", None, None, "it does not end well on this machine", wanted.rounds, 0.0)
 
 
 def _refused(nothing: Measured, words: str) -> Measured:
