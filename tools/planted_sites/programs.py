@@ -49,5 +49,6 @@ def build(name: str, folder: Path, *, changed: bool, library: Path = LIBRARY) ->
 
 
 def is_planted(place: str, program: Planted) -> bool:
-    """Whether a place as `heapwise advise` names it is of a planted site."""
-    return any(name in place for name in program.sites)
+    """Whether places as `heapwise advise` names them, joined by "and", are of a planted site."""
+    functions = [each.rpartition(" (")[0] for each in place.split(" and ")]
+    return any(name in function for name in program.sites for function in functions)
