@@ -67,6 +67,10 @@ def page(results: Results) -> str:
              "| quantity | aim | here | met |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {aim} | {here} | {'yes' if met else 'no'} |"
               for name, aim, here, met in rows(results)]
+    if found := pairs(results):
+        same = sum(pair.agrees for pair in found)
+        lines += ["", f"Of all {len(found)} pairs, sure or not, {same} have the sign of `compare`: "
+                  "without an interval that is a hint, and no evidence."]
     lines += ["", "## Pairs", "", f"Changes are against {BASELINE}; above 0 is more. The predicted "
               "change of the time is the difference of a call, times the calls, over the program's "
               "time: processor time for programs of one thread, else wall time. The predicted peak "

@@ -78,6 +78,7 @@ def test_the_page_says_what_is_met_and_what_was_refused() -> None:
     assert "| a | other | -10.0%, sure | -2.0%, sure | same | +0.0% |" in text
     assert "| b | other | -10.0%, sure | +2.0%, sure | **other** |" in text
     assert "- g: it starts 3 other processes." in text
+    assert "Of all 2 pairs, sure or not, 1 have the sign" in text
     assert "other work" not in text
 
 
