@@ -9,7 +9,7 @@
 
 namespace heapwise::bench {
 
-inline constexpr std::uint64_t script_magic = 0x3330'5450'5243'5348; // "HSCRPT03"
+inline constexpr std::uint64_t script_magic = 0x3430'5450'5243'5348; // "HSCRPT04"
 
 enum class step_kind : std::uint8_t {
   malloc = 0,
@@ -28,7 +28,7 @@ enum class step_kind : std::uint8_t {
   sleep = 13,             ///< only when paced: `size` nanoseconds
   pooled_allocate = 14,   ///< from the pool of a site, see step::site
   pooled_deallocate = 15, ///< to the pool of a site
-  grow = 16,              ///< what the next resize adds: from byte `size` on, `target` lines
+  grow = 16,              ///< before each resize: it adds `target` lines from byte `size` on
 };
 
 /// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block

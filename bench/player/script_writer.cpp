@@ -170,12 +170,10 @@ void maker::resize(const traced_event& next, const place& old, part& by) {
   const std::uint32_t pages = touched(next.block);
   const std::uint64_t end =
       pages == 0 ? next.size : std::min<std::uint64_t>(next.size, (pages - 1) * page);
-  if (end > old.size) {
-    const std::uint64_t lines =
-        std::min<std::uint64_t>((end - old.size + line - 1) / line, UINT32_MAX);
-    by.steps.push_back({step::pack(step_kind::grow, false, false, 0, old.size), 0,
-                        static_cast<std::uint32_t>(lines)});
-  }
+  const std::uint64_t added = end > old.size ? end - old.size : 0;
+  const std::uint64_t lines = std::min<std::uint64_t>((added + line - 1) / line, UINT32_MAX);
+  by.steps.push_back({step::pack(step_kind::grow, false, false, 0, old.size), 0,
+                      static_cast<std::uint32_t>(lines)});
   if (!old.shared) by.free_slots.push_back(old.slot);
   const place now = new_place(next, known_.handed_over.contains(next.block), by);
   by.steps.push_back(

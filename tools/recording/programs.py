@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,10 +31,12 @@ class RealProgram:
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
-def real_programs(folder: Path, *, small: bool) -> list[RealProgram]:
-    """All of them, in the order of their names, with their inputs."""
+def real_programs(folder: Path, *, small: bool, only: Sequence[str] = ()) -> list[RealProgram]:
+    """All of them or those of these names, in the order of their names, with their inputs."""
     found = []
     for file in sorted(PROGRAMS.glob("*/program.toml")):
+        if only and file.parent.name not in only:
+            continue
         program: dict[str, Any] = tomllib.loads(file.read_text())
         size = program.get("smoke_size", program["size"]) if small else program["size"]
         values = {"python": sys.executable, "source": str(file.parent), "size": str(size),

@@ -18,6 +18,7 @@ import numpy as np
 from heapwise.analysis.advice import winner_of
 from heapwise.analysis.detectable import detectable
 from heapwise.analysis.gate import gate_result
+from heapwise.analysis.pool_advice import pool_advice
 from heapwise.analysis.rows import make_rows, ranked
 from heapwise.evidence import Evidence
 from heapwise.evidence.limits import next_look_of
@@ -113,6 +114,25 @@ def _gate_finds(campaign: Campaign, random: Random) -> list[bool]:
     return _gate_fails(replace(campaign, effects=(effect,)), random)
 
 
+def _advised(campaign: Campaign, random: Random) -> list[str]:
+    """Subjects that the advice says to gain, the first one first."""
+    evidence = Evidence(stored_run(campaign, random))
+    words, lines = pool_advice(evidence, make_rows(evidence))
+    gains = int(words.split()[0]) if words[0].isdigit() else 0
+    names = [line.partition(":")[0] for line in lines if not line.startswith(" ")]
+    return names[:gains]
+
+
+def _advised_in_vain(campaign: Campaign, random: Random) -> list[bool]:
+    effects = dict(zip(subject_names(campaign), campaign.effects, strict=True))
+    return [any(effects[name] >= 0 for name in _advised(campaign, random))]
+
+
+def _advised_first(campaign: Campaign, random: Random) -> list[bool]:
+    best = int(np.argmin(campaign.effects))
+    return [_advised(campaign, random)[:1] == [subject_names(campaign)[best]]]
+
+
 def _holds(row: Row, effect: float) -> bool:
     return row.ratio_low is not None and row.ratio_high is not None and (
         row.ratio_low <= 1 + effect <= row.ratio_high)
@@ -121,5 +141,6 @@ def _holds(row: Row, effect: float) -> bool:
 ANSWERS: dict[Question, Callable[[Campaign, Random], list[bool]]] = {
     "different": _different, "decided": _decided, "covered": _covered, "found": _found,
     "found as printed": _found_as_printed, "lead exceeds": _lead_exceeds,
-    "gate fails": _gate_fails, "gate finds": _gate_finds}
+    "gate fails": _gate_fails, "gate finds": _gate_finds,
+    "advised in vain": _advised_in_vain, "advised first": _advised_first}
 """Question -> the answers of one random campaign, one for each row that it is asked of."""

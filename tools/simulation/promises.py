@@ -21,7 +21,7 @@ COVERAGE = (0.93, 0.98)
 def promises() -> dict[str, Promise]:
     """Name -> promise, in reading order."""
     return {**_no_verdict(), **_identical(), **_coverage(), **_found(), **_printed(), **_lead(),
-            **_gates()}
+            **_gates(), **_advice()}
 
 
 def _no_verdict() -> dict[str, Promise]:
@@ -86,3 +86,22 @@ def _gates() -> dict[str, Promise]:
     return {name: Promise(one, "gate fails", high=FALSE_FAILURES, times=3)
             for name, one in fails.items()} | {
         name: Promise(one, "gate finds", low=0.95) for name, one in finds.items()}
+
+
+def _advice() -> dict[str, Promise]:
+    """Eight candidates are the most that a trace can have. A gain of 3 % is that of a good pool."""
+    shapes: dict[str, Campaign] = {
+        "": Campaign(rounds=0, advises=True),
+        ", heavy noise": Campaign(rounds=0, advises=True, shape="heavy"),
+        ", rounds correlated at 0.5": Campaign(rounds=0, advises=True, correlation=0.5)}
+    others = {"nothing to gain": (0.0,), "nothing to gain at 8 sites": (0.0,) * 8,
+              "1 of 8 sites gains": (-0.03, *(0.0,) * 7),
+              "1 of 8 sites gains, 7 lose": (-0.03, *(0.02,) * 7)}
+    vain = {f"advice in vain, {site}, {rounds} rounds{words}":
+            Promise(replace(one, rounds=rounds, effects=effects), "advised in vain", high=AT_MOST)
+            for site, effects in others.items() for rounds in (6, 14)
+            for words, one in shapes.items() if not words or rounds > 6}
+    right = {f"advice names the site that gains {-first:.0%} first, 8 sites, {rounds} rounds":
+             Promise(Campaign(rounds, (first, *(0.0,) * 7), advises=True), "advised first", low=0.9)
+             for first, rounds in ((-0.03, 20), (-0.05, 14))}
+    return vain | right

@@ -15,8 +15,10 @@ from heapwise.model import (
     Machine,
     Plan,
     PlanOptions,
+    PoolCandidate,
     Process,
     Quantity,
+    Replay,
     Run,
     Sample,
     SampleFacts,
@@ -109,6 +111,11 @@ def _run(campaign: Campaign, names: list[str]) -> Run:
 
 
 def _options(campaign: Campaign) -> PlanOptions:
+    if campaign.advises:
+        candidates = [PoolCandidate(name, name, 48, 1000, "unsynchronized", "")
+                      for name in subject_names(campaign)]
+        return PlanOptions(replay=Replay("synthetic.hwt", "synthetic", [], candidates=candidates,
+                                         quantity=QUANTITY))
     if campaign.limit is None:
         return PlanOptions()
     return PlanOptions(gate=GateOptions({"time": campaign.limit}))

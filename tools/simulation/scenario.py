@@ -18,7 +18,8 @@ class Campaign:
     repeats of one process. effects: how much larger the true number of each subject is than the
     baseline's, one for each subject; lower numbers are better. correlation: of a round with the
     one before it. loser: whose sample of one round the sieve takes out. limit: of a gate, how much
-    more time it allows; then there are at most ``rounds`` rounds.
+    more time it allows; then there are at most ``rounds`` rounds. advises: the subjects are
+    candidates of ``heapwise advise``.
     """
 
     rounds: int
@@ -30,10 +31,11 @@ class Campaign:
     repeats: int = 1
     within: float = 0.0
     limit: float | None = None
+    advises: bool = False
 
 
 Question = Literal["different", "decided", "covered", "found", "found as printed", "lead exceeds",
-                   "gate fails", "gate finds"]
+                   "gate fails", "gate finds", "advised in vain", "advised first"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,9 @@ class Promise:
     worse. found as printed: the same, of the difference that another campaign printed as the one
     that would be found. lead exceeds: the advice tells a larger lead of the best subject than it
     has. gate fails: the gate calls its metric regressed. gate finds: the same, of a change of the
-    limit and twice the noise floor that a gate of identical builds printed.
+    limit and twice the noise floor that a gate of identical builds printed. advised in vain: the
+    advice claims a gain for a candidate that has none; one answer for all candidates of a run.
+    advised first: the advice names the candidate that gains most before all others.
 
     times: of a rare event, how many times as many campaigns are drawn.
     """

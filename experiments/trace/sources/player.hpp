@@ -29,6 +29,21 @@ struct schedule {
 
 using slot = std::atomic<void*>;
 
+/// Bytes of the blocks that live, as the program asked for them.
+class live_bytes {
+ public:
+  void add(std::uint64_t size) noexcept {
+    now_ += size;
+    peak_ = std::max(peak_, now_);
+  }
+  void remove(std::uint64_t size) noexcept { now_ -= size; }
+  [[nodiscard]] std::uint64_t peak() const noexcept { return peak_; }
+
+ private:
+  std::uint64_t now_ = 0;
+  std::uint64_t peak_ = 0;
+};
+
 /// One thread of the replay.
 struct player {
   const script* plays;
@@ -39,6 +54,8 @@ struct player {
   slot* shared;
   std::span<std::optional<pool_of_site>> pools;
   std::atomic<std::uint64_t>* turn;
+  live_bytes* live; ///< of all players, if their steps have an order; else of this one
+  live_bytes own{};
   pthread_t thread{};
   bool started = false;
   std::uint64_t calls = 0;
@@ -88,6 +105,7 @@ inline void player::keep(slot& where, void* block, const step& next, bool is_sha
   ++calls;
   ++blocks;
   bytes += next.size();
+  live->add(next.size());
   if (block == nullptr) ++failed;
   // release: with taken(). A block of this thread alone needs no order.
   where.store(block, is_shared ? std::memory_order_release : std::memory_order_relaxed);
@@ -205,6 +223,7 @@ inline void player::play(const step& next) noexcept {
     case step_kind::array_delete: {
       ++calls;
       void* block = taken(next);
+      live->remove(next.size());
       touch_last(block, next);
       release(next, block);
       break;
@@ -217,6 +236,7 @@ inline void player::play(const step& next) noexcept {
     }
     case step_kind::pooled_deallocate: {
       ++calls;
+      live->remove(next.size());
       pool_of_site& pool = *pools[next.site()];
       void* block = pool.ends_blocks() ? taken(next) : nullptr;
       touch_last(block, next);
@@ -228,6 +248,7 @@ inline void player::play(const step& next) noexcept {
       break;
     case step_kind::resize: {
       void* block = std::realloc(taken(next), static_cast<std::size_t>(next.size()));
+      live->remove(grown.size());
       touch_grown(block);
       keep(slot_of(next.target, next.target_shared()), block, next, next.target_shared());
       break;

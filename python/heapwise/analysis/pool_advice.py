@@ -94,4 +94,5 @@ def _no_gain(each: PoolCandidate, row: Row | None) -> str:
         return f"{name} costs time, {ratio_ends(row)}"
     if row.verdict == "no difference":
         return f"{name} makes no difference, {ratio_ends(row)}"
-    return f"cannot tell yet whether {name} gains, {ratio_ends(row)}"
+    ends = ratio_ends(row)
+    return f"cannot tell yet whether {name} gains" + (f", {ends}" if ends else "")

@@ -66,10 +66,27 @@ def _listed(root: dict[str, Any]) -> dict[str, Any]:
 
 def _embedded(tree: dict[str, Any]) -> Markup:
     """JSON in a script element: no name of a function can end the element."""
-    text = json.dumps(tree, separators=(",", ":"))
+    text = _as_json(tree)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
     return Markup(text)
+
+
+def _as_json(tree: dict[str, Any]) -> str:
+    """Without recursion: the encoder of Python's library refuses nodes a few hundred deep."""
+    pieces: list[str] = []
+    waiting: list[dict[str, Any] | str] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, str):
+            pieces.append(node)
+            continue
+        own = {name: value for name, value in node.items() if name != "k"}
+        pieces.append(json.dumps(own, separators=(",", ":"))[:-1] + ',"k":[')
+        waiting.append("]}")
+        for place, below in enumerate(reversed(node["k"])):
+            waiting += [",", below] if place else [below]
+    return "".join(pieces)
 
 
 def _rows(numbers: Numbers, label: Any) -> list[tuple[str, str, float]]:

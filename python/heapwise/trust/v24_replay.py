@@ -41,8 +41,14 @@ def check(evidence: Evidence) -> Check:
         "it begins, but without the holes that earlier frees left between them: ")
     return Check(ID, TITLE, "pass", f"{part}{replay.calls:,} calls of {replay.threads} threads, "
                  f"{replay.handed_over:,} blocks handed over: calls, blocks and bytes are those of "
-                 f"the trace in all {len(played)} processes; addresses and the program's own work "
-                 "between the calls are not.", figures)
+                 f"the trace in all {len(played)} processes, and so is the peak of live bytes"
+                 f"{_if_ordered(replay)}; addresses and the program's own work between the calls "
+                 "are not.", figures)
+
+
+def _if_ordered(replay: Replay) -> str:
+    """Threads that run freely may have more or fewer bytes alive at once than the program had."""
+    return "" if replay.threads == 1 else " if the calls are played in their order"
 
 
 def _fault(replay: Replay, played: list[Process]) -> str:

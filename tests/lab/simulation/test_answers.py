@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from heapwise.analysis import analyse, rows
+from heapwise.analysis import analyse, pool_advice, rows
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
@@ -113,3 +113,12 @@ def test_a_detectable_difference_without_the_floor_is_found_too_rarely(
     """The formula of a t test, which knows of no floor."""
     monkeypatch.setattr(noise, "_factor", lambda rounds: 3.6 / rounds**0.5)
     assert is_broken("the printed difference is found 4 times in 5, 6 rounds")
+
+
+def test_advice_that_looks_at_each_site_alone_is_in_vain_too_often(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The best of eight by its usual interval, as if it were the only one."""
+    monkeypatch.setattr(pool_advice, "_gains", lambda _evidence, row: bool(
+        row and row.ratio_high and row.ratio_high < 1))
+    assert is_broken("advice in vain, nothing to gain at 8 sites, 14 rounds")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.report.trace_page import call_tree
+from heapwise.report.trace_page import _embedded, call_tree
 from heapwise.trace import open_trace
 from heapwise.trace.call_stacks import CallStack, call_stacks, shared_out
 from heapwise.trace.contents import read_contents
@@ -81,3 +81,23 @@ def test_a_call_tree_sums_what_lies_below() -> None:
     tree = call_tree([CallStack((main, left), 2, 30), CallStack((main, right), 1, 12)])
     assert (tree["b"], tree["c"]) == (42, 3)
     assert [(node["n"], node["b"]) for node in tree["k"][0]["k"]] == [("left", 30), ("right", 12)]
+
+
+def test_a_call_tree_in_a_page_is_the_json_of_it() -> None:
+    main, left, right = Place("a", 1, "main"), Place("a", 2, "l<e>ft"), Place("a", 3, "right")
+    tree = call_tree([CallStack((main, left), 2, 30), CallStack((main, right), 1, 12),
+                      CallStack((right,), 1, 1)])
+    assert json.loads(_embedded(tree)) == tree
+    assert "<" not in _embedded(tree)
+
+
+def test_stacks_deeper_than_python_recurses_are_exported(known: Path, record: Record) -> None:
+    """The recorder keeps 48 frames, but a trace may hold more."""
+    places = tuple(Place("a", number, f"f{number}") for number in range(5000))
+    stacks = [CallStack(places, 2, 30), CallStack(places[:2500], 1, 12)]
+    text = str(_embedded(call_tree(stacks)))
+    assert text.count('"n":') == 5001
+    assert text.endswith("]}" * 5001)
+    with open_trace(record(known, "threads", "2")) as opened:
+        for exporter in EXPORTS.values():
+            assert exporter(opened, stacks)

@@ -1,0 +1,100 @@
+"""The player finds every difference between what it did and what the script wants (V24)."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from heapwise.catalog import SCRIPT_MAKER, native_part
+from heapwise.catalog.native import native_folder
+from heapwise.runner.replay_plan import SCRIPT_HEADER
+from heapwise.trace import open_trace
+
+Record = Callable[..., Path]
+
+FIELDS = {"calls": 4, "blocks": 5, "bytes": 6, "peak": 7}
+"""Numbers of the header that a replay has to find again."""
+
+RESIZE, SCALAR_NEW, FREE = 8, 3, 5
+STEP = struct.Struct("<QII")
+
+
+def script_of(trace: Path, script: Path) -> bytearray:
+    with open_trace(trace) as opened:
+        unit = opened.ns_a_unit
+    subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace), "0", repr(unit), str(script)],
+                   check=True, capture_output=True)
+    return bytearray(script.read_bytes())
+
+
+def work(script: Path, schedule: str) -> tuple[bool, str]:
+    """Whether the work of a sample was that of the script, and what the player says of it."""
+    said = subprocess.run(
+        [str(native_folder() / "experiments" / "trace" / "replay"), "--subject", "malloc",
+         "--set", f"schedule={schedule}", "--set", "touch=line"],
+        env={**os.environ, "HEAPWISE_SCRIPT": str(script)}, capture_output=True, text=True,
+        timeout=60, check=False).stdout
+    checks = [line for line in map(json.loads, said.splitlines())
+              if line.get("kind") == "check" and line.get("id") == "work"]
+    assert checks, said
+    return all(check["ok"] for check in checks), checks[0]["detail"]
+
+
+@pytest.mark.parametrize("schedule", ["fast", "order"])
+@pytest.mark.parametrize("mode", [("grow", "2000"), ("threads", "20")])
+def test_a_whole_script_is_played_as_it_says(
+        known: Path, record: Record, tmp_path: Path, mode: tuple[str, str], schedule: str) -> None:
+    """`grow` resizes up, so that the live bytes of a resized block are followed, too."""
+    script = tmp_path / "script"
+    header = SCRIPT_HEADER.unpack_from(script_of(record(known, *mode), script))
+    ok, detail = work(script, schedule)
+    assert ok, detail
+    assert f"peak {header[7]} of {header[7]}" in detail
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_planted_difference_in_the_totals_is_found(
+        known: Path, record: Record, tmp_path: Path, field: str) -> None:
+    script = tmp_path / "script"
+    content = script_of(record(known, "grow", "200"), script)
+    at = FIELDS[field] * 8
+    struct.pack_into("<Q", content, at, struct.unpack_from("<Q", content, at)[0] + 1)
+    script.write_bytes(content)
+    ok, detail = work(script, "order")
+    assert not ok
+    assert field in detail
+
+
+def test_a_block_of_another_size_is_found(known: Path, record: Record, tmp_path: Path) -> None:
+    """One step of the script asks for a byte more than the trace says."""
+    script = tmp_path / "script"
+    content = script_of(record(known, "threads", "5"), script)
+    _, threads, steps, *_ = SCRIPT_HEADER.unpack_from(content)
+    first = len(content) - steps * STEP.size
+    assert threads > 1
+    for at in range(first, len(content), STEP.size):
+        words, slot, target = STEP.unpack_from(content, at)
+        if words & 31 == 0 and words >> 13:
+            STEP.pack_into(content, at, words + (1 << 13), slot, target)
+            break
+    script.write_bytes(content)
+    ok, detail = work(script, "fast")
+    assert not ok
+    assert "bytes" in detail
+
+
+def test_threads_that_run_freely_are_not_held_to_the_recorded_peak(
+        known: Path, record: Record, tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    content = script_of(record(known, "threads", "5"), script)
+    at = FIELDS["peak"] * 8
+    struct.pack_into("<Q", content, at, struct.unpack_from("<Q", content, at)[0] + 1)
+    script.write_bytes(content)
+    assert work(script, "fast")[0]
+    assert not work(script, "order")[0]
