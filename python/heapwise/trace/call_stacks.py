@@ -17,11 +17,20 @@ from heapwise.trace.symbols import Place, Symbols
 
 @dataclass(frozen=True)
 class CallStack:
-    """places: the outermost caller first. blocks, bytes: sum to those of the trace."""
+    """places: the outermost caller first. Each sum is that of the trace.
+
+    site: the number of the call site. blocks, bytes: all that were made. peak_blocks, peak_bytes:
+    those that lived when most bytes lived. end_blocks, end_bytes: those that nobody freed.
+    """
 
     places: tuple[Place, ...]
     blocks: int
     bytes: int
+    peak_blocks: int = 0
+    peak_bytes: int = 0
+    end_blocks: int = 0
+    end_bytes: int = 0
+    site: int = 0
 
 
 def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallStack]:
@@ -31,16 +40,28 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
         if stack:
             by_caller[stack[0]].append(stack)
     symbols.learn(address for stack in found.stacks for address in stack)
+    symbols.learn(address for number in found.sites
+                  if (address := trace.site_address(number)) is not None)
     stacks: list[CallStack] = []
     for number, site in found.sites.items():
         address = trace.site_address(number)
         known = by_caller.get(address, [(address,)]) if address is not None else [()]
-        blocks = shared_out(site.count, [found.stacks[stack] for stack in known])
-        bytes_ = shared_out(site.bytes, [found.stack_bytes[stack] for stack in known])
-        stacks += [CallStack(tuple(symbols.place(address) for address in reversed(stack)),
-                             blocks_of_it, bytes_of_it)
-                   for stack, blocks_of_it, bytes_of_it in zip(known, blocks, bytes_, strict=True)]
+        counts = [found.stacks[stack] for stack in known]
+        weights = [found.stack_bytes[stack] for stack in known]
+        peak_blocks, peak_bytes = found.peak.at_peak(number)
+        end_blocks, end_bytes = found.peak.at_end(number)
+        columns = [shared_out(total, by) for total, by in (
+            (site.count, counts), (site.bytes, weights), (peak_blocks, counts),
+            (peak_bytes, weights), (end_blocks, counts), (end_bytes, weights))]
+        stacks += [CallStack(places_of(stack, symbols), *row, site=number)
+                   for stack, *row in zip(known, *columns, strict=True)]
     return sorted(stacks, key=lambda stack: (-stack.bytes, -stack.blocks))
+
+
+def places_of(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:
+    """Of return addresses, the caller first: with inlined functions, the outermost caller first."""
+    return tuple(place for address in reversed(stack)
+                 for place in reversed(symbols.frames(address)))
 
 
 def shared_out(total: int, weights: list[int]) -> list[int]:

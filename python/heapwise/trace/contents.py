@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from heapwise.trace.columns import Events, Kind, LiveBlocks, Numbers
 from heapwise.trace.file import Frame, FrameKind, Trace
 from heapwise.trace.live_table import Ended, LiveTable
+from heapwise.trace.peak import PeakSites
+from heapwise.trace.spread import Spread
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -31,7 +33,7 @@ class SiteContents:
 
     count, bytes: of all blocks. ended: those whose end is in the trace. own_thread: of these, freed
     by the thread that made them. lifetimes: by powers of two of a unit of time. smallest, largest:
-    sizes in bytes. live_bytes, peak_bytes: now, and at most.
+    sizes in bytes. live_bytes, peak_bytes: now, and at most; the latter of this site alone.
     """
 
     count: int = 0
@@ -52,6 +54,8 @@ class Contents:
     sizes: blocks by exact size, up to EXACT_SIZES. size_buckets, lifetimes: by powers of two.
     handed_over: blocks that another thread freed than made. growth: for each resize, by powers of
     two of new size over old, from 2**-8 to 2**8. live: (time, live bytes) at the starts of frames.
+    peak: what lived at the peak and at the end. size_spread, lifetime_spread: weighted by bytes.
+    resized_from, resized_to: bytes of all resized blocks, before and after.
     """
 
     events: int = 0
@@ -70,6 +74,11 @@ class Contents:
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
     sites: dict[int, SiteContents] = field(default_factory=dict)
     live: list[tuple[int, int]] = field(default_factory=list)
+    peak: PeakSites = field(default_factory=PeakSites)
+    size_spread: Spread = field(default_factory=Spread)
+    lifetime_spread: Spread = field(default_factory=Spread)
+    resized_from: int = 0
+    resized_to: int = 0
     stacks: Counter[tuple[int, ...]] = field(default_factory=Counter)
     stack_bytes: Counter[tuple[int, ...]] = field(default_factory=Counter)
     duration: int = 0
@@ -87,7 +96,9 @@ def read_contents(trace: Trace) -> Contents:
             live = trace.live_of(start)
             table.begin_window(live, frame.first_time)
             _begin_window(found, live)
+            found.peak.begin_window(live)
         ended = table.take(events)
+        found.peak.take(events, ended)
         if place % every == 0 or place == len(frames) - 1:
             found.live += _live_points(frame, events, ended, points)
         _take(found, events, ended)
@@ -143,6 +154,10 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
     found.resizes += int((events.kind == Kind.RESIZE_TO).sum())
     found.failed += int((events.kind == Kind.FAILED).sum())
     found.usable_size_calls += int((events.kind == Kind.USABLE_SIZE).sum())
+    found.size_spread.add(sizes, sizes)
+    found.lifetime_spread.add(events.time[ended.row] - ended.time, ended.size)
+    found.resized_from += int(ended.size[events.kind[ended.row] == Kind.RESIZE_FROM].sum())
+    found.resized_to += int(events.size[events.kind == Kind.RESIZE_TO].sum())
     _take_sites(found, events, ended, own, lifetimes)
     for stack in events.stacks:
         found.stacks[stack.addresses] += 1
