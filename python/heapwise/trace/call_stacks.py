@@ -21,6 +21,8 @@ class CallStack:
 
     site: the number of the call site. blocks, bytes: all that were made. peak_blocks, peak_bytes:
     those that lived when most bytes lived. end_blocks, end_bytes: those that nobody freed.
+    most_blocks, most_bytes: when most of this call site lived. lifetime: of all blocks together, in
+    units of the trace.
     """
 
     places: tuple[Place, ...]
@@ -31,6 +33,9 @@ class CallStack:
     end_blocks: int = 0
     end_bytes: int = 0
     site: int = 0
+    most_blocks: int = 0
+    most_bytes: int = 0
+    lifetime: int = 0
 
 
 def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallStack]:
@@ -52,13 +57,16 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
         end_blocks, end_bytes = found.peak.at_end(number)
         columns = [shared_out(total, by) for total, by in (
             (site.count, counts), (site.bytes, weights), (peak_blocks, counts),
-            (peak_bytes, weights), (end_blocks, counts), (end_bytes, weights))]
-        stacks += [CallStack(places_of(stack, symbols), *row, site=number)
+            (peak_bytes, weights), (end_blocks, counts), (end_bytes, weights),
+            (site.peak_blocks, counts), (site.peak_bytes, weights),
+            (site.lifetime_sum, counts))]
+        columns.insert(6, [number] * len(known))
+        stacks += [CallStack(stack_places(stack, symbols), *row)
                    for stack, *row in zip(known, *columns, strict=True)]
     return sorted(stacks, key=lambda stack: (-stack.bytes, -stack.blocks))
 
 
-def places_of(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:
+def stack_places(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:
     """Of return addresses, the caller first: with inlined functions, the outermost caller first."""
     return tuple(place for address in reversed(stack)
                  for place in reversed(symbols.frames(address)))

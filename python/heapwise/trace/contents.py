@@ -34,6 +34,7 @@ class SiteContents:
     count, bytes: of all blocks. ended: those whose end is in the trace. own_thread: of these, freed
     by the thread that made them. lifetimes: by powers of two of a unit of time. smallest, largest:
     sizes in bytes. live_bytes, peak_bytes: now, and at most; the latter of this site alone.
+    live_blocks, peak_blocks: at these moments. lifetime_sum: also of blocks that nobody freed.
     """
 
     count: int = 0
@@ -44,6 +45,9 @@ class SiteContents:
     largest: int = 0
     live_bytes: int = 0
     peak_bytes: int = 0
+    live_blocks: int = 0
+    peak_blocks: int = 0
+    lifetime_sum: int = 0
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
 
 
@@ -104,20 +108,33 @@ def read_contents(trace: Trace) -> Contents:
         _take(found, events, ended)
         if len(events.time):
             found.duration = int(events.time[-1])
+    _take_survivors(found, table)
     return found
+
+
+def _take_survivors(found: Contents, table: LiveTable) -> None:
+    """Blocks that nobody freed lived until the end."""
+    left = table.alive()
+    sums = np.zeros(int(left["site"].max(initial=0)) + 1, np.int64)
+    np.add.at(sums, left["site"].astype(np.int64),
+              found.duration - left["time"].astype(np.int64))
+    for number in np.flatnonzero(sums).tolist():
+        found.sites[number].lifetime_sum += int(sums[number])
 
 
 def _begin_window(found: Contents, live: LiveBlocks) -> None:
     """Only these blocks live now: those that began or ended between two windows were not seen."""
     for site in found.sites.values():
-        site.live_bytes = 0
+        site.live_bytes, site.live_blocks = 0, 0
     numbers, rows = np.unique(live.site, return_inverse=True)
     sums = np.zeros(len(numbers), np.int64)
     np.add.at(sums, rows, live.size.astype(np.int64))
-    for number, bytes_ in zip(numbers.tolist(), sums.tolist(), strict=True):
+    blocks = np.bincount(rows, minlength=len(numbers))
+    for number, bytes_, count in zip(numbers.tolist(), sums.tolist(), blocks.tolist(), strict=True):
         site = found.sites.setdefault(number, SiteContents())
-        site.live_bytes = bytes_
-        site.peak_bytes = max(site.peak_bytes, bytes_)
+        site.live_bytes, site.live_blocks = bytes_, count
+        if bytes_ > site.peak_bytes:
+            site.peak_bytes, site.peak_blocks = bytes_, site.live_blocks
 
 
 def _live_points(frame: Frame, events: Events, ended: Ended, points: int) -> list[tuple[int, int]]:
@@ -174,6 +191,7 @@ def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
     sizes = np.concatenate([events.size[makes], ended.size]).astype(np.int64)
     is_end = np.arange(len(rows)) >= len(makes)
     order = np.lexsort((rows, numbers))
+    ages = (events.time[ended.row] - ended.time).astype(np.int64)
     kinds, starts = np.unique(numbers[order], return_index=True)
     for number, part in zip(kinds, np.split(order, starts[1:]), strict=True):
         site = found.sites.setdefault(int(number), SiteContents())
@@ -185,10 +203,14 @@ def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
             site.largest = max(site.largest, int(sizes[made].max()))
         site.ended += len(gone)
         site.own_thread += int(own[gone].sum())
+        site.lifetime_sum += int(ages[gone].sum())
         site.lifetimes += np.bincount(lifetimes[gone], minlength=BUCKETS).astype(np.uint64)
         live = site.live_bytes + np.cumsum(np.where(is_end[part], -sizes[part], sizes[part]))
-        site.peak_bytes = max(site.peak_bytes, int(live.max()))
-        site.live_bytes = int(live[-1])
+        blocks = site.live_blocks + np.cumsum(np.where(is_end[part], -1, 1))
+        highest = int(np.argmax(live))
+        if live[highest] > site.peak_bytes:
+            site.peak_bytes, site.peak_blocks = int(live[highest]), int(blocks[highest])
+        site.live_bytes, site.live_blocks = int(live[-1]), int(blocks[-1])
 
 
 def power_buckets(numbers: Numbers) -> Places:

@@ -165,11 +165,11 @@ class Module:
                                   errors="replace").stdout.splitlines()
         except (OSError, subprocess.TimeoutExpired):
             return {}
-        return {address: frames for address, answer in answers(said).items()
+        return {address: frames for address, answer in inlined_frames(said).items()
                 if (frames := _known_frames(answer))}
 
 
-def answers(said: list[str]) -> dict[int, list[tuple[str, str]]]:
+def inlined_frames(said: list[str]) -> dict[int, list[tuple[str, str]]]:
     """What ``addr2line -a -i -f`` says: an address, then a function and a line for each frame."""
     found: dict[int, list[tuple[str, str]]] = {}
     frames: list[tuple[str, str]] = []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.report.trace_page import call_tree
+from heapwise.report.allocation_parts import call_tree
 from heapwise.trace import open_trace
 from heapwise.trace.call_stacks import CallStack, call_stacks, shared_out
 from heapwise.trace.contents import read_contents
