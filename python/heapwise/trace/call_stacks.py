@@ -14,6 +14,9 @@ from heapwise.trace.contents import Contents
 from heapwise.trace.file import Trace
 from heapwise.trace.symbols import Place, Symbols
 
+FINE = 1 << 20
+"""Weights are whole numbers, so that shares are exact: steps of one sample."""
+
 
 @dataclass(frozen=True)
 class CallStack:
@@ -51,8 +54,8 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
     for number, site in found.sites.items():
         address = trace.site_address(number)
         known = by_caller.get(address, [(address,)]) if address is not None else [()]
-        counts = [found.stacks[stack] for stack in known]
-        weights = [found.stack_bytes[stack] for stack in known]
+        counts, weights = _weights([found.stacks[stack] for stack in known],
+                                   [found.stack_bytes[stack] for stack in known], site.count)
         peak_blocks, peak_bytes = found.peak.at_peak(number)
         end_blocks, end_bytes = found.peak.at_end(number)
         columns = [shared_out(total, by) for total, by in (
@@ -64,6 +67,23 @@ def call_stacks(trace: Trace, found: Contents, symbols: Symbols) -> list[CallSta
         stacks += [CallStack(stack_places(stack, symbols), *row)
                    for stack, *row in zip(known, *columns, strict=True)]
     return sorted(stacks, key=lambda stack: (-stack.bytes, -stack.blocks))
+
+
+def _weights(counts: list[int], bytes_: list[int], blocks: int) -> tuple[list[int], list[int]]:
+    """What the samples of a call site's stacks count, in blocks and in bytes.
+
+    The stack of the first block is always kept, so that sample stands for one block. Each other
+    sample stands for as many as there are to one: else the first would weigh too much.
+    """
+    samples = sum(counts)
+    if samples < 2:
+        return counts, bytes_
+    each = max(1.0, (blocks - 1) / (samples - 1))
+    shares = [count * each for count in counts]
+    shares[0] -= each - 1
+    return ([round(FINE * share) for share in shares],
+            [round(FINE * size * share / count)
+             for size, share, count in zip(bytes_, shares, counts, strict=True)])
 
 
 def stack_places(stack: tuple[int, ...], symbols: Symbols) -> tuple[Place, ...]:

@@ -10,15 +10,15 @@ from pathlib import Path
 import msgspec
 
 from heapwise.errors import Problem
+from heapwise.trace.document import SourcePlace, source_place
+from heapwise.trace.file import HEAP_PROFILES
 from heapwise.trace.heap_text import read_text_profile
 from heapwise.trace.pprof_file import read_pprof
 from heapwise.trace.protobuf import Malformed
-from heapwise.trace.document import SourcePlace, source_place
 from heapwise.trace.symbols import Place
 from heapwise.trace.wrappers import Wrappers
 
-GZIP = b"\x1f\x8b"
-TEXT = (b"heap profile:", b"heap_v2/")
+GZIP = HEAP_PROFILES[0]
 PROTO_ENDS = (".pb", ".pprof", ".prof")
 
 MOST_BYTES = 1 << 30
@@ -62,7 +62,7 @@ def is_heap_profile(path: Path) -> bool:
             head = file.read(32)
     except OSError:
         return False
-    return head.startswith((GZIP, *TEXT)) or path.name.endswith(PROTO_ENDS)
+    return head.startswith(HEAP_PROFILES) or path.name.endswith(PROTO_ENDS)
 
 
 def read_heap_profile(path: Path) -> HeapProfile:
@@ -71,11 +71,11 @@ def read_heap_profile(path: Path) -> HeapProfile:
         content = path.read_bytes()
         if content.startswith(GZIP):
             content = _unpacked(content)
-        if content.startswith(TEXT):
+        if content.startswith(HEAP_PROFILES):
             tool, kinds, found = read_text_profile(content.decode(errors="replace"))
         else:
             tool, kinds, found = read_pprof(content)
-    except (OSError, EOFError, zlib.error, Malformed, IndexError, ValueError) as error:
+    except (OSError, zlib.error, IndexError, ValueError) as error:
         raise Problem("E062", f"{path} is not a heap profile that can be read: {error}") from error
     if not any(unit == "bytes" for _, unit in kinds):
         names = ", ".join(name for name, _ in kinds) or "nothing"

@@ -1,6 +1,6 @@
 """A profile.proto of pprof: its samples with their stacks.
 
-The format: https://github.com/google/pprof/blob/main/proto/profile.proto
+The format is proto/profile.proto of google/pprof.
 """
 
 from __future__ import annotations

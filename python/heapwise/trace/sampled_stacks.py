@@ -112,7 +112,8 @@ def read_sampled_stacks(trace: Trace) -> SampledStacks:
             other.append(False)
     columns = np.array(rows, np.uint64).reshape(-1, 5).T
     made, ends = columns[3].astype(np.int64), np.array(gone, np.int64)
-    samples = Samples(trace.sample_every, *columns[:4],
+    size, site, thread, time = columns[:4]
+    samples = Samples(trace.sample_every, size, site, thread, time,
                       np.where(ends == NEVER, np.nan, (ends - made).astype(np.float64)),
                       np.array(other, bool))
     return SampledStacks(samples, ends, columns[4].astype(np.int64), list(numbers))

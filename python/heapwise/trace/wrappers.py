@@ -73,7 +73,7 @@ def bare_name(function: str) -> str:
     for place, sign in enumerate(SUFFIX.sub("", function)):
         # "<" opens arguments of a template unless it belongs to the name of an operator or a type
         # of Rust begins with it.
-        if sign in "<(" and place and not "".join(kept[-8:]).endswith("operator"):
+        if (sign == "(" or (sign == "<" and place)) and not "".join(kept[-8:]).endswith("operator"):
             depth += 1
         elif sign in ">)" and depth:
             depth -= 1
@@ -82,4 +82,4 @@ def bare_name(function: str) -> str:
     name = CONST.sub("", "".join(kept).strip())
     if operator := OPERATOR_NEW.search(name):
         return operator.group()
-    return name.rsplit(" ", 1)[-1]
+    return name.rsplit(" ", 1)[-1].removeprefix("::")

@@ -6,10 +6,15 @@ import shutil
 import textwrap
 from collections.abc import Iterator
 
+from heapwise.trace.wrappers import bare_name
+
 LABEL = 10
 """Columns of a label."""
 
 LEAST, MOST = 40, 120
+
+LEAST_NAME = 10
+"""Columns of a function beside its line."""
 
 
 def width() -> int:
@@ -25,8 +30,21 @@ def boxed(label: str, text: str) -> Iterator[str]:
 
 
 def shortened(name: str, most: int) -> str:
-    """Its begin and its end: a demangled name differs from its like in either."""
+    """The whole name if it fits, else without arguments, else its begin and its end."""
     if len(name) <= most:
         return name
-    end = most // 3
+    function, bracket, line = name.rpartition(" (")
+    if bracket and line.endswith(")"):
+        # The line is what users look for: it stays whole as long as there is room for it.
+        brief = bare_name(function) or function
+        room = most - len(line) - 2
+        if room >= LEAST_NAME:
+            return f"{_cut(brief, room)} ({line}"
+    return _cut(bare_name(name) or name, most)
+
+
+def _cut(name: str, most: int) -> str:
+    if len(name) <= most:
+        return name
+    end = most // 2
     return f"{name[:most - end - 3]}...{name[len(name) - end:]}"

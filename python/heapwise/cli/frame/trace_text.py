@@ -109,7 +109,7 @@ def _quantiles(title: str, spread: Spread, say: Shown, by_bytes: bool) -> list[s
 def _made(trace: Trace, named: Sequence[NamedSite], top: int) -> Iterator[str]:
     """The call sites with most bytes: the name in a line of its own, so that figures align."""
     shown = shown_time(trace.ns_a_unit)
-    lines = [["Bytes", "blocks", "size", "lifetime", "own thread", "call site"]]
+    lines = [["Bytes", "blocks", "size", "lifetime", "own", "call site"]]
     for site in named[:top]:
         mark = "~" if site.estimated else ""
         lines.append([f"{mark}{size(site.bytes)}", f"{mark}{site.blocks:,}", _sizes(site),
@@ -145,12 +145,15 @@ def site_name(site: NamedSite) -> str:
 def _notes(trace: Trace, named: Sequence[NamedSite], top: int) -> Iterator[str]:
     shown = named[:top]
     skipped = dict.fromkeys(name for site in shown for name in site.wrappers)
-    if skipped or len(named) > top:
+    if shown:
         yield ""
     if skipped:
         names = [shortened(bare_name(name), 40) for name in skipped]
         yield from boxed("Skipped", f"wrappers that only allocate for their caller: "
                          f"{', '.join(dict.fromkeys(names))}")
+    if shown:
+        yield from boxed("Columns", "size: smallest..largest; lifetime: the median; own: freed by "
+                         "the thread that made them")
     if any(site.estimated for site in shown):
         yield from boxed("Estimates", "~ marks a wrapper with several callers: its blocks are "
                          "shared out by the stacks that were sampled; record --stacks all keeps "
