@@ -1,7 +1,7 @@
 """Heap profiles as text: "heap profile:" of gperftools, and "heap_v2/" of jemalloc.
 
 jemalloc writes what it sampled, so its figures are divided by the chance of a block of the mean
-size to be a sample, as jeprof does. The mappings at the end of the file give names to the addresses.
+size to be a sample, as jeprof does. The mappings at the end of the file name the addresses.
 """
 
 from __future__ import annotations

@@ -24,9 +24,12 @@ class LifetimeQuantile(msgspec.Struct, frozen=True):
 
 
 class ProfileSite(msgspec.Struct, frozen=True):
-    """A call site, or all of them. share_handed_over: of the freed blocks."""
+    """A return address of sampled allocations. share_handed_over: of the freed blocks."""
 
-    place: SourcePlace | None
+    module: str | None
+    function: str | None
+    line: str | None
+    offset: int | None
     samples: int
     blocks: Estimate
     bytes: Estimate
@@ -44,7 +47,13 @@ class ProfileDocument(msgspec.Struct, frozen=True):
     damage: str
     sample_every: int
     confidence: float
-    all: ProfileSite
+    samples: int
+    blocks: Estimate
+    bytes: Estimate
+    live_bytes: Estimate
+    ended_samples: int
+    share_handed_over: Estimate | None
+    lifetime_ns: list[LifetimeQuantile]
     sites: list[ProfileSite]
     kind: str = "profile"
 
@@ -54,11 +63,13 @@ def profile_document(trace: Trace, found: Samples, symbols: Symbols) -> ProfileD
     symbols.learn(address for number in found.site.tolist()
                   if (address := trace.site_address(number)) is not None)
     unit = trace.ns_a_unit
-    return ProfileDocument(
-        trace.about, trace.summary, trace.damage, trace.sample_every, CONFIDENCE,
-        _estimates(None, found, unit),
-        [_estimates(_place(trace, symbols, number), site, unit)
-         for number, site in sorted(found.by_site(), key=lambda item: -len(item[1]))])
+    sites = []
+    for number, samples in sorted(found.by_site(), key=lambda item: -len(item[1])):
+        place = _place(trace, symbols, number)
+        sites.append(ProfileSite(place.module, place.function, place.line, place.offset,
+                                 *_estimates(samples, unit)))
+    return ProfileDocument(trace.about, trace.summary, trace.damage, trace.sample_every,
+                           CONFIDENCE, *_estimates(found, unit), sites)
 
 
 def _place(trace: Trace, symbols: Symbols, number: int) -> SourcePlace:
@@ -66,10 +77,14 @@ def _place(trace: Trace, symbols: Symbols, number: int) -> SourcePlace:
     return source_place(symbols.place(address) if address is not None else None)
 
 
-def _estimates(place: SourcePlace | None, found: Samples, unit: float) -> ProfileSite:
-    return ProfileSite(
-        place, len(found), found.blocks(), found.bytes(), found.live_bytes(),
-        int(found.ended.sum()), _known(found.share_handed_over(), 1.0),
+Estimates = tuple[int, Estimate, Estimate, Estimate, int, Estimate | None, list[LifetimeQuantile]]
+
+
+def _estimates(found: Samples, unit: float) -> Estimates:
+    """In the order of the fields of both classes."""
+    return (
+        len(found), found.blocks(), found.bytes(), found.live_bytes(), int(found.ended.sum()),
+        _known(found.share_handed_over(), 1.0),
         [LifetimeQuantile(order, _known(each, unit)) for order, each in
          zip(LIFETIME_ORDERS, found.lifetime_quantiles(LIFETIME_ORDERS), strict=True)])
 

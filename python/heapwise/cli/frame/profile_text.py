@@ -91,7 +91,7 @@ def _lifetimes(trace: Trace, found: Samples) -> Iterator[str]:
 
 def _sites(trace: Trace, sites: list[tuple[str, Samples]], top: int) -> Iterator[str]:
     """The name in a line of its own: intervals take the width of a terminal."""
-    lines = [["Bytes", "blocks", "lifetime", "own thread"]]
+    lines = [["Bytes", "blocks", "lifetime", "own"]]
     for _, site in sites[:top]:
         [median] = site.lifetime_quantiles([0.5])
         lines.append([_said(site.bytes(), size), _said(site.blocks(), _count),
