@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from heapwise.trace.protobuf import Malformed, fields, numbers, signed
+from heapwise.trace.protobuf import Malformed, fields, numbers, signed_integer
 from heapwise.trace.symbols import Place
 
 SAMPLE_TYPE, SAMPLE, MAPPING, LOCATION, FUNCTION, STRINGS = 1, 2, 3, 4, 5, 6
@@ -59,7 +59,7 @@ def _location(message: bytes) -> tuple[int, Location]:
     for number, value in fields(message):
         if number == 4 and isinstance(value, bytes):
             line = _numbers_of(value)
-            lines.append((line.get(1, 0), signed(line.get(2, 0))))
+            lines.append((line.get(1, 0), signed_integer(line.get(2, 0))))
     return whole.get(1, 0), Location(whole.get(2, 0), whole.get(3, 0), lines)
 
 
@@ -83,7 +83,7 @@ def _sample(message: bytes, places: dict[int, list[Place]],
             for location in numbers(value):
                 stack += places.get(location, [])
         elif number == 2:
-            values += map(signed, numbers(value))
+            values += map(signed_integer, numbers(value))
     if len(values) != kinds:
         raise Malformed("a sample has another number of values than the profile has kinds")
     return tuple(stack), tuple(values)

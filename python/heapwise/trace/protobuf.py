@@ -55,6 +55,6 @@ def numbers(value: int | bytes) -> Iterator[int]:
         yield found
 
 
-def signed(number: int) -> int:
+def signed_integer(number: int) -> int:
     """An int64."""
     return number - (1 << 64) if number >> 63 else number

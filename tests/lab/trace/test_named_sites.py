@@ -120,3 +120,23 @@ def test_quantiles_are_at_most_a_64th_too_large() -> None:
         true = int(order[np.searchsorted(sums, share * sums[-1] * (1 - 1e-9))])
         assert true <= (spread.quantile(share, by_weight=True) or 0) <= true * (1 + 1 / 64)
     assert Spread().quantile(0.5) is None
+
+
+def test_the_first_stack_of_a_site_stands_for_one_block(tmp_path: Path, record: Record) -> None:
+    """One block by one caller, then 20,000 by another: the first must not get half of them."""
+    source, program = tmp_path / "shared.cpp", tmp_path / "shared"
+    source.write_text("""#include <cstdlib>
+[[gnu::noinline]] void* xmalloc(std::size_t bytes) { void* volatile p = malloc(bytes); return p; }
+[[gnu::noinline]] void once() { void* volatile p = xmalloc(100000); free(p); }
+[[gnu::noinline]] void often() {
+  for (int i = 0; i < 20000; ++i) { void* volatile p = xmalloc(100); free(p); }
+}
+int main() { once(); often(); }
+""")
+    subprocess.run(["c++", "-O1", "-g", "-fno-builtin", str(source), "-o", str(program)],
+                   check=True)
+    found = sites_of(record(program, stack_every=256), [])
+    assert found["once"].estimated
+    assert found["once"].blocks <= 10
+    assert 90_000 <= found["once"].bytes <= 110_000
+    assert found["once"].blocks + found["often"].blocks == 20_001
