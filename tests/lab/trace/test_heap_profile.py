@@ -119,6 +119,18 @@ def test_the_samples_of_jemalloc_are_scaled(tmp_path: Path) -> None:
     assert small == (513, 524800)
 
 
+def test_a_difference_of_two_profiles_may_sum_to_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "zero.pb"
+    kind = b"\x0a\x04\x08\x01\x10\x02"
+    minus_five = b"\xfb" + b"\xff" * 8 + b"\x01"
+    samples = b"\x12\x04\x08\x01\x10\x05\x12\x0d\x08\x02\x10" + minus_five
+    locations = b"\x22\x02\x08\x01\x22\x04\x08\x02\x18\x05"
+    path.write_bytes(kind + samples + locations + b"\x32\x00\x32\x05space\x32\x05bytes")
+    profile = read_heap_profile(path)
+    assert [stack.values for stack in profile.stacks] == [(5,), (-5,)]
+    assert any("+0x5" in line for line in heap_profile_lines(profile, Wrappers(), 5))
+
+
 @pytest.mark.parametrize("content", [
     b"\x1f\x8b", gzip.compress(b"\x0a\xff"), gzip.compress(b"nothing"), gzip.compress(b""),
     b"heap profile: nothing", gzip.compress(b"\x32\x00\x12\x02\x10\x01"),

@@ -31,7 +31,7 @@ def heap_profile_lines(profile: HeapProfile, wrappers: Wrappers, top: int) -> It
                    key=lambda site: -site[1][by])
     for _, values in sites[:top]:
         blocks = values[partner] if partner is not None else 0
-        lines.append([size(values[by]), percent(values[by] / totals[by]),
+        lines.append([size(values[by]), percent(values[by] / totals[by]) if totals[by] else "-",
                       f"{blocks:,}" if blocks else "-",
                       size(values[by] / blocks) if blocks else "-", ""])
     yield ""
