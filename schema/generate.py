@@ -1,4 +1,6 @@
-"""Writes the ``*.schema.json`` beside this file from ``heapwise.model``; a test compares them.
+"""Writes the ``*.schema.json`` beside this file from ``heapwise.model`` and ``heapwise.trace``.
+
+A test compares them.
 
     python schema/generate.py            writes them
 """
@@ -12,15 +14,20 @@ from typing import Any
 import msgspec
 
 from heapwise.model import Difference, Experiment, Peer, Process, Result, Run, Sample, Settings
+from heapwise.trace.document import TraceDocument
+from heapwise.trace.heap_profile import HeapProfileDocument
+from heapwise.trace.profile_document import ProfileDocument
 
 HERE = Path(__file__).resolve().parent
 
 DOCUMENTS: dict[str, Any] = {
     "experiment": Experiment, "peer": Peer, "run": Run, "sample": Process | Sample,
-    "result": Result, "difference": Difference,
+    "result": Result, "difference": Difference, "trace": TraceDocument, "profile": ProfileDocument,
+    "heap_profile": HeapProfileDocument,
 }
 """``sample`` is one line of samples.jsonl, ``result`` what ``--json`` prints, and
-``difference`` what ``diff --json`` prints."""
+``difference`` what ``diff --json`` prints; ``trace``, ``profile`` and ``heap_profile`` are what
+``trace --json`` prints of such a file."""
 
 
 def schema_of(name: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,6 +15,7 @@ from heapwise.errors import Problem
 if TYPE_CHECKING:
     from heapwise.trace import Trace
     from heapwise.trace.exports import Export
+    from heapwise.trace.wrappers import Wrappers
 
 
 def register(app: typer.Typer) -> None:
@@ -22,75 +24,118 @@ def register(app: typer.Typer) -> None:
 
 def trace(
     file: Annotated[str, typer.Argument(metavar="FILE", show_default=False)],
+    skip: Annotated[list[str] | None, typer.Option(
+        metavar="REGEX", help="Functions to skip as wrappers, too.", show_default=False)] = None,
     top: Annotated[int, typer.Option(min=1, metavar="N", help="Call sites to show.")] = 10,
     html: Annotated[str | None, typer.Option(
         metavar="PAGE", help="Write a page with figures.", show_default=False)] = None,
     export: Annotated[list[str] | None, typer.Option(
-        metavar="FILE", help="Write FILE.pb.gz, FILE.speedscope.json or FILE.dhat.json.",
+        metavar="FILE", help="Write FILE.pb.gz, .speedscope.json, .dhat.json or .folded.",
         show_default=False)] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Sizes, lifetimes, threads, hand-overs, peak, growth, and the call sites with most blocks.
+    """Sizes, lifetimes, threads, hand-overs, growth, and what lived at the peak, by call site.
+
+    FILE: a trace or a profile of "record", or a heap profile of pprof, tcmalloc or jemalloc.
 
     \b
     heapwise trace load.hwt
-    heapwise trace load.hwt --top 30
+    heapwise trace load.hwt --top 30 --skip '^my_alloc'
     heapwise trace load.hwt --html load.html
     heapwise trace load.hwt --export load.pb.gz --export load.speedscope.json
     heapwise trace load.hwt --json > load.json
     """
-    from heapwise.cli.frame.trace_text import trace_document, trace_lines
-    from heapwise.report.trace_page import trace_page
     from heapwise.trace import open_trace
-    from heapwise.trace.call_stacks import call_stacks
-    from heapwise.trace.contents import read_contents
-    from heapwise.trace.symbols import Symbols
+    from heapwise.trace.heap_profile import is_heap_profile
+    from heapwise.trace.wrappers import Wrappers
 
     console = Console(quiet, json)
-    written = [(name, _exporter(name)) for name in export or []]
+    wanted = Wanted(file, Wrappers(skip or []), top, html,
+                    [(name, _exporter(name)) for name in export or []])
+    if is_heap_profile(Path(file)):
+        return _foreign(wanted, console)
     with open_trace(Path(file)) as opened:
-        if opened.sample_every:
-            if html or written:
-                raise Problem("E062", f"{file} is a profile: it has no page and no exports",
-                              why="Its figures are estimates from samples.",
-                              do="record the program without --profile for them")
-            return _profile(opened, top, console)
-        contents = read_contents(opened)
-        symbols = Symbols(opened.modules.maps)
-        for line in trace_lines(opened, contents, symbols, top):
-            console.result(line)
-        if json:
-            console.json(trace_document(opened, contents, symbols))
-        if html or written:
-            stacks = call_stacks(opened, contents, symbols)
-            for name, exporter in written:
-                _write(name, exporter(opened, stacks))
-            if html:
-                _write(html, trace_page(opened, contents, symbols, stacks).encode())
+        return (_profile if opened.sample_every else _trace)(opened, wanted, console)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the user asked for. html: the name of a page. written: names of files, and what makes
+    them."""
+
+    file: str
+    wrappers: Wrappers
+    top: int
+    html: str | None
+    written: list[tuple[str, Export]]
+
+
+def _trace(opened: Trace, wanted: Wanted, console: Console) -> int:
+    from heapwise.cli.frame.trace_text import trace_lines
+    from heapwise.report.trace_page import trace_page
+    from heapwise.trace.call_stacks import call_stacks
+    from heapwise.trace.contents import read_contents
+    from heapwise.trace.document import trace_document
+    from heapwise.trace.named_sites import named_sites
+    from heapwise.trace.symbols import Symbols
+
+    contents, symbols = read_contents(opened), Symbols(opened.modules.maps)
+    stacks = call_stacks(opened, contents, symbols)
+    named = named_sites(contents, stacks, wanted.wrappers)
+    for line in trace_lines(opened, contents, named, wanted.top):
+        console.result(line)
+    if console.as_json:
+        console.json(trace_document(opened, contents, symbols, named))
+    for name, exporter in wanted.written:
+        _write(name, exporter(opened, stacks))
+    if wanted.html:
+        _write(wanted.html, trace_page(opened, contents, named, stacks).encode())
     return 0
 
 
-def _profile(opened: Trace, top: int, console: Console) -> int:
-    from heapwise.cli.frame.profile_text import profile_document, profile_lines
-    from heapwise.trace.profile import read_samples
+def _profile(opened: Trace, wanted: Wanted, console: Console) -> int:
+    from heapwise.cli.frame.profile_text import profile_lines
+    from heapwise.report.profile_page import profile_page
+    from heapwise.trace.profile_document import profile_document
+    from heapwise.trace.sampled_stacks import read_sampled_stacks
     from heapwise.trace.symbols import Symbols
 
-    samples, symbols = read_samples(opened), Symbols(opened.modules.maps)
-    for line in profile_lines(opened, samples, symbols, top):
+    stacks, symbols = read_sampled_stacks(opened), Symbols(opened.modules.maps)
+    for line in profile_lines(opened, stacks, symbols, wanted.wrappers, wanted.top):
         console.result(line)
     if console.as_json:
-        console.json(profile_document(opened, samples, symbols))
+        console.json(profile_document(opened, stacks.samples, symbols))
+    for name, exporter in wanted.written:
+        _write(name, exporter(opened, stacks.call_stacks(symbols)))
+    if wanted.html:
+        _write(wanted.html, profile_page(opened, stacks, symbols, wanted.wrappers).encode())
+    return 0
+
+
+def _foreign(wanted: Wanted, console: Console) -> int:
+    from heapwise.cli.frame.heap_profile_text import heap_profile_lines
+    from heapwise.trace.heap_profile import heap_profile_document, read_heap_profile
+
+    if wanted.html or wanted.written:
+        raise Problem("E062", f"{wanted.file} is a heap profile of another tool: it has no page "
+                      "and no exports", why="It holds neither times nor lifetimes.",
+                      do="record the program with heapwise record for them")
+    profile = read_heap_profile(Path(wanted.file))
+    for line in heap_profile_lines(profile, wanted.wrappers, wanted.top):
+        console.result(line)
+    if console.as_json:
+        console.json(heap_profile_document(profile, wanted.wrappers))
     return 0
 
 
 def _exporter(name: str) -> Export:
     from heapwise.trace.exports import EXPORTS
 
-    for suffix, exporter in EXPORTS.items():
+    for suffix in sorted(EXPORTS, key=len, reverse=True):
         if name.endswith(suffix):
-            return exporter
+            return EXPORTS[suffix]
     raise Problem("E003", f"--export {name}: the name has to end with {', '.join(EXPORTS)}",
                   do="heapwise trace --help")
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from heapwise.trace.columns import Events, Kind, LiveBlocks, Numbers
 from heapwise.trace.file import Frame, FrameKind, Trace
 from heapwise.trace.live_table import Ended, LiveTable
+from heapwise.trace.peak import PeakSites
+from heapwise.trace.spread import Spread
 
 Flags = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -31,7 +33,8 @@ class SiteContents:
 
     count, bytes: of all blocks. ended: those whose end is in the trace. own_thread: of these, freed
     by the thread that made them. lifetimes: by powers of two of a unit of time. smallest, largest:
-    sizes in bytes. live_bytes, peak_bytes: now, and at most.
+    sizes in bytes. live_bytes, peak_bytes: now, and at most; the latter of this site alone.
+    live_blocks, peak_blocks: at these moments. lifetime_sum: also of blocks that nobody freed.
     """
 
     count: int = 0
@@ -42,6 +45,9 @@ class SiteContents:
     largest: int = 0
     live_bytes: int = 0
     peak_bytes: int = 0
+    live_blocks: int = 0
+    peak_blocks: int = 0
+    lifetime_sum: int = 0
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
 
 
@@ -52,6 +58,8 @@ class Contents:
     sizes: blocks by exact size, up to EXACT_SIZES. size_buckets, lifetimes: by powers of two.
     handed_over: blocks that another thread freed than made. growth: for each resize, by powers of
     two of new size over old, from 2**-8 to 2**8. live: (time, live bytes) at the starts of frames.
+    peak: what lived at the peak and at the end. size_spread, lifetime_spread: weighted by bytes.
+    resized_from, resized_to: bytes of all resized blocks, before and after.
     """
 
     events: int = 0
@@ -70,6 +78,11 @@ class Contents:
     lifetimes: Numbers = field(default_factory=lambda: np.zeros(BUCKETS, np.uint64))
     sites: dict[int, SiteContents] = field(default_factory=dict)
     live: list[tuple[int, int]] = field(default_factory=list)
+    peak: PeakSites = field(default_factory=PeakSites)
+    size_spread: Spread = field(default_factory=Spread)
+    lifetime_spread: Spread = field(default_factory=Spread)
+    resized_from: int = 0
+    resized_to: int = 0
     stacks: Counter[tuple[int, ...]] = field(default_factory=Counter)
     stack_bytes: Counter[tuple[int, ...]] = field(default_factory=Counter)
     duration: int = 0
@@ -87,26 +100,41 @@ def read_contents(trace: Trace) -> Contents:
             live = trace.live_of(start)
             table.begin_window(live, frame.first_time)
             _begin_window(found, live)
+            found.peak.begin_window(live)
         ended = table.take(events)
+        found.peak.take(events, ended)
         if place % every == 0 or place == len(frames) - 1:
             found.live += _live_points(frame, events, ended, points)
         _take(found, events, ended)
         if len(events.time):
             found.duration = int(events.time[-1])
+    _take_survivors(found, table)
     return found
+
+
+def _take_survivors(found: Contents, table: LiveTable) -> None:
+    """Blocks that nobody freed lived until the end."""
+    left = table.alive()
+    sums = np.zeros(int(left["site"].max(initial=0)) + 1, np.int64)
+    np.add.at(sums, left["site"].astype(np.int64),
+              found.duration - left["time"].astype(np.int64))
+    for number in np.flatnonzero(sums).tolist():
+        found.sites[number].lifetime_sum += int(sums[number])
 
 
 def _begin_window(found: Contents, live: LiveBlocks) -> None:
     """Only these blocks live now: those that began or ended between two windows were not seen."""
     for site in found.sites.values():
-        site.live_bytes = 0
+        site.live_bytes, site.live_blocks = 0, 0
     numbers, rows = np.unique(live.site, return_inverse=True)
     sums = np.zeros(len(numbers), np.int64)
     np.add.at(sums, rows, live.size.astype(np.int64))
-    for number, bytes_ in zip(numbers.tolist(), sums.tolist(), strict=True):
+    blocks = np.bincount(rows, minlength=len(numbers))
+    for number, bytes_, count in zip(numbers.tolist(), sums.tolist(), blocks.tolist(), strict=True):
         site = found.sites.setdefault(number, SiteContents())
-        site.live_bytes = bytes_
-        site.peak_bytes = max(site.peak_bytes, bytes_)
+        site.live_bytes, site.live_blocks = bytes_, count
+        if bytes_ > site.peak_bytes:
+            site.peak_bytes, site.peak_blocks = bytes_, site.live_blocks
 
 
 def _live_points(frame: Frame, events: Events, ended: Ended, points: int) -> list[tuple[int, int]]:
@@ -143,6 +171,10 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
     found.resizes += int((events.kind == Kind.RESIZE_TO).sum())
     found.failed += int((events.kind == Kind.FAILED).sum())
     found.usable_size_calls += int((events.kind == Kind.USABLE_SIZE).sum())
+    found.size_spread.add(sizes, sizes)
+    found.lifetime_spread.add(events.time[ended.row] - ended.time, ended.size)
+    found.resized_from += int(ended.size[events.kind[ended.row] == Kind.RESIZE_FROM].sum())
+    found.resized_to += int(events.size[events.kind == Kind.RESIZE_TO].sum())
     _take_sites(found, events, ended, own, lifetimes)
     for stack in events.stacks:
         found.stacks[stack.addresses] += 1
@@ -159,6 +191,7 @@ def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
     sizes = np.concatenate([events.size[makes], ended.size]).astype(np.int64)
     is_end = np.arange(len(rows)) >= len(makes)
     order = np.lexsort((rows, numbers))
+    ages = (events.time[ended.row] - ended.time).astype(np.int64)
     kinds, starts = np.unique(numbers[order], return_index=True)
     for number, part in zip(kinds, np.split(order, starts[1:]), strict=True):
         site = found.sites.setdefault(int(number), SiteContents())
@@ -170,10 +203,14 @@ def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
             site.largest = max(site.largest, int(sizes[made].max()))
         site.ended += len(gone)
         site.own_thread += int(own[gone].sum())
+        site.lifetime_sum += int(ages[gone].sum())
         site.lifetimes += np.bincount(lifetimes[gone], minlength=BUCKETS).astype(np.uint64)
         live = site.live_bytes + np.cumsum(np.where(is_end[part], -sizes[part], sizes[part]))
-        site.peak_bytes = max(site.peak_bytes, int(live.max()))
-        site.live_bytes = int(live[-1])
+        blocks = site.live_blocks + np.cumsum(np.where(is_end[part], -1, 1))
+        highest = int(np.argmax(live))
+        if live[highest] > site.peak_bytes:
+            site.peak_bytes, site.peak_blocks = int(live[highest]), int(blocks[highest])
+        site.live_bytes, site.live_blocks = int(live[-1]), int(blocks[-1])
 
 
 def power_buckets(numbers: Numbers) -> Places:

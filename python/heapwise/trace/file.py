@@ -32,6 +32,9 @@ from heapwise.trace.columns import (
 )
 
 MAGIC = b"HWTRACE\n"
+HEAP_PROFILES = (b"\x1f\x8b", b"heap profile:", b"heap_v2/")
+"""How files of pprof, gperftools and jemalloc begin."""
+
 VERSION = 1
 FRAME_MAGIC = 0x4D52_4648
 TRAILER_MAGIC = 0x444E_4548
@@ -214,6 +217,10 @@ def open_trace(path: Path) -> Trace:
 def _open(path: Path, file: int) -> Trace:
     size = os.fstat(file).st_size
     head = os.pread(file, HEADER.size, 0)
+    if head.startswith(HEAP_PROFILES):
+        raise Problem("E062", f"{path} is a heap profile of another tool, not a trace",
+                      why="It has sums of call stacks and no calls, so nothing can be played.",
+                      do="heapwise trace shows it; heapwise record -- PROGRAM writes a trace")
     if len(head) < HEADER.size or head[:8] != MAGIC:
         raise Problem("E062", f"{path} is not a trace", why="It does not begin as a trace does.",
                       do="heapwise record -o FILE.hwt -- PROGRAM writes one")

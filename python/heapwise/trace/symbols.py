@@ -64,7 +64,7 @@ class Symbols:
     def __init__(self, maps: str) -> None:
         self._mappings = read_mappings(maps)
         self._modules: dict[str, Module] = {}
-        self._places: dict[int, Place] = {}
+        self._places: dict[int, tuple[Place, ...]] = {}
 
     def learn(self, addresses: Iterable[int]) -> None:
         """Looks up many at once, which is what costs least."""
@@ -72,7 +72,7 @@ class Symbols:
         for address in set(addresses) - self._places.keys():
             mapping = self._mapping(address)
             if mapping is None:
-                self._places[address] = Place("", address)
+                self._places[address] = (Place("", address),)
                 continue
             # A return address follows the call: the byte before it belongs to the call.
             wanted[mapping.path][address] = address - 1 - mapping.start + mapping.offset
@@ -82,6 +82,10 @@ class Symbols:
 
     def place(self, address: int) -> Place:
         """Never fails: an address of nothing known is its own place."""
+        return self.frames(address)[0]
+
+    def frames(self, address: int) -> tuple[Place, ...]:
+        """The place, and after it the functions into which it was inlined, the innermost first."""
         if address not in self._places:
             self.learn([address])
         return self._places[address]
@@ -97,14 +101,15 @@ class Module:
 
     path: Path
 
-    def places(self, offsets: dict[int, int]) -> dict[int, Place]:
+    def places(self, offsets: dict[int, int]) -> dict[int, tuple[Place, ...]]:
         """By address, of file offsets by address."""
         by_address = {address: self._virtual(offset) for address, offset in offsets.items()}
         lines = self._lines(sorted(set(by_address.values())))
         found = {}
         for address, virtual in by_address.items():
-            function, line = lines.get(virtual, ("", ""))
-            found[address] = Place(str(self.path), virtual, function or self._symbol(virtual), line)
+            found[address] = tuple(
+                Place(str(self.path), virtual, function or self._symbol(virtual), line)
+                for function, line in lines.get(virtual, [("", "")]))
         return found
 
     @cached_property
@@ -147,25 +152,47 @@ class Module:
         start, end, name = self._symbols[at]
         return demangled(name) if start <= virtual < end else ""
 
-    def _lines(self, virtual: list[int]) -> dict[int, tuple[str, str]]:
-        """(function, file:line) by address, of addr2line where it is installed."""
+    def _lines(self, virtual: list[int]) -> dict[int, list[tuple[str, str]]]:
+        """(function, file:line) by address, the innermost inlined function first, of addr2line
+        where it is installed."""
         tool = shutil.which("addr2line")
         if tool is None or not virtual or not self.path.exists():
             return {}
         asked = "\n".join(f"{address:#x}" for address in virtual)
         try:
-            said = subprocess.run([tool, "-f", "-C", "-e", str(self.path)], input=asked, text=True,
-                                  capture_output=True, timeout=60, check=False,
+            said = subprocess.run([tool, "-a", "-i", "-f", "-C", "-e", str(self.path)], input=asked,
+                                  text=True, capture_output=True, timeout=60, check=False,
                                   errors="replace").stdout.splitlines()
         except (OSError, subprocess.TimeoutExpired):
             return {}
-        found = {}
-        for address, function, line in zip(virtual, said[::2], said[1::2], strict=False):
-            place = line.partition(" (")[0]
-            # Without debug information it names the nearest symbol, however far that is.
-            if not place.startswith("??") and not place.endswith((":?", ":0")):
-                found[address] = (function, Path(place).name)
-        return found
+        return {address: frames for address, answer in inlined_frames(said).items()
+                if (frames := _known_frames(answer))}
+
+
+def inlined_frames(said: list[str]) -> dict[int, list[tuple[str, str]]]:
+    """What ``addr2line -a -i -f`` says: an address, then a function and a line for each frame."""
+    found: dict[int, list[tuple[str, str]]] = {}
+    frames: list[tuple[str, str]] = []
+    waiting: str | None = None
+    for text in said:
+        if waiting is not None:
+            frames.append((waiting, text))
+            waiting = None
+        elif text.startswith("0x"):
+            frames = found.setdefault(int(text, 16), [])
+        else:
+            waiting = text
+    return found
+
+
+def _known_frames(frames: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    found = []
+    for function, line in frames:
+        place = line.partition(" (")[0]
+        # Without debug information it names the nearest symbol, however far that is.
+        if not place.startswith("??") and not place.endswith((":?", ":0")):
+            found.append((function, Path(place).name))
+    return found
 
 
 def demangled(name: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.report.trace_page import _embedded, call_tree
+from heapwise.report.allocation_parts import _embedded, call_tree
 from heapwise.trace import open_trace
 from heapwise.trace.call_stacks import CallStack, call_stacks, shared_out
 from heapwise.trace.contents import read_contents
@@ -33,7 +33,9 @@ def test_speedscope_has_all_blocks_and_bytes(known: Path, record: Record) -> Non
     content, blocks, bytes_ = export(record(known, "threads", "40"), ".speedscope.json")
     document = json.loads(content)
     totals = {profile["name"]: sum(profile["weights"]) for profile in document["profiles"]}
-    assert totals == {"bytes": bytes_, "blocks": blocks}
+    assert (totals["bytes"], totals["blocks"]) == (bytes_, blocks)
+    assert 0 < totals["live bytes at the peak"] < bytes_
+    assert totals["live bytes at the end"] <= totals["live bytes at the peak"]
     frames = document["shared"]["frames"]
     for profile in document["profiles"]:
         assert profile["endValue"] == sum(profile["weights"])
@@ -48,8 +50,33 @@ def test_dhat_has_all_blocks_and_bytes(known: Path, record: Record) -> None:
     assert document["dhatFileVersion"] == 2
     assert sum(point["tb"] for point in document["pps"]) == bytes_
     assert sum(point["tbk"] for point in document["pps"]) == blocks
+    assert document["bklt"]
+    assert all(point["gb"] <= point["mb"] <= point["tb"] and point["eb"] <= point["mb"]
+               for point in document["pps"])
     assert all(0 < number < len(document["ftbl"])
                for point in document["pps"] for number in point["fs"])
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="go tool pprof is not installed")
+@pytest.mark.parametrize("kind", ["inuse_space", "peak_space"])
+def test_pprof_reads_what_lived(known: Path, record: Record, tmp_path: Path, kind: str) -> None:
+    trace = record(known, "threads", "40")
+    (tmp_path / "known.pb.gz").write_bytes(export(trace, ".pb.gz")[0])
+    with open_trace(trace) as opened:
+        assert opened.summary is not None
+        bytes_ = {"inuse_space": opened.summary.end_live_bytes,
+                  "peak_space": opened.summary.peak_live_bytes}[kind]
+    said = subprocess.run(
+        ["go", "tool", "pprof", "-top", "-nodefraction=0", "-unit=B", f"-sample_index={kind}",
+         str(tmp_path / "known.pb.gz")], capture_output=True, text=True, timeout=60, check=True)
+    assert f"of {bytes_}B total" in said.stdout
+
+
+def test_folded_stacks_have_all_bytes(known: Path, record: Record) -> None:
+    content, _, bytes_ = export(record(known, "threads", "40"), ".folded")
+    lines = [line.rsplit(" ", 1) for line in content.decode().splitlines()]
+    assert sum(int(weight) for _, weight in lines) == bytes_
+    assert any("churn(void*)" in names.split(";")[-1] for names, _ in lines)
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="go tool pprof is not installed")

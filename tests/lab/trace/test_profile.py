@@ -85,11 +85,14 @@ def sites_of(trace: Path) -> dict[str, Samples]:
 def test_a_profile_says_that_its_figures_are_estimates(
         lifetimes: tuple[dict[str, Any], Path]) -> None:
     from heapwise.cli.frame.profile_text import profile_lines
+    from heapwise.trace.sampled_stacks import read_sampled_stacks
     from heapwise.trace.symbols import Symbols
+    from heapwise.trace.wrappers import Wrappers
 
     with open_trace(lifetimes[1]) as opened:
-        said = "\n".join(profile_lines(opened, read_samples(opened),
-                                       Symbols(opened.modules.maps), 5))
+        said = " ".join(" ".join(profile_lines(
+            opened, read_sampled_stacks(opened), Symbols(opened.modules.maps), Wrappers(),
+            5)).split())
     assert "Figures are estimates, with 95 % intervals" in said
     assert "make_large" in said
 

@@ -1,155 +1,181 @@
-"""The contents of a trace as lines of text, and as a document for machines."""
+"""The contents of a trace as lines of text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
 
-from heapwise.cli.frame.table import align
+from heapwise.cli.frame.compare_table import rendered
+from heapwise.cli.frame.lines import boxed, shortened, width
 from heapwise.trace import Summary, Trace
-from heapwise.trace.columns import Numbers
-from heapwise.trace.contents import EXACT_SIZES, Contents, SiteContents, median_bucket
-from heapwise.trace.symbols import Symbols
+from heapwise.trace.contents import Contents, median_bucket
+from heapwise.trace.document import ORDERS
+from heapwise.trace.named_sites import NamedSite
+from heapwise.trace.spread import Spread
+from heapwise.trace.wrappers import bare_name
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent, show, significant, size
 
-BAR = 40
-"""The longest bar, in characters."""
+Shown = Callable[[float], str]
+
+HEADS = ("", *(f"p{order * 100:g}" for order in ORDERS), "most")
 
 
-def trace_lines(trace: Trace, found: Contents, symbols: Symbols, top: int) -> Iterator[str]:
+def trace_lines(trace: Trace, found: Contents, named: Sequence[NamedSite],
+                top: int) -> Iterator[str]:
     """Paragraphs in the order of the questions that users ask first."""
     command = " ".join(trace.about.get("command", [])) or trace.path.name
-    yield f"Trace     {trace.path}: {command}"
+    yield from boxed("Trace", f"{trace.path}: {command}")
     if trace.damage:
-        yield f"Damaged   {trace.damage}; what follows is of what could be read"
+        yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
     yield from _totals(trace, found)
+    yield from _spreads(found, shown_time(trace.ns_a_unit))
     yield ""
-    yield from _histogram("Sizes", found.size_buckets, lambda k: f"up to {size(2**k - 1)}"
-                          if k else "0 B", found.blocks)
-    yield ""
-    unit = trace.ns_a_unit
-    yield from _histogram(
-        "Lifetimes", found.lifetimes,
-        lambda k: f"below {show(2**k * unit, 'ns')}" if unit else f"below 2^{k} units",
-        found.ended)
-    yield ""
-    yield from _sites(trace, found, symbols, top)
+    yield from _made(trace, named, top)
+    if found.peak.bytes:
+        yield ""
+        yield from _living(named, top, found.peak.bytes, "Live at the peak",
+                           lambda site: (site.peak_blocks, site.peak_bytes))
+    if left := sum(site.end_bytes for site in named):
+        yield ""
+        yield from _living(named, top, left, "Live at the end",
+                           lambda site: (site.end_blocks, site.end_bytes))
+    yield from _notes(trace, named, top)
 
 
 def _totals(trace: Trace, found: Contents) -> Iterator[str]:
     summary = trace.summary
-    yield (f"Calls     {found.events:,} of {len(found.by_thread)} threads; {found.blocks:,} "
-           f"blocks, {size(found.bytes)} asked for")
+    yield from boxed("Calls", f"{found.events:,} of {counted(len(found.by_thread), 'thread')}; "
+                     f"{found.blocks:,} blocks, {size(found.bytes)} asked for")
     if summary and summary.kept_events < summary.events:
-        yield (f"Windows   {summary.windows} windows hold {percent(found.events / summary.events)} "
-               f"of {summary.events:,} calls; holes between blocks that were made before a window "
-               "are not known")
+        yield from boxed("Windows", f"{summary.windows} windows hold "
+                         f"{percent(found.events / summary.events)} of {summary.events:,} calls; "
+                         "holes between blocks that were made before a window are not known")
     if summary and summary.pauses:
-        yield paused(summary)
+        yield from boxed("Paused", paused(summary))
     if summary:
-        yield (f"Peak      {size(summary.peak_live_bytes)} live at once, in at most "
-               f"{summary.peak_live_blocks:,} blocks; {summary.end_live_blocks:,} blocks "
-               f"({size(summary.end_live_bytes)}) live at the end")
+        yield from boxed("Peak", f"{size(summary.peak_live_bytes)} live at once"
+                         f"{_when(trace, found)}, in at most {summary.peak_live_blocks:,} blocks; "
+                         f"{summary.end_live_blocks:,} blocks ({size(summary.end_live_bytes)}) "
+                         "live at the end")
     if found.ended:
-        yield (f"Threads   {percent(found.handed_over / found.ended)} of the freed blocks "
-               f"({found.handed_over:,}) are freed by another thread than made them")
+        yield from boxed("Threads", f"{percent(found.handed_over / found.ended)} of the freed "
+                         f"blocks ({found.handed_over:,}) are freed by another thread than made "
+                         "them")
     if found.resizes:
-        yield f"Growth    {found.resizes:,} calls of realloc on a block"
+        yield from boxed("Growth", f"{found.resizes:,} calls of realloc on a block: from "
+                         f"{size(found.resized_from)} to {size(found.resized_to)} in all")
     if found.usable_size_calls:
-        yield (f"Reacts    {found.usable_size_calls:,} calls of malloc_usable_size: the program "
-               "asks the allocator, so it may act otherwise under another")
+        yield from boxed("Reacts", f"{found.usable_size_calls:,} calls of malloc_usable_size: the "
+                         "program asks the allocator, so it may act otherwise under another")
+
+
+def _when(trace: Trace, found: Contents) -> str:
+    """Only if the events that were kept hold the peak."""
+    summary, unit = trace.summary, trace.ns_a_unit
+    if not unit or not summary or summary.peak_live_bytes != found.peak.bytes:
+        return ""
+    return f" {show(found.peak.time * unit, 'ns')} after the start"
 
 
 def paused(summary: Summary) -> str:
     """What is not known after a pause of the recording."""
-    return (f"Paused    {counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in "
+    return (f"{counted(summary.pauses, 'time')}, {significant(summary.paused_s)} s in "
             f"all; {summary.unknown_ends:,} frees of blocks from before are left out, and blocks "
             "that lived when a pause began have no end")
 
 
-def _histogram(title: str, numbers: Numbers, label: Any, total: int) -> Iterator[str]:
-    if not total:
-        return
-    most = int(numbers.max())
-    lines = [[title, "share", ""]]
-    for bucket, count in enumerate(numbers):
-        if count:
-            bar = "#" * max(1, round(BAR * int(count) / most))
-            lines.append([f"  {label(bucket)}", percent(int(count) / total), bar])
-    yield from align(lines).splitlines()
+def shown_time(unit: float) -> Shown:
+    """Of a time in units of a trace."""
+    return lambda value: show(value * unit, "ns") if unit else f"{value:.0f} units"
 
 
-def _sites(trace: Trace, found: Contents, symbols: Symbols, top: int) -> Iterator[str]:
-    chosen = sorted(found.sites.items(), key=lambda item: -item[1].count)[:top]
-    addresses = {number: trace.site_address(number) for number, _ in chosen}
-    symbols.learn(address for address in addresses.values() if address is not None)
-    lines = [["Call sites", "blocks", "bytes", "size", "lifetime", "own thread", "peak"]]
-    for number, site in chosen:
-        address = addresses[number]
-        name = str(symbols.place(address)) if address is not None else "unknown"
-        lines.append([f"  {_shortened(name)}", f"{site.count:,}", size(site.bytes), _sizes(site),
-                      _lifetime(site, trace.ns_a_unit), _own(site), size(site.peak_bytes)])
-    yield from align(lines).splitlines()
-    if len(found.sites) > top:
-        yield f"  and {len(found.sites) - top} more: heapwise trace {trace.path} --top 1000"
+def _spreads(found: Contents, shown: Shown) -> Iterator[str]:
+    lines = [list(HEADS)]
+    for title, spread, say in (("Size", found.size_spread, size),
+                               ("Lifetime", found.lifetime_spread, shown)):
+        if spread.counts.any():
+            lines.append(_quantiles(f"{title}, by blocks", spread, say, by_bytes=False))
+            lines.append(_quantiles(f"{title}, by bytes", spread, say, by_bytes=True))
+    if len(lines) > 1:
+        yield ""
+        yield from rendered(lines, width()).splitlines()
 
 
-def _shortened(name: str, most: int = 60) -> str:
-    return name if len(name) <= most else f"{name[:most - 25]}...{name[-22:]}"
+def _quantiles(title: str, spread: Spread, say: Shown, by_bytes: bool) -> list[str]:
+    found = [spread.quantile(order, by_bytes) for order in (*ORDERS, 1.0)]
+    return [title, *("-" if each is None else say(each) for each in found)]
 
 
-def _sizes(site: SiteContents) -> str:
-    if not site.count:
+def _made(trace: Trace, named: Sequence[NamedSite], top: int) -> Iterator[str]:
+    """The call sites with most bytes: the name in a line of its own, so that figures align."""
+    shown = shown_time(trace.ns_a_unit)
+    lines = [["Bytes", "blocks", "size", "lifetime", "own", "call site"]]
+    for site in named[:top]:
+        mark = "~" if site.estimated else ""
+        lines.append([f"{mark}{size(site.bytes)}", f"{mark}{site.blocks:,}", _sizes(site),
+                      _lifetime(site, shown), _own(site), ""])
+    yield from _with_names(lines, named[:top])
+
+
+def _living(named: Sequence[NamedSite], top: int, total: int, title: str,
+            chosen: Callable[[NamedSite], tuple[int, int]]) -> Iterator[str]:
+    sites = sorted((site for site in named if chosen(site)[1]), key=lambda site: -chosen(site)[1])
+    lines = [[title, "share", "blocks", "call site"]]
+    for site in sites[:top]:
+        blocks, bytes_ = chosen(site)
+        mark = "~" if site.estimated else ""
+        lines.append([f"{mark}{size(bytes_)}", percent(bytes_ / total), f"{mark}{blocks:,}", ""])
+    yield from _with_names(lines, sites[:top])
+
+
+def _with_names(lines: list[list[str]], sites: Sequence[NamedSite]) -> Iterator[str]:
+    """The last column is the call site: as long as the line allows."""
+    head, *rows = rendered(lines).splitlines()
+    left = head.index("call site")
+    room = max(24, width() - left)
+    yield head
+    for row, site in zip(rows, sites, strict=True):
+        yield row.ljust(left) + shortened(site_name(site), room)
+
+
+def site_name(site: NamedSite) -> str:
+    return str(site.place) if site.place else "unknown"
+
+
+def _notes(trace: Trace, named: Sequence[NamedSite], top: int) -> Iterator[str]:
+    shown = named[:top]
+    skipped = dict.fromkeys(name for site in shown for name in site.wrappers)
+    if shown:
+        yield ""
+    if skipped:
+        names = [shortened(bare_name(name), 40) for name in skipped]
+        yield from boxed("Skipped", f"wrappers that only allocate for their caller: "
+                         f"{', '.join(dict.fromkeys(names))}")
+    if shown:
+        yield from boxed("Columns", "size: smallest..largest; lifetime: the median; own: freed by "
+                         "the thread that made them")
+    if any(site.estimated for site in shown):
+        yield from boxed("Estimates", "~ marks a wrapper with several callers: its blocks are "
+                         "shared out by the stacks that were sampled; record --stacks all keeps "
+                         "every stack. Size, lifetime and thread are of the whole wrapper")
+    if len(named) > top:
+        yield from boxed("More", f"{counted(len(named) - top, 'call site')}: heapwise trace "
+                         f"{trace.path} --top 1000")
+
+
+def _sizes(site: NamedSite) -> str:
+    if not site.blocks:
         return "-"
     if site.smallest == site.largest:
         return size(site.smallest)
-    return f"{size(site.smallest)} to {size(site.largest)}"
+    return f"{size(site.smallest)}..{size(site.largest)}"
 
 
-def _lifetime(site: SiteContents, unit: float) -> str:
+def _lifetime(site: NamedSite, shown: Shown) -> str:
+    """The median, to a power of two."""
     bucket = median_bucket(site.lifetimes)
-    if bucket is None:
-        return "to the end"
-    return f"below {show(2**bucket * unit, 'ns')}" if unit else f"below 2^{bucket} units"
+    return "to the end" if bucket is None else f"< {shown(2.0**bucket)}"
 
 
-def _own(site: SiteContents) -> str:
+def _own(site: NamedSite) -> str:
     return percent(site.own_thread / site.ended) if site.ended else "-"
-
-
-def trace_document(trace: Trace, found: Contents, symbols: Symbols) -> dict[str, Any]:
-    """All of it, for --json: sizes in bytes, times in nanoseconds."""
-    unit = trace.ns_a_unit
-    symbols.learn(address for number in found.sites
-                  if (address := trace.site_address(number)) is not None)
-    return {
-        "about": trace.about, "summary": trace.summary, "damage": trace.damage,
-        "events": found.events, "blocks": found.blocks, "bytes": found.bytes,
-        "ended": found.ended, "handed_over": found.handed_over, "resizes": found.resizes,
-        "failed": found.failed, "usable_size_calls": found.usable_size_calls,
-        "calls": {kind.name.lower(): count for kind, count in found.calls.items()},
-        "events_by_thread": {str(thread): count for thread, count in found.by_thread.items()},
-        "sizes": {str(bytes_): int(found.sizes[bytes_]) for bytes_ in range(EXACT_SIZES + 1)
-                  if found.sizes[bytes_]},
-        "sizes_by_power": [int(count) for count in found.size_buckets],
-        "lifetimes_by_power_of_ns": [
-            {"below_ns": significant(2.0**k * unit), "count": int(count)}
-            for k, count in enumerate(found.lifetimes) if count],
-        "live_bytes": [{"ns": round(time * unit), "bytes": live} for time, live in found.live],
-        "sites": [
-            _site_document(site, trace.site_address(number), symbols)
-            for number, site in sorted(found.sites.items(), key=lambda item: -item[1].count)],
-    }
-
-
-def _site_document(site: SiteContents, address: int | None, symbols: Symbols) -> dict[str, Any]:
-    place = symbols.place(address) if address is not None else None
-    return {
-        "module": place.module if place else None, "function": place.function if place else None,
-        "line": place.line if place else None, "offset": place.offset if place else None,
-        "count": site.count, "bytes": site.bytes,
-        "smallest": site.smallest if site.count else None,
-        "largest": site.largest, "ended": site.ended, "own_thread": site.own_thread,
-        "peak_bytes": site.peak_bytes,
-    }

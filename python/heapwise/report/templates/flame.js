@@ -4,7 +4,7 @@
   const root = JSON.parse(document.getElementById("tree").textContent);
   const box = document.getElementById("flame");
   const search = document.getElementById("search");
-  const words = { b: "bytes", c: "blocks" };
+  const words = { b: "bytes", c: "blocks", p: "bytes live at the peak", e: "bytes live at the end" };
   let measure = "b", chosen = root;
 
   (function link(node) {

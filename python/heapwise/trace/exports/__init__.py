@@ -1,4 +1,4 @@
-"""Traces in the formats of other viewers: pprof, speedscope, and the viewer of DHAT."""
+"""Traces in the formats of other viewers: pprof, speedscope, the viewer of DHAT, flame graphs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from heapwise.trace.call_stacks import CallStack
 from heapwise.trace.exports.dhat import dhat
+from heapwise.trace.exports.folded import folded, folded_calls, folded_end, folded_peak
 from heapwise.trace.exports.pprof import pprof
 from heapwise.trace.exports.speedscope import speedscope
 from heapwise.trace.file import Trace
@@ -13,8 +14,9 @@ from heapwise.trace.file import Trace
 Export = Callable[[Trace, list[CallStack]], bytes]
 
 EXPORTS: dict[str, Export] = {
-    ".pb.gz": pprof, ".speedscope.json": speedscope, ".dhat.json": dhat,
+    ".pb.gz": pprof, ".speedscope.json": speedscope, ".dhat.json": dhat, ".folded": folded,
+    ".calls.folded": folded_calls, ".peak.folded": folded_peak, ".end.folded": folded_end,
 }
-"""By the end of the file's name."""
+"""By the end of the file's name; the longest that fits."""
 
 __all__ = ["EXPORTS", "Export"]

@@ -12,12 +12,18 @@ from heapwise.trace.symbols import Place
 SAMPLE_TYPE, SAMPLE, LOCATION, FUNCTION, STRINGS, DURATION, DEFAULT_TYPE = 1, 2, 4, 5, 6, 10, 14
 """The fields of a Profile that are written."""
 
+SAMPLE_TYPES = (
+    ("alloc_objects", "count"), ("alloc_space", "bytes"), ("inuse_objects", "count"),
+    ("inuse_space", "bytes"), ("peak_objects", "count"), ("peak_space", "bytes"),
+)
+
 
 def pprof(trace: Trace, stacks: list[CallStack]) -> bytes:
-    """Values of a sample: allocated blocks and bytes, named as Go's heap profiles name them."""
+    """Values of a sample, named as Go's heap profiles name them: what was allocated, what lives at
+    the end (in use), and what lived when most bytes lived (peak)."""
     text = Strings()
     types = b"".join(_message(SAMPLE_TYPE, _number(1, text[kind]) + _number(2, text[unit]))
-                     for kind, unit in (("alloc_objects", "count"), ("alloc_space", "bytes")))
+                     for kind, unit in SAMPLE_TYPES)
     places: dict[Place, int] = {}
     functions: dict[tuple[str, str], int] = {}
     samples = []
@@ -25,7 +31,9 @@ def pprof(trace: Trace, stacks: list[CallStack]) -> bytes:
         # A location is the leaf first; numbers of locations and functions begin with 1.
         locations = [places.setdefault(place, len(places) + 1) for place in reversed(stack.places)]
         samples.append(_message(SAMPLE, _packed(1, locations)
-                                + _packed(2, [stack.blocks, stack.bytes])))
+                                + _packed(2, [
+                                    stack.blocks, stack.bytes, stack.end_blocks, stack.end_bytes,
+                                    stack.peak_blocks, stack.peak_bytes])))
     written = []
     for place, number in places.items():
         file, _, line = place.line.rpartition(":")

@@ -1,4 +1,4 @@
-"""The file format of speedscope: one profile of blocks and one of bytes."""
+"""The file format of speedscope: a profile for each of the sums of a call stack."""
 
 from __future__ import annotations
 
@@ -17,8 +17,11 @@ def speedscope(trace: Trace, stacks: list[CallStack]) -> bytes:
     samples = [[numbers.setdefault(place, len(numbers)) for place in stack.places]
                for stack in stacks]
     profiles = []
-    for name, unit, weights in (("bytes", "bytes", [stack.bytes for stack in stacks]),
-                                ("blocks", "none", [stack.blocks for stack in stacks])):
+    for name, unit, weights in (
+            ("bytes", "bytes", [stack.bytes for stack in stacks]),
+            ("blocks", "none", [stack.blocks for stack in stacks]),
+            ("live bytes at the peak", "bytes", [stack.peak_bytes for stack in stacks]),
+            ("live bytes at the end", "bytes", [stack.end_bytes for stack in stacks])):
         profiles.append({"type": "sampled", "name": name, "unit": unit, "startValue": 0,
                          "endValue": sum(weights), "samples": samples, "weights": weights})
     return json.dumps({

@@ -1,0 +1,85 @@
+"""Which functions only get memory for their caller, so that a report names the caller instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+from heapwise.errors import Problem
+from heapwise.trace.symbols import Place
+
+RULES = Path(__file__).with_name("wrappers.txt")
+
+SUFFIX = re.compile(r"(\.(isra|part|constprop|cold|lto_priv)(\.\d+)?)+$| \[clone [^]]*\]")
+"""What compilers append to the name of a function that they changed."""
+
+OPERATOR_NEW = re.compile(r"operator new(\[\])?$")
+CONST = re.compile(r"( (const|volatile|&|&&|noexcept))+$")
+
+Item = TypeVar("Item")
+
+
+class Wrappers:
+    """The rules of ``wrappers.txt``, and those of the user.
+
+    skip: regular expressions that are searched in the whole name of a function. Problem E003 if
+    one is not valid.
+    """
+
+    def __init__(self, skip: Sequence[str] = ()) -> None:
+        self._rules = _rules()
+        try:
+            self._skip = [re.compile(each) for each in skip]
+        except re.error as error:
+            raise Problem("E003", f"--skip {error.pattern!r}: {error}",
+                          do="heapwise trace --help") from error
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, function: str) -> bool:
+        """Whether the function is a wrapper. A function without a name is not."""
+        if function not in self._known:
+            self._known[function] = bool(function) and (
+                self._rules.fullmatch(bare_name(function)) is not None
+                or any(each.search(function) for each in self._skip))
+        return self._known[function]
+
+    def beyond(self, places: Sequence[Place]) -> int:
+        """How many of the places, the innermost first, are wrappers before the first that is not.
+
+        If all are wrappers, or the first that is not has no name, the innermost stays: 0.
+        """
+        for count, place in enumerate(places):
+            if place.function not in self:
+                return count if place.function else 0
+        return 0
+
+
+@lru_cache(maxsize=1)
+def _rules() -> re.Pattern[str]:
+    lines = RULES.read_text(encoding="utf-8").splitlines()
+    return re.compile("|".join(f"(?:{line})" for line in lines if line and line[0] != "#"))
+
+
+def bare_name(function: str) -> str:
+    """The qualified name in a demangled one.
+
+    ``void std::vector<int>::reserve(unsigned long)`` is ``std::vector::reserve``.
+    """
+    kept: list[str] = []
+    depth = 0
+    for place, sign in enumerate(SUFFIX.sub("", function)):
+        # "<" opens arguments of a template unless it belongs to the name of an operator or a type
+        # of Rust begins with it.
+        if (sign == "(" or (sign == "<" and place)) and not "".join(kept[-8:]).endswith("operator"):
+            depth += 1
+        elif sign in ">)" and depth:
+            depth -= 1
+        elif not depth:
+            kept.append(sign)
+    name = CONST.sub("", "".join(kept).strip())
+    if operator := OPERATOR_NEW.search(name):
+        return operator.group()
+    return name.rsplit(" ", 1)[-1].removeprefix("::")
