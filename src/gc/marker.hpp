@@ -112,6 +112,19 @@ class marker {
     }
   }
 
+  static constexpr std::ptrdiff_t at_once = 8;
+
+  /// Returns: whether one of the words at `words` may be an address of the heap. One branch for
+  /// eight words: most words of large blocks and of static variables are not addresses.
+  HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING static bool any_in_heap(
+      const map& where, const std::uintptr_t* words) noexcept {
+    bool any = false;
+    for (std::ptrdiff_t each = 0; each < at_once; ++each) {
+      any |= words[each] - where.base < where.extent;
+    }
+    return any;
+  }
+
   template <bool Interior>
   HEAPWISE_ALWAYS_INLINE HEAPWISE_READS_ANYTHING void scan_words(const map& where,
                                                                  mark_stack::ends& at,
@@ -120,9 +133,13 @@ class marker {
     // From the end, so that what the first word leads to lies on top and comes next: blocks that
     // were made in one go lie in that order.
     const auto* const first = static_cast<const std::uintptr_t*>(begin);
-    for (const auto* word = static_cast<const std::uintptr_t*>(end); word != first;) {
-      consider<Interior>(where, at, *--word);
+    const auto* word = static_cast<const std::uintptr_t*>(end);
+    while (word - first >= at_once) {
+      word -= at_once;
+      if (!any_in_heap(where, word)) continue;
+      for (std::ptrdiff_t each = at_once; each > 0;) consider<Interior>(where, at, word[--each]);
     }
+    while (word != first) consider<Interior>(where, at, *--word);
   }
 
   /// The question that a collection asks most: is this word the address of a block, and is that
