@@ -54,6 +54,7 @@ from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
     EnvironmentMarks,
     FileState,
+    FleetOrigin,
     PlanOptions,
     PoolCandidate,
     Replay,
@@ -96,7 +97,8 @@ __all__ = [
     "EXPERIMENT_ID", "PROCESSOR_TIME", "PROGRAM", "ROUND", "RUN_ID", "SCHEMA_VERSION", "Answer",
     "Better", "Build", "Calls", "Cell", "Check", "CitedFigure", "Clock", "Conclusion", "CountLine",
     "Counter", "Detectable", "Difference", "DifferenceRow", "End", "EnvironmentMarks",
-    "Expectation", "Expected", "Experiment", "FileState", "Finding", "Formula", "GateOptions",
+    "Expectation", "Expected", "Experiment", "FileState", "Finding", "FleetOrigin", "Formula",
+    "GateOptions",
     "GateResult", "GateRow", "GateVerdict", "Goal", "Identity", "LauncherFacts", "Library",
     "LoadFacts", "LostExec", "Machine", "MachineFacts", "MemoryCurve", "Outcome", "Parameter",
     "Peer", "Picture", "Place", "Plan", "PlanOptions", "Planted", "PoolCandidate", "ProbeFacts",
