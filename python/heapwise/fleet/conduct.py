@@ -68,7 +68,7 @@ class FleetCampaign:
             workers = self._workers(engine, client)
             for name in workers:
                 self.states.setdefault(name, MachineState())
-            self._left = {name: self.attempts for name in self._open()}
+            self._left = dict.fromkeys(self._open(), self.attempts)
             self._save()
             futures = {name: self._submit(client, workers, name)
                        for name in self._open() if name in workers}
