@@ -6,11 +6,13 @@ import io
 import random
 import shlex
 import subprocess
+import sys
 import tarfile
 from hashlib import sha256
 from pathlib import Path
 
 from heapwise.catalog import native_folder
+from heapwise.catalog.native import CHECKOUT
 from heapwise.errors import Problem
 from heapwise.fleet.hosts import Host
 
@@ -19,6 +21,7 @@ OPTIONS = ("-o", "BatchMode=yes", "-o", "ExitOnForwardFailure=yes", "-o", "Conne
            "-o", "ServerAliveInterval=15")
 PORTS = (20000, 60000)
 CACHE = ".cache/heapwise/fleet"
+DATA = ("peers", "trees", "programs", "published", "recipes")
 KIND = ("import os, platform, sys; print(platform.machine(), os.confstr('CS_GNU_LIBC_VERSION'), "
         "'%d.%d' % sys.version_info[:2], sep='|')")
 
@@ -41,10 +44,17 @@ def run_over_ssh(host: Host, command: str, content: bytes = b"", timeout_s: floa
     return done.stdout.decode(errors="replace").strip()
 
 
-def kind_of(host: Host) -> str:
-    """Processor family, C library and Python of the machine. Native parts of ours run there if all
-    three are like ours."""
-    return run_over_ssh(host, f"{python_of(host)} -c {shlex.quote(KIND)}")
+def demand_same_kind(host: Host) -> None:
+    """Native parts of ours run where processor family, C library and Python are like ours. Problem
+    E065 elsewhere."""
+    there = run_over_ssh(host, f"{python_of(host)} -c {shlex.quote(KIND)}").strip()
+    here = subprocess.run([sys.executable, "-c", KIND], capture_output=True, text=True,
+                          check=True).stdout.strip()
+    if there != here:
+        raise Problem("E065", f"{host.name} has {there}, and this machine has {here}",
+                      why="Heapwise is sent only to machines of the same processor family, "
+                      "C library and Python.",
+                      do="install Heapwise there and drive it with dask:tcp://HOST:PORT")
 
 
 def python_of(host: Host) -> str:
@@ -55,7 +65,7 @@ def bundle() -> tuple[str, bytes]:
     """(hash, gzipped tar) of this package and its native parts, the same for the same contents."""
     stream, seen = io.BytesIO(), sha256()
     with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=6) as tar:
-        for name, folder in (("heapwise", PACKAGE), ("native", native_folder())):
+        for name, folder in (("heapwise", PACKAGE), ("native", native_folder()), *_data()):
             for path in sorted(folder.rglob("*")):
                 inside = f"{name}/{path.relative_to(folder)}"
                 if path.is_file() and "__pycache__" not in inside and "/native/" not in inside:
@@ -64,8 +74,15 @@ def bundle() -> tuple[str, bytes]:
     return seen.hexdigest(), stream.getvalue()
 
 
+def _data() -> list[tuple[str, Path]]:
+    """Folders that an installed package has inside, and a checkout beside ``python/``."""
+    return [(f"heapwise/{name}", CHECKOUT / name) for name in DATA
+            if not (PACKAGE / name).is_dir() and (CHECKOUT / name).is_dir()]
+
+
 def send_bundle(host: Host, digest: str, content: bytes) -> str:
     """The folder there. It is sent once for each hash and appears only when it is whole."""
+    demand_same_kind(host)
     folder = f"{CACHE}/{digest}"
     if run_over_ssh(host, f"test -d {folder} && echo here || echo missing") != "here":
         part = f"{folder}.part"
