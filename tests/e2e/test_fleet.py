@@ -61,6 +61,20 @@ def test_the_how_to_works_as_it_is_written(environment: dict[str, str], tmp_path
     assert checked.stdout.count("doctor: ") == 2
 
 
+def test_a_machine_that_cannot_be_reached_is_named_and_stops_no_other(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "hosts.toml").write_text('one = "local"\ntwo = { ssh = "127.0.0.1", options = '
+                                         '["-p", "1"] }\n')
+    done = heapwise(environment, tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store",
+                    "--rounds", "3", "--allocators", "glibc,heapwise", "--", "/bin/true")
+    assert done.returncode == 3, done.stderr
+    assert "Failed       two: two: ssh" in done.stdout
+    status = heapwise(environment, tmp_path, "fleet", "status", "--store", "store")
+    assert "one: complete, started 1 times" in status.stdout
+    assert "two: failed" in status.stdout
+
+
 def parent_of(pid: int) -> int:
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])

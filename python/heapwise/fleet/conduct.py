@@ -78,9 +78,12 @@ class FleetCampaign:
                         del futures[name]
                         if self._take(name, future) and self._try_again(name):
                             futures[name] = self._submit(client, workers, name)
-                    elif engine.mend(client, name) and not self._try_again(name):
-                        future.cancel()
-                        del futures[name]
+                    elif engine.mend(client, name):
+                        if name in engine.reasons:
+                            self._note(name, message=engine.reasons[name])
+                        if not self._try_again(name):
+                            future.cancel()
+                            del futures[name]
                 self.watcher.machines(self.states, time.monotonic() - self._begun)
                 time.sleep(LOOK_S)
 

@@ -16,12 +16,16 @@ from heapwise.fleet.local_processes import end, first_line, is_running, start_py
 from heapwise.fleet.over_ssh import start_worker_over_ssh
 
 START_S = 60.0
+AGAIN_S = 5.0
+"""Before a machine that could not be reached is tried again."""
 
 
 class Engine(Protocol):
-    """address: of the scheduler. machines: name -> the worker as Dask names it."""
+    """address: of the scheduler. machines: name -> the worker as Dask names it. reasons: machine ->
+    why it has no worker."""
 
     address: str
+    reasons: dict[str, str]
 
     def machines(self, client: Any) -> dict[str, str]: ...
 
@@ -41,6 +45,7 @@ class HostsEngine:
         self.hosts = {host.name: host for host in hosts}
         self.workers: dict[str, subprocess.Popen[bytes]] = {}
         self.started_at: dict[str, float] = {}
+        self.reasons: dict[str, str] = {}
         self.scheduler = start_python("heapwise.fleet.scheduler", stdout=subprocess.PIPE)
         try:
             self.address = first_line(self.scheduler)
@@ -54,12 +59,16 @@ class HostsEngine:
         return {name: name for name in self.hosts}
 
     def mend(self, client: Any, machine: str) -> bool:
-        gone = not is_running(self.workers[machine])
+        worker = self.workers.get(machine)
+        if worker is None and time.monotonic() - self.started_at[machine] < AGAIN_S:
+            return False
+        gone = worker is None or not is_running(worker)
         if not gone and time.monotonic() - self.started_at[machine] > START_S:
             known = client.scheduler_info(n_workers=-1)["workers"].values()
             gone = machine not in {worker["name"] for worker in known}
         if gone:
-            end(self.workers[machine])
+            if worker is not None:
+                end(worker)
             self._start(machine)
         return gone
 
@@ -73,10 +82,14 @@ class HostsEngine:
     def _start(self, name: str) -> None:
         host = self.hosts[name]
         self.started_at[name] = time.monotonic()
-        self.workers[name] = (
-            start_worker_over_ssh(host, self.address) if host.ssh else
-            start_python("heapwise.fleet.worker", self.address, "--name", name,
-                         folder=host.folder))
+        self.workers.pop(name, None)
+        try:
+            self.workers[name] = (
+                start_worker_over_ssh(host, self.address) if host.ssh else
+                start_python("heapwise.fleet.worker", self.address, "--name", name,
+                             folder=host.folder))
+        except Problem as problem:  # one machine that cannot be reached stops no other
+            self.reasons[name] = problem.what
 
 
 class RunningScheduler:
@@ -84,6 +97,7 @@ class RunningScheduler:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.reasons: dict[str, str] = {}
 
     def machines(self, client: Any) -> dict[str, str]:
         found: dict[str, str] = {}

@@ -38,6 +38,7 @@ class SimulatedMachines:
             resources={"machine": 1}, host="127.0.0.1", protocol="tcp")
         self.address: str = self.cluster.scheduler_address
         self.names = names
+        self.reasons: dict[str, str] = {}
 
     def machines(self, client: Any) -> dict[str, str]:
         found = list(client.scheduler_info(n_workers=-1)["workers"])
