@@ -171,7 +171,10 @@ def run_faults(environment: dict[str, str], folder: Path, faults: int) -> None:
         while fleet.client.poll() is None:
             assert time.monotonic() < until, "the fleet never ended"
             time.sleep(chance.uniform(0.2, 1.5))
-            seen |= fleet.lines()
+            for name, lines in fleet.lines().items():
+                before = seen.get(name, [])
+                assert lines[:len(before)] == before, f"{name} lost lines on its machine"
+                seen[name] = lines
             if hits < faults:
                 hits += fleet.hit(KINDS[hits % len(KINDS)])
         while fleet.client.returncode:  # given up for too many faults: the user collects
