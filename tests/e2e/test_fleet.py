@@ -168,25 +168,23 @@ def run_faults(environment: dict[str, str], folder: Path, faults: int) -> None:
     seen: dict[str, list[str]] = {}
     hits, until = 0, time.monotonic() + PATIENCE_S
     try:
-        while fleet.client.poll() is None:
+        while fleet.client.poll() != 0:
             assert time.monotonic() < until, "the fleet never ended"
-            time.sleep(chance.uniform(0.2, 1.5))
+            if fleet.client.poll():  # given up for too many faults: the user collects
+                fleet.client = fleet.start("fleet", "collect", "--store", str(fleet.store))
+            time.sleep(chance.uniform(0.1, 0.8))
             for name, lines in fleet.lines().items():
                 before = seen.get(name, [])
                 assert lines[:len(before)] == before, f"{name} lost lines on its machine"
                 seen[name] = lines
             if hits < faults:
                 hits += fleet.hit(KINDS[hits % len(KINDS)])
-        while fleet.client.returncode:  # given up for too many faults: the user collects
-            assert time.monotonic() < until, "the fleet never ended"
-            fleet.client = fleet.start("fleet", "collect", "--store", str(fleet.store))
-            fleet.client.wait(PATIENCE_S)
     finally:
         fleet.client.kill()
         fleet.client.wait()
         for pid in fleet.measuring():
             os.kill(pid, signal.SIGKILL)
-    assert hits >= min(faults, len(KINDS)), "the fleet was done before it was hit"
+    assert hits >= 3, "the fleet was done before it was hit"
     assert len(seen) == 2
     assert_all_once(fleet, seen)
 
