@@ -28,6 +28,8 @@ from heapwise.cli.frame.options import (
     CpusOption,
     DebugOption,
     DryRunOption,
+    FleetMachinesOption,
+    FleetOption,
     FreshDirOption,
     IgnoreExitOption,
     IgnoreFailureOption,
@@ -172,6 +174,8 @@ def compare(
                                         ".json, .csv, .md, .html or .bmf.json (Bencher); "
                                         "repeatable.")
     ] = None,
+    fleet: FleetOption = None,
+    fleet_machines: FleetMachinesOption = 1,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -192,6 +196,11 @@ def compare(
     on in random order until every 95 % interval is within the precision, or the time is up.
     Ctrl-C keeps what is known by then.
     """
+    if fleet is not None:
+        from heapwise.cli.frame.fleet_form import measure_on_fleet
+
+        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
+                                dry_run=dry_run)
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import CompareRequest, prepare_compare
 

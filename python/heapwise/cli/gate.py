@@ -18,6 +18,8 @@ from heapwise.cli.frame.options import (
     CpusOption,
     DebugOption,
     DryRunOption,
+    FleetMachinesOption,
+    FleetOption,
     FreshDirOption,
     IgnoreExitOption,
     IgnoreFailureOption,
@@ -101,6 +103,8 @@ def gate(
     output_file: OutputFileOption = None,
     check: CheckOption = None,
     allow_background: AllowBackgroundOption = False,
+    fleet: FleetOption = None,
+    fleet_machines: FleetMachinesOption = 1,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -118,6 +122,11 @@ def gate(
     on fresh rounds. Exit codes: 0 no limit is exceeded, 1 a metric regressed, 3 a program failed,
     4 this machine is too noisy for a limit (with --strict also if a metric cannot be told).
     """
+    if fleet is not None:
+        from heapwise.cli.frame.fleet_form import measure_on_fleet
+
+        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
+                                dry_run=dry_run)
     from heapwise.cli.frame.gated import demand_exports
     from heapwise.model import Build
     from heapwise.runner import CompareRequest, GateRequest, built_commit

@@ -14,6 +14,8 @@ from heapwise.cli.frame.options import (
     CpusOption,
     DebugOption,
     DryRunOption,
+    FleetMachinesOption,
+    FleetOption,
     JsonOption,
     QuietOption,
     SeedOption,
@@ -64,6 +66,8 @@ def reproduce(
     ] = None,
     pdf: Annotated[bool, typer.Option("--pdf", help="Each picture as PDF, too.")] = False,
     strict: StrictOption = False,
+    fleet: FleetOption = None,
+    fleet_machines: FleetMachinesOption = 1,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -89,6 +93,11 @@ def reproduce(
                              settings=set or [])
     if name is None:
         return _list(console, store)
+    if fleet is not None:
+        from heapwise.cli.frame.fleet_form import measure_on_fleet
+
+        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
+                                dry_run=dry_run)
     folder = str(output.absolute()) if output else ""
     if run is not None:
         if dry_run:

@@ -13,6 +13,8 @@ from heapwise.cli.frame.options import (
     CpusOption,
     DebugOption,
     DryRunOption,
+    FleetMachinesOption,
+    FleetOption,
     JsonOption,
     KeepEnvironmentOption,
     QuietOption,
@@ -56,6 +58,8 @@ def run(
     cpus: CpusOption = None,
     keep_env: KeepEnvironmentOption = False,
     strict: StrictOption = False,
+    fleet: FleetOption = None,
+    fleet_machines: FleetMachinesOption = 1,
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -74,6 +78,11 @@ def run(
     if not ids:
         typer.echo(context.get_help())
         return 0
+    if fleet is not None:
+        from heapwise.cli.frame.fleet_form import measure_on_fleet
+
+        return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
+                                dry_run=dry_run)
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_run

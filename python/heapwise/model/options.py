@@ -119,6 +119,18 @@ class ServerOptions(msgspec.Struct, frozen=True):
     recipe: str = ""
 
 
+class FleetOrigin(msgspec.Struct, frozen=True):
+    """Of a run that is the part of one machine in a fleet run.
+
+    fleet: the id of the fleet run. environment: what the shell of the client had, as a run stores
+    it; the processes must have nothing else (V20).
+    """
+
+    fleet: str
+    machine: str
+    environment: dict[str, str]
+
+
 class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Of ``compare`` and of ``run``. One that a kind of plan does not have has its default."""
 
@@ -183,6 +195,9 @@ class PlanOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     gate: GateOptions | None = None
     """None: the run is not a gate."""
+
+    fleet: FleetOrigin | None = None
+    """None: the run was started on its machine."""
 
     not_utf8: bool = False
     """A name that a later invocation needs is not UTF-8, and the store cannot hold it."""

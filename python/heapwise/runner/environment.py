@@ -14,8 +14,9 @@ LOADER = ("LD_",)
 OURS = ("HEAPWISE_",)
 STORED = (
     "COLUMNS", "GLIBC_TUNABLES", "LANG", "LANGUAGE", "LC_ALL", "LC_COLLATE", "LC_CTYPE",
-    "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME", "PATH", "PYTHONHASHSEED",
-    "PYTHONMALLOC", "SHELL", "TERM", "TMPDIR", "TZ",
+    "LC_MESSAGES", "LC_MONETARY", "LC_NUMERIC", "LC_TIME", "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS", "PATH", "PYTHONHASHSEED", "PYTHONMALLOC", "SHELL", "TERM", "TMPDIR",
+    "TZ",
 )
 """Variables that can change what a program does and hold no secrets: their values are stored."""
 

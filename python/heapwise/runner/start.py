@@ -20,6 +20,7 @@ from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
 from heapwise.runner.executor import Executor, now
 from heapwise.runner.files import Unchanged, files_of, read_states
+from heapwise.runner.fleet_origin import read_origin, run_id_of
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.runner.servers.executor import ServerExecutor
@@ -42,10 +43,12 @@ def start(
     """A new run in the store. Problems E050, E051 before anything is measured."""
     plan = _marked(prepared.plan, prepared.environment, _key(store_path))
     files = Unchanged(read_states(files_of(plan, prepared.experiments)))
-    plan = _with_options(plan, files=files.states, not_utf8=_has_odd(plan))
+    origin = read_origin(os.environ)
+    plan = _with_options(plan, files=files.states, not_utf8=_has_odd(plan), fleet=origin)
     machine = read_machine()
     run = Run(
-        schema=SCHEMA_VERSION, id=new_run_id(store_path), version=__version__, created=now(),
+        schema=SCHEMA_VERSION, id=run_id_of(origin) if origin else new_run_id(store_path),
+        version=__version__, created=now(),
         command_line=command_line, plan=plan, machine=machine,
         self_test=read_self_test(store_path, machine_fingerprint(machine), build_fingerprint()),
         experiments=prepared.experiments, state="running",

@@ -2,13 +2,16 @@
 
 MALLOC_ARENA_MAX, MALLOC_CONF and the like tune one allocator and not the others. They are taken out
 of the environment unless you keep them.
+In a fleet, the processes must have the variables of the client's shell. The process that starts
+workers sets others (Dask: MALLOC_TRIM_THRESHOLD_, OMP_NUM_THREADS), and the check fails if one of
+them arrives.
 If it warns: leave out --keep-env to compare defaults with defaults.
 """
 
 from __future__ import annotations
 
 from heapwise.evidence import Evidence
-from heapwise.model import Check
+from heapwise.model import Check, Plan
 from heapwise.wording.lists import counted, listed
 
 ID, TITLE = "V20", "No tuning leaked in"
@@ -17,6 +20,8 @@ PREFIXES = (
     "MALLOC_", "GLIBC_TUNABLES", "LD_", "MIMALLOC_", "JEMALLOC_", "TCMALLOC_", "TBB_MALLOC_",
     "SCUDO_OPTIONS", "HEAPWISE_MALLOC_", "HEAPWISE_GC_",
 )
+
+HIDDEN_VALUE = "(not stored)"
 
 
 def check(evidence: Evidence) -> Check:
@@ -31,12 +36,27 @@ def check(evidence: Evidence) -> Check:
     declared = {s.name: dict(s.peer.environment) for s in stored.run.plan.subjects
                 if s.peer and s.peer.environment and not s.control}
     figures = {"variables": len(environment), "leaked": leaked, "declared": declared}
+    if strange := _of_the_engine(stored.run.plan):
+        return Check(ID, TITLE, "fail", f"The machine's worker changed {listed(strange)}: the "
+                     "processes did not have the environment that was captured.",
+                     figures | {"strange": strange})
     if leaked:
         values = [f"{name}={environment[name]}" for name in leaked]
         return Check(ID, TITLE, "warn", f"Kept from your environment: {listed(values)}. The rows "
                      "are not default against default.", figures)
     return Check(ID, TITLE, "pass", f"The processes got {counted(len(environment), 'variable')} of "
                  f"yours, none an allocator's or the loader's{_declared(declared)}.", figures)
+
+
+def _of_the_engine(plan: Plan) -> list[str]:
+    """Names of variables that differ from those that the client captured. A value that neither
+    side stores is not compared; its name is."""
+    if plan.options.fleet is None:
+        return []
+    captured = plan.options.fleet.environment
+    return sorted(
+        name for name, value in plan.environment.items() if name not in captured
+        or (HIDDEN_VALUE not in (value, captured[name]) and captured[name] != value))
 
 
 def _declared(variables: dict[str, dict[str, str]]) -> str:

@@ -23,6 +23,16 @@ DebugOption = Annotated[
 StrictOption = Annotated[
     bool, typer.Option("--strict", help="End with 4 if the result is not trustworthy.")
 ]
+FleetOption = Annotated[
+    str | None,
+    typer.Option("--fleet", metavar="WHERE",
+                 help="Measure on the machines of hosts.toml, slurm:PARTITION, k8s:NAMESPACE or "
+                 "dask:tcp://HOST:PORT."),
+]
+FleetMachinesOption = Annotated[
+    int, typer.Option("--fleet-machines", min=1, metavar="N",
+                      help="How many machines of slurm: or k8s:.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
 ]

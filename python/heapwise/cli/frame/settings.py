@@ -20,7 +20,8 @@ FILE_NAME = "heapwise.toml"
 NOT_SETTINGS = {"help", "debug", "version"}
 OTHER_VARIABLES = {
     "HEAPWISE_STORE", "HEAPWISE_NATIVE", "HEAPWISE_PEERS", "HEAPWISE_TREES", "HEAPWISE_PAD",
-    "HEAPWISE_PROGRAMS"}
+    "HEAPWISE_PROGRAMS", "HEAPWISE_FLEET_ORIGIN", "HEAPWISE_FLEET_FOLDER",
+    "HEAPWISE_FLEET_LOCK"}
 OF_LIBRARIES = ("HEAPWISE_MALLOC_", "HEAPWISE_GC_")
 """Variables that begin like this are options of a library. The verbs do not read them."""
 

@@ -1,0 +1,107 @@
+"""Machines with networks of their own and a real sshd each, on one kernel.
+
+It shows the protocol: sending Heapwise, forwarding, a worker over ssh, a broken connection. The
+machines are of one kind, and the network is a pair of virtual cables.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+NAMES = ("hwfleet1", "hwfleet2")
+
+
+def run(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def why_not() -> str:
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    for tool in ("ip", "ssh", "sshd", "ssh-keygen"):
+        if shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
+            return f"{tool} is not installed (openssh-server, iproute2)"
+    made = subprocess.run(["ip", "netns", "add", "hwfleet0"], capture_output=True, check=False)
+    if made.returncode:
+        return "network namespaces are not allowed here"
+    run("ip", "netns", "del", "hwfleet0")
+    return ""
+
+
+@pytest.fixture
+def hosts(tmp_path: Path) -> Iterator[Path]:
+    """A hosts file of two namespaces, each with an sshd."""
+    if reason := why_not():
+        pytest.skip(reason)
+    Path("/run/sshd").mkdir(exist_ok=True)
+    key, servers = tmp_path / "key", []
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
+    lines = []
+    try:
+        for number, name in enumerate(NAMES, 1):
+            there = f"10.213.{number}.2"
+            run("ip", "netns", "add", name)
+            run("ip", "link", "add", f"{name}a", "type", "veth", "peer", f"{name}b", "netns", name)
+            run("ip", "addr", "add", f"10.213.{number}.1/24", "dev", f"{name}a")
+            run("ip", "link", "set", f"{name}a", "up")
+            inside = ("ip", "netns", "exec", name, "ip")
+            run(*inside, "addr", "add", f"{there}/24", "dev", f"{name}b")
+            run(*inside, "link", "set", f"{name}b", "up")
+            run(*inside, "link", "set", "lo", "up")
+            servers.append(subprocess.Popen(
+                ["ip", "netns", "exec", name, "/usr/sbin/sshd", "-D", "-f", "/dev/null",
+                 "-h", str(key), "-o", "PidFile=none", "-o", f"ListenAddress={there}",
+                 "-o", f"AuthorizedKeysFile={key}.pub", "-o", "StrictModes=no",
+                 "-o", "PermitRootLogin=yes"], stderr=subprocess.DEVNULL))
+            options = ["-i", str(key), "-o", "StrictHostKeyChecking=no",
+                       "-o", "UserKnownHostsFile=/dev/null"]
+            folder = tmp_path / name
+            lines.append(f'm{number} = {{ ssh = "root@{there}", python = "{sys.executable}", '
+                         f'folder = "{folder}", options = {json.dumps(options)} }}\n')
+        path = tmp_path / "hosts.toml"
+        path.write_text("".join(lines))
+        yield path
+    finally:
+        for server in servers:
+            server.terminate()
+            server.wait()
+        for name in NAMES:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
+
+
+def heapwise(folder: Path, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "heapwise", *words], cwd=folder, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+@pytest.mark.slow
+def test_machines_over_ssh_measure_and_survive_a_cut_cable(hosts: Path, tmp_path: Path) -> None:
+    checked = heapwise(tmp_path, "fleet", "check", "hosts.toml", "--json")
+    out, _ = checked.communicate(timeout=200)
+    found = json.loads(out)
+    assert all("error" not in facts for facts in found.values()), found
+    client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store", "--rounds",
+                      "30", "--allocators", "glibc,heapwise", "--json", "--", "/bin/sleep", "0.05")
+    deadline = time.monotonic() + 120
+    while not list(tmp_path.glob("hwfleet1/jobs/*/store/runs/*/samples.jsonl")) and not list(
+            tmp_path.glob("hwfleet2/jobs/*/store/runs/*/samples.jsonl")):
+        assert time.monotonic() < deadline, client.poll()
+        time.sleep(0.2)
+    run("ip", "link", "set", "hwfleet1a", "down")
+    time.sleep(2)
+    run("ip", "link", "set", "hwfleet1a", "up")
+    out, err = client.communicate(timeout=400)
+    assert client.returncode == 0, err
+    states = json.loads(out)["fleet"]["machines"]
+    assert {state["state"] for state in states.values()} == {"complete"}
+    assert len(list(tmp_path.glob("store/runs/*-m[12]"))) == 2

@@ -1,0 +1,87 @@
+"""What a machine does with a job, without an engine."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from heapwise.errors import Problem
+from heapwise.fleet.host_lock import HostLock
+from heapwise.fleet.job import Job, ShippedFile, decode_outcome, encode_job
+from heapwise.fleet.machine_side import measure, measuring_environment
+
+TRAPS = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
+         "OPENBLAS_NUM_THREADS": "1"}
+"""What Dask's nanny sets: distributed.yaml, pre-spawn-environ."""
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HEAPWISE_FLEET_LOCK", str(tmp_path / "lock"))
+    return tmp_path / "machine"
+
+
+def job(machine: Path, *words: str, files: list[ShippedFile] | None = None) -> Job:
+    return Job("f1", "a", list(words), {"PATH": "/usr/bin:/bin"}, {"PATH": "/usr/bin:/bin"},
+               str(machine.parent), files or [], str(machine))
+
+
+COMPARE = ("compare", "--rounds", "3", "--allocators", "glibc,heapwise", "--", "/bin/true")
+
+
+def test_the_workers_variables_do_not_reach_the_measuring_process(tmp_path: Path) -> None:
+    found = measuring_environment({"A": "1", "HEAPWISE_STORE": "x"},
+                                  TRAPS | {"B": "2", "HEAPWISE_NATIVE": "/n"}, tmp_path)
+    assert found == {"A": "1", "HEAPWISE_NATIVE": "/n", "HEAPWISE_FLEET_ORIGIN": str(tmp_path)}
+
+
+def test_a_job_that_runs_twice_measures_once(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in TRAPS.items():
+        monkeypatch.setenv(name, value)
+    first = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    assert first.state == "complete", first.message
+    again = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    assert again.files == first.files
+    plan = msgspec.json.decode(first.files["run.json"])["plan"]
+    assert not TRAPS.keys() & plan["environment"].keys()
+    assert plan["options"]["fleet"]["machine"] == "a"
+
+
+def test_a_plan_that_fails_says_why(machine: Path) -> None:
+    outcome = decode_outcome(measure(encode_job(job(machine, "compare", "--", "/no/such"))))
+    assert outcome.state == "incomplete"
+    assert "E010" in outcome.message
+
+
+def test_a_program_is_sent_by_hash_or_must_be_there(machine: Path, tmp_path: Path) -> None:
+    script = b"#!/bin/sh\nexit 0\n"
+    there = "/nowhere/program"
+    sent = ShippedFile(there, there, hashlib.sha256(script).hexdigest(), True, script)
+    words = (*COMPARE[:-1], there)
+    outcome = decode_outcome(measure(encode_job(job(machine, *words, files=[sent]))))
+    assert outcome.state == "complete", outcome.message
+    command = msgspec.json.decode(outcome.files["run.json"])["plan"]["command"][0]
+    assert sent.sha256 in command
+    unsent = ShippedFile(there, there, "0" * 64, True)
+    missing = decode_outcome(measure(encode_job(msgspec.structs.replace(
+        job(machine, *words, files=[unsent]), fleet="f2"))))
+    assert missing.state == "failed"
+    assert missing.message.startswith("E010")
+
+
+def test_one_plan_at_a_time(tmp_path: Path) -> None:
+    first, second = HostLock(tmp_path / "lock"), HostLock(tmp_path / "lock")
+    first.acquire(0, lambda: None)
+    waited: list[int] = []
+    with pytest.raises(Problem) as refused:
+        second.acquire(0.3, lambda: waited.append(1))
+    assert refused.value.id == "E006"
+    assert waited
+    first.close()
+    second.acquire(0, lambda: None)
+    second.close()
