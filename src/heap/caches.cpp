@@ -187,22 +187,22 @@ void release_slowly(void* block) noexcept {
   if constexpr (chosen_profile::keeps_states) {
     give_checked(block);
   } else {
-  if (block == nullptr) return;
-  const size_class of = the_heap_map.class_at(block);
-  if (of == no_class) {
-    release_uncommon(block);
-    return;
-  }
-  heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_stack(*cache, of)) {
-    release_uncached(block, of);
-    return;
-  }
-  if (chosen_profile::checks_last && (cache->tops[of][-1] == block || cache->hot[of] == block)) {
-    invalid_free(block, invalid::freed_before);
-    return;
-  }
-  if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
+    if (block == nullptr) return;
+    const size_class of = the_heap_map.class_at(block);
+    if (of == no_class) {
+      release_uncommon(block);
+      return;
+    }
+    heap_cache* const cache = own_cache();
+    if (cache == nullptr || !have_stack(*cache, of)) {
+      release_uncached(block, of);
+      return;
+    }
+    if (chosen_profile::checks_last && (cache->tops[of][-1] == block || cache->hot[of] == block)) {
+      invalid_free(block, invalid::freed_before);
+      return;
+    }
+    if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
     *cache->tops[of]++ = static_cast<std::byte*>(block);
   }
 }

@@ -16,8 +16,8 @@ __thread std::uint32_t refills_left = 0;
 /// Effects: reports a fault in the guarded pages. Other faults are none of the heap's.
 void on_fault(const void* address) {
   if (!the_guards.holds(address)) return;
-  const bool freed = the_guards.around(address).state.load(std::memory_order_acquire) ==
-                     guarded_block::freed;
+  const bool freed =
+      the_guards.around(address).state.load(std::memory_order_acquire) == guarded_block::freed;
   invalid_free(address, freed ? invalid::touched_when_free : invalid::touched_beyond);
 }
 
@@ -32,7 +32,8 @@ bool guarded_pages::is_due() noexcept {
   const std::uint32_t every = the_options.guard_every;
   if (every == 0) return false;
   if (refills_left == 0) { // the first of a thread is not always a sample
-    refills_left = 1 + static_cast<std::uint32_t>(os::random_word() % (2 * std::uint64_t{every} - 1));
+    refills_left =
+        1 + static_cast<std::uint32_t>(os::random_word() % (2 * std::uint64_t{every} - 1));
   }
   return --refills_left == 0;
 }
@@ -42,8 +43,9 @@ std::byte* guarded_pages::page_of(std::size_t slot) const noexcept {
 }
 
 std::size_t guarded_pages::slot_of(const void* address) const noexcept {
-  const std::size_t page = (reinterpret_cast<std::uintptr_t>(address) -
-                            reinterpret_cast<std::uintptr_t>(base_)) / os::page_bytes();
+  const std::size_t page =
+      (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_)) /
+      os::page_bytes();
   return page == 0 ? 0 : (page - 1) / 2;
 }
 

@@ -38,9 +38,9 @@ class guarded_pages {
   }
 
   [[nodiscard]] bool holds(const void* address) const noexcept {
-    return base_ != nullptr && reinterpret_cast<std::uintptr_t>(address) -
-                                       reinterpret_cast<std::uintptr_t>(base_) <
-                                   length_;
+    return base_ != nullptr &&
+           reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
+               length_;
   }
 
   /// Effects: frees a block of these pages; an address in them that is not a block is reported.

@@ -17,12 +17,9 @@ namespace {
 constexpr std::array<std::string_view, 10> reasons = {
     "it is no address of this heap",          "no block starts there",
     "it is inside of a block, not its start", "it was freed before",
-    "there is no block in use there",
-    "it was made with another size",
-    "the bytes behind it were overwritten",
-    "it was written to after it was freed",
-    "it was used after it was freed",
-    "it is outside of the block",
+    "there is no block in use there",         "it was made with another size",
+    "the bytes behind it were overwritten",   "it was written to after it was freed",
+    "it was used after it was freed",         "it is outside of the block",
 };
 
 } // namespace
@@ -34,10 +31,13 @@ void invalid_free(const void* address, invalid why) noexcept {
   if (may_go_on && the_options.invalid_free == when_invalid::ignore) return;
   text line;
   const bool is_free = why <= invalid::wrong_size;
-  line.add("heapwise: invalid ").add(is_free ? "free" : "use").add(" of ").add_address(address).add(": ");
+  line.add("heapwise: invalid ")
+      .add(is_free ? "free" : "use")
+      .add(" of ")
+      .add_address(address)
+      .add(": ");
   line.add(reasons[static_cast<std::size_t>(why)]);
-  line.add(
-      ". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it");
+  line.add(". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it");
   line.add(may_go_on ? "; HEAPWISE_MALLOC_INVALID_FREE=warn goes on\n" : "\n");
   line.write();
   const fault_report fault = describe_fault(address, why);

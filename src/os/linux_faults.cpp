@@ -28,7 +28,7 @@ bool read_frame(std::uintptr_t address, frame& into) noexcept {
   return read == static_cast<long>(sizeof into);
 }
 
-constinit void (*fault_action)(const void*) = nullptr;
+void (*fault_action)(const void*) = nullptr;
 struct sigaction before_ours;
 
 void handle_fault(int, siginfo_t* what, void*) {
@@ -84,9 +84,9 @@ void hide(void* memory, std::size_t size_bytes) noexcept {
 appended_file::appended_file(const char* path) noexcept {
   const errno_keeper keep;
   constexpr long owner_only = 0600;
-  descriptor_ = static_cast<int>(::syscall(
-      SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-      owner_only));
+  descriptor_ = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path,
+                                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                                           owner_only));
 }
 
 appended_file::~appended_file() {

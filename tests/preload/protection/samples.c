@@ -1,0 +1,35 @@
+/* Finds blocks in guarded pages, which end where a page ends, and misuses them. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { tries = 20000, bytes = 2048 };
+
+int main(int count, char** words) {
+  static char* blocks[tries];
+  if (count != 2) return 2;
+  char* sampled = NULL;
+  uintptr_t first = 0;
+  for (int i = 0; i < tries; ++i) { /* the heap's addresses are together; a sample lies elsewhere */
+    blocks[i] = malloc(bytes);
+    const uintptr_t here = (uintptr_t)blocks[i];
+    if (first == 0) first = here;
+    const uintptr_t distance = here > first ? here - first : first - here;
+    if (distance > (uintptr_t)1 << 36) sampled = blocks[i];
+    if (sampled != NULL) break;
+  }
+  if (sampled == NULL) return 3;
+  char* volatile block = sampled;
+  if (((uintptr_t)block + bytes) % 4096 != 0) {
+    /* the first block was the sample */
+    return 4;
+  }
+  if (strcmp(words[1], "behind") == 0) {
+    block[bytes] = 'x';
+  } else {
+    free(block);
+    if (strcmp(words[1], "freed") == 0) block[8] = 'x';
+    if (strcmp(words[1], "twice") == 0) free(block);
+  }
+  return 0;
+}
