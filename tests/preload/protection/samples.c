@@ -1,4 +1,5 @@
 /* Finds blocks in guarded pages, which end where a page ends, and misuses them. */
+#include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +21,10 @@ int main(int count, char** words) {
   }
   if (sampled == NULL) return 3;
   char* volatile block = sampled;
-  if (((uintptr_t)block + bytes) % 4096 != 0) {
-    /* the first block was the sample */
-    return 4;
-  }
+  const size_t usable = malloc_usable_size(block);
+  if (((uintptr_t)block + usable) % 4096 != 0) return 4; /* not a sample */
   if (strcmp(words[1], "behind") == 0) {
-    block[bytes] = 'x';
+    block[usable] = 'x';
   } else {
     free(block);
     if (strcmp(words[1], "freed") == 0) block[8] = 'x';

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,12 @@ PLACES = ["main", "thread", "child", "handler", "closed"]
 
 
 @pytest.fixture(params=PROFILES)
-def profile(request: pytest.FixtureRequest, native: Path) -> Any:
-    import conftest
+def profile(request: pytest.FixtureRequest, host: Any) -> Any:
+    return of_profile(host, request.param)
 
-    return conftest.Preload(native / f"libheapwise-malloc-{request.param}.so", native)
+
+def of_profile(host: Any, name: str) -> Any:
+    return replace(host, library=host.native / f"libheapwise-malloc-{name}.so")
 
 
 def planted(profile: Any, program: Path, kind: str, place: str, report: Path) -> dict[str, Any]:
@@ -56,12 +59,9 @@ def test_a_planted_fault_is_reported(
 
 @pytest.mark.parametrize("kind", ONLY_HARDENED)
 def test_hardened_finds_bytes_that_were_overwritten(
-    native: Path, compiled: Any, tmp_path: Path, kind: str
+    host: Any, compiled: Any, tmp_path: Path, kind: str
 ) -> None:
-    import conftest
-
-    hardened = conftest.Preload(native / "libheapwise-malloc-hardened.so", native)
-    found = planted(hardened, compiled(PLANTS), kind, "main", tmp_path / "report")
+    found = planted(of_profile(host, "hardened"), compiled(PLANTS), kind, "main", tmp_path / "report")
     assert found["kind"] == ONLY_HARDENED[kind]
 
 
