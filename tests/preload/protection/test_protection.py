@@ -61,7 +61,8 @@ def test_a_planted_fault_is_reported(
 def test_hardened_finds_bytes_that_were_overwritten(
     host: Any, compiled: Any, tmp_path: Path, kind: str
 ) -> None:
-    found = planted(of_profile(host, "hardened"), compiled(PLANTS), kind, "main", tmp_path / "report")
+    hardened = of_profile(host, "hardened")
+    found = planted(hardened, compiled(PLANTS), kind, "main", tmp_path / "report")
     assert found["kind"] == ONLY_HARDENED[kind]
 
 
