@@ -5,7 +5,8 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/heapwise")
 
 set(malloc_targets "")
-foreach(name IN ITEMS heapwise-malloc heapwise-malloc-fast)
+foreach(name IN ITEMS heapwise-malloc heapwise-malloc-fast heapwise-malloc-guarded
+    heapwise-malloc-hardened)
   if(TARGET ${name})
     list(APPEND malloc_targets ${name} ${name}-static)
   endif()
@@ -48,6 +49,10 @@ if(TARGET heapwise-malloc)
   install_pkg_config(heapwise-malloc heapwise-malloc "A malloc and operator new in place of the system's")
   install_pkg_config(heapwise-malloc heapwise-malloc-fast
     "A malloc and operator new in place of the system's, with fewer checks")
+  foreach(profile IN ITEMS guarded hardened)
+    install_pkg_config(heapwise-malloc heapwise-malloc-${profile}
+      "A malloc and operator new in place of the system's, which stops attacks: ${profile}")
+  endforeach()
 endif()
 
 include(debian)

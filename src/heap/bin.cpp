@@ -65,6 +65,8 @@ bool bin::let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept {
     dissolve_spare(ongoing, of);
     return true;
   }
+  // The table that mixed spans need holds the states of all blocks there.
+  if constexpr (chosen_profile::keeps_states) return false;
   const std::uint32_t blocks = class_table[of].blocks;
   const auto length = static_cast<std::uint32_t>((hole_bytes - 1) / class_table[of].bytes + 1);
   if (!the_space.allow_mixing()) return false;

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <type_traits>
 
 #include "heap/batches.hpp"
 #include "heap/block_runs.hpp"
 #include "heap/linked.hpp"
+#include "heap/profile.hpp"
 #include "heap/sharing.hpp"
 #include "heap/span_lists.hpp"
 #include "heapwise/detail/heap_cache.hpp"
@@ -102,6 +104,15 @@ class alignas(cache_line_bytes) bin {
   /// Returns: how many.
   std::uint32_t take_blocks(span& from, std::byte** top, std::uint32_t wanted,
                             size_class of) noexcept;
+  /// Returns: whether a batch in the stock has waited long enough. Requires: the lock.
+  [[nodiscard]] bool has_ripe_batch() const noexcept {
+    if constexpr (chosen_profile::keeps_states) {
+      constexpr std::uint32_t quarantined = 2; // batches
+      return stocked() > quarantined;
+    } else {
+      return !stock_.is_empty();
+    }
+  }
   [[nodiscard]] batch* take_stocked() noexcept;
   /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
   /// many.
@@ -132,7 +143,9 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] bool is_sound_locked(size_class of) const noexcept;
 
   heap_mutex<shared::bin> lock_;
-  linked_stack<batch> stock_;             // full ones
+  // Full ones. Where every call is checked, the first to come is the first to go: a block waits as
+  // long as it can until it is used again.
+  std::conditional_t<chosen_profile::keeps_states, linked_queue<batch>, linked_stack<batch>> stock_;
   linked_stack<batch> empty_batches_;     // to ask for one would need a second lock
   std::atomic<std::uint32_t> stocked_{0}; // written under the lock
   std::uint32_t least_stocked_ = 0;       // since the last trim

@@ -1,6 +1,7 @@
 // From spans to caches.
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utility>
 
 #include "heap/address_runs.hpp"
@@ -8,6 +9,7 @@
 #include "heap/bin_change.hpp"
 #include "heap/mixed.hpp"
 #include "heap/mixing.hpp"
+#include "heap/profile.hpp"
 #include "heap/purge.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -50,6 +52,10 @@ span* bin::make_span(size_class of) noexcept {
   made->touched = 1;
   made->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
   made->free_map.fill(facts.blocks);
+  if constexpr (chosen_profile::keeps_states) { // of the blocks that were here before
+    std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(*made))), 0,
+                facts.slices * granules_of_a_slice);
+  }
   // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
   // is free, by a thread that has not seen anything of the span.
   made->use.store(slice_use::small, std::memory_order_release);
@@ -95,7 +101,7 @@ std::uint32_t bin::refill_locked(batch*& loaded, size_class of, std::uint32_t mo
                                  bool may_grow) noexcept {
   const std::uint32_t whole = class_table[of].batch;
   const std::uint32_t wanted = std::min(most, whole);
-  if (!stock_.is_empty()) {
+  if (has_ripe_batch()) {
     ++refills_;
     empty_batches_.push(*std::exchange(loaded, take_stocked()));
     loaded->mark.written();

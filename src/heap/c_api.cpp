@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "heap/block_states.hpp"
 #include "heap/caches.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
@@ -29,8 +30,8 @@ void* heapwise_malloc(size_t size) { return allocate(size); }
 void* heapwise_calloc(size_t count, size_t size) {
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(count, size, &bytes)) return no_memory();
-  if (bytes > max_small_bytes) return allocate_large(bytes, 1, true);
-  void* const block = take(class_of(bytes));
+  if (!is_small(bytes)) return allocate_large(bytes, 1, true);
+  void* const block = take_small(class_for(bytes));
   return block == nullptr ? nullptr : std::memset(block, 0, bytes);
 }
 
@@ -44,8 +45,10 @@ void* heapwise_realloc(void* block, size_t size) {
 }
 
 void heapwise_free(void* block) { deallocate(block); }
-void heapwise_free_sized(void* block, size_t) { deallocate(block); }
-void heapwise_free_aligned_sized(void* block, size_t, size_t) { deallocate(block); }
+void heapwise_free_sized(void* block, size_t size) { deallocate_sized(block, size); }
+void heapwise_free_aligned_sized(void* block, size_t, size_t size) {
+  deallocate_sized(block, size);
+}
 
 void* heapwise_aligned_alloc(size_t alignment, size_t size) {
   return allocate_aligned(size, alignment);
@@ -80,7 +83,7 @@ size_t heapwise_malloc_usable_size(void* block) {
 }
 
 size_t heapwise_good_size(size_t size) {
-  if (size <= max_small_bytes) return class_table[class_of(size)].bytes;
+  if (is_small(size)) return usable_bytes_of(class_for(size));
   const std::size_t page = heapwise::os::page_bytes();
   return size > SIZE_MAX - page ? size : (size + page - 1) / page * page;
 }

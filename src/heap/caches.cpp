@@ -1,7 +1,10 @@
 #include "heap/caches.hpp"
 
 #include "heap/bins.hpp"
+#include "heap/block_states.hpp"
+#include "heap/checked_paths.hpp"
 #include "heap/clock.hpp"
+#include "heap/guarded_pages.hpp"
 #include "heap/idle_caches.hpp"
 #include "heap/invalid.hpp"
 #include "heap/last_resort.hpp"
@@ -38,11 +41,30 @@ inline namespace layout_3 {
 __thread heap_cache* current_cache = &no_cache;
 } // namespace layout_3
 
+namespace {
+
+/// The cache of a profile that checks every call. `current_cache` stays at "no cache yet" there, so
+/// that paths which programs have inlined end at the library's functions.
+[[maybe_unused]] __thread heap_cache* hidden_cache = &no_cache;
+
+HEAPWISE_ALWAYS_INLINE heap_cache*& cache_in_use() noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    return hidden_cache;
+  } else {
+    return current_cache;
+  }
+}
+
+} // namespace
+
 void watch_thread_exits() noexcept { ends_are_told = os::set_thread_exit(abandon); }
 
-void use_no_cache() noexcept { current_cache = &no_cache; }
+void use_no_cache() noexcept {
+  current_cache = &no_cache;
+  if constexpr (chosen_profile::keeps_states) hidden_cache = &no_cache;
+}
 
-void forgo_cache() noexcept { current_cache = &no_later_cache; }
+void forgo_cache() noexcept { cache_in_use() = &no_later_cache; }
 
 namespace {
 
@@ -51,7 +73,7 @@ HEAPWISE_NOINLINE heap_cache* take_cache() noexcept {
   if (!start_heap()) return nullptr;
   heap_cache* const adopted = adopt_cache();
   if (adopted == nullptr) return nullptr;
-  current_cache = adopted; // first: arranging the end of the thread allocates
+  cache_in_use() = adopted; // first: arranging the end of the thread allocates
   if (ends_are_told) os::at_thread_exit(adopted);
   return adopted;
 }
@@ -59,19 +81,19 @@ HEAPWISE_NOINLINE heap_cache* take_cache() noexcept {
 } // namespace
 
 heap_cache* own_cache() noexcept {
-  heap_cache* const cache = current_cache;
+  heap_cache* const cache = cache_in_use();
   if (cache == &no_later_cache) return nullptr;
   return cache != &no_cache ? cache : take_cache();
 }
 
 void empty_own_cache() noexcept {
-  heap_cache* const cache = current_cache;
+  heap_cache* const cache = cache_in_use();
   // Those that stand for none belong to all threads, and nobody may write to them.
   if (cache != &no_cache && cache != &no_later_cache) empty(*cache);
 }
 
 std::size_t own_cached_bytes() noexcept {
-  heap_cache* const cache = current_cache;
+  heap_cache* const cache = cache_in_use();
   return cache == &no_cache || cache == &no_later_cache ? 0 : cached_bytes(*cache);
 }
 
@@ -92,38 +114,107 @@ void release_uncached(void* block, size_class of) noexcept {
   put_back(&one, 1, of);
 }
 
+/// Effects: as `take`, from the cache of the profile. Requires: what `refill` does.
+[[maybe_unused]] void* take_checked(size_class of) noexcept {
+  heap_cache* cache = cache_in_use();
+  std::byte* block = cache->tops[of][-1];
+  if (block == nullptr) [[unlikely]] {
+    if (void* const sampled = the_guards.sample(of)) return sampled;
+    cache = own_cache();
+    const bool has_blocks = cache != nullptr && have_stack(*cache, of) &&
+                            (cache->tops[of][-1] != nullptr || fill(*cache, of));
+    if (!has_blocks) {
+      void* const alone = allocate_uncached(of);
+      if (alone != nullptr) block_states::use(static_cast<std::byte*>(alone), of);
+      return alone;
+    }
+    shuffle(*cache, of);
+    block = cache->tops[of][-1];
+  }
+  --cache->tops[of];
+  block_states::use(block, of);
+  return block;
+}
+
+/// Effects: as `take`, for a path that a program has inlined, which knows of no canary.
+[[maybe_unused]] void* take_with_canary(size_class of) noexcept {
+  const std::size_t bytes = class_table[of].bytes;
+  const std::size_t alignment = class_alignment[of];
+  if (!is_small(bytes)) return allocate_large(bytes, alignment, false);
+  const std::size_t whole = bytes + chosen_profile::canary_bytes;
+  return take_checked(static_cast<size_class>(aligned_class_of(whole, alignment)));
+}
+
+/// Effects: as `release_slowly`, where every block has a state.
+[[maybe_unused]] void give_checked(void* freed) noexcept {
+  if (freed == nullptr) return;
+  auto* const block = static_cast<std::byte*>(freed);
+  const size_class of = the_heap_map.class_at(block);
+  if (of == no_class) {
+    if (!the_guards.release(block)) release_uncommon(block);
+    return;
+  }
+  if (!block_states::free(block, of)) return;
+  heap_cache* cache = cache_in_use();
+  if (cache->tops[of] == cache->ends[of]) [[unlikely]] {
+    cache = own_cache();
+    if (cache == nullptr || !have_stack(*cache, of)) {
+      release_uncached(block, of);
+      return;
+    }
+    if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
+  }
+  *cache->tops[of]++ = block;
+}
+
 } // namespace
 
 inline namespace layout_3 {
 
 void* refill(std::size_t wanted) noexcept {
   const auto of = static_cast<size_class>(wanted);
-  heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
-  if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
-  return take(of);
+  if constexpr (chosen_profile::keeps_states) {
+    return chosen_profile::canary_bytes == 0 ? take_checked(of) : take_with_canary(of);
+  } else {
+    heap_cache* const cache = own_cache();
+    if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
+    if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
+    return take(of);
+  }
 }
 
 void release_slowly(void* block) noexcept {
-  if (block == nullptr) return;
-  const size_class of = the_heap_map.class_at(block);
-  if (of == no_class) {
-    release_uncommon(block);
-    return;
+  if constexpr (chosen_profile::keeps_states) {
+    give_checked(block);
+  } else {
+    if (block == nullptr) return;
+    const size_class of = the_heap_map.class_at(block);
+    if (of == no_class) {
+      release_uncommon(block);
+      return;
+    }
+    heap_cache* const cache = own_cache();
+    if (cache == nullptr || !have_stack(*cache, of)) {
+      release_uncached(block, of);
+      return;
+    }
+    if (chosen_profile::checks_last && (cache->tops[of][-1] == block || cache->hot[of] == block)) {
+      invalid_free(block, invalid::freed_before);
+      return;
+    }
+    if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
+    *cache->tops[of]++ = static_cast<std::byte*>(block);
   }
-  heap_cache* const cache = own_cache();
-  if (cache == nullptr || !have_stack(*cache, of)) {
-    release_uncached(block, of);
-    return;
-  }
-  if (chosen_profile::checks_last && (cache->tops[of][-1] == block || cache->hot[of] == block)) {
-    invalid_free(block, invalid::freed_before);
-    return;
-  }
-  if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
-  *cache->tops[of]++ = static_cast<std::byte*>(block);
 }
 
 } // namespace layout_3
+
+void* take_of_class(size_class of) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    return take_checked(of);
+  } else {
+    return take(of);
+  }
+}
 
 } // namespace heapwise::detail

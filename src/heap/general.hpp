@@ -3,17 +3,28 @@
 
 #include <cstddef>
 
+#include "heap/checked_paths.hpp"
 #include "heap/profile.hpp"
 #include "heap/uncommon.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
 
+/// Returns: a block of the class, or nullptr.
+HEAPWISE_ALWAYS_INLINE void* take_small(size_class of) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    return take_of_class(of);
+  } else {
+    return take(of);
+  }
+}
+
 /// Returns: a block of `size_bytes` or more, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
-  if (size_bytes > max_small_bytes) [[unlikely]]
+  constexpr std::size_t canary = chosen_profile::canary_bytes;
+  if (size_bytes > max_small_bytes - canary) [[unlikely]]
     return allocate_large(size_bytes, 1, false);
-  return take(class_of(size_bytes));
+  return take_small(static_cast<size_class>(class_of(size_bytes + canary)));
 }
 
 /// Returns: a block aligned to `alignment`, whichever sizes these are; nullptr, with errno set to
@@ -24,13 +35,27 @@ HEAPWISE_ALWAYS_INLINE void* allocate(std::size_t size_bytes) noexcept {
 HEAPWISE_ALWAYS_INLINE void* allocate_aligned(std::size_t size_bytes,
                                               std::size_t alignment) noexcept {
   const bool power_of_two = (alignment & (alignment - 1)) == 0; // or 0, which the next test finds
-  if (!power_of_two || alignment - 1 >= max_small_bytes || size_bytes > max_small_bytes)
+  constexpr std::size_t canary = chosen_profile::canary_bytes;
+  if (!power_of_two || alignment - 1 >= max_small_bytes || size_bytes > max_small_bytes - canary)
       [[unlikely]] {
     return allocate_oddly_aligned(size_bytes, alignment);
   }
-  return take(aligned_class_of(size_bytes, alignment));
+  return take_small(static_cast<size_class>(aligned_class_of(size_bytes + canary, alignment)));
 }
 
 HEAPWISE_ALWAYS_INLINE void deallocate(void* block) noexcept { give<chosen_profile>(block); }
+
+/// The same for `delete`, which knows what `new` was asked for.
+HEAPWISE_ALWAYS_INLINE void deallocate_new(void* block, std::size_t size_bytes,
+                                           std::size_t alignment) noexcept {
+  if constexpr (chosen_profile::keeps_states) expect_new_of(block, size_bytes, alignment);
+  deallocate(block);
+}
+
+/// The same for `free_sized`.
+HEAPWISE_ALWAYS_INLINE void deallocate_sized(void* block, std::size_t size_bytes) noexcept {
+  if constexpr (chosen_profile::keeps_states) expect_size(block, size_bytes);
+  deallocate(block);
+}
 
 } // namespace heapwise::detail

@@ -4,7 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "heap/fault_report.hpp"
 #include "heap/options.hpp"
+#include "heap/profile.hpp"
 #include "heap/start.hpp"
 #include "options/text.hpp"
 
@@ -12,10 +14,12 @@ namespace heapwise::detail {
 
 namespace {
 
-constexpr std::array<std::string_view, 5> reasons = {
+constexpr std::array<std::string_view, 10> reasons = {
     "it is not an address of this heap",      "no block starts there",
     "it is inside of a block, not its start", "it was freed before",
-    "there is no block in use there",
+    "there is no block in use there",         "it was made with another size",
+    "the bytes behind it were overwritten",   "it was written to after it was freed",
+    "it was used after it was freed",         "it is outside of the block",
 };
 
 } // namespace
@@ -23,15 +27,23 @@ constexpr std::array<std::string_view, 5> reasons = {
 void invalid_free(const void* address, invalid why) noexcept {
   // The first call of a process may be this one: then the options have not been read.
   static_cast<void>(start_heap());
-  if (the_options.invalid_free == when_invalid::ignore) return;
+  const bool may_go_on = !chosen_profile::keeps_states;
+  if (may_go_on && the_options.invalid_free == when_invalid::ignore) return;
   text line;
-  line.add("heapwise: invalid free of ").add_address(address).add(": ");
+  const bool is_free = why <= invalid::wrong_size;
+  line.add("heapwise: invalid ")
+      .add(is_free ? "free" : "use")
+      .add(" of ")
+      .add_address(address)
+      .add(": ");
   line.add(reasons[static_cast<std::size_t>(why)]);
-  line.add(
-      ". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it; "
-      "HEAPWISE_MALLOC_INVALID_FREE=warn goes on\n");
+  line.add(". Next: run under a memory checker (valgrind, -fsanitize=address) to see who freed it");
+  line.add(may_go_on ? "; HEAPWISE_MALLOC_INVALID_FREE=warn goes on\n" : "\n");
   line.write();
-  if (the_options.invalid_free == when_invalid::abort) std::abort();
+  const fault_report fault = describe_fault(address, why);
+  if constexpr (chosen_profile::keeps_states) write_lines(fault);
+  if (the_options.report[0] != 0) write_json(fault, the_options.report);
+  if (!may_go_on || the_options.invalid_free == when_invalid::abort) std::abort();
 }
 
 } // namespace heapwise::detail

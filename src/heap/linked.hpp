@@ -25,6 +25,31 @@ class linked_stack {
   T* first_ = nullptr;
 };
 
+/// Objects with a member `next`, the first one first. Thread safety: none.
+template <class T>
+class linked_queue {
+ public:
+  [[nodiscard]] bool is_empty() const noexcept { return first_ == nullptr; }
+
+  void push(T& more) noexcept {
+    more.next = nullptr;
+    (first_ == nullptr ? first_ : last_->next) = &more;
+    last_ = &more;
+  }
+
+  /// Returns: the one that was pushed first. Requires: there is one.
+  T& pop() noexcept { return *std::exchange(first_, first_->next); }
+
+  template <class Visit>
+  void each(Visit visit) const noexcept {
+    for (const T* at = first_; at != nullptr; at = at->next) visit(*at);
+  }
+
+ private:
+  T* first_ = nullptr;
+  T* last_ = nullptr; // only of a queue that is not empty
+};
+
 /// Objects with members `next` and `previous`, the last one first. Each can leave from anywhere.
 /// Thread safety: none.
 template <class T>

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "heap/guarded_pages.hpp"
 #include "heap/space.hpp"
 
 namespace heapwise::detail {
@@ -32,7 +33,12 @@ found look_up(const void* block) noexcept {
 
 measured measure(const void* block) noexcept {
   const size_class of = small_class_of(block);
-  if (of != no_class) return {.bytes = class_table[of].bytes, .what = {}};
+  if (of != no_class) {
+    return {.bytes = class_table[of].bytes - chosen_profile::canary_bytes, .what = {}};
+  }
+  if constexpr (chosen_profile::keeps_states) {
+    if (the_guards.holds(block)) return {.bytes = the_guards.bytes_of(block), .what = {}};
+  }
   const found what = look_up(block);
   if (what.record == nullptr) return {.bytes = 0, .what = what};
   const bool is_small = what.use == slice_use::owned && what.record->of != no_class;

@@ -1,5 +1,6 @@
 #include "heap/options.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string_view>
 
@@ -33,6 +34,14 @@ bool read_out_of_memory(string_view value, options& into) noexcept {
   return true;
 }
 
+/// The value is copied: the program may change its environment.
+bool read_report(string_view value, options& into) noexcept {
+  if (value.empty() || value.size() >= sizeof into.report) return false;
+  std::copy_n(value.data(), value.size(), into.report);
+  into.report[value.size()] = 0;
+  return true;
+}
+
 constexpr auto longest_delay = std::numeric_limits<std::uint32_t>::max();
 
 constexpr option<options> known[] = {
@@ -45,6 +54,11 @@ constexpr option<options> known[] = {
     {.name = "SHARDS",
      .read = read_number<&options::shards, 1U, std::uint32_t{most_shards}>,
      .allowed = "1 to 32",
+     .has_old_name = false},
+    {.name = "REPORT", .read = read_report, .allowed = "a path of a file", .has_old_name = false},
+    {.name = "GUARD_EVERY",
+     .read = read_number<&options::guard_every, 0U, longest_delay>,
+     .allowed = "a number of refills, or 0",
      .has_old_name = false},
 };
 

@@ -17,6 +17,9 @@ struct options {
   bool abort_without_memory = false; // HEAPWISE_MALLOC_OUT_OF_MEMORY
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
   std::uint32_t shards = 0; // 0: as the processors need
+  char report[256] = {};    // the file for reports of faults; empty: none
+  // On average, one refill of this many takes its block from the guarded pages; 0: none does.
+  std::uint32_t guard_every = 64;
 };
 
 /// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.

@@ -7,6 +7,7 @@
 #include "heap/bins.hpp"
 #include "heap/clock.hpp"
 #include "heap/mixed.hpp"
+#include "os/os.hpp"
 
 namespace heapwise::detail {
 
@@ -160,6 +161,19 @@ bool fill(heap_cache& cache, size_class of) noexcept {
   const std::uint32_t blocks = refill_batch(used, of, is_first ? (whole + 1) / 2 : whole);
   load(cache, of, used, blocks);
   return blocks > 0;
+}
+
+void shuffle(heap_cache& cache, size_class of) noexcept {
+  static __thread std::uint64_t state = 0;
+  if (state == 0) state = os::random_word() | 1;
+  std::byte** const begin = begin_of_stack(cache, of);
+  constexpr unsigned half_word = 32;
+  for (std::size_t left = height_of_stack(cache, of); left > 1; --left) {
+    state ^= state << 13; // xorshift (Marsaglia 2003)
+    state ^= state >> 7;
+    state ^= state << 17;
+    std::swap(begin[left - 1], begin[(state >> half_word) * left >> half_word]);
+  }
 }
 
 void make_room(heap_cache& cache, size_class of) noexcept {

@@ -39,6 +39,9 @@ constexpr heap_cache cache_without_stacks() noexcept {
 /// Returns: whether there was memory.
 [[nodiscard]] bool fill(heap_cache& cache, size_class of) noexcept;
 
+/// Effects: brings the blocks of the stack into a random order. Requires: there is a stack.
+void shuffle(heap_cache& cache, size_class of) noexcept;
+
 /// Effects: makes room in the stack. Requires: it is full.
 void make_room(heap_cache& cache, size_class of) noexcept;
 

@@ -8,6 +8,7 @@
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
+#include "heap/checked_paths.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
 #include "heap/idle_caches.hpp"
@@ -98,6 +99,9 @@ bool start_locked() noexcept {
   if (!the_space.start()) {
     if (!std::exchange(said_no_memory, true)) say_no_memory();
     return false;
+  }
+  if constexpr (chosen_profile::keeps_states) {
+    if (!start_checking()) return false;
   }
   has_options = read_options();
   os::remember_processors();

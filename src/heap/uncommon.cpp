@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "heap/block_states.hpp"
+#include "heap/checked_paths.hpp"
 #include "heap/clock.hpp"
 #include "heap/general.hpp"
 #include "heap/invalid.hpp"
@@ -142,6 +144,16 @@ void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noex
 
 void release_uncommon(void* block) noexcept {
   const found what = look_up(block);
+  if constexpr (chosen_profile::keeps_states) {
+    // A large block is gone for good when it is freed, so an address that was one is remembered.
+    if (what.record != nullptr) {
+      the_space.granule_class(block).store(block_states::freed, std::memory_order_relaxed);
+    } else if (what.why == invalid::no_block && the_space.record(the_space.slice_of(block)) &&
+               the_space.granule_class(block).load(std::memory_order_relaxed) ==
+                   block_states::freed) {
+      return invalid_free(block, invalid::freed_before);
+    }
+  }
   if (what.use == slice_use::large) {
     release_large(*what.record, false);
   } else if (what.use == slice_use::owned) {
@@ -152,15 +164,17 @@ void release_uncommon(void* block) noexcept {
 }
 
 std::size_t usable_bytes(const void* block) noexcept {
+  if constexpr (chosen_profile::keeps_states) expect_block(block);
   const measured known = measure(block);
   if (known.bytes == 0) invalid_free(block, known.what.why);
   return known.bytes;
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
+  if constexpr (chosen_profile::keeps_states) expect_block(block);
   const size_class of = small_class_of(block);
-  if (of != no_class && (is_worth_keeping(class_table[of].bytes, size_bytes) ||
-                         (size_bytes <= max_small_bytes && class_of(size_bytes) == of))) {
+  if (of != no_class && (is_worth_keeping(usable_bytes_of(of), size_bytes) ||
+                         (is_small(size_bytes) && class_for(size_bytes) == of))) {
     return block;
   }
   return resize_otherwise(block, size_bytes);

@@ -28,8 +28,8 @@ int posix_memalign(void** block, size_t alignment, size_t size) {
 void* valloc(size_t size) { return heapwise_valloc(size); }
 void* pvalloc(size_t size) { return heapwise_pvalloc(size); }
 
-void free_sized(void* block, size_t) { deallocate(block); }
-void free_aligned_sized(void* block, size_t, size_t) { deallocate(block); }
+void free_sized(void* block, size_t size) { deallocate_sized(block, size); }
+void free_aligned_sized(void* block, size_t, size_t size) { deallocate_sized(block, size); }
 void cfree(void* block) { deallocate(block); }
 
 size_t malloc_usable_size(void* block) { return heapwise_malloc_usable_size(block); }

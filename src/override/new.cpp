@@ -82,12 +82,16 @@ void* operator new[](std::size_t size, std::align_val_t to, const std::nothrow_t
 
 void operator delete(void* block) noexcept { deallocate(block); }
 void operator delete[](void* block) noexcept { deallocate(block); }
-void operator delete(void* block, std::size_t) noexcept { deallocate(block); }
-void operator delete[](void* block, std::size_t) noexcept { deallocate(block); }
+void operator delete(void* block, std::size_t size) noexcept { deallocate_new(block, size, 1); }
+void operator delete[](void* block, std::size_t size) noexcept { deallocate_new(block, size, 1); }
 void operator delete(void* block, std::align_val_t) noexcept { deallocate(block); }
 void operator delete[](void* block, std::align_val_t) noexcept { deallocate(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { deallocate(block); }
-void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { deallocate(block); }
+void operator delete(void* block, std::size_t size, std::align_val_t to) noexcept {
+  deallocate_new(block, size, static_cast<std::size_t>(to));
+}
+void operator delete[](void* block, std::size_t size, std::align_val_t to) noexcept {
+  deallocate_new(block, size, static_cast<std::size_t>(to));
+}
 void operator delete(void* block, const std::nothrow_t&) noexcept { deallocate(block); }
 void operator delete[](void* block, const std::nothrow_t&) noexcept { deallocate(block); }
 void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {

@@ -78,7 +78,7 @@ def test_pkg_config(prefix: Path, tmp_path: Path, language: str, kind: str) -> N
     assert uses_the_library(program) == (kind == "shared")
 
 
-@pytest.mark.parametrize("profile", ["malloc", "malloc-fast"])
+@pytest.mark.parametrize("profile", ["malloc", "malloc-fast", "malloc-guarded", "malloc-hardened"])
 @pytest.mark.parametrize("kind", ["", "-static"])
 @pytest.mark.parametrize("language", ["cpp", "c"])
 def test_find_package_of_malloc(
@@ -89,7 +89,8 @@ def test_find_package_of_malloc(
     assert uses_the_library(program) == (kind == "")
 
 
-@pytest.mark.parametrize("profile", ["heapwise-malloc", "heapwise-malloc-fast"])
+@pytest.mark.parametrize("profile", ["heapwise-malloc", "heapwise-malloc-fast", "heapwise-malloc-guarded",
+                                     "heapwise-malloc-hardened"])
 @pytest.mark.parametrize("kind", ["static", "shared"])
 @pytest.mark.parametrize("language", ["cpp", "c"])
 def test_pkg_config_of_malloc(

@@ -1,18 +1,46 @@
 // How much the heap distrusts its user: a policy that its fast paths take as a parameter.
 #pragma once
 
+#include <cstddef>
+
 namespace heapwise::detail {
 
 /// Nothing is checked that costs an instruction.
 struct fast_profile {
   static constexpr const char* name = "fast";
   static constexpr bool checks_last = false;
+  static constexpr bool keeps_states = false;
+  static constexpr bool clears = false;
+  static constexpr std::size_t canary_bytes = 0;
 };
 
 /// What is cheap is checked: a block freed twice in a row.
 struct default_profile {
   static constexpr const char* name = "default";
   static constexpr bool checks_last = true;
+  static constexpr bool keeps_states = false;
+  static constexpr bool clears = false;
+  static constexpr std::size_t canary_bytes = 0;
+};
+
+/// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
+/// in the library, which checks. Some blocks lie between pages without access.
+struct guarded_profile {
+  static constexpr const char* name = "guarded";
+  static constexpr bool checks_last = true;
+  static constexpr bool keeps_states = true;
+  static constexpr bool clears = false;
+  static constexpr std::size_t canary_bytes = 0;
+};
+
+/// The same, and a canary ends each small block; free blocks are zeros, and are checked to be when
+/// they are used again.
+struct hardened_profile {
+  static constexpr const char* name = "hardened";
+  static constexpr bool checks_last = true;
+  static constexpr bool keeps_states = true;
+  static constexpr bool clears = true;
+  static constexpr std::size_t canary_bytes = 8;
 };
 
 } // namespace heapwise::detail

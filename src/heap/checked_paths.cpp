@@ -1,0 +1,63 @@
+#include "heap/checked_paths.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "heap/block_states.hpp"
+#include "heap/guarded_pages.hpp"
+#include "heap/invalid.hpp"
+#include "heap/lookup.hpp"
+#include "heap/space.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit std::uint64_t block_states::canary_secret = 0;
+
+namespace {
+
+/// Returns: whether the address is in a span of small blocks, or the guarded pages; then it is a
+/// block in use, or was reported.
+bool is_small_block(const void* block, size_class of) noexcept {
+  if (of == no_class) return false;
+  const std::uint8_t state = the_space.granule_class(block).load(std::memory_order_relaxed);
+  if (state != of) block_states::report_state(block, state);
+  return true;
+}
+
+} // namespace
+
+void expect_block(const void* block) noexcept {
+  if (block == nullptr || is_small_block(block, the_heap_map.class_at(block))) return;
+  if (the_guards.holds(block)) the_guards.expect_block(block);
+}
+
+void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignment) noexcept {
+  if (block == nullptr) return;
+  const size_class of = the_heap_map.class_at(block);
+  if (!is_small_block(block, of)) return expect_size(block, size_bytes);
+  const std::size_t whole = size_bytes + chosen_profile::canary_bytes;
+  const bool fits = size_bytes <= max_small_bytes && whole <= max_small_bytes &&
+                    alignment <= max_small_bytes &&
+                    aligned_class_of(whole, std::max(alignment, granule_bytes)) == of;
+  if (!fits) invalid_free(block, invalid::wrong_size);
+}
+
+void expect_size(const void* block, std::size_t size_bytes) noexcept {
+  if (block == nullptr) return;
+  expect_block(block);
+  const std::size_t bytes = measure(block).bytes;
+  if (bytes == 0) return; // free reports it
+  // A block that `realloc` made smaller, or one with a large alignment, may be much larger than its
+  // request was.
+  const bool fits = size_bytes <= bytes;
+  if (!fits) invalid_free(block, invalid::wrong_size);
+}
+
+bool start_checking() noexcept {
+  block_states::canary_secret = os::random_word();
+  the_guards.start();
+  return the_space.allow_mixing();
+}
+
+} // namespace heapwise::detail

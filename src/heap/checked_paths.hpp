@@ -1,0 +1,25 @@
+// The calls of the profiles that check each of them. They exist in these profiles only.
+#pragma once
+
+#include <cstddef>
+
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+/// Returns: a block of the class, or nullptr. It has a canary where the profile has one.
+[[nodiscard]] void* take_of_class(size_class of) noexcept;
+
+/// Effects: reports an address that is not the first byte of a block in use.
+void expect_block(const void* block) noexcept;
+
+/// Effects: reports a block that no `new` of this size and alignment made. nullptr is none.
+void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignment) noexcept;
+
+/// Effects: reports a block that no request of this size, nor `realloc` to it, made.
+void expect_size(const void* block, std::size_t size_bytes) noexcept;
+
+/// Effects: what these profiles need before the first block. Returns: whether there was memory.
+[[nodiscard]] bool start_checking() noexcept;
+
+} // namespace heapwise::detail

@@ -1,0 +1,131 @@
+#include "heap/fault_report.hpp"
+
+#include <array>
+#include <string_view>
+
+#include "heap/guarded_pages.hpp"
+#include "heap/profile.hpp"
+#include "heap/space.hpp"
+#include "options/text.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+constexpr std::array<std::string_view, 10> names = {
+    "foreign",    "misaligned", "inside-block",       "double-free",    "no-block",
+    "wrong-size", "overrun",    "written-after-free", "use-after-free", "out-of-bounds",
+};
+
+std::string_view name_of(invalid kind) noexcept { return names[static_cast<std::size_t>(kind)]; }
+
+/// Effects: finds the block of the heap around the address.
+void find_block(fault_report& fault) noexcept {
+  if (!the_space.holds(fault.address)) return;
+  const span* const home = the_space.find_span(fault.address);
+  if (home == nullptr) return;
+  // Acquire: as in look_up. The class was written before.
+  const slice_use use = home->use.load(std::memory_order_acquire);
+  std::byte* const begin = the_space.begin_of(*home);
+  if (use == slice_use::large) {
+    fault.block = begin;
+    fault.bytes = home->bytes;
+  } else if (use == slice_use::small && home->of != no_class && home->of <= class_count) {
+    const auto offset =
+        static_cast<std::size_t>(static_cast<const std::byte*>(fault.address) - begin);
+    const std::size_t bytes = class_table[home->of].bytes;
+    fault.block = begin + offset / bytes * bytes;
+    fault.bytes = bytes - chosen_profile::canary_bytes;
+  }
+}
+
+/// Effects: as find_block, for the guarded pages. Returns: whether the address is in them.
+bool find_guarded(fault_report& fault) noexcept {
+  if constexpr (chosen_profile::keeps_states) {
+    if (!the_guards.holds(fault.address)) return false;
+    const guarded_block& around = the_guards.around(fault.address);
+    fault.block = the_guards.begin_around(fault.address);
+    fault.bytes = around.bytes;
+    fault.allocated_by = around.thread;
+    fault.allocated = around.allocated;
+    fault.freed_by = around.freed_by;
+    fault.freed = around.released;
+    return true;
+  }
+  return false;
+}
+
+void write_stack(std::string_view title, std::uint64_t thread,
+                 const os::stack_trace& stack) noexcept {
+  if (thread == 0) return;
+  text line;
+  line.add("  ").add(title).add(" by thread ").add(thread).add(":");
+  for (std::size_t each = 0; each < stack.count; ++each) {
+    line.add(" ").add_address(stack.frames[each]);
+  }
+  line.add("\n").write();
+}
+
+text& add_member(text& line, std::string_view name, const void* address) noexcept {
+  line.add(", \"").add(name).add("\": ");
+  if (address == nullptr) return line.add("null");
+  return line.add("\"").add_address(address).add("\"");
+}
+
+void append(const os::appended_file& file, const text& piece) noexcept {
+  file.write(piece.view().data(), piece.view().size());
+}
+
+void append_stack(const os::appended_file& file, std::string_view name, std::uint64_t thread,
+                  const os::stack_trace& stack) noexcept {
+  text piece;
+  piece.add(", \"").add(name).add("\": {\"thread\": ").add(thread).add(", \"stack\": [");
+  for (std::size_t each = 0; each < stack.count; ++each) {
+    piece.add(each == 0 ? "\"" : ", \"").add_address(stack.frames[each]).add("\"");
+  }
+  append(file, piece.add("]}"));
+}
+
+} // namespace
+
+fault_report describe_fault(const void* address, invalid kind) noexcept {
+  fault_report fault{.kind = kind,
+                     .address = address,
+                     .thread = os::thread_number(),
+                     .here = os::trace_stack(),
+                     .allocated = {},
+                     .freed = {}};
+  if (!find_guarded(fault)) find_block(fault);
+  return fault;
+}
+
+void write_lines(const fault_report& fault) noexcept {
+  text line;
+  line.add("  kind ").add(name_of(fault.kind)).add(", address ").add_address(fault.address);
+  if (fault.block != nullptr) {
+    line.add(", block ").add_address(fault.block).add(" of ").add(fault.bytes).add(" bytes");
+  }
+  line.add(", thread ").add(fault.thread).add("\n").write();
+  write_stack("found", fault.thread, fault.here);
+  write_stack("allocated", fault.allocated_by, fault.allocated);
+  write_stack("freed", fault.freed_by, fault.freed);
+}
+
+void write_json(const fault_report& fault, const char* path) noexcept {
+  const os::appended_file file{path};
+  text piece;
+  piece.add("{\"version\": 1, \"profile\": \"").add(chosen_profile::name);
+  piece.add("\", \"kind\": \"").add(name_of(fault.kind)).add("\"");
+  add_member(piece, "address", fault.address);
+  add_member(piece, "block", fault.block);
+  append(file, piece.add(", \"bytes\": ").add(fault.bytes));
+  append_stack(file, "found", fault.thread, fault.here);
+  if (fault.allocated_by != 0) {
+    append_stack(file, "allocated", fault.allocated_by, fault.allocated);
+  }
+  if (fault.freed_by != 0) append_stack(file, "freed", fault.freed_by, fault.freed);
+  piece.clear();
+  append(file, piece.add("}\n"));
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,114 @@
+#include "heap/guarded_pages.hpp"
+
+#include "heap/invalid.hpp"
+#include "heap/options.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+constinit guarded_pages the_guards;
+
+namespace {
+
+/// Refills of this thread until the next sample; 0 at the start of a thread.
+__thread std::uint32_t refills_left = 0;
+
+/// Effects: reports a fault in the guarded pages. Other faults are none of the heap's.
+void on_fault(const void* address) {
+  if (!the_guards.holds(address)) return;
+  const bool freed =
+      the_guards.around(address).state.load(std::memory_order_acquire) == guarded_block::freed;
+  invalid_free(address, freed ? invalid::touched_when_free : invalid::touched_beyond);
+}
+
+} // namespace
+
+void guarded_pages::start() noexcept {
+  length_ = (2 * slots + 1) * os::page_bytes();
+  base_ = static_cast<std::byte*>(os::reserve(length_, os::page_bytes()));
+}
+
+bool guarded_pages::is_due() noexcept {
+  const std::uint32_t every = the_options.guard_every;
+  if (every == 0) return false;
+  if (refills_left == 0) { // the first of a thread is not always a sample
+    refills_left =
+        1 + static_cast<std::uint32_t>(os::random_word() % (2 * std::uint64_t{every} - 1));
+  }
+  return --refills_left == 0;
+}
+
+std::byte* guarded_pages::page_of(std::size_t slot) const noexcept {
+  return base_ + (2 * slot + 1) * os::page_bytes();
+}
+
+std::size_t guarded_pages::slot_of(const void* address) const noexcept {
+  const std::size_t page =
+      (reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_)) /
+      os::page_bytes();
+  return page == 0 ? 0 : (page - 1) / 2;
+}
+
+const std::byte* guarded_pages::begin_around(const void* address) const noexcept {
+  const std::size_t slot = slot_of(address);
+  return page_of(slot) + os::page_bytes() - blocks_[slot].bytes;
+}
+
+void* guarded_pages::take(size_class of) noexcept {
+  const std::uint32_t bytes = class_table[of].bytes;
+  if (bytes > os::page_bytes()) return nullptr;
+  os::watch_faults(on_fault); // not at the start: the program's own handlers come first
+  const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
+  guarded_block& block = blocks_[slot];
+  std::uint8_t seen = block.state.load(std::memory_order_relaxed);
+  // Acquire: pairs with the release in `release`, which has hidden the page before.
+  if ((seen != guarded_block::never && seen != guarded_block::freed) ||
+      !block.state.compare_exchange_strong(seen, guarded_block::changing,
+                                           std::memory_order_acquire)) {
+    return nullptr;
+  }
+  if (!os::commit(page_of(slot), os::page_bytes())) {
+    block.state.store(seen, std::memory_order_release);
+    return nullptr;
+  }
+  block.bytes = bytes;
+  block.thread = os::thread_number();
+  block.allocated = os::trace_stack();
+  block.released = {};
+  block.state.store(guarded_block::live, std::memory_order_release);
+  return page_of(slot) + os::page_bytes() - bytes;
+}
+
+std::size_t guarded_pages::bytes_of(const void* address) const noexcept {
+  const guarded_block& block = blocks_[slot_of(address)];
+  const bool is_live = block.state.load(std::memory_order_acquire) == guarded_block::live;
+  return is_live && address == begin_around(address) ? block.bytes : 0;
+}
+
+void guarded_pages::expect_block(const void* address) noexcept {
+  if (bytes_of(address) != 0) return;
+  const guarded_block& block = blocks_[slot_of(address)];
+  const bool freed = block.state.load(std::memory_order_acquire) == guarded_block::freed;
+  invalid_free(address, freed ? invalid::freed_before : invalid::inside_block);
+}
+
+bool guarded_pages::release(std::byte* address) noexcept {
+  if (!holds(address)) return false;
+  expect_block(address);
+  const std::size_t slot = slot_of(address);
+  guarded_block& block = blocks_[slot];
+  std::uint8_t expected = guarded_block::live;
+  if (!block.state.compare_exchange_strong(expected, guarded_block::changing,
+                                           std::memory_order_acquire)) {
+    invalid_free(address, invalid::freed_before);
+    return true;
+  }
+  os::hide(page_of(slot), os::page_bytes());
+  block.freed_by = os::thread_number();
+  block.released = os::trace_stack();
+  // Release: pairs with the acquires above.
+  block.state.store(guarded_block::freed, std::memory_order_release);
+  return true;
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,47 @@
+// What a report of a fault needs of the system. All of these are safe in a handler of a signal, and
+// keep errno.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace heapwise::os {
+
+/// Addresses that calls return to, the innermost first.
+struct stack_trace {
+  static constexpr std::size_t most = 12;
+  std::array<const void*, most> frames{};
+  std::size_t count = 0;
+};
+
+/// Returns: the calling thread's stack, as far as it has frame pointers. What is read of it is
+/// copied by the system, so that a wrong pointer ends the list, and not the process.
+[[nodiscard]] stack_trace trace_stack() noexcept;
+
+/// Returns: the number of the calling thread, as the system counts them.
+[[nodiscard]] std::uint64_t thread_number() noexcept;
+
+/// Effects: from the first call on, `action` is called with the address of each access that is not
+/// allowed. If it returns, the handler that the program had is in place again, and the access
+/// happens once more. A handler that the program installs later replaces it.
+void watch_faults(void (*action)(const void* address)) noexcept;
+
+/// Effects: no access to these pages, and their contents are gone.
+void hide(void* memory, std::size_t size_bytes) noexcept;
+
+/// A file at whose end is written, without the C library's buffers.
+class appended_file {
+ public:
+  /// Effects: opens or creates it, for its owner alone. A symbolic link is not followed.
+  explicit appended_file(const char* path) noexcept;
+  ~appended_file();
+  appended_file(const appended_file&) = delete;
+  appended_file& operator=(const appended_file&) = delete;
+  void write(const char* text, std::size_t length) const noexcept;
+
+ private:
+  int descriptor_;
+};
+
+} // namespace heapwise::os

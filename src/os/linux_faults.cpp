@@ -1,0 +1,108 @@
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "os/errno_keeper.hpp"
+#include "os/faults.hpp"
+
+namespace heapwise::os {
+
+namespace {
+
+struct frame {
+  std::uintptr_t caller; // its frame
+  const void* returns_to;
+};
+
+/// Returns: whether the frame could be read.
+bool read_frame(std::uintptr_t address, frame& into) noexcept {
+  iovec to{.iov_base = &into, .iov_len = sizeof into};
+  iovec from{.iov_base = reinterpret_cast<void*>(address), .iov_len = sizeof into};
+  const long read = ::syscall(SYS_process_vm_readv, ::syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
+  return read == static_cast<long>(sizeof into);
+}
+
+void (*fault_action)(const void*) = nullptr;
+struct sigaction before_ours;
+
+void handle_fault(int, siginfo_t* what, void*) {
+  fault_action(what->si_addr);
+  ::sigaction(SIGSEGV, &before_ours, nullptr);
+}
+
+} // namespace
+
+stack_trace trace_stack() noexcept {
+  constexpr std::uintptr_t most_of_a_frame = std::uintptr_t{1} << 20;
+  const errno_keeper keep;
+  stack_trace found;
+  auto at = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  frame read{};
+  while (found.count < stack_trace::most && at % alignof(frame) == 0 && read_frame(at, read)) {
+    if (read.returns_to == nullptr) break;
+    found.frames[found.count++] = read.returns_to;
+    if (read.caller <= at || read.caller - at > most_of_a_frame) break;
+    at = read.caller;
+  }
+  return found;
+}
+
+std::uint64_t thread_number() noexcept {
+  const errno_keeper keep;
+  return static_cast<std::uint64_t>(::syscall(SYS_gettid));
+}
+
+void watch_faults(void (*action)(const void* address)) noexcept {
+  static constinit std::atomic<bool> watched{false};
+  // Relaxed: one thread installs the handler; the system orders what it reads.
+  if (watched.load(std::memory_order_relaxed) ||
+      watched.exchange(true, std::memory_order_relaxed)) {
+    return;
+  }
+  const errno_keeper keep;
+  fault_action = action;
+  ::sigaction(SIGSEGV, nullptr, &before_ours);
+  struct sigaction ours{};
+  ours.sa_sigaction = handle_fault;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  ::sigemptyset(&ours.sa_mask);
+  ::sigaction(SIGSEGV, &ours, nullptr);
+}
+
+void hide(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  ::madvise(memory, size_bytes, MADV_DONTNEED);
+  ::mprotect(memory, size_bytes, PROT_NONE);
+}
+
+appended_file::appended_file(const char* path) noexcept {
+  const errno_keeper keep;
+  constexpr long owner_only = 0600;
+  descriptor_ = static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path,
+                                           O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
+                                           owner_only));
+}
+
+appended_file::~appended_file() {
+  const errno_keeper keep;
+  if (descriptor_ >= 0) ::syscall(SYS_close, descriptor_);
+}
+
+void appended_file::write(const char* text, std::size_t length) const noexcept {
+  const errno_keeper keep;
+  while (length > 0) {
+    const long written = ::syscall(SYS_write, descriptor_, text, length);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) return;
+    text += written;
+    length -= static_cast<std::size_t>(written);
+  }
+}
+
+} // namespace heapwise::os

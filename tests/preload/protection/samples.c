@@ -1,0 +1,34 @@
+/* Finds blocks in guarded pages, which end where a page ends, and misuses them. */
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { tries = 20000, bytes = 2048 };
+
+int main(int count, char** words) {
+  static char* blocks[tries];
+  if (count != 2) return 2;
+  char* sampled = NULL;
+  uintptr_t first = 0;
+  for (int i = 0; i < tries; ++i) { /* the heap's addresses are together; a sample lies elsewhere */
+    blocks[i] = malloc(bytes);
+    const uintptr_t here = (uintptr_t)blocks[i];
+    if (first == 0) first = here;
+    const uintptr_t distance = here > first ? here - first : first - here;
+    if (distance > (uintptr_t)1 << 36) sampled = blocks[i];
+    if (sampled != NULL) break;
+  }
+  if (sampled == NULL) return 3;
+  char* volatile block = sampled;
+  const size_t usable = malloc_usable_size(block);
+  if (((uintptr_t)block + usable) % 4096 != 0) return 4; /* not a sample */
+  if (strcmp(words[1], "behind") == 0) {
+    block[usable] = 'x';
+  } else {
+    free(block);
+    if (strcmp(words[1], "freed") == 0) block[8] = 'x';
+    if (strcmp(words[1], "twice") == 0) free(block);
+  }
+  return 0;
+}
