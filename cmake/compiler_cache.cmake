@@ -6,8 +6,15 @@ mark_as_advanced(HEAPWISE_CCACHE)
 if(HEAPWISE_CCACHE)
   foreach(language IN ITEMS C CXX)
     if(NOT DEFINED CMAKE_${language}_COMPILER_LAUNCHER)
-      set(CMAKE_${language}_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
-        "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1 "${HEAPWISE_CCACHE}")
+      set(
+        CMAKE_${language}_COMPILER_LAUNCHER
+        "${CMAKE_COMMAND}"
+        -E
+        env
+        "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}"
+        CCACHE_NOHASHDIR=1
+        "${HEAPWISE_CCACHE}"
+      )
     endif()
   endforeach()
 endif()

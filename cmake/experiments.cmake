@@ -45,10 +45,13 @@ endif()
 
 function(heapwise_native target)
   set(folder "${ARGV1}")
-  set_target_properties(${target} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY "${HEAPWISE_NATIVE_DIR}/${folder}"
-    LIBRARY_OUTPUT_DIRECTORY "${HEAPWISE_NATIVE_DIR}/${folder}"
-    CXX_EXTENSIONS OFF)
+  set_target_properties(
+    ${target}
+    PROPERTIES
+      RUNTIME_OUTPUT_DIRECTORY "${HEAPWISE_NATIVE_DIR}/${folder}"
+      LIBRARY_OUTPUT_DIRECTORY "${HEAPWISE_NATIVE_DIR}/${folder}"
+      CXX_EXTENSIONS OFF
+  )
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/bench")
   target_compile_definitions(${target} PRIVATE _GNU_SOURCE)
@@ -56,9 +59,11 @@ function(heapwise_native target)
   # What is measured is built as its users build: -O2, not CMake's -O3.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O2>)
   if(HEAPWISE_NATIVE_INSTALL_DIR)
-    install(TARGETS ${target}
+    install(
+      TARGETS ${target}
       RUNTIME DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}/${folder}" COMPONENT native
-      LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}/${folder}" COMPONENT native)
+      LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}/${folder}" COMPONENT native
+    )
   endif()
 endfunction()
 
@@ -84,13 +89,23 @@ endfunction()
 set(HEAPWISE_CONCURRENT_FAMILIES concurrency ipc memory network)
 set(HEAPWISE_CONCURRENT_EXPERIMENTS pool/producer_consumer)
 
-set(HEAPWISE_ALIGNED_FAMILIES cpu containers language syscalls ipc)
+set(
+  HEAPWISE_ALIGNED_FAMILIES
+  cpu
+  containers
+  language
+  syscalls
+  ipc
+)
 
 function(add_experiment file family name)
   set(target experiment_${family}_${name})
   add_executable(${target} "${file}")
-  if(HEAPWISE_SANITIZE AND NOT family IN_LIST HEAPWISE_CONCURRENT_FAMILIES
-     AND NOT "${family}/${name}" IN_LIST HEAPWISE_CONCURRENT_EXPERIMENTS)
+  if(
+    HEAPWISE_SANITIZE
+    AND NOT family IN_LIST HEAPWISE_CONCURRENT_FAMILIES
+    AND NOT "${family}/${name}" IN_LIST HEAPWISE_CONCURRENT_EXPERIMENTS
+  )
     set_target_properties(${target} PROPERTIES EXCLUDE_FROM_ALL ON)
   endif()
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
@@ -138,8 +153,13 @@ function(heapwise_second_build family name build)
   target_link_libraries(${target} PRIVATE ${libraries})
   heapwise_flags(flags CXX)
   list(JOIN ARGN " " more)
-  target_compile_definitions(${target} PRIVATE ${definitions}
-    "HEAPWISE_EXPERIMENT_BUILD=\"${build}\"" "HEAPWISE_EXPERIMENT_FLAGS=\"${flags} ${more}\"")
+  target_compile_definitions(
+    ${target}
+    PRIVATE
+      ${definitions}
+      "HEAPWISE_EXPERIMENT_BUILD=\"${build}\""
+      "HEAPWISE_EXPERIMENT_FLAGS=\"${flags} ${more}\""
+  )
   target_compile_options(${target} PRIVATE ${options} ${ARGN})
   add_dependencies(${first} ${target})
 endfunction()
@@ -175,8 +195,11 @@ function(add_experiments)
   heapwise_link_if(syscalls_file_read heapwise_uring HEAPWISE_HAS_URING)
   heapwise_link_if(gc_programs heapwise_gc_static HEAPWISE_HAS_COLLECTOR)
   heapwise_link_if(gc_programs heapwise_boehm HEAPWISE_HAS_BOEHM)
-  foreach(experiment IN ITEMS cache/stride_access containers/sequence_scan cpu/aliasing
-                              cpu/branch_prediction layout/aos_vs_soa)
+  foreach(
+    experiment
+    IN
+    ITEMS cache/stride_access containers/sequence_scan cpu/aliasing cpu/branch_prediction layout/aos_vs_soa
+  )
     get_filename_component(family "${experiment}" DIRECTORY)
     get_filename_component(name "${experiment}" NAME)
     heapwise_second_build(${family} ${name} O3_native -O3 -march=native)

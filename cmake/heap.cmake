@@ -1,26 +1,47 @@
 # The heap: its sources are compiled once for each profile, and go into libheapwise (under names of
 # their own) and into libheapwise-malloc (under the names of the C library too).
 
-set(HEAPWISE_HEAP_CHECKS "$<IF:$<CONFIG:Debug>,1,0>" CACHE STRING
-  "Invariants that the heap checks: 0 none, 1 the cheap ones, 2 all")
+set(
+  HEAPWISE_HEAP_CHECKS
+  "$<IF:$<CONFIG:Debug>,1,0>"
+  CACHE STRING
+  "Invariants that the heap checks: 0 none, 1 the cheap ones, 2 all"
+)
 
 # add_heap_objects(TARGET PROFILE SOURCE...): an object library.
 function(add_heap_objects target profile)
   add_library(${target} OBJECT ${ARGN})
-  set_target_properties(${target} PROPERTIES
-    POSITION_INDEPENDENT_CODE ON
-    CXX_EXTENSIONS OFF
-    CXX_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON)
+  set_target_properties(
+    ${target}
+    PROPERTIES
+      POSITION_INDEPENDENT_CODE ON
+      CXX_EXTENSIONS OFF
+      CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON
+  )
   target_compile_features(${target} PRIVATE cxx_std_20)
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE HEAPWISE_IN_LIBRARY
-    HEAPWISE_PROFILE=${profile}_profile HEAPWISE_HEAP_CHECKS=${HEAPWISE_HEAP_CHECKS})
-  target_include_directories(${target} PRIVATE
-    "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
+  target_compile_definitions(
+    ${target}
+    PRIVATE
+      _GNU_SOURCE
+      HEAPWISE_IN_LIBRARY
+      HEAPWISE_PROFILE=${profile}_profile
+      HEAPWISE_HEAP_CHECKS=${HEAPWISE_HEAP_CHECKS}
+  )
+  target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   # The library must not ask itself for memory: no malloc and memset may become one calloc.
-  target_compile_options(${target} PRIVATE -fno-builtin-malloc -fno-builtin-calloc
-    -fno-builtin-realloc -fno-builtin-free -fno-rtti -fno-threadsafe-statics
-    -ftls-model=initial-exec $<$<CONFIG:Release>:-O2>)
+  target_compile_options(
+    ${target}
+    PRIVATE
+      -fno-builtin-malloc
+      -fno-builtin-calloc
+      -fno-builtin-realloc
+      -fno-builtin-free
+      -fno-rtti
+      -fno-threadsafe-statics
+      -ftls-model=initial-exec
+      $<$<CONFIG:Release>:-O2>
+  )
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
 endfunction()
 
@@ -33,8 +54,10 @@ function(add_heap_replacement name)
   add_library(heapwise::${name} ALIAS ${name})
   add_library(heapwise::${name}-static ALIAS ${name}-static)
   foreach(target IN ITEMS ${name} ${name}-static)
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C
-      LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/native")
+    set_target_properties(
+      ${target}
+      PROPERTIES OUTPUT_NAME ${name} LINKER_LANGUAGE C LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/native"
+    )
     target_link_libraries(${target} PUBLIC heapwise)
     # Programs that leave malloc to the libraries that they use have to get this one all the same.
     target_link_options(${target} INTERFACE LINKER:--undefined=malloc)
@@ -43,8 +66,17 @@ function(add_heap_replacement name)
   # It is made ready before the libraries that may use it, so that it is the last to take its locks
   # for a fork.
   # A program in C must not have to load the C++ runtime, of which nothing is needed.
-  target_link_options(${name} PRIVATE -Wl,--as-needed -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
-    -Wl,-z,initfirst -Wl,--no-undefined -Wl,--build-id)
+  target_link_options(
+    ${name}
+    PRIVATE
+      -Wl,--as-needed
+      -Wl,-Bsymbolic-functions
+      -Wl,-z,now
+      -Wl,-z,nodelete
+      -Wl,-z,initfirst
+      -Wl,--no-undefined
+      -Wl,--build-id
+  )
   if(HEAPWISE_NATIVE_INSTALL_DIR)
     install(TARGETS ${name} LIBRARY DESTINATION "${HEAPWISE_NATIVE_INSTALL_DIR}" COMPONENT native)
   endif()
@@ -57,13 +89,21 @@ function(add_collector name objects)
     set(target ${name}_${kind})
     add_library(${target} ${kind_upper} $<TARGET_OBJECTS:${objects}>)
     add_library(heapwise::gc_${kind} ALIAS ${target})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME heapwise-gc EXPORT_NAME gc_${kind}
-      LINKER_LANGUAGE C VERSION ${PROJECT_VERSION}
-      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    set_target_properties(
+      ${target}
+      PROPERTIES
+        OUTPUT_NAME heapwise-gc
+        EXPORT_NAME gc_${kind}
+        LINKER_LANGUAGE C
+        VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    )
     target_link_libraries(${target} PUBLIC heapwise)
   endforeach()
   # Handlers of signals and of ends of threads point into it. Its calls are resolved when it is
   # loaded, and not while threads are stopped.
-  target_link_options(${name}_shared PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete
-    -Wl,--build-id)
+  target_link_options(
+    ${name}_shared
+    PRIVATE -Wl,-Bsymbolic-functions -Wl,-z,now -Wl,-z,nodelete -Wl,--build-id
+  )
 endfunction()

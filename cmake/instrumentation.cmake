@@ -2,8 +2,7 @@
 # nonsense.
 
 if(HEAPWISE_SANITIZE)
-  add_compile_options("-fsanitize=${HEAPWISE_SANITIZE}" -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+  add_compile_options("-fsanitize=${HEAPWISE_SANITIZE}" -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options("-fsanitize=${HEAPWISE_SANITIZE}")
 endif()
 

@@ -7,18 +7,19 @@ function(add_heapwise_libraries)
     set(target heapwise_${kind})
     add_library(${target} ${kind_upper} ${ARGN})
     add_library(heapwise::${kind} ALIAS ${target})
-    set_target_properties(${target} PROPERTIES
-      OUTPUT_NAME heapwise
-      EXPORT_NAME ${kind}
-      POSITION_INDEPENDENT_CODE ON
-      CXX_EXTENSIONS OFF
-      VERSION ${PROJECT_VERSION}
-      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    set_target_properties(
+      ${target}
+      PROPERTIES
+        OUTPUT_NAME heapwise
+        EXPORT_NAME ${kind}
+        POSITION_INDEPENDENT_CODE ON
+        CXX_EXTENSIONS OFF
+        VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+    )
     target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src")
     target_compile_definitions(${target} PRIVATE HEAPWISE_IN_LIBRARY)
-    target_link_libraries(${target}
-      PUBLIC heapwise
-      PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
+    target_link_libraries(${target} PUBLIC heapwise PRIVATE $<BUILD_INTERFACE:heapwise_warnings>)
   endforeach()
   # Blocks, the ends of threads and the thread that gives memory back outlive every dlclose. So a
   # plug-in with the static library inside is never unloaded; to a program that says nothing.

@@ -13,8 +13,22 @@ target_compile_definitions(doctest_main PUBLIC DOCTEST_CONFIG_SUPER_FAST_ASSERTS
 # include all that they need without it (dev) shows that nothing is missing. Compilers called through
 # ccache do without: it refuses what was compiled so, unless it is told to be less careful.
 if(HEAPWISE_PRECOMPILE_TESTS AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache")
-  set(usual_headers <algorithm> <array> <atomic> <cstdint> <cstdio> <cstring> <memory> <new> <set>
-    <string> <thread> <vector> <doctest/doctest.h>)
+  set(
+    usual_headers
+    <algorithm>
+    <array>
+    <atomic>
+    <cstdint>
+    <cstdio>
+    <cstring>
+    <memory>
+    <new>
+    <set>
+    <string>
+    <thread>
+    <vector>
+    <doctest/doctest.h>
+  )
   foreach(way IN ITEMS usual quick)
     add_library(${way}_headers OBJECT "${CMAKE_CURRENT_LIST_DIR}/empty.cpp")
     set_target_properties(${way}_headers PROPERTIES CXX_EXTENSIONS OFF)
@@ -45,12 +59,15 @@ function(add_unit_tests folder)
     add_executable(${target} "${root}/${file}")
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
     # Tests hand foreign objects to pools, and GCC warns of the write that is never reached.
-    target_compile_options(${target} PRIVATE
-      $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>)
-    target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src"
-      "${PROJECT_SOURCE_DIR}/tests" "${root}")
-    target_link_libraries(${target} PRIVATE
-      heapwise_static heapwise_warnings doctest_main)
+    target_compile_options(
+      ${target}
+      PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow -Wno-array-bounds>
+    )
+    target_include_directories(
+      ${target}
+      PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/tests" "${root}"
+    )
+    target_link_libraries(${target} PRIVATE heapwise_static heapwise_warnings doctest_main)
     if(TARGET heapwise_bench)
       target_link_libraries(${target} PRIVATE heapwise_bench)
     endif()
@@ -68,6 +85,7 @@ function(add_unit_tests folder)
     doctest_discover_tests(${target}
       TEST_PREFIX "${name}: "
       PROPERTIES LABELS "${folder}" TIMEOUT "${arg_TIMEOUT_S}"
-        ${surroundings})
+        ${surroundings}
+    )
   endforeach()
 endfunction()
