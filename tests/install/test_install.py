@@ -89,8 +89,9 @@ def test_find_package_of_malloc(
     assert uses_the_library(program) == (kind == "")
 
 
-@pytest.mark.parametrize("profile", ["heapwise-malloc", "heapwise-malloc-fast", "heapwise-malloc-guarded",
-                                     "heapwise-malloc-hardened"])
+@pytest.mark.parametrize("profile", [
+    "heapwise-malloc", "heapwise-malloc-fast", "heapwise-malloc-guarded",
+    "heapwise-malloc-hardened"])
 @pytest.mark.parametrize("kind", ["static", "shared"])
 @pytest.mark.parametrize("language", ["cpp", "c"])
 def test_pkg_config_of_malloc(

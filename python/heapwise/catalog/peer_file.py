@@ -46,7 +46,8 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """``libraries`` are file name patterns, the best first; ``folders`` are searched as well as the
     loader's own. One that is ``ours`` is looked for only among our own native parts, one with a
     ``build`` only where ``peers add`` puts it. ``environment_prefixes`` start the variables that
-    tune this allocator; ``environment`` is what its makers tell every user of it to set."""
+    tune this allocator; ``environment`` is what its makers tell every user of it to set. One
+    ``on_request`` is compared only where it is named."""
 
     title: str
     kind: Literal["system", "preload"]
@@ -61,6 +62,7 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     notes: str = ""
     known_faults: list[str] = []
     ours: bool = False
+    on_request: bool = False
     build: Build | None = None
 
 

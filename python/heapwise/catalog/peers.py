@@ -38,7 +38,8 @@ def installed_peers() -> list[Peer]:
 
 
 def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[Peer], list[Peer]]:
-    """(present, missing) of the named peers, or of all; ``adhoc`` are ``name=/path.so``.
+    """(present, missing) of the named peers, or of all but those on request; ``adhoc`` are
+    ``name=/path.so``.
 
     Problems: E002 unknown name, E003 malformed ``name=/path``.
     """
@@ -48,7 +49,8 @@ def choose_peers(names: Sequence[str], adhoc: Sequence[str] = ()) -> tuple[list[
     for name in names:
         if name not in known:
             raise Problem("E002", _unknown(name, list(known)))
-    wanted = list(dict.fromkeys([*names, *(peer.name for peer in extra)])) if names else list(known)
+    wanted = list(dict.fromkeys([*names, *(peer.name for peer in extra)])) if names else [
+        name for name, peer in known.items() if not peer.on_request]
     chosen = [known[name] for name in wanted]
     present = [peer for peer in chosen if peer.path is not None]
     return present, [peer for peer in chosen if peer.path is None]
@@ -173,7 +175,7 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
         environment_prefixes=list(declaration.environment_prefixes), notes=notes,
         environment=dict(declaration.environment),
         debug_build=_is_debug(path or "", declaration.debug_names),
-        known_faults=list(declaration.known_faults),
+        known_faults=list(declaration.known_faults), on_request=declaration.on_request,
     )
 
 

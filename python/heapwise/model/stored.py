@@ -63,6 +63,9 @@ class Peer:
     environment: dict[str, str] = field(default_factory=dict)
     """What its makers tell every user of it to set; its processes get it, and no others."""
 
+    on_request: bool = False
+    """Compared only where it is named: it does other work, such as checking every free."""
+
 
 @dataclass(frozen=True)
 class Machine:

@@ -57,7 +57,7 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     """Problems: E001 unknown experiment, E003 bad setting or subject, E052 no native parts."""
     declared = choose_experiments(request.patterns)
     peers = find_peers()
-    everything = [resolve(experiment, usable(peers)) for experiment in declared]
+    everything = [resolve(experiment, usable(peers, request.subjects)) for experiment in declared]
     experiments = [_narrow(experiment, request.subjects) for experiment in everything]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
@@ -104,9 +104,11 @@ def plan_run(
                     checks=[check_of(programs)] if programs else [])
 
 
-def usable(peers: Sequence[Peer]) -> list[Peer]:
-    """Those that are installed, without debug builds."""
-    return [peer for peer in peers if peer.path is not None and not peer.debug_build]
+def usable(peers: Sequence[Peer], subjects: Sequence[str] = ()) -> list[Peer]:
+    """Those that are installed, without debug builds; those on request if a subject names them."""
+    named = {subject.partition("@")[2] for subject in subjects}
+    return [peer for peer in peers if peer.path is not None and not peer.debug_build
+            and (not peer.on_request or peer.name in named)]
 
 
 def parameter_values(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,

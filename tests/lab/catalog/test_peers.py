@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import tomllib
+from dataclasses import replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from heapwise.catalog import adhoc_peer, choose_peers, find_peers, read_elf, sys
 from heapwise.catalog.library_version import package_versions, soname_version, upstream
 from heapwise.catalog.peer_file import peer_folder, read_declarations
 from heapwise.errors import Problem
+from heapwise.runner.experiment_plan import usable
 
 REPOSITORY = Path(__file__).parents[3]
 
@@ -168,3 +170,13 @@ def test_versions_come_from_the_package(tmp_path: Path) -> None:
     assert package_versions([system_library()])[system_library()] == upstream(said)
     assert package_versions([str(tmp_path / "nobody.so")]) == {}
     assert soname_version("/x/libfoo.so.2.1") == "so.2.1"
+
+def test_a_peer_on_request_is_compared_only_where_it_is_named() -> None:
+    """The profiles that check every free do other work than the rest."""
+    present, missing = choose_peers([])
+    assert not any(peer.on_request for peer in [*present, *missing])
+    present, missing = choose_peers(["heapwise-guarded"])
+    [guarded] = [replace(peer, path="here") for peer in [*present, *missing]]
+    assert guarded.on_request
+    assert usable([guarded]) == []
+    assert usable([guarded], ["malloc@heapwise-guarded"]) == [guarded]
