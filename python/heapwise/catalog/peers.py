@@ -173,7 +173,7 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
         environment_prefixes=list(declaration.environment_prefixes), notes=notes,
         environment=dict(declaration.environment),
         debug_build=_is_debug(path or "", declaration.debug_names),
-        known_faults=list(declaration.known_faults),
+        known_faults=list(declaration.known_faults), protection=declaration.protection,
     )
 
 

@@ -24,6 +24,8 @@ SCHEMA_VERSION = 1
 
 RUN_ID = r"[A-Za-z0-9_-]{1,64}"
 
+Protection = Literal["plain", "guarded", "hardened"]
+
 Verdict = Literal["pass", "warn", "fail", "unavailable"]
 
 Status = Literal[
@@ -62,6 +64,9 @@ class Peer:
 
     environment: dict[str, str] = field(default_factory=dict)
     """What its makers tell every user of it to set; its processes get it, and no others."""
+
+    protection: Protection = "plain"
+    """How far its makers built it to resist memory errors: what it stops, a run measures."""
 
 
 @dataclass(frozen=True)
