@@ -13,6 +13,7 @@ import msgspec
 
 from heapwise.catalog.native import CHECKOUT, PACKAGE
 from heapwise.errors import Problem
+from heapwise.model.stored import Protection
 
 PEER_FILE = "peer.toml"
 LOGS = "logs"
@@ -63,6 +64,7 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     known_faults: list[str] = []
     ours: bool = False
     on_request: bool = False
+    protection: Protection = "plain"
     build: Build | None = None
 
 

@@ -176,6 +176,7 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
         environment=dict(declaration.environment),
         debug_build=_is_debug(path or "", declaration.debug_names),
         known_faults=list(declaration.known_faults), on_request=declaration.on_request,
+        protection=declaration.protection,
     )
 
 

@@ -24,6 +24,8 @@ SCHEMA_VERSION = 1
 
 RUN_ID = r"[A-Za-z0-9_-]{1,64}"
 
+Protection = Literal["plain", "guarded", "hardened"]
+
 Verdict = Literal["pass", "warn", "fail", "unavailable"]
 
 Status = Literal[
@@ -65,6 +67,9 @@ class Peer:
 
     on_request: bool = False
     """Compared only where it is named: it does other work, such as checking every free."""
+
+    protection: Protection = "plain"
+    """How far its makers built it to resist memory errors: what it stops, a run measures."""
 
 
 @dataclass(frozen=True)

@@ -178,5 +178,23 @@ def test_a_peer_on_request_is_compared_only_where_it_is_named() -> None:
     present, missing = choose_peers(["heapwise-guarded"])
     [guarded] = [replace(peer, path="here") for peer in [*present, *missing]]
     assert guarded.on_request
+    assert guarded.protection == "guarded"
     assert usable([guarded]) == []
     assert usable([guarded], ["malloc@heapwise-guarded"]) == [guarded]
+
+
+def test_what_only_checks_better_is_never_compared_unasked() -> None:
+    """Peers with a protection stand beside plain ones only where they are named, but for scudo,
+    which a Linux distribution brings as its usual malloc."""
+    for declared in read_declarations():
+        one = declared.declaration
+        assert one.on_request == (one.protection != "plain" and declared.name != "scudo")
+
+
+def test_an_unknown_protection_is_refused(tmp_path: Path) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    text = (peer_folder() / "heapwise-guarded" / "peer.toml").read_text()
+    (folder / "peer.toml").write_text(text.replace('"guarded"', '"perfect"'))
+    with pytest.raises(Problem, match="is not a peer"):
+        read_declarations(tmp_path)
