@@ -39,7 +39,7 @@ void* volatile kept[100];
   }
 }
 
-}  // namespace
+} // namespace
 
 int main() {
   fill_vectors();
