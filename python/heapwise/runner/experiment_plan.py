@@ -106,7 +106,7 @@ def plan_run(
 
 def usable(peers: Sequence[Peer], subjects: Sequence[str] = ()) -> list[Peer]:
     """Those that are installed, without debug builds; those on request if a subject names them."""
-    named = {subject.partition("@")[2] for subject in subjects}
+    named = {SubjectName.parse(subject).peer for subject in subjects}
     return [peer for peer in peers if peer.path is not None and not peer.debug_build
             and (not peer.on_request or peer.name in named)]
 

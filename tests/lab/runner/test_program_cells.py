@@ -109,7 +109,8 @@ def test_programs_that_fail_cost_no_other_program(
     assert done.returncode == 3, done.stderr
     tried = [(p.parameters["program"], p.status) for p in stored_run(tmp_path).processes
              if p.subject == "malloc@glibc"]
-    assert tried.count(("good", "ok")) == 5
+    # A warm-up and four rounds; more if neighbours spoilt one, which is then made up for.
+    assert tried.count(("good", "ok")) >= 5
     assert [tried.count((name, "failed")) for name in ("a", "b", "c", "d")] == [3] * 4
     assert "malloc@glibc with program=a: exit code 4" in done.stderr
 

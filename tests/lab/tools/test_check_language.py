@@ -15,12 +15,12 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
 
 
 @pytest.mark.parametrize("text", [
-    "A pointer that is not a block is refused.",
-    "// Fake stacks are not stacks.",
-    "It stays with the thread that frees it.",
+    "A pointer that is no block is refused.",
+    "// Fake stacks are no stacks.",
+    "It stays with whoever frees it.",
     "That which is free goes back.",
-    "A run looks like this.",
-    "Runs this many rounds.",
+    "A run shall look like this.",
+    "Runs so many rounds.",
     "Left out for want of rounds.",
     "The row confesses it.",
 ])
@@ -32,7 +32,7 @@ def test_a_planted_sentence_is_found(text: str) -> None:
 
 @pytest.mark.parametrize("text", [
     "There is no interval.",
-    "If there\n// is not an interval, say so.",
+    "If there\n// is no interval, say so.",
     "It is no longer here and no faster than that.",
     "There are so many mappings that the kernel refuses.",
     "Whatever the size is.",

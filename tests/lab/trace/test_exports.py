@@ -121,7 +121,8 @@ def test_a_call_tree_in_a_page_is_the_json_of_it() -> None:
 def test_stacks_deeper_than_python_recurses_are_exported(known: Path, record: Record) -> None:
     """The recorder keeps 48 frames, but a trace may hold more."""
     places = tuple(Place("a", number, f"f{number}") for number in range(5000))
-    stacks = [CallStack(places, 2, 30), CallStack(places[:2500], 1, 12)]
+    stacks = [CallStack(places[:depth], 2, 30, peak_blocks=2, peak_bytes=30, end_blocks=1,
+                        end_bytes=12) for depth in (5000, 2500)]
     text = str(_embedded(call_tree(stacks)))
     assert text.count('"n":') == 5001
     assert text.endswith("]}" * 5001)
