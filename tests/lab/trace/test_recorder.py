@@ -83,12 +83,12 @@ def test_threads_that_come_and_go_share_slots_and_lose_nothing(known: Path, reco
 
 def test_threads_one_after_the_other_share_one_mapping(known: Path, tmp_path: Path) -> None:
     """Else a server with a thread for each connection runs out of mappings. On a busy machine the
-    reader may be late, and each of the 2,048 slots gets a mapping; never one more."""
+    reader may be late, and each of the 4,096 slots gets a mapping; never one more."""
     done = subprocess.run([
         str(native_part(DRAIN)), "-o", str(tmp_path / "threads.hwt"), "--recorder",
-        str(native_part(RECORDER)), "--", str(known), "mappings", "3000"],
+        str(native_part(RECORDER)), "--", str(known), "mappings", "6000"],
         check=True, timeout=60, stdout=subprocess.PIPE, text=True)
-    assert 2 <= int(done.stdout) <= 2048 + 8
+    assert 2 <= int(done.stdout) <= 4096 + 8
 
 
 def test_a_program_that_closes_all_files_is_recorded_to_its_end(
