@@ -74,7 +74,9 @@ def test_a_profile_gives_estimates_and_is_not_played(heapwise: Heapwise, tmp_pat
     assert "samples, one for each 16 KiB" in done.stdout
     found = json.loads(heapwise("trace", str(path), "--json").stdout)
     assert found["sample_every"] == 16384
-    assert found["blocks"]["low"] < 60_000 < found["blocks"]["high"] * 2
+    # About 59,300 blocks are made; the 95 % interval misses them in one run of twenty.
+    assert found["blocks"]["low"] < found["blocks"]["value"] < found["blocks"]["high"]
+    assert found["blocks"]["low"] / 2 < 59_300 < found["blocks"]["high"] * 2
     assert found["bytes"]["low"] <= found["bytes"]["value"] <= found["bytes"]["high"]
     done = heapwise("replay", str(path))
     assert done.returncode == 2

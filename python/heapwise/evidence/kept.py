@@ -98,10 +98,18 @@ Marks = list[bool]
 
 
 def _exceptions(found: list[Candidate], struck: Marks) -> Marks:
-    return struck if sum(struck) <= TOO_MANY * len(found) else [False] * len(found)
+    if sum(struck) > TOO_MANY * len(found):
+        return [False] * len(found)
+    return _where_left(found, struck, least_share=0)
 
 
 def _where_enough_is_left(found: list[Candidate], struck: Marks) -> Marks:
+    return _where_left(found, struck, least_share=ENOUGH)
+
+
+def _where_left(found: list[Candidate], struck: Marks, least_share: float) -> Marks:
+    """Spares the cells in which a subject would keep samples of no round, or of fewer than this
+    share of its rounds."""
     rounds: dict[tuple[Setup, str], set[int]] = {}
     left: dict[tuple[Setup, str], set[int]] = {}
     for candidate, hit in zip(found, struck, strict=True):
@@ -109,7 +117,8 @@ def _where_enough_is_left(found: list[Candidate], struck: Marks) -> Marks:
         rounds.setdefault(row, set()).add(candidate.sample.round)
         if not hit:
             left.setdefault(row, set()).add(candidate.sample.round)
-    spared = {row[0] for row, all_ in rounds.items() if len(left.get(row, ())) < ENOUGH * len(all_)}
+    spared = {row[0] for row, all_ in rounds.items()
+              if len(left.get(row, ())) < max(1, least_share * len(all_))}
     return [hit and candidate.setup not in spared
             for candidate, hit in zip(found, struck, strict=True)]
 

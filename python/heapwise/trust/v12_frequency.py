@@ -30,7 +30,7 @@ def check(evidence: Evidence) -> Check:
     if not changes:
         return Check(ID, TITLE, "unavailable", "No spin was timed before and after the samples.")
     result = evidence.sieve
-    struck, removed = result.struck[ID], result.removed[ID]
+    struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
     other = other_clocks(evidence)
     figures = {"samples": len(changes), "struck": struck, "discarded": removed,
                "median_change": float(np.median(changes)), "largest_change": max(changes),
@@ -41,13 +41,18 @@ def check(evidence: Evidence) -> Check:
         which = listed(f"{name} {change:+.0%}" for name, change in other.items())
         return Check(ID, TITLE, "warn", "The spin beside a subject took another time than beside "
                      f"the baseline: {which}. Its times are those of another clock.", figures)
-    if struck > removed and struck > TOO_MANY * result.of:
+    if struck > TOO_MANY * result.of:
         return Check(ID, TITLE, "warn", f"{words}, and by more than {percent(SPIN_CHANGE)} in "
                      f"{struck}: too many to be exceptions, so none was discarded and the "
                      "intervals carry it.", figures)
     if removed:
-        return Check(ID, TITLE, "pass", f"{words}; {counted(removed, 'sample')} with more than "
-                     f"{percent(SPIN_CHANGE)} discarded, as the rule says.", figures)
+        words += (f"; {counted(removed, 'sample')} with more than {percent(SPIN_CHANGE)} "
+                  "discarded, as the rule says")
+    if spared:
+        words += (f"; in {counted(spared, 'cell')} none would have been left, so the disturbed "
+                  "samples count there")
+    if removed or spared:
+        return Check(ID, TITLE, "warn" if spared else "pass", f"{words}.", figures)
     return Check(ID, TITLE, "pass", f"{words}, never by more than {percent(SPIN_CHANGE)}.", figures)
 
 

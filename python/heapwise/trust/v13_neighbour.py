@@ -45,18 +45,22 @@ def check(evidence: Evidence) -> Check:
     if not steals and not waits and not switches:
         return Check(ID, TITLE, "unavailable", "Neither stolen time nor pressure was recorded.")
     result = evidence.sieve
-    struck, removed = result.struck[ID], result.removed[ID]
+    struck, removed, spared = result.struck[ID], result.removed[ID], result.spared[ID]
+    robbed = struck > TOO_MANY * result.of
     figures: dict[str, Any] = {
         "processes": len(processes), "struck": struck, "discarded": removed,
         "median_steal": _median(steals), "median_pressure": _median(waits),
         "median_switches_per_s": _median(switches), "throttled": _throttled(processes),
     }
-    troubles = _troubles(figures, struck > removed and struck > TOO_MANY * result.of)
-    verdict: Verdict = "warn" if troubles else "pass"
+    troubles = _troubles(figures, robbed)
+    verdict: Verdict = "warn" if troubles or spared else "pass"
     words = troubles or [f"Stolen time {percent(figures['median_steal'] or 0)} in the median"]
     if removed:
         words.append(f"{counted(removed, 'sample')} of {result.of} with more than "
                      f"{percent(STEAL_SHARE)} stolen discarded, as the rule says")
+    if spared and not robbed:
+        words.append(f"in {counted(spared, 'cell')} none would have been left, so the disturbed "
+                     "samples count there")
     return Check(ID, TITLE, verdict, f"{'; '.join(words)}.", figures)
 
 

@@ -60,6 +60,20 @@ def test_a_rule_that_would_remove_too_many_removes_none() -> None:
     assert "none was discarded" in frequency(Evidence(stored)).detail
 
 
+@pytest.mark.parametrize(("rule", "field", "value"), [
+    ("V12", "spin_after_ns", 1_100_000), ("V13", "steal_ticks", 30)])
+def test_no_row_loses_its_last_sample(rule: str, field: str, value: int) -> None:
+    """A table with a hole says less than a value that is known to be disturbed."""
+    stored = compare_run(Script(edit=lambda p: changed(p, **{field: value})
+                                if p.subject == "mimalloc" else p))
+    sifted = Evidence(stored).sieve
+    assert 0 < sifted.struck[rule] <= 0.25 * sifted.of
+    assert sifted.removed[rule] == 0 < sifted.spared[rule]
+    found = (frequency if rule == "V12" else neighbour)(Evidence(stored))
+    assert found.verdict == "warn"
+    assert "none would have been left" in found.detail
+
+
 def with_crowds(stored: StoredRun, crowded: Callable[[Sample], bool]) -> StoredRun:
     """Samples before which somebody shared the core."""
     return replace(stored, samples=[
