@@ -89,16 +89,16 @@ class Evidence:
         return {}
 
     @cached_property
-    def kept_rounds(self) -> dict[Setup, dict[str, set[int]]]:
-        """Setup -> subject -> the rounds that a kept sample is of."""
+    def sound_rounds(self) -> dict[Setup, dict[str, set[int]]]:
+        """Setup -> subject -> the rounds that need not be made up."""
         found: dict[Setup, dict[str, set[int]]] = {}
-        for sample in self.sieve.kept:
+        for sample in self.sieve.sound:
             found.setdefault(sample.setup, {}).setdefault(sample.subject, set()).add(sample.round)
         return found
 
     def paired_rounds(self, setup: Setup, subject: str) -> set[int]:
         """Rounds of the subject that can be compared; of the baseline, with its control."""
-        (experiment, _), row = setup, self.kept_rounds.get(setup, {})
+        (experiment, _), row = setup, self.sound_rounds.get(setup, {})
         labels = [row.get(name, set()) for name in (
             self.baselines.get(experiment, ""), self.controls.get(experiment, ""))]
         if subject in (self.baselines.get(experiment), self.controls.get(experiment)):

@@ -179,9 +179,11 @@ def _busy_afterwards(found: list[Candidate], labels: set[str]) -> set[tuple[Setu
 @dataclass(frozen=True)
 class Sieve:
     """What the rules did. ``struck``: samples that a rule hits; ``removed``: those it took out;
-    ``spared``: cells with samples that it hits and had to leave."""
+    ``spared``: cells with samples that it hits and had to leave. ``sound``: of those kept, without
+    the ones that count only because their cell has no others; more rounds may replace these."""
 
     kept: list[Sample]
+    sound: list[Sample]
     of: int
     struck: dict[str, int]
     removed: dict[str, int]
@@ -192,18 +194,22 @@ def sieve(found: list[Candidate]) -> Sieve:
     """What the rules leave of all samples that may count."""
     struck = {name: [rule.strikes(c) for c in found] for name, rule in RULES.items()}
     out = {name: rule.limit(found, struck[name]) for name, rule in RULES.items()}
-    kept, removed = [], dict.fromkeys(RULES, 0)
+    kept, sound, removed = [], [], dict.fromkeys(RULES, 0)
+    rare = [marks for name, marks in struck.items()
+            if RULES[name].limit is _exceptions and sum(marks) <= TOO_MANY * len(found)]
     for place, candidate in enumerate(found):
         by = next((name for name in RULES if out[name][place]), None)
-        if by is None:
-            kept.append(candidate.sample)
-        else:
+        if by is not None:
             removed[by] += 1
+            continue
+        kept.append(candidate.sample)
+        if not any(marks[place] for marks in rare):
+            sound.append(candidate.sample)
     spared = {name: len({c.setup for c, hit, gone in
                          zip(found, struck[name], out[name], strict=True) if hit and not gone})
               for name in RULES}
-    return Sieve(kept, len(found), {name: sum(marks) for name, marks in struck.items()}, removed,
-                 spared)
+    return Sieve(kept, sound, len(found), {name: sum(marks) for name, marks in struck.items()},
+                 removed, spared)
 
 
 def planted(process: Process) -> float:

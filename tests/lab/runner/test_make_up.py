@@ -78,7 +78,7 @@ def conduct(folder: Path, run: Run, disturbed: Disturbed) -> tuple[Evidence, lis
 
 def rows(evidence: Evidence) -> dict[tuple[Setup, str], int]:
     return {(setup, subject): len(evidence.paired_rounds(setup, subject))
-            for setup, row in evidence.kept_rounds.items() for subject in row}
+            for setup, row in evidence.sound_rounds.items() for subject in row}
 
 
 def test_without_losses_exactly_the_planned_rounds_are_run(tmp_path: Path) -> None:
