@@ -53,7 +53,7 @@ void report_counts() noexcept {
   json_line line{line_buffer, sizeof line_buffer};
   line.open('{').field("pid", static_cast<int>(getpid())).field("exe", own_path);
   write_calls(line, all);
-  line.field("bytes_requested", all.bytes_requested);
+  line.field("bytes_requested", all.bytes_requested).field("peak_live", all.peak_live);
   line.field("wall_s", static_cast<double>(now_ns() - started_ns) * 1e-9);
   write_sizes(line, all);
   line.close('}').end_of_line();

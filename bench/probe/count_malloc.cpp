@@ -3,7 +3,6 @@
 #include <cstddef>
 
 #include "probe/count.hpp"
-#include "probe/next_malloc.hpp"
 
 using namespace heapwise::bench;
 using call = tally::call;
@@ -14,7 +13,7 @@ void* malloc(std::size_t size) {
   auto* next = next_malloc.get();
   if (next == nullptr) return early.allocate(size, default_alignment);
   counted.count(call::malloc, size);
-  return next(size);
+  return counted_live(next(size));
 }
 
 void* calloc(std::size_t count, std::size_t size) {
@@ -23,14 +22,19 @@ void* calloc(std::size_t count, std::size_t size) {
   auto* next = next_calloc.get();
   if (next == nullptr) return overflows ? nullptr : early.allocate(bytes, default_alignment);
   counted.count(call::calloc, overflows ? 0 : bytes);
-  return next(count, size);
+  return counted_live(next(count, size));
 }
 
 void* realloc(void* block, std::size_t size) {
   counted.count(call::realloc, size);
-  if (early.owns(block)) return move_out_of_early(block, size);
+  if (early.owns(block)) return counted_live(move_out_of_early(block, size));
   auto* next = next_realloc.get();
-  return next != nullptr ? next(block, size) : early.allocate(size, default_alignment);
+  if (next == nullptr) return early.allocate(size, default_alignment);
+  const std::int64_t before = bytes_of(block);
+  void* after = next(block, size);
+  // A call that fails leaves the block as it is, and one with no size may end it.
+  if (after != nullptr || size == 0) counted.change_live(bytes_of(after) - before);
+  return after;
 }
 
 void* reallocarray(void* block, std::size_t count, std::size_t size) {
@@ -42,26 +46,33 @@ void* reallocarray(void* block, std::size_t count, std::size_t size) {
 
 void free(void* block) {
   if (early.owns(block)) return;
-  if (block != nullptr) counted.count(call::free);
+  if (block != nullptr) {
+    counted.count(call::free);
+    counted.change_live(-bytes_of(block));
+  }
   if (auto* next = next_free.get(); next != nullptr) next(block);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
   counted.count(call::aligned, size);
   auto* next = next_aligned_alloc.get();
-  return next != nullptr ? next(alignment, size) : early.allocate(size, alignment);
+  return next != nullptr ? counted_live(next(alignment, size)) : early.allocate(size, alignment);
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
   counted.count(call::aligned, size);
   auto* next = next_memalign.get();
-  return next != nullptr ? next(alignment, size) : early.allocate(size, alignment);
+  return next != nullptr ? counted_live(next(alignment, size)) : early.allocate(size, alignment);
 }
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   counted.count(call::aligned, size);
   auto* next = next_posix_memalign.get();
-  if (next != nullptr) return next(block, alignment, size);
+  if (next != nullptr) {
+    const int error = next(block, alignment, size);
+    if (error == 0) counted_live(*block);
+    return error;
+  }
   *block = early.allocate(size, alignment);
   return *block != nullptr ? 0 : ENOMEM;
 }
@@ -69,13 +80,13 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
 void* valloc(std::size_t size) {
   counted.count(call::aligned, size);
   auto* next = next_valloc.get();
-  return next != nullptr ? next(size) : nullptr;
+  return next != nullptr ? counted_live(next(size)) : nullptr;
 }
 
 void* pvalloc(std::size_t size) {
   counted.count(call::aligned, size);
   auto* next = next_pvalloc.get();
-  return next != nullptr ? next(size) : nullptr;
+  return next != nullptr ? counted_live(next(size)) : nullptr;
 }
 
 std::size_t malloc_usable_size(void* block) {

@@ -8,7 +8,9 @@
 #include "probe/count.hpp"
 #include "probe/next.hpp"
 
+using heapwise::bench::bytes_of;
 using heapwise::bench::counted;
+using heapwise::bench::counted_live;
 using heapwise::bench::next_function;
 using call = heapwise::bench::tally::call;
 
@@ -19,15 +21,21 @@ void* counted_new(next_function<Function>& next, call kind, std::size_t size,
                   Arguments... arguments) {
   const auto before = counted.here(kind);
   void* block = next.get()(size, arguments...);
-  if (counted.here(kind) == before) counted.count(kind, size);
+  if (counted.here(kind) == before) {
+    counted.count(kind, size);
+    counted_live(block);
+  }
   return block;
 }
 
 template <class Function, class... Arguments>
 void counted_delete(next_function<Function>& next, void* block, Arguments... arguments) {
   const auto before = counted.here(call::free);
+  const std::int64_t bytes = bytes_of(block);
   next.get()(block, arguments...);
-  if (block != nullptr && counted.here(call::free) == before) counted.count(call::free);
+  if (block == nullptr || counted.here(call::free) != before) return;
+  counted.count(call::free);
+  counted.change_live(-bytes);
 }
 
 } // namespace

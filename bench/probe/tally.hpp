@@ -16,6 +16,7 @@ struct totals {
   std::uint64_t free = 0;
   std::uint64_t aligned = 0;
   std::uint64_t bytes_requested = 0;
+  std::uint64_t peak_live = 0;               ///< most bytes that were allocated and not freed
   std::uint64_t sizes[size_buckets] = {}; ///< [k]: requests of (2^(k-1), 2^k] bytes
 };
 
@@ -38,14 +39,24 @@ class tally {
     add(counters.sizes[size_bucket(size)], 1);
   }
 
+  /// So many bytes more, or fewer, are allocated and not freed. The peak is that of moments at which
+  /// a shard's sum leaves +-live_step, so it is at most live_step for each thread too small.
+  void change_live(std::int64_t bytes) noexcept {
+    std::atomic<std::int64_t>& waiting = mine().live;
+    const std::int64_t sum = waiting.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+    if (sum < live_step && sum > -live_step) return;
+    settle(waiting);
+  }
+
   /// How often the calling thread's shard has counted `kind`; shared with few other threads.
   [[nodiscard]] std::uint64_t here(call kind) noexcept {
     return mine().calls[static_cast<int>(kind)].load(std::memory_order_relaxed);
   }
 
-  [[nodiscard]] totals sum() const noexcept {
+  [[nodiscard]] totals sum() noexcept {
     totals all;
-    for (const shard& each : shards_) {
+    for (shard& each : shards_) {
+      settle(each.live);
       const auto of = [&](call kind) {
         return each.calls[static_cast<int>(kind)].load(std::memory_order_relaxed);
       };
@@ -59,16 +70,22 @@ class tally {
         all.sizes[i] += each.sizes[i].load(std::memory_order_relaxed);
       }
     }
+    all.peak_live = static_cast<std::uint64_t>(peak_.load(std::memory_order_relaxed));
     return all;
   }
 
+  /// Begins anew, but what is allocated stays so: a forked child has its parent's blocks.
+  ///
   /// Requires that no other thread counts (a child just forked has one thread).
   void clear() noexcept {
     for (shard& each : shards_) {
+      settle(each.live);
       for (auto& calls : each.calls) calls.store(0, std::memory_order_relaxed);
       for (auto& requests : each.sizes) requests.store(0, std::memory_order_relaxed);
       each.bytes.store(0, std::memory_order_relaxed);
     }
+    const std::int64_t live = live_.load(std::memory_order_relaxed);
+    peak_.store(live > 0 ? live : 0, std::memory_order_relaxed);
   }
 
  private:
@@ -77,13 +94,24 @@ class tally {
   struct alignas(64) shard {
     counter calls[5];
     counter bytes;
+    std::atomic<std::int64_t> live; ///< change that the common sum does not hold yet
     counter sizes[totals::size_buckets];
   };
 
   static constexpr unsigned shard_count = 32;
+  static constexpr std::int64_t live_step = 16 * 1024;
 
   static void add(counter& to, std::uint64_t amount) noexcept {
     to.fetch_add(amount, std::memory_order_relaxed);
+  }
+
+  /// Moves a shard's change to the common sum.
+  void settle(std::atomic<std::int64_t>& waiting) noexcept {
+    const std::int64_t change = waiting.exchange(0, std::memory_order_relaxed);
+    const std::int64_t live = live_.fetch_add(change, std::memory_order_relaxed) + change;
+    std::int64_t peak = peak_.load(std::memory_order_relaxed);
+    while (live > peak &&
+           !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {}
   }
 
   shard& mine() noexcept {
@@ -94,6 +122,8 @@ class tally {
   }
 
   shard shards_[shard_count] = {};
+  std::atomic<std::int64_t> live_{0}; ///< may be below zero while a free has come before its block
+  std::atomic<std::int64_t> peak_{0};
   std::atomic<unsigned> next_{0};
 };
 

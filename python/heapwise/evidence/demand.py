@@ -23,11 +23,14 @@ SAME_CALLS, FEW_CALLS = 0.01, 10
 
 @dataclass(frozen=True)
 class Demand:
-    """``seconds``: of a process without the counter, the longer of wall and processor time."""
+    """seconds: of a process without the counter, the longer of wall and processor time.
+    peak_live: most bytes that were allocated at once in one process; None if unknown.
+    """
 
     requests: int
     bytes_requested: int | None
     seconds: float | None
+    peak_live: int | None = None
 
     @property
     def per_second(self) -> float | None:
@@ -65,7 +68,7 @@ def demand_of(stored: StoredRun, labels: Sequence[str]) -> Demand | None:
     if facts is None or facts.calls is None:
         return None
     seconds = _seconds(stored, labels) or facts.plain_wall_s or facts.counted_wall_s
-    return Demand(facts.calls.requests, facts.bytes_requested, seconds)
+    return Demand(facts.calls.requests, facts.bytes_requested, seconds, facts.peak_live_bytes)
 
 
 def _seconds(stored: StoredRun, labels: Sequence[str]) -> float | None:

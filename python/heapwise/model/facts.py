@@ -68,6 +68,9 @@ class CountLine(Record, frozen=True):
     exe: str = ""
     calls: Calls = msgspec.field(default_factory=Calls)
     bytes_requested: Count = 0
+    peak_live: Count | None = None
+    """Bytes, as the allocator rounds them up; None from a probe of an older version."""
+
     wall_s: Number = 0.0
     sizes: list[Count] | None = None
 
@@ -351,6 +354,10 @@ class ProcessFacts(LauncherFacts, frozen=True):
 
     calls: Calls | None = None
     bytes_requested: Count | None = None
+    peak_live_bytes: Count | None = None
+    """Most that was allocated and not freed at once, as the allocator rounds sizes up; of the
+    process of the tree that had most."""
+
     sizes: list[Count] | None = None
     counted_wall_s: Number | None = None
     """Of the longest process of the tree."""

@@ -46,5 +46,7 @@ def with_totals(facts: ProcessFacts, counts: Sequence[CountLine]) -> ProcessFact
                               for kind in Calls.__struct_fields__}),
         counted_wall_s=max(line.wall_s for line in counts),
         bytes_requested=sum(line.bytes_requested for line in counts),
+        peak_live_bytes=max(
+            (line.peak_live for line in counts if line.peak_live is not None), default=None),
         sizes=[sum(column) for column in zip(*sizes, strict=False)],
     )

@@ -140,6 +140,19 @@ def test_counts_are_the_known_ones(
     assert line["bytes_requested"] >= calls * 64
 
 
+@pytest.mark.parametrize("peer", ["", *PEERS])
+def test_live_bytes_are_the_known_ones(
+        count: Path, toy: str, tmp_path: Path, peer: str) -> None:
+    """One block of 20 MiB, and some of the start; blocks that are freed at once add up to nothing.
+    """
+    path = library(peer) if peer else ""
+    (line,) = run_with(count, tmp_path / "out", [toy, "touch", "20"], path)
+    assert 20 << 20 <= line["peak_live"] < 25 << 20
+    for deed in ("calls", "news", "thread-calls"):
+        (line,) = run_with(count, tmp_path / deed, [toy, deed, "50000"], path)
+        assert line["peak_live"] < 2 << 20, deed
+
+
 def test_forked_processes_count_their_own(count: Path, toy: str, tmp_path: Path) -> None:
     lines = run_with(count, tmp_path / "out", [toy, "fork-calls", "5000"])
     assert len(lines) == 2

@@ -36,6 +36,29 @@ def test_without_sizes_the_numbers_stay_and_the_figure_is_left_out() -> None:
     assert "figure sizes" not in page
 
 
+def test_peak_memory_stands_over_the_bytes_that_live() -> None:
+    stored = counted(peak_live_bytes=50 << 20)
+    view = View(Evidence(stored))
+    found = demand.build(view)
+    assert found is not None
+    assert dict(found["facts"])["Live at most"] == "50.0 MiB"
+    group = view.group("peak_memory")
+    assert group is not None
+    assert [row.subject for row in found["over_live"]] == [row.subject for row in group.rows]
+    first = group.rows[0]
+    assert first.median is not None
+    assert found["over_live"][0].ratio.startswith(f"{first.median / (50 << 20):.2f} (")
+    assert "Peak memory over live bytes" in build_page([view])
+
+
+def test_few_live_bytes_have_no_ratio() -> None:
+    """Nearly all of the memory is then the process's own."""
+    found = demand.build(View(Evidence(counted(peak_live_bytes=5000))))
+    assert found is not None
+    assert found["over_live"] == []
+    assert "over live bytes" not in build_page([View(Evidence(counted(peak_live_bytes=5000)))])
+
+
 def test_nothing_counted_is_no_section() -> None:
     assert demand.build(View(Evidence(pool_run()))) is None
     run = pool_run()

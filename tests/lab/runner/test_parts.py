@@ -303,12 +303,13 @@ def test_counts_of_a_tree_are_added() -> None:
     """V3."""
     assert with_totals(FINE, []) == structs.replace(FINE, counting=True)
     found = with_totals(FINE, [
-        CountLine(calls=Calls(malloc=3, free=2), bytes_requested=10, wall_s=1.0, sizes=[1, 2]),
-        CountLine(calls=Calls(malloc=4), bytes_requested=5, wall_s=3.0, sizes=[0, 1]),
+        CountLine(calls=Calls(malloc=3, free=2), bytes_requested=10, peak_live=8, wall_s=1.0,
+                  sizes=[1, 2]),
+        CountLine(calls=Calls(malloc=4), bytes_requested=5, peak_live=5, wall_s=3.0, sizes=[0, 1]),
     ])
     assert found == structs.replace(
         FINE, counting=True, calls=Calls(malloc=7, free=2), bytes_requested=15,
-        counted_wall_s=3.0, sizes=[1, 3])
+        peak_live_bytes=8, counted_wall_s=3.0, sizes=[1, 3])
 
 
 @pytest.mark.parametrize(("kind", "warm_up", "first"), [

@@ -19,6 +19,26 @@ TEST_CASE("sizes fall into powers of two, the power itself included") {
   CHECK(size_bucket(SIZE_MAX) == 64);
 }
 
+TEST_CASE("the peak of live bytes is that of all threads together") {
+  static tally counts;
+  counts.change_live(100'000);
+  std::thread{[] { counts.change_live(200'000); }}.join();
+  counts.change_live(-100'000);
+  CHECK(counts.sum().peak_live == 300'000);
+
+  SUBCASE("small changes are not lost") {
+    for (int i = 0; i < 1000; ++i) counts.change_live(1000);
+    for (int i = 0; i < 1000; ++i) counts.change_live(-1000);
+    CHECK(counts.sum().peak_live > 1'200'000 - 16 * 1024);
+    CHECK(counts.sum().peak_live <= 1'200'000);
+  }
+  counts.clear();
+  CHECK(counts.sum().peak_live == 200'000); // what lives goes on living in a forked child
+  counts.change_live(-200'000);
+  counts.clear();
+  CHECK(counts.sum().peak_live == 0);
+}
+
 TEST_CASE("no call is lost between many threads") {
   static tally counts;
   constexpr int threads = 40; // more than there are shards
