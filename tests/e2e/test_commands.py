@@ -209,7 +209,9 @@ def test_control_c_keeps_what_is_known(
     child = subprocess.Popen(
         [sys.executable, "-m", "heapwise", "compare", "--time", "60s", "--precision", "0.0001",
          "sleep 0.01", "sleep 0.02"], env=environment, cwd=tmp_path, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        # A suite in the background inherits that Ctrl-C is ignored, and so would this.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
     lines = tmp_path / "store"
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and sum(
