@@ -10,7 +10,6 @@ from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
 from heapwise.report.pages.markdown import table
 from heapwise.wording.numbers import scale_for
-from heapwise.wording.ratios import interval
 
 CAPACITY = "capacity"
 SPEED = {"throughput": "throughput", "cpu_per_request": "processor time a request"}
@@ -76,5 +75,6 @@ def _cell(rows: list[Row], subject: str, quantity: str) -> str:
     text = scale_for([row.median for row in same], found.unit).text(found.median)
     if found.baseline or found.ratio is None:
         return text
-    known = found.ratio_low is not None and found.ratio_high is not None
-    return f"{text}, {found.ratio:.3g}{f' {interval(found)}' if known else ''}"
+    if found.ratio_low is None or found.ratio_high is None:
+        return f"{text}, {found.ratio:.3g}"
+    return f"{text}, {found.ratio:.3g} ({found.ratio_low:.3g} to {found.ratio_high:.3g})"
