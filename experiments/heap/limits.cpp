@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <array>
 
+#include "harness/own_process.hpp"
 #include "harness/two_sides.hpp"
 #include "sources/marks.hpp"
-#include "sources/own_process.hpp"
 #include "sources/quantities.hpp"
 #include "sources/request_sizes.hpp"
 #include "sources/sources.hpp"
@@ -153,9 +153,9 @@ struct measure {
     const shared_object<progress> result;
     the_cell.each_repeat([&](sample& the_sample) {
       *result = {};
-      heaps::ending how;
+      ending how;
       the_sample.measure(1, [&] {
-        how = heaps::run_in_own_process(most_seconds, [&] {
+        how = run_in_own_process(most_seconds, [&] {
           chain<Source> blocks;
           const heaps::request_sizes& first = small_first ? small : large;
           // A program runs for a while before it limits itself. In a forked process this also makes
@@ -177,8 +177,8 @@ struct measure {
     blocks.clear(counts);
   }
 
-  static void report(cell& the_cell, sample& the_sample, const heaps::ending& how,
-                     std::uint64_t bytes, const progress& counts) {
+  static void report(cell& the_cell, sample& the_sample, const ending& how, std::uint64_t bytes,
+                     const progress& counts) {
     if (!how.forked) the_cell.refuse("process", "the system does not allow one more");
     if (how.exit_code != 0) the_cell.refuse("limit", "there was no room to set it");
     the_sample.set("allocated", heaps::ratio(counts.first_bytes, bytes));

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "harness/own_process.hpp"
 #include "harness/two_sides.hpp"
-#include "sources/own_process.hpp"
 #include "sources/own_time.hpp"
 #include "sources/population.hpp"
 #include "sources/quantities.hpp"
@@ -156,7 +156,7 @@ struct measure {
                        play_result& into) {
     const bool survivors = the_cell.text("shape") == "survivors";
     into = {};
-    const heaps::ending how = heaps::run_in_own_process(most_seconds, [&] {
+    const ending how = run_in_own_process(most_seconds, [&] {
       // Most blocks at once are those of the first range, 448 bytes on average.
       play<Source> one{survivors ? full_bytes / 4 * 3 : full_bytes, full_bytes / 400, random};
       survivors ? one.outlive() : one.change_sizes();

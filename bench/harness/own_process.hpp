@@ -10,7 +10,7 @@
 #include <csignal>
 #include <new>
 
-namespace heaps {
+namespace heapwise::bench {
 
 /// How a process ended.
 struct ending {
@@ -53,4 +53,4 @@ ending run_in_own_process(unsigned most_seconds, Body&& body) {
   return found;
 }
 
-} // namespace heaps
+} // namespace heapwise::bench
