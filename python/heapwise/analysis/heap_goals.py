@@ -89,14 +89,14 @@ def _goal(evidence: Evidence, aim: Aim) -> Goal:
 
 def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     at_most = aim.rows == "peak"
-    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
+    label, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     parts = [_row(evidence, aim, cell) for cell in covered(evidence, aim)]
     if not any(part.ratio is not None for part in parts):
         where = " and ".join(f"{name} {value}" for name, value in aim.where)
         here = any(c.experiment == aim.experiments for c in evidence.table)
         note = f"no row of {where}" if where and here and not parts \
             else why_unmeasured(evidence, aim.experiments, aim.ours)
-        return Goal(aim.says, of, sense, None, None, None, "not measured", note)
+        return Goal(aim.says, label, sense, None, None, None, "not measured", note)
     if len(parts) == 1:
         return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
     measured = [part for part in parts if part.ratio is not None]
@@ -174,7 +174,7 @@ def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
 
 def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
     cells, at_most = covered(evidence, aim), aim.rows == "peak"
-    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
+    label, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     rivals = list(dict.fromkeys(
         name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)))
     found, left_out = {}, []
@@ -185,7 +185,7 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
         else:
             found[rival] = Figure.of(mean)
     if not found:
-        return Goal(aim.says, of, sense, None, None, None, "not measured",
+        return Goal(aim.says, label, sense, None, None, None, "not measured",
                     "nothing was measured in every row")
     worst = min(found, key=lambda rival: found[rival].value)
     figure, floor = found[worst], mean_floor(evidence, cells)
@@ -210,10 +210,10 @@ def _least(aim: RowAim | MeanAim) -> float:
 def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     cells = [c for c in cells_of(evidence, aim.experiment)
              if is_speed(quantity_of(evidence, c))]
-    of = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
+    label = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
     by_value: dict[Setting, Cell] = {c.parameters.get(aim.parameter): c for c in reversed(cells)}
     above, below = by_value.get(aim.at), by_value.get(aim.over)
-    nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
+    nothing = Goal(aim.says, label, _sense(aim.factor), None, None, None, "not measured",
                    why_unmeasured(evidence, aim.experiment, aim.ours))
     if above is None or below is None:
         values = f"{aim.parameter} {aim.at} and {aim.over}"

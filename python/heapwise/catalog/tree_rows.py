@@ -184,10 +184,10 @@ def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> 
         get = add
     first = fill(row.command[0], places)
     wanted = [first, *(_required(name, places) for name in row.requires)]
-    gone = next((name for name in wanted if not _is_here(name)), None)
-    if gone is None:
+    missing = next((name for name in wanted if not _is_here(name)), None)
+    if missing is None:
         return ""
-    return f"{Path(gone).name} is not here: {get}"
+    return f"{Path(missing).name} is not here: {get}"
 
 
 def version_of(programs: TreePrograms) -> str:
@@ -218,11 +218,11 @@ def how_built(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> st
 
 def _is_of(row: Row, step: str, programs: TreePrograms) -> bool:
     """A step that names files of other rows alone made nothing of this one."""
-    made = {other.name: MADE.findall(" ".join([*other.command, *other.requires]))
+    products = {other.name: MADE.findall(" ".join([*other.command, *other.requires]))
             for other in programs.language.row}
     named = set(MADE.findall(step))
-    others = {name for names in made.values() for name in names}
-    return bool(named & set(made[row.name])) or not named & others
+    others = {name for names in products.values() for name in names}
+    return bool(named & set(products[row.name])) or not named & others
 
 
 def _without_folders(step: str) -> str:

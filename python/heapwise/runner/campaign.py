@@ -226,14 +226,14 @@ class Campaign:
     def elapsed_s(self) -> float:
         return self._spent_s + time.monotonic() - self._start_s
 
-    def _progress(self, position: int, of: int) -> Progress:
+    def _progress(self, position: int, total: int) -> Progress:
         """In a round beyond the planned ones, neither the number of rounds nor the time left is
         known."""
         plan = self.run.plan
         if 0 < plan.max_rounds <= self.rounds_done:
             return Progress(self._rounds_begun + 1, None, 1.0, None)
         rounds = plan.max_rounds or None
-        begun = self._rounds_begun + position / max(1, of)
+        begun = self._rounds_begun + position / max(1, total)
         elapsed = self.elapsed_s
         by_time = elapsed / plan.time_s if plan.time_s else 0.0
         if rounds:
