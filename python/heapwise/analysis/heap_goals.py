@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Literal
 
 from heapwise.analysis.aim_cells import (
     WALL,
@@ -15,6 +14,7 @@ from heapwise.analysis.aim_cells import (
     obstacle_of,
     why_unmeasured,
 )
+from heapwise.analysis.expectations import ExpectationWord
 from heapwise.analysis.gain import (
     gain,
     is_speed,
@@ -43,8 +43,6 @@ from heapwise.model import Cell, Goal, Setting, Trust
 from heapwise.stats.location import location_interval
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
-
-Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
 UNTRUSTED = "the figures are not trustworthy"
 
@@ -111,7 +109,7 @@ def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     return Goal(aim.says, worst.of, sense, worst.ratio, worst.low, worst.high, verdict, note, parts)
 
 
-def _together(words: list[Word], incomplete: bool) -> Word:
+def _together(words: list[ExpectationWord], incomplete: bool) -> ExpectationWord:
     """All of them: one that failed decides, and nothing is met while a part is unknown."""
     if "not met" in words:
         return "not met"
@@ -134,7 +132,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     worst = min(found, key=lambda rival: found[rival].value)
     margin = _margin(evidence, aim, cell)
     floor = None if margin else evidence.floors.get(cell)  # "no difference" has neither
-    words: list[Word] = [kept(replace(figure, strict=None) if margin else figure,
+    words: list[ExpectationWord] = [kept(replace(figure, strict=None) if margin else figure,
                               _least(aim) / (1 + margin), None, floor)
                          for figure in found.values()]
     figure = found[worst]

@@ -12,7 +12,7 @@ from heapwise.evidence.limits import next_look_of
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.executor import Executor, now
-from heapwise.runner.failures import Failures, Row
+from heapwise.runner.failures import Failures, SetupSubject
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
@@ -148,7 +148,7 @@ class Campaign:
         return [step for step in steps if step.setup in setups
                 and (_row(step) in lost or _is_reference(step))]
 
-    def _lost_rows(self) -> set[Row]:
+    def _lost_rows(self) -> set[SetupSubject]:
         """The rows of which a process ended well, and which have fewer comparable rounds than
         planned."""
         plan = self.run.plan
@@ -259,7 +259,7 @@ class Campaign:
         self.run = ended
 
 
-def _row(step: Step) -> Row:
+def _row(step: Step) -> SetupSubject:
     return step.setup, step.subject.name
 
 
