@@ -53,7 +53,7 @@ class Lock:
 
 
 @dataclass(frozen=True)
-class Line:
+class CacheLine:
     """Lines of a kind that threads write by turns."""
 
     writes: int
@@ -68,7 +68,7 @@ class Counts:
     shards: int = 1
     clock_ns: int = 0
     locks: dict[str, Lock] = field(default_factory=dict)
-    lines: dict[str, Line] = field(default_factory=dict)
+    lines: dict[str, CacheLine] = field(default_factory=dict)
 
     def per_million(self, count: int) -> float:
         return count * 1e6 / self.operations
@@ -90,7 +90,7 @@ def read_counts(text: str, operations: int, shards: int = 1) -> Counts:
         if kind == "lock":
             counts.locks[name] = Lock(**numbers)
         elif kind == "line":
-            counts.lines[name] = Line(**numbers)
+            counts.lines[name] = CacheLine(**numbers)
         else:
             counts.clock_ns = int(re.findall(r"\d+", name + rest)[-1])
     return counts

@@ -57,7 +57,7 @@ class block_source {
 [[nodiscard]] block_source& os_blocks() noexcept;
 
 /// A buffer of the caller's, handed out from front to back; only the last piece can be taken back
-/// for reuse, all others stay used until the source is gone.
+/// for reuse, all others stay used until the source is gone. Thread safety: one thread at a time.
 class static_blocks final : public block_source {
  public:
   /// Requires: `buffer` points to `size_bytes` of memory that outlives this source and its users.
@@ -79,8 +79,10 @@ class static_blocks final : public block_source {
 };
 
 /// Forwards to another source, counts, and fails on demand: how tests reach every error path.
+/// Thread safety: one thread at a time.
 class fake_blocks final : public block_source {
  public:
+  /// Requires: `upstream` outlives this source. No request fails before `fail_after`.
   explicit fake_blocks(block_source& upstream = os_blocks()) noexcept : upstream_{&upstream} {}
 
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
@@ -98,8 +100,11 @@ class fake_blocks final : public block_source {
   /// Lets `successes` more requests through and refuses all later ones.
   void fail_after(std::size_t successes) noexcept { successes_left_ = successes; }
 
+  /// Returns: how often a piece, or a larger one, was asked for; refused requests included.
   [[nodiscard]] std::size_t requests() const noexcept { return requests_; }
+  /// Returns: how many pieces were obtained and not given back yet.
   [[nodiscard]] std::size_t pieces_out() const noexcept { return pieces_out_; }
+  /// Returns: the bytes of these pieces.
   [[nodiscard]] std::size_t bytes_out() const noexcept { return bytes_out_; }
 
  private:

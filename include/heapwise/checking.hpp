@@ -15,12 +15,15 @@ struct foreign_checked {
   static constexpr std::size_t guard_bytes = 0;
   using links = detail::plain_links;
 
+  /// Returns: how a pool reads and writes the link in a free block.
   [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
+  /// As checking_policy describes carved, acquire, claim, release and refuse; each does nothing.
   void carved(void*, std::size_t) const noexcept {}
   void acquire(void*, std::size_t) const noexcept {}
   void claim(void*, std::size_t) const noexcept {}
   void release(void*, std::size_t) const noexcept {}
   void refuse(const void*, std::size_t) const noexcept {}
+  /// Returns: `word`; seal and unseal change nothing.
   [[nodiscard]] constexpr std::uint64_t seal(const void*, std::uint64_t word) const noexcept {
     return word;
   }
@@ -110,11 +113,13 @@ class checked {
   static constexpr std::size_t guard_bytes = sizeof(std::uint64_t);
   using links = detail::encoded_links;
 
+  /// Takes the key of the process; where a link leads is not checked.
   checked() noexcept : key_{detail::process_key()} {}
   /// Links are checked to lead to blocks of `home`.
   explicit checked(const detail::chunks& home) noexcept
       : key_{detail::process_key()}, home_{&home} {}
 
+  /// Returns: how a pool reads and writes the link in a free block: encoded with the key.
   [[nodiscard]] links make_links() const noexcept { return links{key_, home_}; }
   /// A block is cut from fresh memory: it counts as free.
   void carved(void* block, std::size_t block_size) const noexcept;
@@ -126,9 +131,11 @@ class checked {
   void release(void* block, std::size_t block_size) const noexcept;
   /// A pointer was freed that is not a block of the pool. Does nothing for nullptr.
   void refuse(const void* address, std::size_t block_size) const noexcept;
+  /// Returns: `word` as it is written into the free block: mixed with the key and the address.
   [[nodiscard]] std::uint64_t seal(const void* block, std::uint64_t word) const noexcept {
     return detail::sealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
   }
+  /// Returns: the word that `seal` was called with for this block.
   [[nodiscard]] std::uint64_t unseal(const void* block, std::uint64_t word) const noexcept {
     return detail::unsealed(word, key_, reinterpret_cast<std::uintptr_t>(block));
   }

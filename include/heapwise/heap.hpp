@@ -94,7 +94,7 @@ inline void thread_idle() noexcept { heapwise_thread_idle(); }
   return heapwise_good_size(size_bytes);
 }
 
-/// Standard containers on the heap. All are equal.
+/// Standard containers on the heap. All are equal. Thread safety: all.
 template <class Value>
 class heap_allocator {
  public:
@@ -103,9 +103,11 @@ class heap_allocator {
   using propagate_on_container_move_assignment = std::true_type;
 
   heap_allocator() = default;
+  /// An allocator of objects of another type is the same one.
   template <class Other>
   heap_allocator(const heap_allocator<Other>&) noexcept {} // NOLINT(*-explicit-*)
 
+  /// Returns: memory for `count` objects.
   /// Throws: std::bad_array_new_length when the bytes cannot be counted, std::bad_alloc.
   [[nodiscard]] HEAPWISE_ALWAYS_INLINE Value* allocate(std::size_t count) {
     if (count > std::numeric_limits<std::size_t>::max() / sizeof(Value)) {
@@ -114,6 +116,7 @@ class heap_allocator {
     return static_cast<Value*>(
         heapwise::allocate(count * sizeof(Value), std::align_val_t{alignof(Value)}));
   }
+  /// Effects: gives memory back. Requires: `allocate` returned it for the same `count`.
   void deallocate(Value* first, std::size_t count) noexcept {
     heapwise::deallocate(first, count * sizeof(Value), std::align_val_t{alignof(Value)});
   }

@@ -109,7 +109,8 @@ typedef struct heapwise_heap heapwise_heap;
 /* Returns: an empty heap, or NULL. */
 heapwise_heap* heapwise_heap_create(void);
 
-/* Returns: a block of the heap, or NULL; as heapwise_malloc and heapwise_aligned_alloc. */
+/* Returns: a block of the heap, or NULL; heapwise_heap_malloc as heapwise_malloc does, and
+ * heapwise_heap_aligned_alloc as heapwise_aligned_alloc. */
 void* heapwise_heap_malloc(heapwise_heap* heap, size_t size);
 void* heapwise_heap_aligned_alloc(heapwise_heap* heap, size_t alignment, size_t size);
 

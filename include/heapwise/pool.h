@@ -29,6 +29,7 @@ typedef enum heapwise_growth {
   HEAPWISE_GROWTH_LINEAR     /* by chunks of growth_step blocks */
 } heapwise_growth;
 
+/* Why a function failed; heapwise_error_message says it in words. */
 typedef enum heapwise_error {
   HEAPWISE_OK,
   HEAPWISE_ERROR_INVALID,   /* a size of 0, an alignment that is not a power of two, ... */
@@ -81,6 +82,7 @@ typedef struct heapwise_pool_stats {
 #define HEAPWISE_POOL_STATS_INIT \
   {sizeof(heapwise_pool_stats), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
+/* A pool, from heapwise_pool_create until heapwise_pool_destroy. */
 typedef struct heapwise_pool heapwise_pool;
 
 /* policy: a heapwise_policy.

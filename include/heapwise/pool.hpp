@@ -210,9 +210,11 @@ class pool {
   [[nodiscard]] std::size_t block_size() const noexcept { return shape().block_size; }
   /// Bytes from one block to the next.
   [[nodiscard]] std::size_t stride_bytes() const noexcept { return shape().stride_bytes; }
+  /// The power of two that the address of each block is a multiple of.
   [[nodiscard]] std::size_t alignment() const noexcept { return shape().alignment; }
   /// Blocks of all chunks together, free or not. May grow while other threads allocate.
   [[nodiscard]] std::size_t capacity() const noexcept { return chunks_->capacity(); }
+  /// Chunks that the pool has now.
   [[nodiscard]] std::size_t chunk_count() const noexcept { return chunks_->count(); }
   /// Returns: how many free blocks the cache of one thread may keep from other threads, at most; 0
   /// for a policy without caches. A pool that `threads` threads use and of which at most `live`
@@ -268,6 +270,7 @@ class pool {
 
 /// A thread's access to a pool with its cache looked up already, from `pool::local`. It must be
 /// used on the thread that asked for it, and not after the pool or the thread has ended.
+/// Thread safety: only that thread, while others use the pool as its policy allows.
 template <class Policy, class Checking>
 class local_pool<pool<Policy, Checking>> {
  public:

@@ -42,6 +42,8 @@ namespace heapwise::inline v0_1 {
 /// pool is compiled in the same way.
 ///
 /// Cost: a call of the tool for each operation; free blocks form a plain chain.
+///
+/// Thread safety: keep_links_visible comes first; then all, each call with a block of its own.
 class sanitized : public foreign_checked {
  public:
   static constexpr bool enabled = true;
@@ -50,16 +52,20 @@ class sanitized : public foreign_checked {
   /// What a pool does with memory that it obtains and gives back.
   static constexpr detail::memory_marks marks() noexcept { return detail::marks_here(); }
 
+  /// Returns: how a pool reads and writes the link in a free block.
   [[nodiscard]] constexpr links make_links() const noexcept { return {}; }
   /// The first word of a free block stays visible.
   void keep_links_visible() noexcept { visible_bytes_ = sizeof(std::uint64_t); }
 
+  /// Effects: shows the block to the program.
   void acquire(void* block, std::size_t block_size) const noexcept {
     detail::show(block, block_size);
   }
+  /// Effects: lets the tool report a block that is hidden, and so free already.
   void claim(void* block, std::size_t block_size) const noexcept {
     if (block_size > visible_bytes_) detail::demand_shown(last_byte(block, block_size));
   }
+  /// Effects: as claim; then hides the block from the program.
   void release(void* block, std::size_t block_size) const noexcept {
     claim(block, block_size);
     // A link needs a word, also in a smaller block.

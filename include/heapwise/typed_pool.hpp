@@ -153,6 +153,7 @@ class typed_pool {
     return local_typed_pool<T, decltype(blocks_.local())>{blocks_.local()};
   }
 
+  /// Returns: the pool that the objects lie in.
   [[nodiscard]] Pool& blocks() noexcept { return blocks_; }
   [[nodiscard]] const Pool& blocks() const noexcept { return blocks_; }
 
@@ -175,6 +176,7 @@ class local_typed_pool {
   using maker = detail::object_maker<T, Access>;
 
  public:
+  /// For typed_pool::local. `mine` is what the pool's `local` returned.
   explicit local_typed_pool(Access mine) noexcept : mine_{mine} {}
 
   /// As typed_pool::construct.

@@ -34,7 +34,7 @@ def test_the_program_ends_well(program: str, library: Path, sights: Look) -> Non
 
 
 WAYS = [variant for variant in VARIANTS if variant != USUAL]
-QUICK = {item for program, of in PROGRAMS.items() if program not in SLOW for item in of}
+QUICK = {item for program, items in PROGRAMS.items() if program not in SLOW for item in items}
 
 
 @pytest.mark.parametrize("variant", WAYS, ids=lambda variant: f"B1-21 {variant.name}")

@@ -46,10 +46,10 @@ START = Start(compiler="gcc 12.2.0", flags="-O2", ndebug=True,
               clock=Clock(resolution_ns=1, overhead_ns=21.0))
 """What an experiment's process says of itself."""
 
-Record = TypeVar("Record", Process, Sample)
+RecordT = TypeVar("RecordT", Process, Sample)
 
 
-def changed(record: Record, **facts: Any) -> Record:
+def changed(record: RecordT, **facts: Any) -> RecordT:
     """With some of its facts replaced; None: it was not recorded."""
     return replace(record, facts=structs.replace(record.facts, **facts))
 

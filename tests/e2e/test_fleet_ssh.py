@@ -30,8 +30,8 @@ def why_not() -> str:
     for tool in ("ip", "ssh", "sshd", "ssh-keygen"):
         if shutil.which(tool, path=f"{os.environ['PATH']}:/usr/sbin:/sbin") is None:
             return f"{tool} is not installed (openssh-server, iproute2)"
-    made = subprocess.run(["ip", "netns", "add", "hwfleet0"], capture_output=True, check=False)
-    if made.returncode:
+    added = subprocess.run(["ip", "netns", "add", "hwfleet0"], capture_output=True, check=False)
+    if added.returncode:
         return "network namespaces are not allowed here"
     run("ip", "netns", "del", "hwfleet0")
     return ""

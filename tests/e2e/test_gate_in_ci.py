@@ -70,8 +70,8 @@ def step_of_the_action(inputs: dict[str, str]) -> tuple[str, dict[str, str]]:
     script = step.partition("run: |\n")[2]
     defaults = dict(re.findall(r"^  ([\w-]+):\n    description: .*\n    default: (.*)$", ACTION,
                                re.MULTILINE))
-    given = {name: value.strip('"') for name, value in defaults.items()} | inputs
-    variables = {name: given[wanted] for name, wanted in re.findall(
+    values = {name: value.strip('"') for name, value in defaults.items()} | inputs
+    variables = {name: values[wanted] for name, wanted in re.findall(
         r"^ +(GATE_\w+): \$\{\{ inputs\.([\w-]+) \}\}$", step, re.MULTILINE)}
     return re.sub(r"^ {8}", "", script, flags=re.MULTILINE), variables
 

@@ -62,9 +62,9 @@ def test_a_moved_binary_is_found_again(heapwise: Any, fake_native: Path, tmp_pat
     done = heapwise("resume", run_id, "--runs", "2", env={"HEAPWISE_NATIVE": str(moved)})
     assert done.returncode == 0, done.stderr
     (moved / "experiments" / "fake" / "subjects").unlink()
-    gone = heapwise("resume", run_id, "--runs", "3", env={"HEAPWISE_NATIVE": str(moved)})
-    assert gone.returncode == 5
-    assert "no longer installed" in gone.stderr
+    resumed = heapwise("resume", run_id, "--runs", "3", env={"HEAPWISE_NATIVE": str(moved)})
+    assert resumed.returncode == 5
+    assert "no longer installed" in resumed.stderr
 
 
 def test_a_folder_that_is_in_no_store_goes_on_and_is_shown(

@@ -22,14 +22,14 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hidden")
     common = ["g++", "-std=c++20", "-O1", "-g1", "-D_GNU_SOURCE", f"-I{ROOT}/include",
               f"-I{ROOT}/src"]
-    made = folder / "library.o"
+    library = folder / "library.o"
     everything = "".join(f'#include "{source}"\n' for source in LIBRARY)
-    subprocess.run([*common, "-x", "c++", "-c", "-o", str(made), "-"], input=everything, text=True,
-                   check=True)
+    subprocess.run([*common, "-x", "c++", "-c", "-o", str(library), "-"], input=everything,
+                   text=True, check=True)
     other = folder / "alone.o"
     subprocess.run([*common, "-c", "-o", str(other), str(ALONE)], check=True)
     binary = folder / "hidden_memory"
-    subprocess.run([*common, "-DHEAPWISE_USE_VALGRIND", str(PROGRAM), str(made), str(other),
+    subprocess.run([*common, "-DHEAPWISE_USE_VALGRIND", str(PROGRAM), str(library), str(other),
                     "-o", str(binary)], check=True)
     return binary
 

@@ -146,18 +146,18 @@ Compile = Callable[..., Path]
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Compile:
     """Compiles one source file into a program, once for each set of flags."""
     folder = tmp_path_factory.mktemp("compiled")
-    made: dict[tuple[Path, tuple[str, ...]], Path] = {}
+    libraries: dict[tuple[Path, tuple[str, ...]], Path] = {}
 
     def build(source: Path, *flags: str) -> Path:
-        if (source, flags) not in made:
-            program = folder / f"{source.stem}-{len(made)}"
+        if (source, flags) not in libraries:
+            program = folder / f"{source.stem}-{len(libraries)}"
             compiler = ["g++", "-std=c++20"] if source.suffix == ".cpp" else ["gcc", "-std=gnu17"]
             command = [*compiler, "-O1", "-g", "-Wall", "-Wextra", "-fno-builtin", "-pthread",
                        f"-I{source.parent}", str(source), "-o", str(program), *flags]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             assert done.returncode == 0, done.stderr
-            made[source, flags] = program
-        return made[source, flags]
+            libraries[source, flags] = program
+        return libraries[source, flags]
 
     return build
 

@@ -23,7 +23,7 @@ PROGRAMS: Mapping[str, tuple[int, ...]] = {
 SLOW = ("model",)
 """Run in the usual variant alone."""
 
-ITEMS = tuple(f"B1-{number}" for number in sorted({n for of in PROGRAMS.values() for n in of}))
+ITEMS = tuple(f"B1-{number}" for number in sorted(set().union(*PROGRAMS.values())))
 
 
 def programs_of(item: str) -> list[str]:

@@ -20,6 +20,7 @@ class pool_deleter {
 
   /// A deleter without a pool, for empty pointers only.
   constexpr pool_deleter() noexcept = default;
+  /// Destroys objects of this pool.
   explicit constexpr pool_deleter(pool_type& objects) noexcept : objects_{&objects} {}
 
   /// Requires: `object` came from this deleter's pool.

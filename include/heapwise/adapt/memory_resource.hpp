@@ -24,11 +24,14 @@ namespace heapwise::inline v0_1 {
 template <block_pool Pool, when_exhausted Then = when_exhausted::spills>
 class pool_resource final : public std::pmr::memory_resource {
  public:
+  /// Requires: `upstream` is not nullptr. Allocates nothing.
   explicit pool_resource(
       Pool& pool, std::pmr::memory_resource* upstream = std::pmr::get_default_resource()) noexcept
       : pool_{&pool}, upstream_{upstream} {}
 
+  /// Returns: the pool that serves what fits.
   [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
+  /// Returns: the resource that serves the rest.
   [[nodiscard]] std::pmr::memory_resource* upstream_resource() const noexcept { return upstream_; }
 
   /// Returns: true if such a request is served from the pool, as long as it is not exhausted.
@@ -76,8 +79,10 @@ class pool_resource final : public std::pmr::memory_resource {
 /// Requires: the arena outlives the resource. Thread safety: as the arena.
 class arena_resource final : public std::pmr::memory_resource {
  public:
+  /// Allocates nothing.
   explicit arena_resource(heapwise::arena& from) noexcept : from_{&from} {}
 
+  /// Returns: the arena that serves all requests.
   [[nodiscard]] heapwise::arena& arena() const noexcept { return *from_; }
 
  private:

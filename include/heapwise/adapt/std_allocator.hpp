@@ -54,6 +54,7 @@ class std_allocator {
     using other = std_allocator<Other, Pool, Then>;
   };
 
+  /// An allocator over `pool`, or over the pool of an allocator for another type.
   std_allocator(Pool& pool) noexcept : pool_{&pool} {} // implicit: `std::list<T, A> l{pool};`
   template <class Other>
   std_allocator(const std_allocator<Other, Pool, Then>& other) noexcept : pool_{&other.pool()} {}
@@ -100,8 +101,10 @@ class std_allocator {
     return sizeof(T) <= pool_->block_size() && alignof(T) <= pool_->alignment();
   }
 
+  /// Returns: the pool that single objects come from.
   [[nodiscard]] Pool& pool() const noexcept { return *pool_; }
 
+  /// Returns: true if both have the same pool, so that one frees what the other allocated.
   template <class Other>
   [[nodiscard]] bool operator==(const std_allocator<Other, Pool, Then>& other) const noexcept {
     return pool_ == &other.pool();

@@ -9,6 +9,7 @@
 
 namespace heapwise {
 
+/// How much memory `reserved` prepares beforehand. Other refill strategies ignore it.
 struct hybrid_options {
   /// Slices of 16 KiB that `reserved` carves for each class beforehand, and keeps carved.
   std::size_t reserve_slices = 4;
@@ -17,7 +18,7 @@ struct hybrid_options {
   bool background = true;
 };
 
-/// How often threads met. Of all classes together; grows for ever.
+/// How often threads met. Of all classes together; grows for ever. Thread safety: a plain value.
 struct refill_counts {
   std::size_t locks_taken = 0;   ///< of lists, and of what is carved from
   std::size_t busiest_lock = 0;  ///< of them, those of the one lock that was taken most

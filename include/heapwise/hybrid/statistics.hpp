@@ -20,6 +20,7 @@ struct strategy_statistics {
   std::uint64_t deallocate_ns = 0;
 };
 
+/// What a hybrid allocator counted so far, over all its threads.
 struct hybrid_statistics {
   strategy_statistics fixed{};
   strategy_statistics segregated{};
@@ -35,7 +36,9 @@ struct hybrid_statistics {
 /// Timing policy: no clock is read, no code is made for it.
 struct untimed {
   static constexpr bool enabled = false;
+  /// Reads no clock.
   struct stopwatch {
+    /// Returns: 0.
     [[nodiscard]] static std::uint64_t elapsed_ns() noexcept { return 0; }
   };
 };
@@ -43,8 +46,10 @@ struct untimed {
 /// Timing policy: every call is timed, which takes two readings of the clock, about 50 ns.
 struct timed {
   static constexpr bool enabled = true;
+  /// Starts when it is constructed.
   class stopwatch {
    public:
+    /// Returns: the nanoseconds since the start, by the steady clock.
     [[nodiscard]] std::uint64_t elapsed_ns() const noexcept {
       return static_cast<std::uint64_t>(
           std::chrono::nanoseconds{std::chrono::steady_clock::now() - start_}.count());

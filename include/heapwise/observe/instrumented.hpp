@@ -159,12 +159,15 @@ class instrumented {
             .peak = peak_.value()};
   }
 
+  /// Returns: the observer that this pool notifies.
   [[nodiscard]] Observer& observer() noexcept { return observer_; }
   [[nodiscard]] const Observer& observer() const noexcept { return observer_; }
 
+  /// As pool::contains.
   [[nodiscard]] bool contains(const void* address) const noexcept {
     return pool_.contains(address);
   }
+  /// As the functions of pool with the same names.
   [[nodiscard]] std::size_t block_size() const noexcept { return pool_.block_size(); }
   [[nodiscard]] std::size_t stride_bytes() const noexcept { return pool_.stride_bytes(); }
   [[nodiscard]] std::size_t alignment() const noexcept { return pool_.alignment(); }

@@ -17,9 +17,11 @@ namespace heapwise::inline v0_1 {
 template <class Observer>
 class observed_blocks final : public block_source {
  public:
+  /// Forwards to `upstream`; notifies `observer` from `begin_to_notify` on.
   observed_blocks(block_source& upstream, Observer& observer) noexcept
       : upstream_{&upstream}, observer_{&observer} {}
 
+  /// Effects: from now on the observer is notified.
   void begin_to_notify() noexcept { notifies_ = true; }
 
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override {

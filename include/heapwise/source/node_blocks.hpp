@@ -27,6 +27,7 @@ class node_blocks final : public block_source {
   void purge(void* memory, std::size_t size_bytes) noexcept override;
   [[nodiscard]] std::size_t granularity_bytes() const noexcept override;
 
+  /// Returns: the number of the node.
   [[nodiscard]] unsigned node() const noexcept { return node_; }
 
  private:

@@ -15,6 +15,7 @@ namespace heapwise::inline v0_1 {
 /// Errors: nullptr if the resource throws. Thread safety: as the resource.
 class resource_blocks final : public block_source {
  public:
+  /// Requires: `upstream` is not nullptr. Allocates nothing.
   explicit resource_blocks(
       std::pmr::memory_resource* upstream = std::pmr::get_default_resource()) noexcept
       : upstream_{upstream} {}
@@ -22,6 +23,7 @@ class resource_blocks final : public block_source {
   void* allocate(std::size_t size_bytes, std::size_t alignment) noexcept override;
   void deallocate(void* memory, std::size_t size_bytes, std::size_t alignment) noexcept override;
 
+  /// Returns: the resource that pieces come from.
   [[nodiscard]] std::pmr::memory_resource* upstream_resource() const noexcept { return upstream_; }
 
  private:

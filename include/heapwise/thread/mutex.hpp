@@ -6,6 +6,7 @@
 
 namespace heapwise::inline v0_1 {
 
+/// The former name of `locked`. Deprecated.
 using mutex = locked;
 
 } // namespace heapwise::inline v0_1

@@ -18,7 +18,7 @@ from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import ends, percent, scale_for, size, times
 from heapwise.wording.ratios import SHOWN, SMALL, percent_ends, signed_ends
 
-Word = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
+ComparisonWord = Literal["better", "worse", "no difference", "cannot tell", "not measured"]
 
 LARGE = 1024
 """Bytes that are read more easily in KiB and MiB."""
@@ -56,8 +56,8 @@ def _count(series: Series, quantity: Quantity) -> str:
     return f"{scale.text(series.middle)}{between}"
 
 
-def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None, word: Word,
-          note: str, floor: float | None) -> str:
+def _said(quantity: Quantity, above: str, below: str, ratio: PairedRatio | None,
+          word: ComparisonWord, note: str, floor: float | None) -> str:
     if ratio is None or ratio.low is None or ratio.high is None:
         return f"cannot tell {above} from {below} yet: {note or 'too few rounds for an interval'}"
     if word in ("better", "worse"):
@@ -129,7 +129,7 @@ def setting_words(experiment: Experiment, cell: Mapping[str, Any]) -> str:
 
 
 def _word(evidence: Evidence, ratio: PairedRatio | None, quantity: Quantity,
-          sides: tuple[Side, Side]) -> Word:
+          sides: tuple[Side, Side]) -> ComparisonWord:
     """As the verdict of a row, with the wider of the two floors."""
     for cell, name in sides:
         tried = evidence.tried[cell.setup].get(name, [])

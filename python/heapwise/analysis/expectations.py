@@ -28,9 +28,9 @@ from heapwise.stats.student import LEAST
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import Scale, scale_for, significant
 
-Word = Literal["met", "not met", "cannot tell here", "not measured"]
+ExpectationWord = Literal["met", "not met", "cannot tell here", "not measured"]
 
-WORST_FIRST: tuple[Word, ...] = ("not met", "cannot tell here", "met", "not measured")
+WORST_FIRST: tuple[ExpectationWord, ...] = ("not met", "cannot tell here", "met", "not measured")
 """A part that was not measured is counted in the note, and hides no other."""
 
 SMOKE = "a smoke run is too short to tell"
@@ -129,7 +129,7 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
         evidence, sides[0], never=expectation.at_most == 0)
     if isinstance(figure, str):
         return replace(blank, verdict="cannot tell here", note=figure)
-    verdict: Word = kept(figure, expectation.at_least, expectation.at_most,
+    verdict: ExpectationWord = kept(figure, expectation.at_least, expectation.at_most,
                          floor_of(evidence, sides))
     note = figure.note
     if evidence.stored.run.plan.smoke:
@@ -138,7 +138,7 @@ def _part(evidence: Evidence, experiment: Experiment, expectation: Expectation,
                    note=note)
 
 
-def trouble_of(evidence: Evidence, side: Side) -> tuple[Word, str] | None:
+def trouble_of(evidence: Evidence, side: Side) -> tuple[ExpectationWord, str] | None:
     """Why there is nothing to judge, or nothing that may be judged."""
     cell, subject = side
     tried = evidence.tried.get(cell.setup, {}).get(subject, [])

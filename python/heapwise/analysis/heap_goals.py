@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Literal
 
 from heapwise.analysis.aim_cells import (
     WALL,
@@ -15,6 +14,7 @@ from heapwise.analysis.aim_cells import (
     obstacle_of,
     why_unmeasured,
 )
+from heapwise.analysis.expectations import ExpectationWord
 from heapwise.analysis.gain import (
     gain,
     is_speed,
@@ -43,8 +43,6 @@ from heapwise.model import Cell, Goal, Setting, Trust
 from heapwise.stats.location import location_interval
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
-
-Word = Literal["met", "not met", "cannot tell here", "not measured"]
 
 UNTRUSTED = "the figures are not trustworthy"
 
@@ -89,14 +87,14 @@ def _goal(evidence: Evidence, aim: Aim) -> Goal:
 
 def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     at_most = aim.rows == "peak"
-    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
+    label, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     parts = [_row(evidence, aim, cell) for cell in covered(evidence, aim)]
     if not any(part.ratio is not None for part in parts):
         where = " and ".join(f"{name} {value}" for name, value in aim.where)
         here = any(c.experiment == aim.experiments for c in evidence.table)
         note = f"no row of {where}" if where and here and not parts \
             else why_unmeasured(evidence, aim.experiments, aim.ours)
-        return Goal(aim.says, of, sense, None, None, None, "not measured", note)
+        return Goal(aim.says, label, sense, None, None, None, "not measured", note)
     if len(parts) == 1:
         return replace(parts[0], cell=f"{aim.says} ({parts[0].cell})")
     measured = [part for part in parts if part.ratio is not None]
@@ -111,7 +109,7 @@ def _rows(evidence: Evidence, aim: RowAim) -> Goal:
     return Goal(aim.says, worst.of, sense, worst.ratio, worst.low, worst.high, verdict, note, parts)
 
 
-def _together(words: list[Word], incomplete: bool) -> Word:
+def _together(words: list[ExpectationWord], incomplete: bool) -> ExpectationWord:
     """All of them: one that failed decides, and nothing is met while a part is unknown."""
     if "not met" in words:
         return "not met"
@@ -134,7 +132,7 @@ def _row(evidence: Evidence, aim: RowAim, cell: Cell) -> Goal:
     worst = min(found, key=lambda rival: found[rival].value)
     margin = _margin(evidence, aim, cell)
     floor = None if margin else evidence.floors.get(cell)  # "no difference" has neither
-    words: list[Word] = [kept(replace(figure, strict=None) if margin else figure,
+    words: list[ExpectationWord] = [kept(replace(figure, strict=None) if margin else figure,
                               _least(aim) / (1 + margin), None, floor)
                          for figure in found.values()]
     figure = found[worst]
@@ -174,7 +172,7 @@ def _margin(evidence: Evidence, aim: RowAim, cell: Cell) -> float:
 
 def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
     cells, at_most = covered(evidence, aim), aim.rows == "peak"
-    of, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
+    label, sense = f"{aim.ours} / {aim.rivals}", _sense(aim.factor, at_most)
     rivals = list(dict.fromkeys(
         name for c in cells for name in members(evidence, evidence.table[c], aim.rivals)))
     found, left_out = {}, []
@@ -185,7 +183,7 @@ def _mean(evidence: Evidence, aim: MeanAim) -> Goal:
         else:
             found[rival] = Figure.of(mean)
     if not found:
-        return Goal(aim.says, of, sense, None, None, None, "not measured",
+        return Goal(aim.says, label, sense, None, None, None, "not measured",
                     "nothing was measured in every row")
     worst = min(found, key=lambda rival: found[rival].value)
     figure, floor = found[worst], mean_floor(evidence, cells)
@@ -210,10 +208,10 @@ def _least(aim: RowAim | MeanAim) -> float:
 def _scale(evidence: Evidence, aim: ScaleAim) -> Goal:
     cells = [c for c in cells_of(evidence, aim.experiment)
              if is_speed(quantity_of(evidence, c))]
-    of = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
+    label = f"{aim.ours}: {aim.parameter} {aim.at} / {aim.over}"
     by_value: dict[Setting, Cell] = {c.parameters.get(aim.parameter): c for c in reversed(cells)}
     above, below = by_value.get(aim.at), by_value.get(aim.over)
-    nothing = Goal(aim.says, of, _sense(aim.factor), None, None, None, "not measured",
+    nothing = Goal(aim.says, label, _sense(aim.factor), None, None, None, "not measured",
                    why_unmeasured(evidence, aim.experiment, aim.ours))
     if above is None or below is None:
         values = f"{aim.parameter} {aim.at} and {aim.over}"

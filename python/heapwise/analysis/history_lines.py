@@ -57,9 +57,9 @@ def change_line(series: Series, change: Change) -> str:
         how = (f"{percent(abs(change.change))} {word} (95 % CI {percent(low)} to {percent(high)}), "
                f"{how}")
     verdict = "better" if change.better else "worse"
-    gone = "" if change.gone is None else (
+    recovery = "" if change.gone is None else (
         f"; it went away {_at(series.moments[change.gone])}")
-    return f"{verdict}: {how}, {_range(series, change)}{gone}"
+    return f"{verdict}: {how}, {_range(series, change)}{recovery}"
 
 
 def seam_line(series: Series, seam: Seam) -> str:

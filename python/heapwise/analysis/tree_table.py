@@ -16,7 +16,7 @@ WALL = "wall"
 
 
 @dataclass(frozen=True)
-class Line:
+class TreeLine:
     """``rows``: quantity to what was measured of it. ``trouble``: why there are no figures."""
 
     spec: SubjectSpec
@@ -50,10 +50,10 @@ class Table:
 
     experiment: Experiment
     parameters: Settings
-    groups: dict[str, list[Line]]
+    groups: dict[str, list[TreeLine]]
 
     @property
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[TreeLine]:
         return [line for lines in self.groups.values() for line in lines]
 
     def scales(self, quantities: Iterable[str]) -> dict[str, Scale]:
@@ -85,18 +85,18 @@ def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[Table]:
 
 def _grouped(
     experiment: Experiment, subjects: dict[str, dict[str, Row]]
-) -> dict[str, list[Line]]:
+) -> dict[str, list[TreeLine]]:
     lines = []
     for name, rows in subjects.items():
         if spec := experiment.spec(name):
-            lines.append(Line(spec, rows, control=name != spec.name))
+            lines.append(TreeLine(spec, rows, control=name != spec.name))
     lines.sort(key=_place)
     found = {title: [line for line in lines if known_group(line.spec.group) == group]
              for group, title in GROUPS.items()}
     return {title: members for title, members in found.items() if members}
 
 
-def _place(line: Line) -> tuple[bool, bool, float, float]:
+def _place(line: TreeLine) -> tuple[bool, bool, float, float]:
     """The fastest first, then what failed, then what is not here."""
     missing = not line.spec.available
     return (missing, bool(line.trouble), line.median(WALL) or 0.0, line.median(PEAK) or 0.0)

@@ -13,7 +13,7 @@ from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import percent
 from heapwise.wording.ratios import signed_ends
 
-Word = Literal["better", "worse", "no difference", "cannot tell"]
+VerdictWord = Literal["better", "worse", "no difference", "cannot tell"]
 
 Kept = Literal["met", "not met", "cannot tell here"]
 
@@ -25,7 +25,7 @@ AT_MOST = 0.05
 others do not."""
 
 
-def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> Word:
+def judge(ratio: PairedRatio | None, better: Better, floor: float | None) -> VerdictWord:
     """Better or worse takes two things: 1 outside the strict interval, and more than the noise
     floor.
 

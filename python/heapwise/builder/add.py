@@ -18,9 +18,9 @@ from heapwise.builder.recipes import CMAKE_FILE, RECIPES
 from heapwise.builder.workshop import Progress, Workshop, plain_environment
 from heapwise.catalog import (
     RECORD,
+    AddedPeer,
     Build,
     Declared,
-    Record,
     added_folder,
     read_declarations,
     read_elf,
@@ -35,7 +35,7 @@ class Added:
     """``news`` is False for a peer that was there already, as its declaration wants it."""
 
     name: str
-    record: Record
+    record: AddedPeer
     path: str
     news: bool
 
@@ -99,7 +99,7 @@ def _build(peer: Declared) -> Build:
 
 def _finish(
     peer: Declared, library: Path, package: str, wanted: str, shop: Workshop
-) -> Record:
+) -> AddedPeer:
     """Lays the library and its record into ``peer``, after a look at what it defines."""
     build = _build(peer)
     shop.progress.step("looking at the library")
@@ -114,7 +114,7 @@ def _finish(
     ready.mkdir()
     for name in (library.name, *build.also):
         shutil.copy(library.with_name(name), ready / name)
-    record = Record(
+    record = AddedPeer(
         version=build.version, library=library.name, package=package, recipe=wanted,
         compiler="" if build.recipe == "wheel" else tools.compiler(),
         build_id=facts.build_id, made=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -129,8 +129,8 @@ def _build(programs: TreePrograms, shop: Workshop) -> None:
     steps = programs.language.build
     for number, command in enumerate(steps, 1):
         words = [fill(word, places) for word in command]
-        of = f", {number} of {len(steps)}" if len(steps) > 1 else ""
-        shop.run(f"building with {Path(words[0]).name}{of}", words, source)
+        position = f", {number} of {len(steps)}" if len(steps) > 1 else ""
+        shop.run(f"building with {Path(words[0]).name}{position}", words, source)
 
 
 def _fetch(programs: TreePrograms, out: Path, shop: Workshop) -> None:

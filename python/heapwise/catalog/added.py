@@ -13,7 +13,7 @@ PARTIAL = ".partial-"
 """Starts the names of folders in the making, which are nobody's peers yet."""
 
 
-class Record(msgspec.Struct, frozen=True):
+class AddedPeer(msgspec.Struct, frozen=True):
     """What was built, out of what, by what. ``recipe`` is the fingerprint of the declaration."""
 
     version: str
@@ -38,12 +38,12 @@ def added_folder() -> Path:
     return data_folder() / "peers"
 
 
-def read_record(name: str, version: str) -> Record | None:
+def read_record(name: str, version: str) -> AddedPeer | None:
     """None when this version was not added, or its library is gone."""
     return _read(added_folder() / name / version)
 
 
-def newest_record(name: str, wanted: str) -> Record | None:
+def newest_record(name: str, wanted: str) -> AddedPeer | None:
     """Of the wanted version, else of the one that was made last; None when there is none."""
     if found := read_record(name, wanted):
         return found
@@ -52,7 +52,7 @@ def newest_record(name: str, wanted: str) -> Record | None:
     return max((record for record in records if record), key=lambda r: r.made, default=None)
 
 
-def library_of(name: str, record: Record) -> Path:
+def library_of(name: str, record: AddedPeer) -> Path:
     return added_folder() / name / record.version / record.library
 
 
@@ -65,9 +65,9 @@ def forget(name: str) -> bool:
     return True
 
 
-def _read(folder: Path) -> Record | None:
+def _read(folder: Path) -> AddedPeer | None:
     try:
-        record = msgspec.json.decode((folder / RECORD).read_bytes(), type=Record)
+        record = msgspec.json.decode((folder / RECORD).read_bytes(), type=AddedPeer)
     except (OSError, ValueError):
         return None
     return record if (folder / record.library).is_file() else None

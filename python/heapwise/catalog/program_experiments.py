@@ -12,7 +12,13 @@ import msgspec
 
 from heapwise.catalog.program_file import read_programs
 from heapwise.catalog.tree_output import tree_output
-from heapwise.catalog.tree_rows import Row, TreePrograms, budget_specs, read_trees, subject_specs
+from heapwise.catalog.tree_rows import (
+    TreePrograms,
+    TreeRow,
+    budget_specs,
+    read_trees,
+    subject_specs,
+)
 from heapwise.model import (
     PROGRAM,
     SCHEMA_VERSION,
@@ -40,7 +46,7 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     parameter: list[Parameter] = []
 
 
-Found = tuple[Row, SubjectSpec]
+Found = tuple[TreeRow, SubjectSpec]
 
 
 def read_program_experiment(path: Path) -> Experiment:

@@ -45,7 +45,7 @@ class BudgetPoint(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     command: list[str] = []
 
 
-class Row(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class TreeRow(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One way to manage memory. ``requires`` are files without which it cannot run; ``budget`` goes
     from lean to generous."""
 
@@ -65,7 +65,7 @@ class Language(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     the variables that tune this runtime."""
 
     title: str
-    row: list[Row]
+    row: list[TreeRow]
     tools: list[str] = []
     get: str = ""
     build: list[list[str]] = []
@@ -140,7 +140,7 @@ def read_trees(folder: Path | None = None) -> list[TreePrograms]:
     return found
 
 
-def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
+def subject_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec]]:
     """Its rows, here or not; those that are not say how to get them."""
     places, version = programs.places(), version_of(programs)
     for row in programs.language.row:
@@ -154,7 +154,7 @@ def subject_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
         )
 
 
-def budget_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
+def budget_specs(programs: TreePrograms) -> Iterator[tuple[TreeRow, SubjectSpec]]:
     """``go/GOGC=25``: the points of each row that has any."""
     places = programs.places()
     for row, spec in subject_specs(programs):
@@ -170,7 +170,7 @@ def budget_specs(programs: TreePrograms) -> Iterator[tuple[Row, SubjectSpec]]:
             )
 
 
-def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> str:
+def why_missing(programs: TreePrograms, row: TreeRow, places: Mapping[str, str]) -> str:
     """How to get a row that cannot run here; "" for one that can."""
     language = programs.language
     get = language.get or ADD
@@ -184,10 +184,10 @@ def why_missing(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> 
         get = add
     first = fill(row.command[0], places)
     wanted = [first, *(_required(name, places) for name in row.requires)]
-    gone = next((name for name in wanted if not _is_here(name)), None)
-    if gone is None:
+    missing = next((name for name in wanted if not _is_here(name)), None)
+    if missing is None:
         return ""
-    return f"{Path(gone).name} is not here: {get}"
+    return f"{Path(missing).name} is not here: {get}"
 
 
 def version_of(programs: TreePrograms) -> str:
@@ -199,7 +199,7 @@ def version_of(programs: TreePrograms) -> str:
     return first_line([fill(word, places) for word in programs.language.version])
 
 
-def how_built(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> str:
+def how_built(programs: TreePrograms, row: TreeRow, places: Mapping[str, str]) -> str:
     """The commands that made its program, without the folders; of a program of the native parts its
     compiler and flags. "" for a script, and where it is not known."""
     steps = programs.language.build
@@ -216,13 +216,13 @@ def how_built(programs: TreePrograms, row: Row, places: Mapping[str, str]) -> st
     return dict(line.partition(" ")[::2] for line in lines).get(program.name, "")
 
 
-def _is_of(row: Row, step: str, programs: TreePrograms) -> bool:
+def _is_of(row: TreeRow, step: str, programs: TreePrograms) -> bool:
     """A step that names files of other rows alone made nothing of this one."""
-    made = {other.name: MADE.findall(" ".join([*other.command, *other.requires]))
+    products = {other.name: MADE.findall(" ".join([*other.command, *other.requires]))
             for other in programs.language.row}
     named = set(MADE.findall(step))
-    others = {name for names in made.values() for name in names}
-    return bool(named & set(made[row.name])) or not named & others
+    others = {name for names in products.values() for name in names}
+    return bool(named & set(products[row.name])) or not named & others
 
 
 def _without_folders(step: str) -> str:

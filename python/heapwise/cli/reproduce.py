@@ -112,12 +112,12 @@ def reproduce(
     from heapwise.store import costs, find_store
 
     report = choose_published(name)
-    given = str(Path(name).absolute()) if name.endswith(".toml") else name
+    source = str(Path(name).absolute()) if name.endswith(".toml") else name
     request = RunRequest(
         settings=set or [], smoke=smoke, rounds=rounds, seed=seed, cpus=parse_cpus(cpus),
         time_s=parse_duration(time, "--time") if time else None,
         timeout_s=parse_timeout(timeout))
-    prepared = prepare_reproduction(report, given, request, os.environ, output=folder, pdf=pdf)
+    prepared = prepare_reproduction(report, source, request, os.environ, output=folder, pdf=pdf)
     known = costs(find_store(store), smoke)
     console.say(f"Report       {report.title}")
     console.say(f"             {report.origin}")

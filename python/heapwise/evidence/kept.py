@@ -205,8 +205,8 @@ def sieve(found: list[Candidate]) -> Sieve:
         kept.append(candidate.sample)
         if not any(marks[place] for marks in rare):
             sound.append(candidate.sample)
-    spared = {name: len({c.setup for c, hit, gone in
-                         zip(found, struck[name], out[name], strict=True) if hit and not gone})
+    spared = {name: len({c.setup for c, hit, excluded in
+                         zip(found, struck[name], out[name], strict=True) if hit and not excluded})
               for name in RULES}
     return Sieve(kept, sound, len(found), {name: sum(marks) for name, marks in struck.items()},
                  removed, spared)

@@ -16,7 +16,7 @@ BOLD = 13.5
 
 
 @dataclass(frozen=True)
-class Line:
+class DrawnCurve:
     """seconds, low, middle, high: shape (n,), n >= 1."""
 
     name: str
@@ -26,7 +26,8 @@ class Line:
     high: list[float]
 
 
-def draw(lines: list[Line], title: str, show: Callable[[float], str], factor: float = 1.0) -> str:
+def draw(lines: list[DrawnCurve], title: str, show: Callable[[float], str],
+         factor: float = 1.0) -> str:
     """Both axes begin at zero. factor: how many units of the values one shown unit has, so that
     ticks are round."""
     across = Axis(0, max(line.seconds[-1] for line in lines) or 1.0, LEFT, RIGHT)
@@ -49,14 +50,14 @@ def draw(lines: list[Line], title: str, show: Callable[[float], str], factor: fl
     return drawing.render("figure memory")
 
 
-def _band(drawing: Drawing, line: Line, across: Axis, up: Axis, number: int) -> None:
+def _band(drawing: Drawing, line: DrawnCurve, across: Axis, up: Axis, number: int) -> None:
     edge = [*zip(line.seconds, line.high, strict=True),
             *zip(reversed(line.seconds), reversed(line.low), strict=True)]
     drawing.add("polygon", points=_points(edge, across, up), fill=series_colour(number),
                 opacity=0.14)
 
 
-def _middle(drawing: Drawing, line: Line, across: Axis, up: Axis, number: int,
+def _middle(drawing: Drawing, line: DrawnCurve, across: Axis, up: Axis, number: int,
             show: Callable[[float], str]) -> None:
     drawing.add("polyline", "", f"{line.name}: {show(line.middle[-1])} at the end",
                 points=_points(list(zip(line.seconds, line.middle, strict=True)), across, up),
@@ -68,7 +69,7 @@ def _points(places: list[tuple[float, float]], across: Axis, up: Axis) -> str:
     return " ".join(f"{across.place(x):.1f},{up.place(y):.1f}" for x, y in places)
 
 
-def _names(drawing: Drawing, lines: list[Line], across: Axis, up: Axis) -> None:
+def _names(drawing: Drawing, lines: list[DrawnCurve], across: Axis, up: Axis) -> None:
     ends = [up.place(line.middle[-1]) for line in lines]
     moved = spread(ends, 15, TOP + 6, BOTTOM)
     for number, (line, end, y) in enumerate(zip(lines, ends, moved, strict=True)):
@@ -78,6 +79,6 @@ def _names(drawing: Drawing, lines: list[Line], across: Axis, up: Axis) -> None:
         drawing.text(RIGHT + 8, y + 4, line.name, fill=paint, font_weight=600)
 
 
-def _description(lines: list[Line], show: Callable[[float], str]) -> str:
+def _description(lines: list[DrawnCurve], show: Callable[[float], str]) -> str:
     return "; ".join(f"{line.name}: most {show(max(line.middle))}, at the end "
                      f"{show(line.middle[-1])}" for line in lines)

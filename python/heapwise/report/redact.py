@@ -22,7 +22,7 @@ have spaces, so words between two slashes count as such a name."""
 
 HIDDEN = "(redacted)"
 
-Record = TypeVar("Record", Run, Process, Sample)
+RecordT = TypeVar("RecordT", Run, Process, Sample)
 
 
 def redact(stored: StoredRun) -> StoredRun:
@@ -87,7 +87,7 @@ def _build_names(run: Run) -> dict[str, str]:
             for number, build in enumerate(run.plan.builds, 1) if " " in build.name}
 
 
-def _renamed(record: Record, kind: type[Record], names: dict[str, str]) -> Record:
+def _renamed(record: RecordT, kind: type[RecordT], names: dict[str, str]) -> RecordT:
     if not names:
         return record
     words = re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
@@ -109,7 +109,7 @@ def _without_output(process: Process) -> Process:
     return replace(process, facts=structs.replace(process.facts, stderr_tail=HIDDEN))
 
 
-def _clean(record: Record, kind: type[Record], secret: re.Pattern[str] | None) -> Record:
+def _clean(record: RecordT, kind: type[RecordT], secret: re.Pattern[str] | None) -> RecordT:
     return msgspec.convert(_walk(msgspec.to_builtins(record), secret), kind)
 
 

@@ -184,8 +184,8 @@ class Bisection:
         if program is None:
             return None
         try:
-            with Path(self.request.input_path or os.devnull).open("rb") as given:
-                code = subprocess.run([str(program), *self.command[1:]], stdin=given, check=False,
+            with Path(self.request.input_path or os.devnull).open("rb") as stdin:
+                code = subprocess.run([str(program), *self.command[1:]], stdin=stdin, check=False,
                                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                       timeout=self.request.timeout_s or TRIAL_S).returncode
         except (OSError, subprocess.SubprocessError):

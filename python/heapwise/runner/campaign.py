@@ -12,7 +12,7 @@ from heapwise.evidence.limits import next_look_of
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.executor import Executor, now
-from heapwise.runner.failures import Failures, Row
+from heapwise.runner.failures import Failures, SetupSubject
 from heapwise.runner.files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
@@ -148,7 +148,7 @@ class Campaign:
         return [step for step in steps if step.setup in setups
                 and (_row(step) in lost or _is_reference(step))]
 
-    def _lost_rows(self) -> set[Row]:
+    def _lost_rows(self) -> set[SetupSubject]:
         """The rows of which a process ended well, and which have fewer comparable rounds than
         planned."""
         plan = self.run.plan
@@ -226,14 +226,14 @@ class Campaign:
     def elapsed_s(self) -> float:
         return self._spent_s + time.monotonic() - self._start_s
 
-    def _progress(self, position: int, of: int) -> Progress:
+    def _progress(self, position: int, total: int) -> Progress:
         """In a round beyond the planned ones, neither the number of rounds nor the time left is
         known."""
         plan = self.run.plan
         if 0 < plan.max_rounds <= self.rounds_done:
             return Progress(self._rounds_begun + 1, None, 1.0, None)
         rounds = plan.max_rounds or None
-        begun = self._rounds_begun + position / max(1, of)
+        begun = self._rounds_begun + position / max(1, total)
         elapsed = self.elapsed_s
         by_time = elapsed / plan.time_s if plan.time_s else 0.0
         if rounds:
@@ -259,7 +259,7 @@ class Campaign:
         self.run = ended
 
 
-def _row(step: Step) -> Row:
+def _row(step: Step) -> SetupSubject:
     return step.setup, step.subject.name
 
 

@@ -24,7 +24,7 @@ from heapwise.model import (
 from heapwise.runner.callgrind import total_in, under_callgrind
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting import with_totals
-from heapwise.runner.executor import Record, now
+from heapwise.runner.executor import Sink, now
 from heapwise.runner.judge import judge
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import WholeProgram
@@ -55,7 +55,7 @@ class CountingRuns:
         if process.status == "ok":
             self._counts.setdefault(self._of_one(process.subject), []).append(process.facts)
 
-    def begin(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+    def begin(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
         self._stop, self._record, self._next_number = stop, record, next_number
 
     def count(self, measured: Process, subject: Subject) -> None:

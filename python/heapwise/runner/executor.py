@@ -10,7 +10,7 @@ from heapwise.model import Process, Sample
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 
-Record = Callable[[Process | Sample], None]
+Sink = Callable[[Process | Sample], None]
 
 
 class Executor(Protocol):
@@ -19,12 +19,12 @@ class Executor(Protocol):
     def resume_from(self, processes: list[Process]) -> None:
         """What an earlier invocation of the same run has found out."""
 
-    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None: ...
 
     def finish(self) -> list[str]:
         """After the last round, however the run ends: what went wrong in the end, in words."""
 
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process: ...
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process: ...
 
     def after(self, process: Process) -> None:
         """Raises a Problem when it makes no sense to go on."""

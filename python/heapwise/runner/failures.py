@@ -11,10 +11,10 @@ TRIES = 3
 """A subject that fails as often, and never succeeds, is left out of later rounds: of one cell, or
 of the whole experiment where it never succeeds in any."""
 
-Row = tuple[Setup, str]
+SetupSubject = tuple[Setup, str]
 """A setup and a subject of it."""
 
-Failing = Row | tuple[str, str]
+Failing = SetupSubject | tuple[str, str]
 """What failures count against: a row, or an experiment and a subject."""
 
 
@@ -24,7 +24,7 @@ class Failures:
     _number: dict[Failing, int] = field(default_factory=lambda: defaultdict(int))
     _succeeded: set[Failing] = field(default_factory=set)
 
-    def leaves_out(self, row: Row) -> bool:
+    def leaves_out(self, row: SetupSubject) -> bool:
         return any(map(self._is_dropped, self._counted_against(row)))
 
     def note(self, process: Process) -> str:
@@ -46,7 +46,7 @@ class Failures:
     def _is_dropped(self, row: Failing) -> bool:
         return row not in self._succeeded and self._number[row] >= TRIES
 
-    def _counted_against(self, row: Row) -> tuple[Failing, ...]:
+    def _counted_against(self, row: SetupSubject) -> tuple[Failing, ...]:
         """What a failure counts against: the experiment as a whole, and these settings of it. Each
         cell of a program stands for itself."""
         (experiment, _), subject = row

@@ -13,19 +13,19 @@ import msgspec
 from heapwise.evidence.identity import same_library
 from heapwise.model import Identity, Peer
 
-Line = TypeVar("Line")
+LineT = TypeVar("LineT")
 
 IGNORED = re.compile(rb"ERROR: ld\.so: object '([^']*)' from LD_PRELOAD cannot be preloaded[^\n]*")
 
 
-def read_lines(path: Path, kind: type[Line]) -> list[Line]:
+def read_lines(path: Path, kind: type[LineT]) -> list[LineT]:
     """A probe's lines about processes. The launcher has counted equal ones, and has taken out those
     about an exec. A torn line is not evidence, and is left out."""
     try:
         text = path.read_bytes()
     except OSError:
         return []
-    decoder, records = msgspec.json.Decoder(kind), list[Line]()
+    decoder, records = msgspec.json.Decoder(kind), list[LineT]()
     for line in filter(_of_a_process, text.split(b"\n")):
         with suppress(ValueError):
             records.append(decoder.decode(line.decode(errors="replace")))

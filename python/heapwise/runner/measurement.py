@@ -27,7 +27,7 @@ from heapwise.model import (
 )
 from heapwise.runner.counting import counting_steps, with_totals
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Record, now
+from heapwise.runner.executor import Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.judge import crash_words, stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail
@@ -37,7 +37,7 @@ from heapwise.runner.rows import RowRunner
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, StepKey, key_of
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.stream import Line, Refused, SampleLine, command_of, stream
+from heapwise.runner.stream import NativeLine, Refused, SampleLine, command_of, stream
 from heapwise.wording.durations import show_limit
 
 DEFAULT_TIMEOUT_S, SMOKE_TIMEOUT_S = 900.0, 120.0
@@ -83,7 +83,7 @@ class ExperimentExecutor:
             mine = [p for p in processes if p.experiment == experiment.id]
             self._programs.resume_from(experiment.programs, mine)
 
-    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
         """Counts the calls that arrive at malloc (V4); what fails here costs only that check."""
         if not self._counter:
             return
@@ -102,17 +102,17 @@ class ExperimentExecutor:
     def after(self, process: Process) -> None:
         """Nothing: one experiment that fails does not spoil the others."""
 
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         if step.experiment.programs:
             return self._programs.execute(step, number, stop, record)
         if step.spec and step.spec.command:
             return self._rows.execute(step, number, stop, record, self._timeout_s())
         return self._measure(step, number, stop, record)
 
-    def _measure(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+    def _measure(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         found = Collected()
 
-        def take(line: Line) -> None:
+        def take(line: NativeLine) -> None:
             if isinstance(line, SampleLine):
                 self._patience.note_sample(line.facts)
                 record(sample_of(line, step, number))
@@ -198,7 +198,7 @@ def sample_of(line: SampleLine, step: Step, number: int) -> Sample:
     )
 
 
-def _keep(line: Line, found: Collected) -> None:
+def _keep(line: NativeLine, found: Collected) -> None:
     match line:
         case Start():
             found.start = line

@@ -24,7 +24,7 @@ from heapwise.model import (
 from heapwise.runner.builds import Parameters, parameters_of
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting_runs import CountingRuns
-from heapwise.runner.executor import Record
+from heapwise.runner.executor import Sink
 from heapwise.runner.judge import Reference
 from heapwise.runner.launch import Outcome
 from heapwise.runner.scratch import ScratchFolder
@@ -105,7 +105,7 @@ class ProgramExecutor:
             elif subject.name in self._examples:
                 self._program(subject, process.parameters).resume_from(process, subject.peer)
 
-    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
         """Problem E034 if a command of --setup fails."""
         self._counting.begin(stop, record, next_number)
         for commands in self._every_commands():
@@ -115,7 +115,7 @@ class ProgramExecutor:
         """Runs the commands of --cleanup; what went wrong with them, in words."""
         return [words for commands in self._every_commands() if (words := commands.cleanup())]
 
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         program = self._program(step.subject, step.parameters)
         commands = self._commands(step.subject.build, step.parameters)
         return program.measure(

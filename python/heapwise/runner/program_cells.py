@@ -9,7 +9,7 @@ from shlex import quote
 
 from heapwise.catalog import fill, system_library
 from heapwise.model import PROGRAM, Plan, Process, ProgramSpec, Status
-from heapwise.runner.executor import Record, now
+from heapwise.runner.executor import Sink, now
 from heapwise.runner.launch import Launch, launch
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
@@ -40,7 +40,7 @@ class ProgramCells:
                 if process.parameters.get(PROGRAM) == spec.name and process.subject in labels:
                     self._program(spec).resume_from(process, labels[process.subject])
 
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         spec = step.experiment.program(step.parameters)
         assert spec is not None
         program, trouble = self._program(spec), self._prepared(spec, stop)

@@ -37,7 +37,7 @@ PROBES_S = 0.0015
 LAUNCH_S = 0.0075
 """What starting a process costs at least."""
 
-Row = tuple[Settings, str]
+SettingsSubject = tuple[Settings, str]
 """The settings of an experiment, and a subject."""
 
 
@@ -104,7 +104,7 @@ def _variances(samples: Sequence[Sample]) -> tuple[float, float]:
 
     What moves all subjects of a round alike cancels in ratios, so it is taken away first.
     """
-    rows: dict[Row, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    rows: dict[SettingsSubject, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     for sample in samples:
         value = next(iter(sample.values.values()), None)
         if value and value > 0 and not sample.warm_up:

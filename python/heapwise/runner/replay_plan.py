@@ -170,11 +170,11 @@ def _script(trace: Trace, window: int | None, number: int = 0,
     script = folder / f"{digest.hexdigest()[:32]}.{window or 0}.{number}"
     if pools or not script.exists():
         partial = folder / f"{script.name}.{os.getpid()}"
-        made = subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace.path), str(window or 0),
+        maker = subprocess.run([str(native_part(SCRIPT_MAKER)), str(trace.path), str(window or 0),
                                repr(trace.ns_a_unit), str(partial), *_sites(pools)],
                               capture_output=True, text=True, check=False)
-        if made.returncode:
+        if maker.returncode:
             partial.unlink(missing_ok=True)
-            raise Problem("E062", f"{trace.path} cannot be played: {made.stderr.strip()}")
+            raise Problem("E062", f"{trace.path} cannot be played: {maker.stderr.strip()}")
         partial.rename(script)
     return script

@@ -24,7 +24,7 @@ from heapwise.runner.experiment_plan import RunRequest, parse_settings, plan_run
 
 
 def prepare_reproduction(
-    report: PublishedReport, given: str, request: RunRequest, environment: Mapping[str, str], *,
+    report: PublishedReport, source: str, request: RunRequest, environment: Mapping[str, str], *,
     output: str = "", pdf: bool = False,
 ) -> Prepared:
     """given: the name or the path that a later invocation finds the report by. Problems: E003 bad
@@ -45,7 +45,7 @@ def prepare_reproduction(
     if report.repeats and not request.smoke:
         request = replace(request, repeats=report.repeats)
     prepared = plan_run(request, environment, peers, experiments, {},
-                        Reproduction(given, cells, changes, output, pdf))
+                        Reproduction(source, cells, changes, output, pdf))
     named = {SubjectName.parse(place.subject).peer for place in report.places}
     return replace(prepared, missing=[p for p in prepared.missing if p.name in named])
 

@@ -14,7 +14,7 @@ from msgspec import structs
 from heapwise.catalog import expected_output, tree_output
 from heapwise.model import Plan, Process, Sample, SubjectSpec
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Record, now
+from heapwise.runner.executor import Sink, now
 from heapwise.runner.judge import Reference, first_difference, judge
 from heapwise.runner.launch import Launch, launch, tail
 from heapwise.runner.steps import Step
@@ -38,7 +38,7 @@ class RowRunner:
     folder: Path
 
     def execute(
-        self, step: Step, number: int, stop: StopSwitch, record: Record, timeout_s: float
+        self, step: Step, number: int, stop: StopSwitch, record: Sink, timeout_s: float
     ) -> Process:
         """A sample only of a process that ended well and printed exactly what it had to."""
         started_at = now()

@@ -166,7 +166,7 @@ def _relocate(experiments: list[Experiment]) -> list[Experiment]:
     if all(not experiment.binary or Path(experiment.binary).exists() for experiment in experiments):
         return experiments
     here = {experiment.id: experiment.binary for experiment in find_experiments()}
-    gone = [experiment.id for experiment in experiments if experiment.id not in here]
-    if gone:
-        raise Problem("E052", f"the experiment {gone[0]} of this run is no longer installed")
+    missing = [experiment.id for experiment in experiments if experiment.id not in here]
+    if missing:
+        raise Problem("E052", f"the experiment {missing[0]} of this run is no longer installed")
     return [replace(experiment, binary=here[experiment.id]) for experiment in experiments]

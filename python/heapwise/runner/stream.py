@@ -39,7 +39,7 @@ class Refused(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-Line = Start | SampleLine | WorkCheck | Refused | End | None
+NativeLine = Start | SampleLine | WorkCheck | Refused | End | None
 """None: a line that is misspelt. A line of a kind that is not known is passed over."""
 
 
@@ -57,7 +57,7 @@ _LINES: dict[str, msgspec.json.Decoder[Any]] = {
 
 
 def stream(
-    what: Launch, folder: Path, stop: StopSwitch, take: Callable[[Line], None]
+    what: Launch, folder: Path, stop: StopSwitch, take: Callable[[NativeLine], None]
 ) -> tuple[Outcome, int]:
     """Calls ``take`` for each line while the process runs; also how many lines were not objects.
 
@@ -84,7 +84,7 @@ def stream(
 
 
 def _drain(
-    launcher: subprocess.Popen[bytes], deadline: float, take: Callable[[Line], None]
+    launcher: subprocess.Popen[bytes], deadline: float, take: Callable[[NativeLine], None]
 ) -> int:
     """Lines that were none. Reads until the output is closed; the launcher keeps the time."""
     assert launcher.stdout is not None
@@ -107,7 +107,7 @@ def _drain(
     return noise
 
 
-def _give(line: bytes, take: Callable[[Line], None]) -> bool:
+def _give(line: bytes, take: Callable[[NativeLine], None]) -> bool:
     """Whether the line is an object."""
     try:
         decoder = _LINES.get(_KIND.decode(line).kind)
@@ -115,7 +115,7 @@ def _give(line: bytes, take: Callable[[Line], None]) -> bool:
         return False
     if decoder is not None:
         try:
-            found: Line = decoder.decode(line)
+            found: NativeLine = decoder.decode(line)
         except ValueError:
             found = None
         take(found)

@@ -23,7 +23,7 @@ from heapwise.model import (
     filled,
 )
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Record, now
+from heapwise.runner.executor import Sink, now
 from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
 from heapwise.runner.steps import Step
@@ -79,7 +79,7 @@ class WholeProgram:
             self._learn_exempt(peer, process.identity)
             self._learn(process.facts)
 
-    def measure(self, step: Step, number: int, stop: StopSwitch, record: Record, *,
+    def measure(self, step: Step, number: int, stop: StopSwitch, record: Sink, *,
                 sets_example: bool | None = None, before: Callable[[], None] | None = None,
                 shown: Callable[[Step, Outcome], None] | None = None) -> Process:
         """One process under the allocator of the step, with a sample if it did the same work.

@@ -65,10 +65,10 @@ class Workbench:
         if control is not None:
             second = replace(second, peer=_peer(system, control))
         chosen = [first, second, *(Subject(b.name, b.name, _peer(system, b)) for b in subjects)]
-        given = {"PATH": os.defpath, **(environment or {})}
-        plan = _plan("compare", rounds, given, options or PlanOptions(), self.seed)
+        variables = {"PATH": os.defpath, **(environment or {})}
+        plan = _plan("compare", rounds, variables, options or PlanOptions(), self.seed)
         plan = replace(plan, command=command, experiments=["compare"], subjects=chosen)
-        return self._measure(Prepared(plan, [experiment_of(command, chosen)], given))
+        return self._measure(Prepared(plan, [experiment_of(command, chosen)], variables))
 
     def known(self, settings: Mapping[str, int], subjects: Sequence[str], rounds: int) -> Evidence:
         """The experiment with known answers, its baseline twice, and these subjects of it."""
@@ -80,11 +80,11 @@ class Workbench:
         chosen = [Subject(spec.name, spec.title, system if spec.kind == "malloc" else None,
                           baseline=spec.name == declared.baseline) for spec in experiment.subjects]
         chosen += [control_of(subject) for subject in chosen if subject.baseline]
-        given = {"PATH": os.defpath}
-        plan = _plan("run", rounds, given, PlanOptions(), self.seed)
+        variables = {"PATH": os.defpath}
+        plan = _plan("run", rounds, variables, PlanOptions(), self.seed)
         plan = replace(plan, experiments=[experiment.id], subjects=chosen,
                        parameters={name: [value] for name, value in settings.items()})
-        return self._measure(Prepared(plan, [experiment], given))
+        return self._measure(Prepared(plan, [experiment], variables))
 
     def _measure(self, prepared: Prepared) -> Evidence:
         campaign = start(prepared, self.store, ["heapwise", "selftest"], Silent())

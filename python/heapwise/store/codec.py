@@ -12,7 +12,7 @@ import msgspec
 
 from heapwise.model import Process, Sample
 
-Record = TypeVar("Record")
+DocumentT = TypeVar("DocumentT")
 
 
 class _Kind(msgspec.Struct):
@@ -76,7 +76,7 @@ def decode_record(line: bytes) -> Process | Sample:
         raise ValueError("it is nested too deeply") from error
 
 
-def convert(document: dict[str, Any], kind: type[Record]) -> Record:
+def convert(document: dict[str, Any], kind: type[DocumentT]) -> DocumentT:
     """ValueError when a field is missing or of another type; unknown keys are passed over."""
     return msgspec.convert(document, kind)
 

@@ -62,7 +62,7 @@ class Points(NamedTuple):
     content: bytes
 
 
-Row = TypeVar("Row", Entry, Points)
+IndexRow = TypeVar("IndexRow", Entry, Points)
 
 
 def stamp(status: os.stat_result) -> str:
@@ -80,7 +80,7 @@ def load_points(store: Path) -> dict[bytes, Points]:
     return _load(store, "points", Points)
 
 
-def _load(store: Path, table: str, kind: type[Row]) -> dict[bytes, Row]:
+def _load(store: Path, table: str, kind: type[IndexRow]) -> dict[bytes, IndexRow]:
     try:
         import sqlite3
 

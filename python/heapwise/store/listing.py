@@ -141,12 +141,12 @@ def _created(folder: Path) -> str:
     return str(document.get("created", ""))
 
 
-def _to_entry(name: bytes, stamp: str, of: Listing) -> Entry:
+def _to_entry(name: bytes, stamp: str, listing: Listing) -> Entry:
     command_line, command, experiments = (
-        msgspec.json.encode(words).decode() for words in (of.command_line, of.command,
-                                                          of.experiments))
-    return Entry(name, stamp, of.id, of.created, of.kind, of.state, of.smoke, command_line,
-                 command, experiments)
+        msgspec.json.encode(words).decode()
+        for words in (listing.command_line, listing.command, listing.experiments))
+    return Entry(name, stamp, listing.id, listing.created, listing.kind, listing.state,
+                 listing.smoke, command_line, command, experiments)
 
 
 def _from_entry(folder: Path, entry: Entry) -> Listing | None:

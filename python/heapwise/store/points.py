@@ -110,10 +110,10 @@ def points_of(stored: StoredRun) -> RunPoints:
     machine, points = run.machine, []
     for (setup, subject, name), numbers in values.items():
         experiment, settings = setup
-        of = declared[experiment, name]
+        parameters = declared[experiment, name]
         points.append(Point(
             _command(run.plan, experiment, subject), subject, _plain(settings), name,
-            of.unit, of.better, median(numbers), len(numbers),
+            parameters.unit, parameters.better, median(numbers), len(numbers),
             _toolchain(run, subject) or compilers.get((experiment, subject), "")))
     return RunPoints(
         run.id, run.created, run.plan.smoke, f"{machine.host}, {machine.cpu}, {machine.cores}",

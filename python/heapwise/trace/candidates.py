@@ -127,17 +127,17 @@ def _read_phases(trace: Trace, all_phases: list[Phases]) -> None:
 def _use_of(trace: Trace, sites: set[int]) -> dict[int, SiteUse]:
     found = {number: SiteUse(Phases({number})) for number in sites}
     for events, ended, live in trace_steps(trace):
-        made = np.flatnonzero(events.makes)
+        births = np.flatnonzero(events.makes)
         for number, use in found.items():
-            mine = made[events.site[made] == number]
+            mine = births[events.site[births] == number]
             kinds = set(np.unique(events.kind[mine]).tolist())
-            gone = ended.row[ended.site == number]
-            ends = set(np.unique(events.kind[gone]).tolist())
+            deaths = ended.row[ended.site == number]
+            ends = set(np.unique(events.kind[deaths]).tolist())
             use.resized |= Kind.RESIZE_FROM in ends or Kind.RESIZE_TO in kinds
             use.zeroed |= Kind.CALLOC in kinds
             use.aligned |= bool((events.alignment[mine] > 4).any())
             use.threads |= set(np.unique(events.thread[mine]).tolist())
-            use.threads |= set(np.unique(events.thread[gone]).tolist())
+            use.threads |= set(np.unique(events.thread[deaths]).tolist())
             if live is not None:
                 use.phases.begin_window(live)
             use.phases.take(events, ended)

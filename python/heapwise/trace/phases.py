@@ -50,21 +50,22 @@ class Phases:
     def take(self, events: Events, ended: Ended) -> None:
         """The events of one frame."""
         wanted = list(self.sites)
-        made = np.flatnonzero(events.makes & np.isin(events.site, wanted))
-        gone = np.flatnonzero(np.isin(ended.site, wanted))
-        if not len(made) + len(gone):
+        births = np.flatnonzero(events.makes & np.isin(events.site, wanted))
+        deaths = np.flatnonzero(np.isin(ended.site, wanted))
+        if not len(births) + len(deaths):
             return
-        rows = np.concatenate([made, ended.row[gone]])
+        rows = np.concatenate([births, ended.row[deaths]])
         order = np.argsort(rows, kind="stable")
-        step = np.concatenate([np.ones(len(made), np.int64), -np.ones(len(gone), np.int64)])[order]
-        size = np.concatenate([events.size[made], ended.size[gone]]).astype(np.int64)[order]
+        step = np.concatenate(
+            [np.ones(len(births), np.int64), -np.ones(len(deaths), np.int64)])[order]
+        size = np.concatenate([events.size[births], ended.size[deaths]]).astype(np.int64)[order]
         live = self._live + np.cumsum(step)
         live_bytes = self._live_bytes + np.cumsum(step * size)
         asked = self._phase_bytes + np.cumsum(np.where(step > 0, size, 0))
         stops = np.flatnonzero((live == 0) & (step < 0))
         sums = np.concatenate([[0], asked[stops]])
         in_phase = [*np.diff(sums).tolist(), int(asked[-1] - sums[-1])]
-        self.blocks += len(made)
+        self.blocks += len(births)
         self.largest_bytes = max(self.largest_bytes, *in_phase)
         self.peak_bytes = max(self.peak_bytes, int(live_bytes.max()))
         self.ends.append(rows[order][stops] + events.first_event)

@@ -91,7 +91,7 @@ def read_sampled_stacks(trace: Trace) -> SampledStacks:
     numbers: dict[tuple[int, ...], int] = {}
     places: dict[int, int] = {}
     rows: list[tuple[int, int, int, int, int]] = []
-    gone: list[int] = []
+    deaths: list[int] = []
     other: list[bool] = []
     for events in trace.events():
         known = {each.row: each.addresses for each in events.stacks}
@@ -100,7 +100,7 @@ def read_sampled_stacks(trace: Trace) -> SampledStacks:
             if not events.makes[row]:
                 place = places.pop(block, None)
                 if place is not None:
-                    gone[place], other[place] = int(events.time[row]), thread != rows[place][2]
+                    deaths[place], other[place] = int(events.time[row]), thread != rows[place][2]
                 continue
             places[block] = len(rows)
             site = int(events.site[row])
@@ -108,12 +108,12 @@ def read_sampled_stacks(trace: Trace) -> SampledStacks:
             stack = known.get(row) or ((address,) if address is not None else ())
             rows.append((int(events.size[row]), site, thread, int(events.time[row]),
                          numbers.setdefault(stack, len(numbers))))
-            gone.append(NEVER)
+            deaths.append(NEVER)
             other.append(False)
     columns = np.array(rows, np.uint64).reshape(-1, 5).T
-    made, ends = columns[3].astype(np.int64), np.array(gone, np.int64)
+    births, ends = columns[3].astype(np.int64), np.array(deaths, np.int64)
     size, site, thread, time = columns[:4]
     samples = Samples(trace.sample_every, size, site, thread, time,
-                      np.where(ends == NEVER, np.nan, (ends - made).astype(np.float64)),
+                      np.where(ends == NEVER, np.nan, (ends - births).astype(np.float64)),
                       np.array(other, bool))
     return SampledStacks(samples, ends, columns[4].astype(np.int64), list(numbers))

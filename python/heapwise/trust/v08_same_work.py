@@ -105,8 +105,8 @@ def _counts(evidence: Evidence) -> str:
             f"{counted(len(counts.of), 'allocator')}")
 
 
-def _left_behind(stored: StoredRun, leaving: list[int], of: int) -> tuple[Verdict, str]:
-    words = (f"{len(leaving)} of {counted(of, 'process', 'processes')} left up to "
+def _left_behind(stored: StoredRun, leaving: list[int], total: int) -> tuple[Verdict, str]:
+    words = (f"{len(leaving)} of {counted(total, 'process', 'processes')} left up to "
              f"{counted(max(leaving), 'other')} running when they ended. These were killed, and "
              "their work was not timed")
     if stored.run.plan.options.allow_background:

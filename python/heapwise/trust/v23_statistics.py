@@ -46,8 +46,8 @@ def check(evidence: Evidence) -> Check:
 
 
 def _kept(evidence: Evidence) -> str:
-    kept, of = len(evidence.sieve.kept), evidence.sieve.of
-    return "every sample kept" if kept == of else f"{kept} of {of} samples kept"
+    kept, total = len(evidence.sieve.kept), evidence.sieve.of
+    return "every sample kept" if kept == total else f"{kept} of {total} samples kept"
 
 
 def _troubles(few: list[Claim], fallen: list[Claim], tied: dict[str, Dependence],

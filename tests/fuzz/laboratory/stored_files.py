@@ -32,10 +32,11 @@ Files = dict[str, bytes]
 def good_runs() -> list[tuple[str, bytes, list[bytes]]]:
     """Id, run.json and the lines of samples.jsonl of each run that is changed."""
     shortest = {"glibc": 1.0, "glibc-control": 1.0, "mimalloc": 0.9}
-    made = [compare_run(Script(rounds=6, time=shortest, memory=shortest)), pool_run(2, repeats=2),
-            pool_run(6, repeats=1, threads=(1, 2)), heap_run(Heap(rounds=6, threads=(1, 2))),
-            shelf_run(Shelf(rounds=6)), trees_run(Trees(rounds=6))]
-    runs = [_written(stored, f"5a1{place}") for place, stored in enumerate(made)]
+    synthetic = [
+        compare_run(Script(rounds=6, time=shortest, memory=shortest)), pool_run(2, repeats=2),
+        pool_run(6, repeats=1, threads=(1, 2)), heap_run(Heap(rounds=6, threads=(1, 2))),
+        shelf_run(Shelf(rounds=6)), trees_run(Trees(rounds=6))]
+    runs = [_written(stored, f"5a1{place}") for place, stored in enumerate(synthetic)]
     for folder in sorted(RUNS.iterdir()):
         lines = (folder / "samples.jsonl").read_bytes().splitlines()
         runs.append((folder.name, (folder / "run.json").read_bytes(), lines[:MOST_LINES]))

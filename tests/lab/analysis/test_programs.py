@@ -96,9 +96,9 @@ def test_no_mean_over_survivors() -> None:
 
 
 def test_a_program_that_is_not_here_is_one_row_with_the_way_to_get_it() -> None:
-    gone = ProgramSpec("redis", "redis", ["true"], status="missing",
+    absent = ProgramSpec("redis", "redis", ["true"], status="missing",
                        reason="redis-server is not here: apt-get install redis-server")
-    rows = [row for row in analyse(Evidence(stored(gone))).rows
+    rows = [row for row in analyse(Evidence(stored(absent))).rows
             if row.cell.parameters.get("program") == "redis"]
     assert [(row.subject, row.status, row.median) for row in rows] == [(BASE, "missing", None)]
     assert "apt-get install redis-server" in rows[0].note

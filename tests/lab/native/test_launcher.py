@@ -174,10 +174,10 @@ def test_gigabyte_of_output_is_counted_hashed_and_not_kept(
 
 @pytest.mark.parametrize("size", [0, 1, 65535, 65536, 65537, 131071, 131072, 131073, 400_000])
 def test_both_ends_of_the_output_are_kept(launch: Any, toy: str, tmp_path: Path, size: int) -> None:
-    given, out = tmp_path / "given", tmp_path / "out"
+    stdin, out = tmp_path / "given", tmp_path / "out"
     content = b"".join(b"%07d\n" % i for i in range(size // 8 + 1))[:size]
-    given.write_bytes(content)
-    result = launch(toy, "copy", options=["--stdin", str(given), "--stdout", str(out)])
+    stdin.write_bytes(content)
+    result = launch(toy, "copy", options=["--stdin", str(stdin), "--stdout", str(out)])
     assert result["output_bytes"] == size
     kept = out.read_bytes()
     if size <= 131072:

@@ -38,10 +38,10 @@ class Balanced(html.parser.HTMLParser):
         self.links: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if given.get("id"):
-            self.ids.append(str(given["id"]))
-        self.links += [str(given[a]) for a in ("href", "src") if given.get(a)]
+        attributes = dict(attrs)
+        if attributes.get("id"):
+            self.ids.append(str(attributes["id"]))
+        self.links += [str(attributes[a]) for a in ("href", "src") if attributes.get(a)]
         if tag not in VOID:
             self.open.append(tag)
 

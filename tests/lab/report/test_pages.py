@@ -26,7 +26,7 @@ NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
 @pytest.fixture(scope="module")
-def made() -> dict[str, str]:
+def page_files() -> dict[str, str]:
     return pages(View(Evidence(shelf_run())))
 
 
@@ -86,20 +86,20 @@ def test_every_number_comes_from_the_samples_or_from_what_is_declared() -> None:
     assert seen > 12
 
 
-def test_a_page_has_all_that_a_reader_asks_for(made: dict[str, str]) -> None:
-    page = made["layout/aos_vs_soa.md"]
+def test_a_page_has_all_that_a_reader_asks_for(page_files: dict[str, str]) -> None:
+    page = page_files["layout/aos_vs_soa.md"]
     for text in (LAYOUT.question, LAYOUT.isolates, LAYOUT.not_shown, "## Expected beforehand",
                  "(aos_vs_soa.svg)", "1234.5 M/s",
                  "Published: Small experiments; Apple Silicon, 8 cores.",
                  "1.42x faster than aos, 1.4",
                  "A/A pairs", "heapwise run layout/aos_vs_soa", "| not met | nothing is gained"):
         assert text in page, text
-    assert "[cache/levels](cache/levels.md)" in made["README.md"]
-    assert "3 met, 1 not measured" in made["README.md"]
+    assert "[cache/levels](cache/levels.md)" in page_files["README.md"]
+    assert "3 met, 1 not measured" in page_files["README.md"]
 
 
-def test_pictures_stand_alone(made: dict[str, str]) -> None:
-    pictures = [text for name, text in made.items() if name.endswith(".svg")]
+def test_pictures_stand_alone(page_files: dict[str, str]) -> None:
+    pictures = [text for name, text in page_files.items() if name.endswith(".svg")]
     assert len(pictures) == 2
     for text in pictures:
         assert "var(" not in text
@@ -115,9 +115,9 @@ def test_a_picture_is_of_cells_with_figures_whatever_their_place(
     first = stored.samples[0]
     lost = {s.process for s in stored.samples if s.setup == first.setup}
     monkeypatch.setattr(picture_page, "MOST_CELLS", 1)
-    made = pages(View(Evidence(replace(
+    files = pages(View(Evidence(replace(
         stored, samples=[s for s in stored.samples if s.process not in lost]))))
-    assert f"{first.experiment}.svg" in made
+    assert f"{first.experiment}.svg" in files
 
 
 def test_a_quantity_that_nothing_declares_is_left_out() -> None:

@@ -78,9 +78,9 @@ def test_the_page_of_the_run_has_the_report() -> None:
     for text in ("Pool allocator against malloc, one thread", "bulk, malloc, free", "44.463",
                  "not possible here", "Intel Core i5-6600K at 3.50 GHz", "8.053"):
         assert text in section, text
-    gone = replace(run, plan=replace(run.plan, options=structs.replace(
+    unpublished = replace(run, plan=replace(run.plan, options=structs.replace(
         options, reproduction=Reproduction("no-such-report", {}))))
-    assert "published-" not in build_page([View(Evidence(replace(stored, run=gone)))])
+    assert "published-" not in build_page([View(Evidence(replace(stored, run=unpublished)))])
 
 
 def test_results_of_a_machine_are_a_page_for_each_report_and_an_index(found: Reproduced) -> None:

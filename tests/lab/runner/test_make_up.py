@@ -12,7 +12,7 @@ from synthetic import pool_run
 from heapwise.evidence import Evidence
 from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
 from heapwise.runner.campaign import Campaign
-from heapwise.runner.executor import Record
+from heapwise.runner.executor import Sink
 from heapwise.runner.files import Unchanged
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
@@ -31,12 +31,12 @@ class InProcess:
 
     def resume_from(self, processes: list[Process]) -> None: ...
 
-    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None: ...
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None: ...
 
     def finish(self) -> list[str]:
         return []
 
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         self.steps.append(step)
         for repeat in range(1, 3):
             record(Sample(number, step.experiment.id, step.subject.name, step.parameters,
@@ -161,7 +161,7 @@ def test_the_choice_of_repeats_is_stored_and_a_resumed_run_goes_on_with_it(tmp_p
     class Costly(InProcess):
         stop_at: int = 10**9
 
-        def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+        def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
             if len(self.steps) == self.stop_at:
                 raise KeyboardInterrupt
             self.steps.append(step)

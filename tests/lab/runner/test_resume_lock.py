@@ -20,8 +20,8 @@ class Silent(Watcher):
 
 
 def test_the_plan_is_the_one_that_the_lock_protects(tmp_path: Path) -> None:
-    made = pool_run().run
-    run = replace(made, plan=replace(made.plan, working_directory=str(tmp_path / "gone")))
+    run = pool_run().run
+    run = replace(run, plan=replace(run.plan, working_directory=str(tmp_path / "gone")))
     RunWriter.create(tmp_path, run).close()
     folder = read_run(tmp_path, run.id).path
     with RunWriter.reopen(folder) as other:  # another process gives it more rounds meanwhile

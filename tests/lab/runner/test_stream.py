@@ -7,7 +7,7 @@ import time
 from typing import IO, Any, cast
 
 from heapwise.model import End
-from heapwise.runner.stream import Line, _drain
+from heapwise.runner.stream import NativeLine, _drain
 
 
 class EndsWhenAsked:
@@ -27,7 +27,7 @@ class EndsWhenAsked:
 
 
 def test_what_was_written_before_the_end_is_read() -> None:
-    launcher, taken = EndsWhenAsked(), list[Line]()
+    launcher, taken = EndsWhenAsked(), list[NativeLine]()
     with launcher.stdout:
         noise = _drain(cast("Any", launcher), time.monotonic() + 20, taken.append)
     assert taken == [None, End(kind="end")], "a sample without figures is misspelt"

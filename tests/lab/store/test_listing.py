@@ -38,7 +38,7 @@ MACHINE = read_machine()
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store = tmp_path_factory.mktemp("made")
     for number in range(RUNS):
         RunWriter.create(store, a_run(number)).close()
@@ -46,9 +46,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(made: Path, tmp_path: Path) -> Path:
+def store(stored_runs: Path, tmp_path: Path) -> Path:
     """Without an index yet."""
-    return shutil.copytree(made, tmp_path / "store")
+    return shutil.copytree(stored_runs, tmp_path / "store")
 
 
 @pytest.fixture
@@ -225,9 +225,9 @@ print(len(list_runs(sys.argv[1])))
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-def test_a_store_that_can_only_be_read_is_listed(made: Path) -> None:
+def test_a_store_that_can_only_be_read_is_listed(stored_runs: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:  # pytest's are root's alone
-        shutil.copytree(made, folder, dirs_exist_ok=True)
+        shutil.copytree(stored_runs, folder, dirs_exist_ok=True)
         for path in (Path(folder), *Path(folder).rglob("*")):
             path.chmod(path.stat().st_mode | 0o055)
         done = subprocess.run([sys.executable, "-c", AS_A_READER, folder], capture_output=True,

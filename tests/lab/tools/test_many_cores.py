@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from many_cores import Counts, Line, Lock, Machine, cap, read_counts
+from many_cores import CacheLine, Counts, Lock, Machine, cap, read_counts
 
 OUTPUT = """heapwise malloc, profile default
 sharing clock now_ns=20
@@ -16,7 +16,7 @@ sharing line bin_figures writes=500 handovers=7
 MACHINE = Machine(transfer_ns=100, operation_ns=20)
 
 
-def counts_of(**lines: Line) -> Counts:
+def counts_of(**lines: CacheLine) -> Counts:
     return Counts(operations=1000, lines=lines)
 
 
@@ -30,7 +30,7 @@ def test_reads_what_the_heap_writes() -> None:
     counts = read_counts(OUTPUT, operations=1000)
     assert counts.clock_ns == 20
     assert counts.locks["bin"].busiest_hold_ns == 42000
-    assert counts.lines["bin_figures"] == Line(writes=500, handovers=7)
+    assert counts.lines["bin_figures"] == CacheLine(writes=500, handovers=7)
     assert counts.per_million(counts.locks["bin"].contended) == 3000
 
 
@@ -40,7 +40,7 @@ def test_without_anything_shared_the_processors_are_the_limit() -> None:
 
 
 def test_a_line_that_each_operation_writes_is_the_limit() -> None:
-    most = cap(counts_of(bin_figures=Line(writes=1000, handovers=0)), 4, MACHINE)
+    most = cap(counts_of(bin_figures=CacheLine(writes=1000, handovers=0)), 4, MACHINE)
     assert most.limit == "line of bin_figures"
     assert most.millions == pytest.approx(1e3 / 75)  # three of four writes come from elsewhere
 

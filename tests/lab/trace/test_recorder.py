@@ -34,9 +34,9 @@ def sizes(trace: Path) -> Counter[tuple[Kind, int]]:
     found: Counter[tuple[Kind, int]] = Counter()
     with open_trace(trace) as opened:
         for events in opened.events():
-            made = events.makes
+            births = events.makes
             found.update((Kind(kind), size) for kind, size in zip(
-                events.kind[made].tolist(), events.size[made].tolist(), strict=True))
+                events.kind[births].tolist(), events.size[births].tolist(), strict=True))
     return found
 
 
@@ -65,9 +65,9 @@ def test_alignments_are_kept(known: Path, record: Record) -> None:
 def test_a_block_that_another_thread_frees_is_a_hand_over(known: Path, record: Record) -> None:
     with open_trace(record(known, "hand")) as opened:
         [events] = opened.events()
-        made = int(((events.size == 4321) & events.makes).argmax())
-        ended = int(((events.block == events.block[made]) & events.ends).argmax())
-        assert events.thread[made] != events.thread[ended]
+        birth = int(((events.size == 4321) & events.makes).argmax())
+        ended = int(((events.block == events.block[birth]) & events.ends).argmax())
+        assert events.thread[birth] != events.thread[ended]
         assert read_contents(opened).handed_over >= 1
 
 
@@ -130,8 +130,8 @@ def test_a_child_by_exec_is_counted_and_not_recorded(known: Path, record: Record
 def test_resident_pages_of_a_large_block_are_counted(known: Path, record: Record) -> None:
     with open_trace(record(known, "large", "100")) as opened:
         [events] = opened.events()
-        made = int(((events.size == 1 << 20) & events.makes).argmax())
-        ended = (events.block == events.block[made]) & events.ends
+        birth = int(((events.size == 1 << 20) & events.makes).argmax())
+        ended = (events.block == events.block[birth]) & events.ends
     assert 100 <= int(events.size[ended][0]) <= 103
 
 
@@ -150,8 +150,8 @@ def test_all_or_none_of_the_allocations_have_stacks(
         every: int, least: int, most: int, known: Path, record: Record) -> None:
     with open_trace(record(known, "churn", "1000", stack_every=every)) as opened:
         [events] = opened.events()
-        made = int(events.makes.sum())
-    assert min(least, made) <= len(events.stacks) <= min(made, most)
+        births = int(events.makes.sum())
+    assert min(least, births) <= len(events.stacks) <= min(births, most)
 
 
 @pytest.mark.parametrize("what", ["root", "limits"])
@@ -226,8 +226,8 @@ def test_a_refused_call_makes_and_ends_no_block(known: Path, record: Record) -> 
     with open_trace(record(known, "refused")) as opened:
         [events] = opened.events()
         assert read_contents(opened).calls[Kind.FAILED] == 2
-    made = int(((events.size == 999) & events.makes).argmax())
-    assert not ((events.block == events.block[made]) & events.ends).any()
+    birth = int(((events.size == 999) & events.makes).argmax())
+    assert not ((events.block == events.block[birth]) & events.ends).any()
 
 
 def test_the_site_of_a_block_is_the_line_of_its_call(known: Path, record: Record) -> None:

@@ -52,8 +52,8 @@ def calls_made(heap: Any, strace: str, call: str, program: Path, words: tuple[st
     assert done.status == HANDLED, done.err
     lines = log.read_text().splitlines()
     loaded = next(n for n, line in enumerate(lines) if line.startswith("set_tid_address"))
-    made = [n for n, line in enumerate(lines) if line.startswith(f"{call}(")]
-    return len(made), sum(n < loaded for n in made)
+    calls = [n for n, line in enumerate(lines) if line.startswith(f"{call}(")]
+    return len(calls), sum(n < loaded for n in calls)
 
 
 def assert_lived(done: Any, when: str) -> None:
@@ -65,9 +65,9 @@ def assert_lived(done: Any, when: str) -> None:
     assert len(done.err.splitlines()) <= MOST_LINES, f"when={when}: the same, again and again"
 
 
-def moments(made: int, loaded: int) -> Iterator[int]:
+def moments(total: int, loaded: int) -> Iterator[int]:
     """Every call after the loading up to MOST_CALLS, then ever fewer of them."""
-    after = list(range(loaded + 1, made + 1))
+    after = list(range(loaded + 1, total + 1))
     yield from after[:MOST_CALLS]
     step = max(1, len(after[MOST_CALLS:]) // 5)
     yield from after[MOST_CALLS::step]
@@ -79,8 +79,8 @@ def test_every_call_that_fails_is_lived_with(
     heap: Any, compiled: Any, strace: str, tmp_path: Path, scene: str, call: str, error: str
 ) -> None:
     program = compiled(HERE / "survivor.c")
-    made, loaded = calls_made(heap, strace, call, program, (scene, "recovers"), tmp_path / "log")
-    for n in moments(made, loaded):
+    total, loaded = calls_made(heap, strace, call, program, (scene, "recovers"), tmp_path / "log")
+    for n in moments(total, loaded):
         for when, words in ((f"{n}", (scene, "recovers")), (f"{n}+", (scene,))):
             done = traced(heap, strace, "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null",
                           "-e", f"trace={call}", "-e", f"inject={call}:error={error}:when={when}",

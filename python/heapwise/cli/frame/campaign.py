@@ -260,10 +260,10 @@ def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ())
     run = campaign.run
     warm = run.plan.warm_up_rounds
     measured = {p.round for p in campaign.processes if not p.warm_up}
-    of = f" of {run.plan.max_rounds}" if run.plan.max_rounds else ""
+    limit = f" of {run.plan.max_rounds}" if run.plan.max_rounds else ""
     kept = len(campaign.processes)
     done = max(measured) - warm + 1 if measured else 0
-    words = (f"stopped by you after {done}{of} rounds. {counted(kept, 'process', 'processes')} "
+    words = (f"stopped by you after {done}{limit} rounds. {counted(kept, 'process', 'processes')} "
              f"kept (run {run.id}).   go on: heapwise resume {run.id}")
     if done and run.plan.kind == "compare":
         show(campaign.writer.folder, console, saved=False, exports=exports)

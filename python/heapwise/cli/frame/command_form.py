@@ -102,11 +102,11 @@ class Commands:
                           do="give -n once for each command")
         names = list(self.names) or names or (
             telling_names(typed) if len(commands) > 1 else [""])
-        given = zip(names, commands, typed, for_each("prepare", self.prepare, len(commands)),
+        columns = zip(names, commands, typed, for_each("prepare", self.prepare, len(commands)),
                     for_each("setup", self.setup, len(commands)),
                     for_each("cleanup", self.cleanup, len(commands)), strict=True)
         return [Build(name, command, words, prepare=prepare, setup=setup, cleanup=cleanup)
-                for name, command, words, prepare, setup, cleanup in given]
+                for name, command, words, prepare, setup, cleanup in columns]
 
     def _commands(self) -> tuple[list[list[str]], list[list[str]], list[str]]:
         """Commands as started, as typed, and the names that --build gave them."""
@@ -160,10 +160,10 @@ class Commands:
         return words
 
 
-def for_each(option: str, given: Sequence[str] | None, number: int) -> list[str]:
+def for_each(option: str, values: Sequence[str] | None, number: int) -> list[str]:
     """What an option says of each of ``number`` programs: nothing, one thing for all, or one for
     each. Problem E003 for another number."""
-    words = list(given or [])
+    words = list(values or [])
     if len(words) not in (0, 1, number):
         raise Problem("E003", f"{len(words)} times --{option} for {number} commands",
                       do=f"give --{option} once for all commands, or once for each")

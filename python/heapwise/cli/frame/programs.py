@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
+from heapwise.analysis.tree_table import WALL, Table, TreeLine, tree_tables
 from heapwise.cli.frame.table import align
 from heapwise.model import Experiment, Result
 from heapwise.wording.numbers import Scale, times
@@ -28,7 +28,7 @@ def _text(table: Table) -> str:
     return f"{table.experiment.id}  {table.words()}\n{align(lines)}"
 
 
-def _line(line: Line, quantities: list[str], scales: dict[str, Scale]) -> list[str]:
+def _line(line: TreeLine, quantities: list[str], scales: dict[str, Scale]) -> list[str]:
     name = f"  {line.subject}"
     if trouble := line.trouble:
         return [name, trouble]
@@ -37,7 +37,7 @@ def _line(line: Line, quantities: list[str], scales: dict[str, Scale]) -> list[s
     return [name, *words, _ratio(line)]
 
 
-def _ratio(line: Line) -> str:
+def _ratio(line: TreeLine) -> str:
     row = line.rows.get(WALL)
     if row is None or row.ratio is None:
         return "baseline" if row and row.baseline else "-"

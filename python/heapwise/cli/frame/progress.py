@@ -179,7 +179,7 @@ def describe(
 ) -> str:
     """``round 14 of 31  ###########---------  jemalloc   eta 0:52``; a process that takes longer
     than a second has its time so far, and the very first one the time after which it is ended."""
-    of = f" of {progress.rounds}" if progress.rounds else ""
+    total = f" of {progress.rounds}" if progress.rounds else ""
     full = round(progress.share * BAR)
     bar = "#" * full + "-" * (BAR - full)
     eta = ""
@@ -190,4 +190,4 @@ def describe(
     so_far = f"   {show_limit(elapsed_s)} so far" if elapsed_s >= 1 else ""
     if so_far and first_limit_s and progress.eta_s is None and progress.round == 1:
         so_far += f" (no --timeout; it is ended after {show_limit(first_limit_s)})"
-    return f"round {progress.round}{of}  {bar}  {where}{step.subject.name}{so_far}{eta}{warm}"
+    return f"round {progress.round}{total}  {bar}  {where}{step.subject.name}{so_far}{eta}{warm}"

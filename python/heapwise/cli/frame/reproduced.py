@@ -126,8 +126,8 @@ def programs_text(rows: Sequence[Provenance]) -> str:
         here = f"missing: {row.trouble}" if row.trouble else row.command
         lines += [f"  {row.title}", *([f"    report  {row.published}"] if row.published else []),
                   f"    here    {here}"]
-        made = "; built with: ".join(word for word in (row.version, row.build) if word)
-        lines += [f"            {made}"] if made else []
+        build = "; built with: ".join(word for word in (row.version, row.build) if word)
+        lines += [f"            {build}"] if build else []
     return "\n".join(lines)
 
 

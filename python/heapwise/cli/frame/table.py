@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heapwise.cli.frame.compare_table import missing
+from heapwise.cli.frame.compare_table import Line, missing
 from heapwise.model import Cell, Result, Row, SubjectName
 from heapwise.wording.numbers import scale_for, times
 from heapwise.wording.ratios import ratio_ends
-
-Line = list[str]
 
 
 def experiment_tables(result: Result) -> str:

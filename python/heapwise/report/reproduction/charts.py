@@ -12,7 +12,7 @@ from heapwise.wording.numbers import significant
 
 
 @dataclass(frozen=True)
-class Line:
+class ChartLine:
     """A column of a table over its rows; None where there is no figure."""
 
     name: str
@@ -32,7 +32,7 @@ class Chart:
     marks: list[published.Mark]
     slots: list[str] = field(default_factory=list)
     rows_are: str = ""
-    lines: list[Line] = field(default_factory=list)
+    lines: list[ChartLine] = field(default_factory=list)
 
     def show(self, value: float) -> str:
         return f"{significant(value)} {self.unit}".rstrip()
@@ -88,12 +88,12 @@ def _mark(name: str, figure: PublishedFigure, ours: Ours, factor: float) -> publ
                           scaled(ours.high))
 
 
-def _line(name: str, found: ReproducedTable, at: int, is_ours: bool) -> Line:
+def _line(name: str, found: ReproducedTable, at: int, is_ours: bool) -> ChartLine:
     ours = [line[at] for line in found.ours]
     if not is_ours:
-        return Line(name, False, [row.figures[at].value for row in found.table.rows],
+        return ChartLine(name, False, [row.figures[at].value for row in found.table.rows],
                     [None] * len(ours))
-    return Line(name, True, [each.value for each in ours],
+    return ChartLine(name, True, [each.value for each in ours],
                 [(each.low, each.high) if each.low and each.high else None for each in ours])
 
 

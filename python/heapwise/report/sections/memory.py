@@ -37,7 +37,7 @@ def build(view: View) -> dict[str, Any] | None:
 def _block(one: MemoryOverTime) -> Block:
     scale = scale_for([max(band.middle) for band in one.bands], "bytes")
     title = cell_words(one.parameters)
-    lines = [memory.Line(band.subject, band.seconds, band.low, band.middle, band.high)
+    lines = [memory.DrawnCurve(band.subject, band.seconds, band.low, band.middle, band.high)
              for band in one.bands]
     drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
     return Block(title, Markup(drawn), [_row(band, scale) for band in one.bands], one.left_out,

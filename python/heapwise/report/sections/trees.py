@@ -12,7 +12,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.provenance import provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
-from heapwise.analysis.tree_table import WALL, Line, Table, tree_tables
+from heapwise.analysis.tree_table import WALL, Table, TreeLine, tree_tables
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
@@ -68,7 +68,8 @@ def _table(view: View, table: Table) -> dict[str, Any]:
     }
 
 
-def _line(line: Line, scales: dict[str, Scale], published: list[tuple[str, str]]) -> dict[str, Any]:
+def _line(line: TreeLine, scales: dict[str, Scale], published: list[tuple[str, str]],
+          ) -> dict[str, Any]:
     wall = line.rows.get(WALL)
     return {
         "subject": line.subject, "spec": line.spec, "trouble": line.trouble,
@@ -80,7 +81,7 @@ def _line(line: Line, scales: dict[str, Scale], published: list[tuple[str, str]]
     }
 
 
-def _cell(line: Line, quantity: str, scale: Scale) -> tuple[str, str, float | None]:
+def _cell(line: TreeLine, quantity: str, scale: Scale) -> tuple[str, str, float | None]:
     """Median, its interval, and the number to sort by."""
     value, row = line.median(quantity), line.rows.get(quantity)
     if value is None or row is None:
@@ -90,7 +91,7 @@ def _cell(line: Line, quantity: str, scale: Scale) -> tuple[str, str, float | No
     return scale.number(value), ends, value
 
 
-def _published(table: Table, line: Line) -> dict[str, tuple[str, str]]:
+def _published(table: Table, line: TreeLine) -> dict[str, tuple[str, str]]:
     """Machine -> real time, and user and system time, of the same cell; in seconds, as printed."""
     found: dict[str, dict[str, str]] = {}
     for quantity in ("wall", "user", "system"):

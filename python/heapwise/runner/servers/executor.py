@@ -30,7 +30,7 @@ from heapwise.model import (
     filled,
 )
 from heapwise.runner.environment import of_child, padding
-from heapwise.runner.executor import Record, now
+from heapwise.runner.executor import Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
 from heapwise.runner.scratch import ScratchFolder
@@ -146,7 +146,7 @@ class ServerExecutor:
             if process.round == REFERENCE_ROUND and process.status == "ok" and load:
                 self.rates[process.subject] = float(load.achieved_rate)
 
-    def prepare(self, stop: StopSwitch, record: Record, next_number: Callable[[], int]) -> None:
+    def prepare(self, stop: StopSwitch, record: Sink, next_number: Callable[[], int]) -> None:
         """Finds the capacity under each allocator: the slowest decides the rates of all. Problem
         E030 if the server does not work under the baseline."""
         if not self._options.rates:
@@ -174,7 +174,7 @@ class ServerExecutor:
             raise Problem("E030", f"the server failed under the baseline: {process.reason}"
                           f"{_said(process)}")
 
-    def execute(self, step: Step, number: int, stop: StopSwitch, record: Record) -> Process:
+    def execute(self, step: Step, number: int, stop: StopSwitch, record: Sink) -> Process:
         return self._measure(step.subject, step.parameters, step.round, number, stop, record,
                              warm_up=step.warm_up)
 
@@ -186,7 +186,7 @@ class ServerExecutor:
         return float(significant(share * min(self.rates.values())).replace(",", ""))
 
     def _measure(self, subject: Subject, cell: dict[str, Setting], round: int, number: int,
-                 stop: StopSwitch, record: Record | None, *, warm_up: bool = True) -> Process:
+                 stop: StopSwitch, record: Sink | None, *, warm_up: bool = True) -> Process:
         """One server from its start to its end, with a sample if it and its load were sound."""
         started_at = now()
         values: dict[str, Setting] = {"port": free_port(), "folder": str(self._data_folder()),
