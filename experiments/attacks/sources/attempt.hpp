@@ -199,7 +199,7 @@ inline const std::vector<quantity> quantities{
     {"stopped_later", "per attempt", better::higher,
      "a signal ended it later, before an effect was seen"},
     {"calls_until_stop", "calls", better::lower,
-     "of malloc and free between the deed and a later stop"},
+     "of malloc and free between the deed and a later stop; 0 if none came later"},
     {"hung", "per attempt", better::lower, "the process did not end"},
     {"false_alarms", "per attempt", better::lower, "the same without the fault was stopped"},
 };
@@ -311,10 +311,9 @@ inline void measure(cell& the_cell, std::span<const entry> entries) {
     the_sample.set("corrupted", share(counts.effective));
     the_sample.set("stopped_at_once", share(counts.at_once));
     the_sample.set("stopped_later", share(counts.later));
-    if (counts.later > 0) {
-      the_sample.set("calls_until_stop",
-                     static_cast<double>(counts.later_calls) / static_cast<double>(counts.later));
-    }
+    the_sample.set("calls_until_stop",
+                   static_cast<double>(counts.later_calls) /
+                       static_cast<double>(std::max<std::uint64_t>(1, counts.later)));
     the_sample.set("hung", share(counts.hung));
     the_sample.set("false_alarms", share(counts.alarms));
     the_cell.expect_calls(warm);

@@ -36,6 +36,10 @@ SMOKE_ROUNDS = 1
 """It only asks if everything works."""
 
 
+ATTACKS = "attacks"
+"""The family whose question is what allocators withstand."""
+
+
 @dataclass(frozen=True)
 class RunRequest:
     """``settings`` are the ``NAME=V1,V2`` of --set; ``subjects`` are patterns of names."""
@@ -57,7 +61,8 @@ def prepare_run(request: RunRequest, environment: Mapping[str, str]) -> Prepared
     """Problems: E001 unknown experiment, E003 bad setting or subject, E052 no native parts."""
     declared = choose_experiments(request.patterns)
     peers = find_peers()
-    everything = [resolve(experiment, usable(peers, request.subjects)) for experiment in declared]
+    everything = [resolve(experiment, usable(peers, request.subjects, experiment.family))
+                  for experiment in declared]
     experiments = [_narrow(experiment, request.subjects) for experiment in everything]
     experiments = [e for e in experiments if any(spec.available for spec in e.subjects)]
     if not experiments:
@@ -86,7 +91,7 @@ def plan_run(
     plan = Plan(
         kind="run", command=[], experiments=[experiment.id for experiment in experiments],
         parameters=parameters,
-        subjects=_subjects(experiments, usable(peers)),
+        subjects=_subjects(experiments, [peer for peer in peers if peer.path is not None]),
         seed=secrets.randbits(31) if request.seed is None else request.seed,
         min_rounds=rounds, max_rounds=rounds, time_s=request.time_s or 0.0,
         precision=0.0, warm_up_rounds=0, timeout_s=request.timeout_s, smoke=request.smoke,
@@ -104,11 +109,13 @@ def plan_run(
                     checks=[check_of(programs)] if programs else [])
 
 
-def usable(peers: Sequence[Peer], subjects: Sequence[str] = ()) -> list[Peer]:
-    """Those that are installed, without debug builds; those on request if a subject names them."""
+def usable(peers: Sequence[Peer], subjects: Sequence[str] = (), family: str = "") -> list[Peer]:
+    """Those that are installed, without debug builds; those on request if a subject names them, and
+    those that are built to resist if the experiment is of attacks."""
     named = {SubjectName.parse(subject).peer for subject in subjects}
     return [peer for peer in peers if peer.path is not None and not peer.debug_build
-            and (not peer.on_request or peer.name in named)]
+            and (not peer.on_request or peer.name in named
+                 or (family == ATTACKS and peer.protection != "plain"))]
 
 
 def parameter_values(experiment: Experiment, name: str, chosen: Mapping[str, list[Any]], *,

@@ -166,6 +166,8 @@ def told(result: Result) -> list[Finding]:
 
 def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
+    from heapwise.analysis.attacks import FAMILY
+    from heapwise.cli.frame.attack_table import attack_text
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables
     from heapwise.cli.frame.server_table import server_tables, window_table
@@ -178,7 +180,9 @@ def _tables(result: Result, evidence: Evidence) -> str:
         return "\n\n".join(part for part in (server_tables(result), window_table(evidence)) if part)
     programs = [e for e in result.run.experiments if e.is_of_programs]
     parts = [program_tables(experiment, result) for experiment in programs]
-    ids = {experiment.id for experiment in programs}
+    parts += [text] if (text := attack_text(result)) else []
+    ids = {experiment.id for experiment in result.run.experiments
+           if experiment in programs or experiment.family == FAMILY}
     others = [row for row in result.rows if row.experiment not in ids]
     if others and (result.run.plan.smoke or len(others) <= MANY_ROWS):
         parts.append(experiment_tables(replace(result, rows=others)))

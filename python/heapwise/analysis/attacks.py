@@ -1,0 +1,107 @@
+"""What attacks on malloc came to, under each allocator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from heapwise.model import Cell, Result, Row
+
+FAMILY = "attacks"
+CORRUPTED, AT_ONCE, LATER = "corrupted", "stopped_at_once", "stopped_later"
+CALLS, HUNG, ALARMS = "calls_until_stop", "hung", "false_alarms"
+
+
+@dataclass(frozen=True)
+class Fate:
+    """Shares of the attempts, 0 to 1; what is left of them was harmless.
+
+    calls: of malloc and free between the deed and a later stop, mean.
+    alarms: share of the legal twins that were stopped.
+    """
+
+    corrupted: float
+    at_once: float
+    later: float
+    calls: float
+    hung: float
+    alarms: float
+
+    @property
+    def harmless(self) -> float:
+        return max(0.0, 1 - self.corrupted - self.at_once - self.later - self.hung)
+
+    @property
+    def stopped(self) -> float:
+        return self.at_once + self.later
+
+
+@dataclass(frozen=True)
+class Attack:
+    """One attack with blocks of one size, in bytes. fates: subject -> what came of it; a subject
+    that was not measured is not in it."""
+
+    name: str
+    size: int
+    fates: dict[str, Fate]
+
+
+@dataclass(frozen=True)
+class Score:
+    """Attacks of a table by their worst ending under one subject, and those with a false alarm."""
+
+    stopped: int
+    harmless: int
+    corrupting: int
+    hung: int
+    alarms: int
+
+
+@dataclass(frozen=True)
+class AttackTable:
+    experiment: str
+    subjects: list[str]
+    attacks: list[Attack]
+
+    def score(self, subject: str) -> Score:
+        """An attack that corrupts in one attempt of many counts as corrupting."""
+        found = [attack.fates[subject] for attack in self.attacks if subject in attack.fates]
+        corrupting = [fate for fate in found if fate.corrupted > 0]
+        hung = [fate for fate in found if fate.hung > 0 and fate.corrupted == 0]
+        stopped = [fate for fate in found
+                   if fate.corrupted == 0 and fate.hung == 0 and fate.stopped > 0]
+        return Score(len(stopped), len(found) - len(stopped) - len(corrupting) - len(hung),
+                     len(corrupting), len(hung), sum(fate.alarms > 0 for fate in found))
+
+
+def attack_tables(result: Result) -> list[AttackTable]:
+    """One for each experiment of the family; empty if the run has none."""
+    return [table for experiment in result.run.experiments if experiment.family == FAMILY
+            if (table := _table(experiment.id, result)).attacks]
+
+
+def _table(experiment: str, result: Result) -> AttackTable:
+    rows = [row for row in result.rows if row.experiment == experiment and row.n]
+    controls = {subject.name for subject in result.run.plan.subjects if subject.control}
+    rows = [row for row in rows if row.subject not in controls]
+    subjects = list(dict.fromkeys(row.subject for row in rows))
+    cells: dict[tuple[str, int], list[Row]] = {}
+    for row in rows:
+        cells.setdefault(_place(row.cell), []).append(row)
+    attacks = [Attack(name, size, _fates(of_cell)) for (name, size), of_cell in cells.items()]
+    return AttackTable(experiment, subjects, attacks)
+
+
+def _place(cell: Cell) -> tuple[str, int]:
+    return str(cell.parameters["attack"]), int(str(cell.parameters["size"]))
+
+
+def _fates(rows: Iterable[Row]) -> dict[str, Fate]:
+    values: dict[str, dict[str, float]] = {}
+    for row in rows:
+        if row.mean is not None:
+            values.setdefault(row.subject, {})[row.quantity] = row.mean
+    return {subject: Fate(found[CORRUPTED], found[AT_ONCE], found[LATER], found[CALLS],
+                          found[HUNG], found[ALARMS])
+            for subject, found in values.items()
+            if {CORRUPTED, AT_ONCE, LATER, CALLS, HUNG, ALARMS} <= found.keys()}

@@ -1,0 +1,62 @@
+"""Attacks: what each allocator made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from heapwise.analysis.attacks import AttackTable, attack_tables
+from heapwise.model import short_name
+from heapwise.report.view import View
+from heapwise.wording.attacks import LEGEND, fate_words
+
+TITLE, ORDER = "Attacks", 21
+
+
+@dataclass(frozen=True)
+class ScoreLine:
+    subject: str
+    protection: str
+    stopped: int
+    harmless: int
+    corrupting: int
+    hung: int
+    alarms: int
+
+
+@dataclass(frozen=True)
+class AttackWords:
+    name: str
+    size: int
+    words: list[str]
+
+
+@dataclass(frozen=True)
+class Block:
+    experiment: str
+    question: str
+    names: list[str]
+    scores: list[ScoreLine]
+    attacks: list[AttackWords]
+
+
+def build(view: View) -> dict[str, Any] | None:
+    blocks = [_block(table, view) for table in attack_tables(view.result)]
+    return {"blocks": blocks, "legend": LEGEND} if blocks else None
+
+
+def _block(table: AttackTable, view: View) -> Block:
+    questions = {experiment.id: experiment.question for experiment in view.run.experiments}
+    scores = []
+    for name in table.subjects:
+        peer = next((s.peer for s in view.run.plan.subjects if s.name == name), None)
+        score = table.score(name)
+        scores.append(ScoreLine(short_name(name), peer.protection if peer else "plain",
+                                score.stopped, score.harmless, score.corrupting, score.hung,
+                                score.alarms))
+    attacks = [AttackWords(attack.name.replace("_", " "), attack.size,
+                           [fate_words(attack.fates[name]) if name in attack.fates else "-"
+                            for name in table.subjects])
+               for attack in table.attacks]
+    return Block(table.experiment, questions[table.experiment],
+                 [short_name(name) for name in table.subjects], scores, attacks)
