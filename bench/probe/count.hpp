@@ -14,9 +14,9 @@ extern tally counted;
 /// Whether this thread asks for the bytes of a block. initial-exec: see tally.
 __attribute__((tls_model("initial-exec"))) inline thread_local bool asks_for_bytes = false;
 
-/// Bytes that the allocator behind the probe reserves for `block`; 0 for a null pointer, for a block
-/// that it does not own, and if it cannot tell. gperftools allocates when it is asked for the first
-/// time: those blocks have no bytes.
+/// Bytes that the allocator behind the probe reserves for `block`; 0 for a null pointer, for a
+/// block that it does not own, and if it cannot tell. gperftools allocates when it is asked for the
+/// first time: those blocks have no bytes.
 inline std::int64_t bytes_of(void* block) noexcept {
   if (block == nullptr || asks_for_bytes || early.owns(block)) return 0;
   auto* next = next_usable_size.get();

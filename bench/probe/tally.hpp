@@ -16,7 +16,7 @@ struct totals {
   std::uint64_t free = 0;
   std::uint64_t aligned = 0;
   std::uint64_t bytes_requested = 0;
-  std::uint64_t peak_live = 0;               ///< most bytes that were allocated and not freed
+  std::uint64_t peak_live = 0;            ///< most bytes that were allocated and not freed
   std::uint64_t sizes[size_buckets] = {}; ///< [k]: requests of (2^(k-1), 2^k] bytes
 };
 
@@ -39,8 +39,8 @@ class tally {
     add(counters.sizes[size_bucket(size)], 1);
   }
 
-  /// So many bytes more, or fewer, are allocated and not freed. The peak is that of moments at which
-  /// a shard's sum leaves +-live_step, so it is at most live_step for each thread too small.
+  /// So many bytes more, or fewer, are allocated and not freed. The peak is that of moments at
+  /// which a shard's sum leaves +-live_step, so it is at most live_step for each thread too small.
   void change_live(std::int64_t bytes) noexcept {
     std::atomic<std::int64_t>& waiting = mine().live;
     const std::int64_t sum = waiting.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -110,8 +110,8 @@ class tally {
     const std::int64_t change = waiting.exchange(0, std::memory_order_relaxed);
     const std::int64_t live = live_.fetch_add(change, std::memory_order_relaxed) + change;
     std::int64_t peak = peak_.load(std::memory_order_relaxed);
-    while (live > peak &&
-           !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {}
+    while (live > peak && !peak_.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+    }
   }
 
   shard& mine() noexcept {

@@ -57,7 +57,7 @@ void missing_end(attempt& the_attempt, live_blocks& blocks) {
   go_on(the_attempt, blocks);
 }
 
-/// Whoever holds a stale pointer knows what it points to.
+/// A program that holds a stale pointer knows what it points to.
 void same_address_again(attempt& the_attempt, live_blocks& blocks) {
   std::byte* const block = the_attempt.take();
   the_attempt.give(block);

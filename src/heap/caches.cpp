@@ -165,6 +165,7 @@ void release_uncached(void* block, size_class of) noexcept {
     if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
   }
   *cache->tops[of]++ = block;
+  if constexpr (chosen_profile::clears) bury_top(*cache, of);
 }
 
 } // namespace

@@ -15,6 +15,17 @@ namespace {
 
 thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
 
+/// Returns: a number of this thread's sequence, below `limit`.
+std::size_t random_below(std::size_t limit) noexcept {
+  static __thread std::uint64_t state = 0;
+  if (state == 0) state = os::random_word() | 1;
+  state ^= state << 13; // xorshift (Marsaglia 2003)
+  state ^= state >> 7;
+  state ^= state << 17;
+  constexpr unsigned half_word = 32;
+  return (state >> half_word) * limit >> half_word;
+}
+
 bool has_batch(heap_cache& cache, size_class of) noexcept {
   return all_of(cache).bin_calls[of] >= thread_cache::just_grown;
 }
@@ -164,16 +175,16 @@ bool fill(heap_cache& cache, size_class of) noexcept {
 }
 
 void shuffle(heap_cache& cache, size_class of) noexcept {
-  static __thread std::uint64_t state = 0;
-  if (state == 0) state = os::random_word() | 1;
   std::byte** const begin = begin_of_stack(cache, of);
-  constexpr unsigned half_word = 32;
   for (std::size_t left = height_of_stack(cache, of); left > 1; --left) {
-    state ^= state << 13; // xorshift (Marsaglia 2003)
-    state ^= state >> 7;
-    state ^= state << 17;
-    std::swap(begin[left - 1], begin[(state >> half_word) * left >> half_word]);
+    std::swap(begin[left - 1], begin[random_below(left)]);
   }
+}
+
+void bury_top(heap_cache& cache, size_class of) noexcept {
+  std::byte** const begin = begin_of_stack(cache, of);
+  const std::size_t below = height_of_stack(cache, of) - 1;
+  if (below > 0) std::swap(begin[below], begin[random_below(below)]);
 }
 
 void make_room(heap_cache& cache, size_class of) noexcept {

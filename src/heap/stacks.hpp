@@ -42,6 +42,10 @@ constexpr heap_cache cache_without_stacks() noexcept {
 /// Effects: brings the blocks of the stack into a random order. Requires: there is a stack.
 void shuffle(heap_cache& cache, size_class of) noexcept;
 
+/// Effects: the block on top changes its place with one below, at random, so that it is not the
+/// next one to be handed out. Requires: the stack has a block.
+void bury_top(heap_cache& cache, size_class of) noexcept;
+
 /// Effects: makes room in the stack. Requires: it is full.
 void make_room(heap_cache& cache, size_class of) noexcept;
 

@@ -37,7 +37,7 @@ template <class Type>
   return value;
 }
 
-/// Memory that is no block: an attacker wants malloc to hand it out.
+/// Memory that is not a block: an attacker wants malloc to hand it out.
 struct prey {
   const std::byte* begin = nullptr;
   std::size_t bytes = 0;
@@ -135,6 +135,13 @@ class live_blocks {
                        [&](const held& each) { return memory.holds(each.begin); });
   }
   /// Forgets a block without freeing it.
+  /// Returns: whether one of the last few begins there.
+  [[nodiscard]] bool was_among_last(const std::byte* block) const noexcept {
+    constexpr std::size_t few = 8;
+    const std::size_t from = count_ < few ? 0 : count_ - few;
+    return std::any_of(blocks_.begin() + from, blocks_.begin() + count_,
+                       [&](const held& each) { return each.begin == block; });
+  }
   void remove(std::size_t number) noexcept { blocks_[number] = blocks_[--count_]; }
   void free_all(attempt& through) noexcept {
     while (count_ > 0) through.give(blocks_[--count_].begin);
@@ -169,7 +176,12 @@ inline void go_on(attempt& the_attempt, live_blocks& blocks, prey wanted = {}) n
   constexpr std::size_t large_bytes = 64 * 1024;
   const std::size_t count = the_attempt.size() < large_bytes ? live_blocks::most / 2 : few;
   for (int round = 0; round < 2; ++round) {
-    blocks.take(the_attempt, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::byte* const block = the_attempt.take();
+      // Before it is written to: a link in it may lead to the end of the process.
+      the_attempt.saw_effect_if(blocks.was_among_last(block) || wanted.holds(block));
+      blocks.add(block, the_attempt.size());
+    }
     the_attempt.saw_effect_if(!blocks.intact() || blocks.any_in(wanted));
     blocks.free_all(the_attempt);
   }

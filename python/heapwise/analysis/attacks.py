@@ -5,35 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from heapwise.model import Cell, Result, Row
+from heapwise.model import Cell, Fate, Result, Row
 
 FAMILY = "attacks"
 CORRUPTED, AT_ONCE, LATER = "corrupted", "stopped_at_once", "stopped_later"
 CALLS, HUNG, ALARMS = "calls_until_stop", "hung", "false_alarms"
-
-
-@dataclass(frozen=True)
-class Fate:
-    """Shares of the attempts, 0 to 1; what is left of them was harmless.
-
-    calls: of malloc and free between the deed and a later stop, mean.
-    alarms: share of the legal twins that were stopped.
-    """
-
-    corrupted: float
-    at_once: float
-    later: float
-    calls: float
-    hung: float
-    alarms: float
-
-    @property
-    def harmless(self) -> float:
-        return max(0.0, 1 - self.corrupted - self.at_once - self.later - self.hung)
-
-    @property
-    def stopped(self) -> float:
-        return self.at_once + self.later
 
 
 @dataclass(frozen=True)

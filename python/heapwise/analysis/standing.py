@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from heapwise.analysis.attacks import FAMILY as ATTACKS
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
 from heapwise.analysis.lead import bias_of_best
 from heapwise.analysis.rows import place
@@ -76,6 +77,8 @@ def standings(evidence: Evidence, family: str | None = None) -> list[Standing]:
 def _standings(evidence: Evidence) -> list[Standing]:
     found: list[Standing] = []
     for experiment in evidence.stored.run.experiments:
+        if experiment.family == ATTACKS:  # an ending is not a rank
+            continue
         cells = [c for c in evidence.cells[experiment.id] if not c.is_diagnostic]
         for cell in sorted(cells, key=lambda c, e=experiment: place(e, c)):  # type: ignore[misc]
             found += filter(None, (_standing(evidence, cell, group)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.attacks import Fate
+from heapwise.model import Fate
 
 LEGEND = ("stopped: a signal ended the process in the deed or, after that many calls of malloc and "
           "free, later. harmless: neither a stop nor an effect. CORRUPTS: the attack's effect was "

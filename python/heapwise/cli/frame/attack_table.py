@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.attacks import AttackTable, Fate, attack_tables
+from heapwise.analysis.attacks import AttackTable, attack_tables
 from heapwise.cli.frame.table import align
-from heapwise.model import Result, short_name
+from heapwise.model import Fate, Result, short_name
 
 LEGEND = ("stop: ended in the deed; late: ended later; -: harmless; CORR: its effect was seen, "
           "nothing stopped it; mixed: not all attempts ended alike")

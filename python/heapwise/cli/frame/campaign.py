@@ -153,14 +153,18 @@ def _print_experiments(result: Result, console: Console) -> None:
 def told(result: Result) -> list[Finding]:
     """All of them, or of each experiment the one that says most, where they would be too many."""
     from heapwise.analysis import headline
+    from heapwise.analysis.attacks import FAMILY as ATTACKS
     from heapwise.cli.frame.server_table import HEADLINES
 
     if result.run.plan.options.server is not None:
         return [finding for finding in result.findings if finding.cell.quantity in HEADLINES]
-    if len(result.findings) <= MANY_FINDINGS:
-        return result.findings
-    found = [headline([f for f in result.findings if f.experiment == e.id], e.quantities[0].name)
-             for e in result.run.experiments]
+    ranked = [e for e in result.run.experiments if e.family != ATTACKS]
+    findings = [f for f in result.findings if f.experiment in {e.id for e in ranked}] \
+        if len(ranked) < len(result.run.experiments) else result.findings
+    if len(findings) <= MANY_FINDINGS:
+        return findings
+    found = [headline([f for f in findings if f.experiment == e.id], e.quantities[0].name)
+             for e in ranked]
     return [finding for finding in found if finding is not None]
 
 

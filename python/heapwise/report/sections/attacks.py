@@ -9,8 +9,9 @@ from heapwise.analysis.attacks import AttackTable, attack_tables
 from heapwise.model import short_name
 from heapwise.report.view import View
 from heapwise.wording.attacks import LEGEND, fate_words
+from heapwise.wording.names import spaced
 
-TITLE, ORDER = "Attacks", 21
+TITLE, ORDER = "Attacks", 19
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class AttackWords:
 
 
 @dataclass(frozen=True)
-class Block:
+class AttackBlock:
     experiment: str
     question: str
     names: list[str]
@@ -45,7 +46,7 @@ def build(view: View) -> dict[str, Any] | None:
     return {"blocks": blocks, "legend": LEGEND} if blocks else None
 
 
-def _block(table: AttackTable, view: View) -> Block:
+def _block(table: AttackTable, view: View) -> AttackBlock:
     questions = {experiment.id: experiment.question for experiment in view.run.experiments}
     scores = []
     for name in table.subjects:
@@ -54,9 +55,9 @@ def _block(table: AttackTable, view: View) -> Block:
         scores.append(ScoreLine(short_name(name), peer.protection if peer else "plain",
                                 score.stopped, score.harmless, score.corrupting, score.hung,
                                 score.alarms))
-    attacks = [AttackWords(attack.name.replace("_", " "), attack.size,
+    attacks = [AttackWords(spaced(attack.name), attack.size,
                            [fate_words(attack.fates[name]) if name in attack.fates else "-"
                             for name in table.subjects])
                for attack in table.attacks]
-    return Block(table.experiment, questions[table.experiment],
+    return AttackBlock(table.experiment, questions[table.experiment],
                  [short_name(name) for name in table.subjects], scores, attacks)

@@ -1,0 +1,46 @@
+"""Attacks and allocators as Markdown."""
+
+from __future__ import annotations
+
+from heapwise.analysis.attacks import AttackTable, attack_tables
+from heapwise.model import Result, short_name
+from heapwise.report import View
+from heapwise.report.pages.machine import machine_table, title_of
+from heapwise.report.pages.markdown import table
+from heapwise.wording.attacks import LEGEND, fate_words
+from heapwise.wording.names import spaced
+
+SCORES = ["allocator", "built to resist", "stopped", "harmless", "corrupting", "hung",
+          "false alarms"]
+
+
+def page(view: View) -> str:
+    """As Markdown. Requires: a run of the family ``attacks``."""
+    run = view.run
+    lines = ["<!-- Made by `python -m attacks --page FILE`; do not edit. -->", "",
+             f"# Attacks on malloc: {title_of(run.machine)}", "",
+             f"Run of {run.created[:10]}: `heapwise run attacks`, "
+             f"{max(row.n for row in view.result.rows)} rounds. {LEGEND} How far an allocator is "
+             "built to resist is what its makers say; the counts are of attacks by their worst "
+             "ending, so one attempt of many that corrupts makes an attack corrupting.", ""]
+    for found in attack_tables(view.result):
+        lines += _of(found, view.result)
+    return "\n".join([*lines, "## The machine", "", *machine_table(view), ""])
+
+
+def _of(found: AttackTable, result: Result) -> list[str]:
+    [experiment] = [each for each in result.run.experiments if each.id == found.experiment]
+    scores = [[short_name(name), _protection(name, result), *map(str, (
+        score.stopped, score.harmless, score.corrupting, score.hung, score.alarms))]
+        for name in found.subjects if (score := found.score(name))]
+    each = [[spaced(attack.name), str(attack.size),
+             *(fate_words(attack.fates[name]) if name in attack.fates else "-"
+               for name in found.subjects)] for attack in found.attacks]
+    names = [short_name(name) for name in found.subjects]
+    return [f"## {experiment.question}", "", *table(SCORES, scores), "",
+            *table(["attack", "bytes", *names], each), ""]
+
+
+def _protection(subject: str, result: Result) -> str:
+    peer = next((s.peer for s in result.run.plan.subjects if s.name == subject), None)
+    return peer.protection if peer else "plain"
