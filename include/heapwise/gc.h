@@ -60,6 +60,11 @@ void* heapwise_gc_malloc(size_t size);
  * are anything. */
 void* heapwise_gc_malloc_atomic(size_t size);
 
+/* Returns: a block as that of heapwise_gc_malloc, aligned to `alignment`, which is a power of two
+ * of at most 64 KiB. For another alignment: NULL, and errno is EINVAL. If heapwise_gc_realloc moves
+ * the block, its new place is aligned to 16. */
+void* heapwise_gc_malloc_aligned(size_t alignment, size_t size);
+
 /* Returns: a block with the smaller number of `block`'s bytes, of the same kind; what is new is as
  * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed. NULL: as
  * heapwise_gc_malloc. Without memory, `block` is as it was. An address that is not a block ends

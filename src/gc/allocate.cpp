@@ -187,6 +187,22 @@ void* allocate(std::size_t size_bytes, bool atomic) noexcept {
   return block;
 }
 
+void* allocate_aligned(std::size_t alignment, std::size_t size_bytes) noexcept {
+  if (!std::has_single_bit(alignment) || alignment > slice_bytes) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  // A slice is aligned to its size. So all blocks of a kind are aligned if their size is a
+  // multiple.
+  std::size_t bytes = std::max<std::size_t>(size_bytes, 1);
+  while (bytes <= max_small_bytes) {
+    const std::size_t found = kind_table[kind_of(bytes, false)].bytes;
+    if (found % alignment == 0) break;
+    bytes = found + 1;
+  }
+  return allocate(bytes, false);
+}
+
 found_block block_around(const void* address) noexcept {
   const space& memory = the_gc.memory;
   if (!memory.holds(address)) return {};

@@ -11,6 +11,10 @@ namespace heapwise::gc {
 /// Returns: a block, or nullptr with errno set.
 [[nodiscard]] void* allocate(std::size_t size_bytes, bool atomic) noexcept;
 
+/// Returns: a block that is not atomic and begins at a multiple of `alignment`, or nullptr with
+/// errno set: EINVAL if the alignment is not a power of two of at most slice_bytes.
+[[nodiscard]] void* allocate_aligned(std::size_t alignment, std::size_t size_bytes) noexcept;
+
 struct found_block {
   std::byte* begin = nullptr; // nullptr: there is none
   std::size_t bytes = 0;

@@ -120,6 +120,10 @@ void* heapwise_gc_malloc_called(std::size_t size) { return gc::allocate(size, fa
 
 void* heapwise_gc_malloc_atomic(std::size_t size) { return gc::allocate(size, true); }
 
+void* heapwise_gc_malloc_aligned(std::size_t alignment, std::size_t size) {
+  return gc::allocate_aligned(alignment, size);
+}
+
 void* heapwise_gc_realloc(void* block, std::size_t size) {
   if (block == nullptr) return heapwise_gc_malloc_any(size);
   constexpr std::string_view called = "heapwise_gc_realloc";

@@ -47,7 +47,8 @@ bool space::start(std::size_t limit_bytes, bool notes_use) noexcept {
 bool space::start_with(std::size_t slices, bool notes_use) noexcept {
   const std::size_t kinds_bytes = round_up(slices, slice_bytes);
   const std::size_t records_bytes = round_up(slices * sizeof(slice_record), slice_bytes);
-  const std::size_t marks_bytes = slices * marks_of_slice;
+  // Rounded up so that slices are aligned to their size, however many there are.
+  const std::size_t marks_bytes = round_up(slices * marks_of_slice, slice_bytes);
   const std::size_t uses_bytes = notes_use ? marks_bytes : 0;
   const std::size_t tables_bytes = kinds_bytes + records_bytes + marks_bytes + uses_bytes;
   const std::size_t bytes = tables_bytes + slices * slice_bytes;
