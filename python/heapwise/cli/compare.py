@@ -115,6 +115,10 @@ def compare(
     allocator: Annotated[
         Words, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
     ] = None,
+    protection: Annotated[
+        bool, typer.Option("--protection", help="Measure glibc, heapwise and all that are built to "
+                           "resist attacks, beside what they stop.")
+    ] = False,
     baseline: Annotated[
         str | None, typer.Option(metavar="NAME", help="Compare with this row. [the first]")
     ] = None,
@@ -215,7 +219,7 @@ def compare(
     request = CompareRequest(
         builds=[] if recipe and not context.meta.get(TAIL) else words.parse(),
         parameters=parse_parameters(parameter or []),
-        allocators=[w for w in (allocators or "").split(",") if w],
+        allocators=_allocators(allocators, protection=protection),
         adhoc=allocator or [], baseline=baseline or "", runs=rounds,
         time_s=parse_duration(time, "--time") if time else None, precision=share(precision),
         warm_up=warmup, input_path=input,
@@ -245,7 +249,39 @@ def compare(
         if json:
             console.json(prepared.plan)
         return 0
-    return measure(prepared, store, console, strict=strict, exports=export or [])
+    code = measure(prepared, store, console, strict=strict, exports=export or [])
+    if protection and not json:
+        _say_protection(store, console)
+    return code
+
+
+def _allocators(names: str | None, *, protection: bool) -> list[str]:
+    """Problem E003 if both are given."""
+    if not protection:
+        return [word for word in (names or "").split(",") if word]
+    if names:
+        raise Problem("E003", "--protection chooses the allocators, and --allocators does too",
+                      do="heapwise compare --protection -- PROGRAM")
+    from heapwise.catalog import find_peers
+    from heapwise.cli.frame.protection import protected_names
+
+    return protected_names(find_peers())
+
+
+def _say_protection(store: str | None, console: Console) -> None:
+    """Of the run that was just measured."""
+    from heapwise.analysis import analyse
+    from heapwise.cli.frame.protection import protection_text
+    from heapwise.evidence import Evidence
+    from heapwise.store import find_store, read_run, run_ids
+
+    folder = find_store(store)
+    for name in reversed(run_ids(folder)):
+        stored = read_run(folder, name)
+        if stored.run.plan.kind == "compare":
+            if stored.samples:
+                console.result(f"\n{protection_text(analyse(Evidence(stored)), folder)}")
+            return
 
 
 def own_options(context: typer.Context, tail: Sequence[str]) -> list[str]:

@@ -1,0 +1,33 @@
+"""What resisting attacks costs on a program, beside what it stops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from heapwise.catalog import installed_peers
+
+PROGRAM = ("perl", "-e", "my %h; $h{$_ % 5000} .= $_ for 1..200000; print scalar keys %h")
+
+
+@pytest.mark.usefixtures("built_native")
+def test_price_stands_beside_what_is_stopped(heapwise: Any) -> None:
+    options = ("compare", "--protection", "--warmup", "0", "--rounds", "1", "--force")
+    first = heapwise(*options, "--", *PROGRAM).stdout
+    assert "heapwise run attacks, once in this store" in first
+    heapwise("run", "attacks/frees", "--smoke")
+    said = heapwise(*options, "--", *PROGRAM).stdout
+    table = said[said.index("resists"):].splitlines()
+    words = {line.split()[0]: line.split() for line in table[1:] if line.split()}
+    expected = {"glibc", "heapwise"} | {
+        peer.name for peer in installed_peers() if peer.protection != "plain"}
+    assert expected <= words.keys()
+    assert words["heapwise-hardened"][1] == "hardened"
+    assert words["heapwise-hardened"][-3:] == ["3", "0", "0"]
+
+
+def test_two_choices_of_allocators_are_refused(heapwise: Any) -> None:
+    done = heapwise("compare", "--protection", "--allocators", "glibc", "--", "true")
+    assert done.returncode == 2
+    assert "--protection chooses the allocators" in " ".join(done.stderr.split())
