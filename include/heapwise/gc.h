@@ -78,27 +78,30 @@ void heapwise_gc_free(void* block);
 /* Effects: stops the world, marks what can be reached, and lets the rest be used again. */
 void heapwise_gc_collect(void);
 
-/* Effects: between the two nothing is collected but by heapwise_gc_collect. They may be nested. */
+/* Effects: after heapwise_gc_disable nothing is collected but by heapwise_gc_collect, until
+ * heapwise_gc_enable was called as often. */
 void heapwise_gc_disable(void);
 void heapwise_gc_enable(void);
 
 /* Effects: from now on the calling thread's stack and registers are roots, until it ends or calls
- * the second. The destructors of pthread keys may still allocate, those of their last round
- * excepted. Returns: 0, also when it was registered before; or ENOMEM, also in that last round. */
+ * heapwise_gc_unregister_thread. The destructors of pthread keys may still allocate, those of their
+ * last round excepted. Returns: 0, also when it was registered before; or ENOMEM, also in that last
+ * round. */
 int heapwise_gc_register_thread(void);
 void heapwise_gc_unregister_thread(void);
 
-/* Effects: the words in [begin, end) are roots, until removed with the same two addresses. Returns:
- * 0, or ENOMEM. Requires: readable as long as it is added. */
+/* Effects: the words in [begin, end) are roots, until heapwise_gc_remove_roots gets the same two
+ * addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added. */
 int heapwise_gc_add_roots(const void* begin, const void* end);
 void heapwise_gc_remove_roots(const void* begin, const void* end);
 
 /* Effects: the words in [begin, end) are roots as those of a thread's own stack are: an address
  * anywhere inside of a block counts. Meant for the stacks of coroutines, from before the first
- * switch to one until after the last switch away from it. The second ends this; it gets the same
- * two addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added, hence without
- * the guard page. Thread safety: all, also for threads that are not registered. Complexity: every
- * collection looks through the whole range; the second is linear in the number of added stacks. */
+ * switch to one until after the last switch away from it. heapwise_gc_remove_stack ends this; it
+ * gets the same two addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added,
+ * hence without the guard page. Thread safety: all, also for threads that are not registered.
+ * Complexity: every collection looks through the whole range; removing is linear in the number of
+ * added stacks. */
 int heapwise_gc_add_stack(const void* begin, const void* end);
 void heapwise_gc_remove_stack(const void* begin, const void* end);
 
@@ -109,11 +112,12 @@ void* heapwise_gc_base(const void* address);
 /* Returns: how many bytes of a block may be used; 0 for what is not a block. */
 size_t heapwise_gc_usable_size(const void* block);
 
-/* Effects: `report` is called for each lost block (option find_leaks) after the collection that
- * found it, instead of a line on standard error. The bytes of a reported block do not change until
- * all blocks that were found are reported. `report` must not call the collector. NULL: lines
- * again. */
+/* What is told of a lost block. It must not call the collector. The bytes of the block do not
+ * change until all blocks that were found are reported. */
 typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
+
+/* Effects: `report` is called for each lost block (option find_leaks) after the collection that
+ * found it, instead of a line on standard error. NULL: lines again. */
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument);
 
 /* What the collector knows of itself; counts and sums since it was started. */
@@ -152,6 +156,7 @@ typedef struct heapwise_gc_window {
 __extension__ extern __thread heapwise_gc_window* heapwise_gc_windows
     __attribute__((__tls_model__("initial-exec"), __visibility__("default")));
 
+/* Returns: as heapwise_gc_malloc, which calls it for what it does not inline. */
 void* heapwise_gc_malloc_any(size_t size);
 
 extern __inline__ __attribute__((__gnu_inline__, __always_inline__)) void* heapwise_gc_malloc(
