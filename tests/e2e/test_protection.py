@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +13,8 @@ PROGRAM = ("perl", "-e", "my %h; $h{$_ % 5000} .= $_ for 1..200000; print scalar
 
 
 @pytest.mark.usefixtures("built_native")
-def test_price_stands_beside_what_is_stopped(heapwise: Any) -> None:
-    options = ("compare", "--protection", "--warmup", "0", "--rounds", "1", "--force")
+def test_price_stands_beside_what_is_stopped(heapwise: Any, tmp_path: Path) -> None:
+    options = ("compare", "--protection", "--warmup", "0", "--rounds", "3", "--force")
     first = heapwise(*options, "--", *PROGRAM).stdout
     assert "heapwise run attacks, once in this store" in first
     heapwise("run", "attacks/frees", "--smoke")
@@ -25,6 +26,10 @@ def test_price_stands_beside_what_is_stopped(heapwise: Any) -> None:
     assert expected <= words.keys()
     assert words["heapwise-hardened"][1] == "hardened"
     assert words["heapwise-hardened"][-3:] == ["3", "0", "0"]
+    [both] = [line for line in table if "heapwise report" in line]
+    page = tmp_path / "page.html"
+    heapwise("report", *both.split()[-2:], "--output", str(page))
+    assert "Protection and its price" in page.read_text()
 
 
 def test_two_choices_of_allocators_are_refused(heapwise: Any) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
-from heapwise.model import Cell, Fate, Result, Row
+from heapwise.model import Cell, Fate, Result, Row, name_with_peer
 
 FAMILY = "attacks"
 CORRUPTED, AT_ONCE, LATER = "corrupted", "stopped_at_once", "stopped_later"
@@ -32,6 +32,10 @@ class Score:
     hung: int
     alarms: int
 
+    @property
+    def attacks(self) -> int:
+        return self.stopped + self.harmless + self.corrupting + self.hung
+
 
 @dataclass(frozen=True)
 class AttackTable:
@@ -54,6 +58,15 @@ def attack_tables(result: Result) -> list[AttackTable]:
     """One for each experiment of the family; empty if the run has none."""
     return [table for experiment in result.run.experiments if experiment.family == FAMILY
             if (table := _table(experiment.id, result)).attacks]
+
+
+def total(tables: Iterable[AttackTable], peer: str) -> Score | None:
+    """Over all experiments of attacks; None if the peer was in none."""
+    name = name_with_peer("malloc", peer)
+    found = [table.score(name) for table in tables if name in table.subjects]
+    if not found:
+        return None
+    return Score(*(sum(getattr(score, each.name) for score in found) for each in fields(Score)))
 
 
 def _table(experiment: str, result: Result) -> AttackTable:

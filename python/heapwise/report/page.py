@@ -13,6 +13,7 @@ from markupsafe import Markup
 
 import heapwise.report.sections
 from heapwise.figures.svg import PALETTE
+from heapwise.report.protection import prices
 from heapwise.report.view import View
 
 NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"'
@@ -49,7 +50,9 @@ def build_page(views: list[View]) -> str:
     if not views:
         raise ValueError("a report needs at least one run")
     templates = environment()
-    runs = [{"view": view, "blocks": _blocks(templates, view)} for view in views]
+    runs = [{"view": view, "blocks": [*_blocks(templates, view),
+                                      *_price_of_protection(templates, view, views)]}
+            for view in views]
     return templates.get_template("page.html").render(
         runs=runs, views=views, style=_asset(templates, "style.css"),
         script=_asset(templates, "script.js") + _asset(templates, "zoom.js"), palette=PALETTE,
@@ -67,6 +70,17 @@ def _blocks(templates: jinja2.Environment, view: View) -> list[Block]:
             found.append(Block(f"{name}-{view.run.id}", module.TITLE,
                                Markup(html.replace(NAMESPACE, ""))))
     return found
+
+
+def _price_of_protection(templates: jinja2.Environment, view: View,
+                         views: list[View]) -> list[Block]:
+    """The only block that needs two runs: a comparison, and one of attacks."""
+    found = prices(view, views)
+    if found is None:
+        return []
+    html = templates.get_template("protection.html").render(prices=found)
+    return [Block(f"protection-{view.run.id}", "Protection and its price",
+                  Markup(html.replace(NAMESPACE, "")))]
 
 
 def _asset(templates: jinja2.Environment, name: str) -> Markup:

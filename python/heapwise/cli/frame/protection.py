@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from heapwise.analysis.attacks import FAMILY, AttackTable, attack_tables
+from heapwise.analysis.attacks import FAMILY, AttackTable, attack_tables, total
 from heapwise.cli.frame.compare_table import cells_of, scale_of
 from heapwise.cli.frame.table import align
-from heapwise.model import Peer, Result, Row, name_with_peer
+from heapwise.model import Peer, Result, Row
 
 PLAIN = ("glibc", "heapwise")
 """What the others are compared with: the system's malloc, and ours as most use it."""
@@ -34,15 +34,16 @@ def protection_text(result: Result, store: Path) -> str:
         prices = [_price(cells_of(rows.get(name), scale))
                   for rows, scale in zip((times, memory), scales, strict=True)]
         lines.append([name, peer.protection, *prices, *_stops(tables, name)])
-    source = f"Stopped, harmless and corrupting: of the attacks of run {run}." if tables else \
+    source = (f"Stopped, harmless and corrupting: of the attacks of run {run}. As a figure: "
+              f"heapwise report {result.run.id} {run}") if tables else \
         "What each stops: heapwise run attacks, once in this store."
     return f"{align(lines)}\n{source}"
 
 
 def _price(cells: Sequence[str]) -> str:
-    """The interval against the baseline, which has none, as its absolute figure."""
-    absolute, _, interval = cells
-    return interval or absolute
+    """Against the baseline, with the interval; the baseline has its absolute figure."""
+    absolute, relation, interval = cells
+    return f"{relation}, {interval}" if interval else absolute
 
 
 def _rows(result: Result, quantity: str) -> dict[str, Row]:
@@ -69,10 +70,7 @@ def _newest_attacks(store: Path) -> tuple[str, list[AttackTable]]:
 
 def _stops(tables: Sequence[AttackTable], peer: str) -> list[str]:
     """Over all experiments of attacks."""
-    name = name_with_peer("malloc", peer)
-    scores = [table.score(name) for table in tables if name in table.subjects]
-    if not scores:
+    score = total(tables, peer)
+    if score is None:
         return ["-", "-", "-"] if tables else []
-    return [str(sum(score.stopped for score in scores)),
-            str(sum(score.harmless for score in scores)),
-            str(sum(score.corrupting + score.hung for score in scores))]
+    return [str(score.stopped), str(score.harmless), str(score.corrupting + score.hung)]
