@@ -1,12 +1,14 @@
 #include "heap/stacks.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "heap/batches.hpp"
 #include "heap/bins.hpp"
 #include "heap/clock.hpp"
 #include "heap/mixed.hpp"
+#include "heap/profile.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -14,6 +16,12 @@ namespace heapwise::detail {
 namespace {
 
 thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
+
+/// So many fresh blocks that lie side by side are handed out in a random order, before the next
+/// ones are. A program whose data lie far from what it made before and after waits for memory: a
+/// loop over 50,000 strings took 2.3 times as long with whole stacks shuffled, 1.2 times with
+/// groups of 8. Only the profile for programs that are attacked pays that (decision 109).
+constexpr std::size_t shuffled_group = chosen_profile::clears ? SIZE_MAX : 8;
 
 /// Returns: a number of this thread's sequence, below `limit`.
 std::size_t random_below(std::size_t limit) noexcept {
@@ -176,8 +184,12 @@ bool fill(heap_cache& cache, size_class of) noexcept {
 
 void shuffle(heap_cache& cache, size_class of) noexcept {
   std::byte** const begin = begin_of_stack(cache, of);
-  for (std::size_t left = height_of_stack(cache, of); left > 1; --left) {
-    std::swap(begin[left - 1], begin[random_below(left)]);
+  const std::size_t height = height_of_stack(cache, of);
+  constexpr std::size_t most = shuffled_group;
+  for (std::size_t first = 0; first < height; first += std::min(most, height - first)) {
+    for (std::size_t left = std::min(most, height - first); left > 1; --left) {
+      std::swap(begin[first + left - 1], begin[first + random_below(left)]);
+    }
   }
 }
 

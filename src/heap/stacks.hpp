@@ -39,7 +39,8 @@ constexpr heap_cache cache_without_stacks() noexcept {
 /// Returns: whether there was memory.
 [[nodiscard]] bool fill(heap_cache& cache, size_class of) noexcept;
 
-/// Effects: brings the blocks of the stack into a random order. Requires: there is a stack.
+/// Effects: brings the blocks of the stack into a random order, within groups as large as the
+/// profile says. Requires: there is a stack.
 void shuffle(heap_cache& cache, size_class of) noexcept;
 
 /// Effects: the block on top changes its place with one below, at random, so that it is not the
