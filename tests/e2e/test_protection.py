@@ -36,3 +36,12 @@ def test_two_choices_of_allocators_are_refused(heapwise: Any) -> None:
     done = heapwise("compare", "--protection", "--allocators", "glibc", "--", "true")
     assert done.returncode == 2
     assert "--protection chooses the allocators" in " ".join(done.stderr.split())
+
+
+@pytest.mark.usefixtures("built_native")
+def test_attacks_are_not_ranked(heapwise: Any) -> None:
+    said = heapwise("run", "attacks/reads", "--set", "attack=known_neighbour", "--set", "size=128",
+                    "--set", "attempts=2", "--rounds", "1").stdout
+    assert "endings of attacks are not ranked" in said
+    assert "Fastest" not in said
+    assert "cannot tell" not in said

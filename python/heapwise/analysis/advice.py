@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from heapwise.analysis.attacks import FAMILY as ATTACKS
 from heapwise.analysis.lead import lead
 from heapwise.analysis.rows import ranked
 from heapwise.analysis.standing import alone, are_many_questions, standings
@@ -196,6 +197,9 @@ def _run(evidence: Evidence, usable: list[Row]) -> str:
     """How often each was fastest, over the first quantity of each experiment's cells."""
     if evidence.stored.run.plan.smoke:
         return "A smoke run: it shows that everything works, and is too short to rank anything."
+    if all(e.family == ATTACKS for e in evidence.stored.run.experiments):
+        return ("Choose by the tables: endings of attacks are not ranked. What resisting costs on "
+                "your program: heapwise compare --protection -- PROGRAM.")
     firsts = {e.id: e.quantities[0].name for e in evidence.stored.run.experiments}
     kinds = _by_kind(evidence, firsts)
     usable = [row for row in usable if not evidence.group_of(row.experiment, row.subject)]
