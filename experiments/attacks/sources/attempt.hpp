@@ -24,10 +24,11 @@ using namespace heapwise::bench;
 
 /// What the attacking process says of itself while it lives, in memory that the parent shares.
 struct progress {
-  std::atomic<bool> ready{false};      ///< all is set up; the deed comes next
-  std::atomic<bool> done{false};       ///< the deed is over, and the process still lives
-  std::atomic<bool> effect{false};     ///< what the attacker wants was seen
-  std::atomic<std::uint64_t> calls{0}; ///< of malloc and free since the deed
+  std::atomic<bool> ready{false};            ///< all is set up; the deed comes next
+  std::atomic<bool> done{false};             ///< the deed is over, and the process still lives
+  std::atomic<bool> effect{false};           ///< what the attacker wants was seen
+  std::atomic<std::uint64_t> calls{0};       ///< of malloc and free since the deed
+  std::atomic<std::uint64_t> allocations{0}; ///< calls of malloc, of all
 };
 
 /// The compiler must not know which address or number this is.
@@ -59,6 +60,7 @@ class attempt {
 
   [[nodiscard]] std::byte* take() noexcept { return take(size_); }
   [[nodiscard]] std::byte* take(std::size_t bytes) noexcept {
+    said_->allocations.fetch_add(1, std::memory_order_relaxed);
     count();
     return static_cast<std::byte*>(hidden(std::malloc(hidden(bytes))));
   }
@@ -210,7 +212,7 @@ inline const std::vector<quantity> quantities{
     {"stopped_at_once", "per attempt", better::higher, "a signal ended the process in the deed"},
     {"stopped_later", "per attempt", better::higher,
      "a signal ended it later, before an effect was seen"},
-    {"calls_until_stop", "calls", better::lower,
+    {"calls_until_stop", "per stop", better::lower,
      "of malloc and free between the deed and a later stop; 0 if none came later"},
     {"hung", "per attempt", better::lower, "the process did not end"},
     {"false_alarms", "per attempt", better::lower, "the same without the fault was stopped"},
@@ -237,7 +239,7 @@ class trial {
   ending once(bool is_real) {
     new (&*said_) progress;
     const std::uint64_t before = cell_->random().below(64);
-    return run_in_own_process(most_seconds, [&] {
+    const ending how = run_in_own_process(most_seconds, [&] {
       const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
       dup2(nowhere, STDERR_FILENO);
       attempt the_attempt{*said_, size_, is_real, cell_->random()};
@@ -245,6 +247,9 @@ class trial {
       for (std::uint64_t i = 0; i < before; ++i) escape(the_attempt.take());
       attack_->run(the_attempt, blocks);
     });
+    // The counting probe writes down what a process asked for when that ends by itself.
+    if (how.well()) cell_->expect_calls(said_->allocations);
+    return how;
   }
 
   void count(const ending& how, outcomes& counts) const {
@@ -313,6 +318,7 @@ inline void measure(cell& the_cell, std::span<const entry> entries) {
     escape(block);
     std::free(block);
   }
+  the_cell.expect_calls(warm);
   the_cell.each_repeat([&](sample& the_sample) {
     outcomes counts;
     trial the_trial{the_cell, *attack};
@@ -328,7 +334,6 @@ inline void measure(cell& the_cell, std::span<const entry> entries) {
                        static_cast<double>(std::max<std::uint64_t>(1, counts.later)));
     the_sample.set("hung", share(counts.hung));
     the_sample.set("false_alarms", share(counts.alarms));
-    the_cell.expect_calls(warm);
     the_cell.check(
         "work", counts.failures == 0,
         "%llu of %llu attempts did not come to the deed, or showed its effect without it",

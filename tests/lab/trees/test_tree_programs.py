@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.catalog.published_file import read_published
-from heapwise.catalog.tree_rows import Row, TreePrograms, how_built, read_trees
+from heapwise.catalog.tree_rows import TreePrograms, TreeRow, how_built, read_trees
 from heapwise.model import SubjectName
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,7 +19,7 @@ BUILT = re.compile(r"^\s*add_tree\((\w+)", re.MULTILINE)
 NATIVE = re.compile(r"\{native\}/trees/(\w+)")
 
 
-def rows() -> Iterator[tuple[TreePrograms, Row]]:
+def rows() -> Iterator[tuple[TreePrograms, TreeRow]]:
     for programs in LANGUAGES:
         for row in programs.language.row:
             yield programs, row

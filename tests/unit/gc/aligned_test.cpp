@@ -1,6 +1,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 
 #include <doctest/doctest.h>
 
@@ -14,7 +15,8 @@ bool is_aligned(const void* block, std::size_t alignment) {
 
 bool all_are_aligned() {
   for (std::size_t alignment = 1; alignment <= std::size_t{64} << 10; alignment *= 2) {
-    for (const std::size_t size : {0, 1, 24, 100, 1000, 5000, 9000, 30'000, 40'000, 100'000}) {
+    for (const std::size_t size : std::initializer_list<std::size_t>{
+             0, 1, 24, 100, 1000, 5000, 9000, 30'000, 40'000, 100'000}) {
       for (int each = 0; each < 5; ++each) {
         void* const block = heapwise_gc_malloc_aligned(alignment, size);
         if (!is_aligned(block, alignment)) return false;
