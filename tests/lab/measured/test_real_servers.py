@@ -37,6 +37,10 @@ w / PERIOD of all: at 0.1 % w is a thousandth of the period."""
 LEAST, MOST = (0.95, 1.05) if LONG else (0.9, 5.0)
 """Of the computed value. A machine that is loaded adds to it and takes nothing away."""
 
+TRIES = 4
+"""pgbench draws when it sends: in a short load one sample of four misses 99 % of the rate by chance,
+and V16 refuses it. All samples of a round may be refused."""
+
 WATCHED_S, LEVELS = (600, 10) if LONG else (42, 2)
 MIB = 200
 LEAK = (0.05 if LONG else 3.6) * (MIB << 20) / 3600
@@ -56,16 +60,20 @@ def load(tmp_path: Path) -> str:
 @pytest.mark.alone
 def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
         heapwise: Any, tmp_path: Path) -> None:
-    done = heapwise(
-        "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates",
-        "1%", "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc",
-        "-r", str(ROUNDS), "--", sys.executable, str(DATABASE), "{port}", str(PERIOD_S),
-        str(PAUSE_S), timeout_s=900)
-    assert done.returncode in (0, 4), done.stderr
-    store = tmp_path / "store"
-    samples = read_run(store, run_ids(store)[-1]).samples
-    found = [sample.values["latency_p99_9"] for sample in samples
-             if "latency_p99_9" in sample.values]
+    found: list[float] = []
+    for _ in range(TRIES):
+        done = heapwise(
+            "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates",
+            "1%", "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc",
+            "-r", str(ROUNDS), "--", sys.executable, str(DATABASE), "{port}", str(PERIOD_S),
+            str(PAUSE_S), timeout_s=900)
+        assert done.returncode in (0, 4), done.stderr
+        store = tmp_path / "store"
+        samples = read_run(store, run_ids(store)[-1]).samples
+        found = [sample.values["latency_p99_9"] for sample in samples
+                 if "latency_p99_9" in sample.values]
+        if found:
+            break
     assert found
     assert LEAST * COMPUTED_S <= median(found) <= MOST * COMPUTED_S, (found, COMPUTED_S)
     assert closed_loop_p99_9(tmp_path) < COMPUTED_S / 3
