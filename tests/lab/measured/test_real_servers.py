@@ -38,8 +38,8 @@ LEAST, MOST = (0.95, 1.05) if LONG else (0.9, 5.0)
 """Of the computed value. A machine that is loaded adds to it and takes nothing away."""
 
 TRIES = 4
-"""pgbench draws when it sends: in a short load one sample of four misses 99 % of the rate by chance,
-and V16 refuses it. All samples of a round may be refused."""
+"""pgbench draws when it sends: in a short load one sample of four misses 99 % of the rate by
+chance, and V16 refuses it. All samples of a round may be refused."""
 
 WATCHED_S, LEVELS = (600, 10) if LONG else (42, 2)
 MIB = 200
