@@ -39,8 +39,9 @@ class tally {
     add(counters.sizes[size_bucket(size)], 1);
   }
 
-  /// So many bytes more, or fewer, are allocated and not freed. The peak is that of moments at
-  /// which a shard's sum leaves +-live_step, so it is at most live_step for each thread too small.
+  /// This many bytes more, or fewer, are allocated and not freed now. The peak is that of moments
+  /// at which a shard's sum leaves +-live_step, so it is at most live_step for each thread too
+  /// small.
   void change_live(std::int64_t bytes) noexcept {
     std::atomic<std::int64_t>& waiting = mine().live;
     const std::int64_t sum = waiting.fetch_add(bytes, std::memory_order_relaxed) + bytes;

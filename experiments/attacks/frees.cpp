@@ -162,19 +162,9 @@ constexpr entry entries[] = {
 
 void measure(cell& the_cell) { attacks::measure(the_cell, entries); }
 
-const experiment question{
-    .id = "attacks/frees",
-    .question = "Which allocator stops a free that is wrong, and which hands out damage?",
-    .isolates = how,
-    .not_shown = limits_of_all,
-    .parameters = parameters(entries, {"twice", "inside_by_8", "variable"}),
-    .quantities = quantities,
-    .subjects = {{"malloc", "the malloc of this process", measure, "", subject_kind::malloc}},
-    .baseline = "malloc@glibc",
-    .repeats = 1,
-    .dropped_repeats = 0,
-    .work_parameters = {"attack"},
-};
+const experiment question = experiment_of(
+    "attacks/frees", "Which allocator stops a free that is wrong, and which hands out damage?",
+    entries, {"twice", "inside_by_8", "variable"}, measure);
 
 } // namespace
 

@@ -89,19 +89,10 @@ constexpr entry entries[] = {
 
 void measure(cell& the_cell) { attacks::measure(the_cell, entries); }
 
-const experiment question{
-    .id = "attacks/reads",
-    .question = "What does an allocator let a program read of freed memory, or foresee of new?",
-    .isolates = how,
-    .not_shown = limits_of_all,
-    .parameters = parameters(entries, {"after_free", "same_address_again"}),
-    .quantities = quantities,
-    .subjects = {{"malloc", "the malloc of this process", measure, "", subject_kind::malloc}},
-    .baseline = "malloc@glibc",
-    .repeats = 1,
-    .dropped_repeats = 0,
-    .work_parameters = {"attack"},
-};
+const experiment question =
+    experiment_of("attacks/reads",
+                  "What does an allocator let a program read of freed memory, or foresee of new?",
+                  entries, {"after_free", "same_address_again"}, measure);
 
 } // namespace
 

@@ -127,19 +127,9 @@ constexpr entry entries[] = {
 
 void measure(cell& the_cell) { attacks::measure(the_cell, entries); }
 
-const experiment question{
-    .id = "attacks/writes",
-    .question = "Which allocator stops a write outside of a block, or into a free one?",
-    .isolates = how,
-    .not_shown = limits_of_all,
-    .parameters = parameters(entries, {"past_end_by_8", "to_new_owner", "link_to_variable"}),
-    .quantities = quantities,
-    .subjects = {{"malloc", "the malloc of this process", measure, "", subject_kind::malloc}},
-    .baseline = "malloc@glibc",
-    .repeats = 1,
-    .dropped_repeats = 0,
-    .work_parameters = {"attack"},
-};
+const experiment question = experiment_of(
+    "attacks/writes", "Which allocator stops a write outside of a block, or into a free one?",
+    entries, {"past_end_by_8", "to_new_owner", "link_to_variable"}, measure);
 
 } // namespace
 

@@ -17,7 +17,7 @@ namespace {
 
 thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cache&>(cache); }
 
-/// So many fresh blocks that lie side by side are handed out in a random order, before the next
+/// This many fresh blocks that lie side by side are handed out in a random order, before the next
 /// ones are. A program whose data lie far from what it made before and after waits for memory: a
 /// loop over 50,000 strings took 2.3 times as long with whole stacks shuffled, 1.2 times with
 /// groups of 8. Only the profile for programs that are attacked pays that (decision 109).

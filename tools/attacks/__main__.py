@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from attacks.page import page
-from heapwise.analysis.attacks import FAMILY
 from heapwise.evidence import Evidence
+from heapwise.model import ATTACKS
 from heapwise.report import View
 from heapwise.store import read_run, run_ids
 
@@ -24,7 +24,7 @@ def main() -> int:
     options = parser.parse_args()
     for name in reversed(run_ids(options.store)):
         stored = read_run(options.store, name)
-        if any(experiment.family == FAMILY for experiment in stored.run.experiments):
+        if any(experiment.family == ATTACKS for experiment in stored.run.experiments):
             options.page.parent.mkdir(parents=True, exist_ok=True)
             options.page.write_text(page(View(Evidence(stored))))
             return 0

@@ -342,4 +342,21 @@ inline void measure(cell& the_cell, std::span<const entry> entries) {
   });
 }
 
+/// Returns: the experiment of these attacks. `run` measures one cell of them.
+inline experiment experiment_of(std::string_view id, std::string_view question,
+                                std::span<const entry> entries, std::vector<value> quick_ones,
+                                void (*run)(cell&)) {
+  return {.id = id,
+          .question = question,
+          .isolates = how,
+          .not_shown = limits_of_all,
+          .parameters = parameters(entries, std::move(quick_ones)),
+          .quantities = quantities,
+          .subjects = {{"malloc", "the malloc of this process", run, "", subject_kind::malloc}},
+          .baseline = "malloc@glibc",
+          .repeats = 1,
+          .dropped_repeats = 0,
+          .work_parameters = {"attack"}};
+}
+
 } // namespace attacks

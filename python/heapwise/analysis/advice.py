@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from heapwise.analysis.attacks import FAMILY as ATTACKS
 from heapwise.analysis.lead import lead
 from heapwise.analysis.rows import ranked
 from heapwise.analysis.standing import alone, are_many_questions, standings
@@ -18,7 +17,7 @@ from heapwise.analysis.tree_headlines import (
 )
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
-from heapwise.model import Cell, Row, Trust
+from heapwise.model import ATTACKS, Cell, Row, Trust
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.numbers import change, significant, times
 from heapwise.wording.ratios import interval, relation

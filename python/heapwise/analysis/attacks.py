@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
 
-from heapwise.model import Cell, Fate, Result, Row, name_with_peer
+from heapwise.model import ATTACKS, Cell, Fate, Result, Row, name_with_peer
 
-FAMILY = "attacks"
 CORRUPTED, AT_ONCE, LATER = "corrupted", "stopped_at_once", "stopped_later"
 CALLS, HUNG, ALARMS = "calls_until_stop", "hung", "false_alarms"
 
@@ -56,7 +55,7 @@ class AttackTable:
 
 def attack_tables(result: Result) -> list[AttackTable]:
     """One for each experiment of the family; empty if the run has none."""
-    return [table for experiment in result.run.experiments if experiment.family == FAMILY
+    return [table for experiment in result.run.experiments if experiment.family == ATTACKS
             if (table := _table(experiment.id, result)).attacks]
 
 

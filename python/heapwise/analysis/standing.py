@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from heapwise.analysis.attacks import FAMILY as ATTACKS
 from heapwise.analysis.gain import gain, is_quantile, is_speed, quantity_of
 from heapwise.analysis.lead import bias_of_best
 from heapwise.analysis.rows import place
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.claims import LEVEL
-from heapwise.model import Cell, Quantity
+from heapwise.model import ATTACKS, Cell, Quantity
 from heapwise.stats.false_discovery import benjamini_hochberg
 
 Aspect = Literal["speed", "latency", "memory", "other"]

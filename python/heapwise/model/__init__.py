@@ -50,7 +50,7 @@ from heapwise.model.facts import (
     WindowFacts,
     WorkCheck,
 )
-from heapwise.model.fate import Fate
+from heapwise.model.fate import ATTACKS, Fate
 from heapwise.model.gate import GateOptions, GateResult, GateRow, GateVerdict
 from heapwise.model.machine import MachineFacts, Quiet
 from heapwise.model.options import (
@@ -96,7 +96,7 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "EXPERIMENT_ID",
+    "ATTACKS", "EXPERIMENT_ID",
     "PROCESSOR_TIME",
     "PROGRAM",
     "ROUND",

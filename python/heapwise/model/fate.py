@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+ATTACKS = "attacks"
+"""The family of experiments whose question is what allocators withstand."""
+
 
 @dataclass(frozen=True)
 class Fate:

@@ -12,6 +12,7 @@ from typing import Any
 from heapwise.catalog import SYSTEM, choose_experiments, examined, find_peers, tuning_prefixes
 from heapwise.errors import Problem
 from heapwise.model import (
+    ATTACKS,
     PROGRAM,
     Experiment,
     Parameter,
@@ -34,10 +35,6 @@ from heapwise.wording.suggest import did_you_mean
 
 SMOKE_ROUNDS = 1
 """It only asks if everything works."""
-
-
-ATTACKS = "attacks"
-"""The family whose question is what allocators withstand."""
 
 
 @dataclass(frozen=True)

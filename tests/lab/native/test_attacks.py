@@ -92,6 +92,15 @@ def test_the_hardened_profile_seldom_hands_out_what_was_just_freed(
     assert attacked(native, "reads", "same_address_again", careless)["corrupted"] == 1
 
 
+def test_neighbours_are_not_known_where_fresh_blocks_are_shuffled(native: Path) -> None:
+    """The default profile hands them out side by side."""
+    shares = {profile: attacked(native, "reads", "known_neighbour", ours(native, profile),
+                                attempts=20)["corrupted"]
+              for profile in ("", "-guarded", "-hardened")}
+    assert shares[""] > 0.5
+    assert max(shares["-guarded"], shares["-hardened"]) < 0.3
+
+
 @pytest.mark.parametrize("name", ["frees", "writes", "reads"])
 @pytest.mark.parametrize("profile", ["", "-guarded", "-hardened"])
 def test_legal_use_is_never_stopped(native: Path, name: str, profile: str) -> None:

@@ -153,8 +153,8 @@ def _print_experiments(result: Result, console: Console) -> None:
 def told(result: Result) -> list[Finding]:
     """All of them, or of each experiment the one that says most, where they would be too many."""
     from heapwise.analysis import headline
-    from heapwise.analysis.attacks import FAMILY as ATTACKS
     from heapwise.cli.frame.server_table import HEADLINES
+    from heapwise.model import ATTACKS
 
     if result.run.plan.options.server is not None:
         return [finding for finding in result.findings if finding.cell.quantity in HEADLINES]
@@ -170,13 +170,13 @@ def told(result: Result) -> list[Finding]:
 
 def _tables(result: Result, evidence: Evidence) -> str:
     """Every figure as text, or, where that would fill many screens, who is behind whom."""
-    from heapwise.analysis.attacks import FAMILY
     from heapwise.cli.frame.attack_table import attack_text
     from heapwise.cli.frame.compare_table import compare_table
     from heapwise.cli.frame.programs import program_tables
     from heapwise.cli.frame.server_table import server_tables, window_table
     from heapwise.cli.frame.standing import standing_tables
     from heapwise.cli.frame.table import experiment_tables
+    from heapwise.model import ATTACKS
 
     if result.run.plan.kind == "compare":
         return compare_table(result)
@@ -186,7 +186,7 @@ def _tables(result: Result, evidence: Evidence) -> str:
     parts = [program_tables(experiment, result) for experiment in programs]
     parts += [text] if (text := attack_text(result)) else []
     ids = {experiment.id for experiment in result.run.experiments
-           if experiment in programs or experiment.family == FAMILY}
+           if experiment in programs or experiment.family == ATTACKS}
     others = [row for row in result.rows if row.experiment not in ids]
     if others and (result.run.plan.smoke or len(others) <= MANY_ROWS):
         parts.append(experiment_tables(replace(result, rows=others)))

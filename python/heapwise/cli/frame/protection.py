@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from heapwise.analysis.attacks import FAMILY, AttackTable, attack_tables, total
+from heapwise.analysis.attacks import AttackTable, attack_tables, total
 from heapwise.cli.frame.compare_table import cells_of, scale_of
 from heapwise.cli.frame.table import align
-from heapwise.model import Peer, Result, Row
+from heapwise.model import ATTACKS, Peer, Result, Row
 
 PLAIN = ("glibc", "heapwise")
 """What the others are compared with: the system's malloc, and ours as most use it."""
@@ -63,7 +63,7 @@ def _newest_attacks(store: Path) -> tuple[str, list[AttackTable]]:
 
     for name in reversed(run_ids(store)):
         stored = read_run(store, name)
-        if any(e.family == FAMILY for e in stored.run.experiments) and stored.samples:
+        if any(e.family == ATTACKS for e in stored.run.experiments) and stored.samples:
             return stored.run.id, attack_tables(analyse(Evidence(stored)))
     return "", []
 
