@@ -44,6 +44,7 @@ ROOMS = (
     Room("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("words", "detail")),
     Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
     Room("heap_header", r"include/heapwise/heap\.hpp", ("words", "detail", "c_api")),
+    Room("gc_header", r"include/heapwise/gc\.hpp", ("c_api",)),
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
     # What the heap and the collector share: how a library reads its options and reports on stderr.
     Room("options", r"src/options/", ("os",)),

@@ -65,13 +65,28 @@ void* heapwise_gc_malloc_atomic(size_t size);
  * the block, its new place is aligned to 16. */
 void* heapwise_gc_malloc_aligned(size_t alignment, size_t size);
 
+/* Returns: a block as that of heapwise_gc_malloc, which is kept, as by heapwise_gc_keep, until
+ * heapwise_gc_free. Meant for memory whose address the collector cannot find. */
+void* heapwise_gc_malloc_uncollectable(size_t size);
+
+/* Returns: the same, as heapwise_gc_malloc_atomic. */
+void* heapwise_gc_malloc_atomic_uncollectable(size_t size);
+
+/* Effects: the block is reachable, wherever its address is, until heapwise_gc_stop_keeping was
+ * called as often or it is freed. Returns: 0; ENOMEM; EINVAL for an address where no block begins.
+ * Complexity: constant on average; 48 to 96 bytes for each block that is kept. */
+int heapwise_gc_keep(void* block);
+void heapwise_gc_stop_keeping(void* block);
+
 /* Returns: a block with the smaller number of `block`'s bytes, of the same kind; what is new is as
- * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed. NULL: as
- * heapwise_gc_malloc. Without memory, `block` is as it was. An address that is not a block ends
+ * heapwise_gc_malloc or heapwise_gc_malloc_atomic leave it. `block` is freed; its finalizer, its
+ * weak references and that it is kept go over to the new block. NULL: as heapwise_gc_malloc.
+ * Without memory, `block` is as it was. An address that is not a block ends
  * the process with a line on standard error. */
 void* heapwise_gc_realloc(void* block, size_t size);
 
-/* Effects: gives a block back at once. NULL does nothing. Requires: nobody uses the block any more.
+/* Effects: gives a block back at once. Its finalizer is not called, and weak references to it are
+ * empty. NULL does nothing. Requires: nobody uses the block any more.
  * An address that is not a block ends the process with a line on standard error. */
 void heapwise_gc_free(void* block);
 
@@ -112,6 +127,72 @@ void* heapwise_gc_base(const void* address);
 /* Returns: how many bytes of a block may be used; 0 for what is not a block. */
 size_t heapwise_gc_usable_size(const void* block);
 
+/* Called with a block that nothing leads to any more. It may do anything with the block: allocate,
+ * let it be reachable again, give it a finalizer once more. It must not throw. */
+typedef void heapwise_gc_finalizer(void* block, void* argument);
+
+/* Effects: after a collection has found that nothing leads to `block` but itself, `call` is called
+ * once, by heapwise_gc_run_finalizers. Until it has returned, the block is kept, with all that it
+ * leads to. Another finalizer of the block is replaced; NULL: none. `argument` is a root meanwhile:
+ * from it, nothing may lead to `block`.
+ *
+ * Order: if one block with a finalizer leads to another, its finalizer is called first, and that of
+ * the other after a later collection. Blocks with finalizers that lead to each other in a circle
+ * wait for each other for ever; so does a block that leads to itself through other blocks. At the
+ * end of the process, no finalizer is called.
+ *
+ * Returns: 0; ENOMEM; EINVAL for an address where no block begins. */
+int heapwise_gc_set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument);
+
+/* Effects: calls the finalizers that are ready, in the calling thread, and those that become ready
+ * meanwhile; no lock is held. The collector calls none of itself: a program that holds a lock while
+ * it allocates need not fear that a finalizer wants the same one. Returns: how many were called.
+ * Requires: a registered thread. */
+size_t heapwise_gc_run_finalizers(void);
+
+/* Called after a collection that made finalizers ready, in the thread that collected: inside of one
+ * of its allocations, which may be anywhere. No lock of the collector is held. Meant for waking a
+ * thread that calls heapwise_gc_run_finalizers. */
+typedef void heapwise_gc_notice(void* argument);
+
+/* Effects: `notice` is called from now on. NULL: none. */
+void heapwise_gc_on_finalizers_ready(heapwise_gc_notice* notice, void* argument);
+
+/* A reference that does not keep a block; zeros refer to nothing. It may lie anywhere, in blocks
+ * too, but must not be copied. */
+typedef struct heapwise_gc_weak {
+  void* target; /* the collector's */
+} heapwise_gc_weak;
+
+/* Effects: `cell` refers to `block`; NULL: to nothing, which is needed before the memory of the
+ * cell goes, unless that is a block that is collected. It refers to nothing by itself as soon as a
+ * collection has found that nothing else leads to the block: with heapwise_gc_set_weak before the
+ * finalizer of the block is called, with heapwise_gc_set_long_weak only when the block is free.
+ * Returns: 0; ENOMEM; EINVAL for an address where no block begins. Then nothing changed. Thread
+ * safety: as for writing a variable. */
+int heapwise_gc_set_weak(heapwise_gc_weak* cell, void* block);
+int heapwise_gc_set_long_weak(heapwise_gc_weak* cell, void* block);
+
+/* Returns: the block, which the returned address keeps; or NULL. Requires: a registered thread. */
+void* heapwise_gc_get_weak(const heapwise_gc_weak* cell);
+
+/* Called when there is no memory for `size` bytes, though the heap was collected; no lock is held.
+ * It may free blocks and allocate, or end the program, or throw. Returns: what the allocation
+ * returns. */
+typedef void* heapwise_gc_no_memory(size_t size, void* argument);
+
+/* Effects: `call` is called from now on. NULL: allocations return NULL. */
+void heapwise_gc_on_no_memory(heapwise_gc_no_memory* call, void* argument);
+
+/* What the collector would write to standard error: a line, with its end. It may be called while
+ * threads stand still, wherever they are: it must neither lock nor allocate, by any library. */
+typedef void heapwise_gc_warning(const char* line, void* argument);
+
+/* Effects: `warning` gets the lines of warnings; those of options that are not understood and of
+ * lost blocks, and the last one of a process that the collector ends, stay on standard error. NULL:
+ * all do. */
+void heapwise_gc_on_warning(heapwise_gc_warning* warning, void* argument);
+
 /* What is told of a lost block. It must not call the collector. The bytes of the block do not
  * change until all blocks that were found are reported. */
 typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
@@ -138,7 +219,11 @@ typedef struct heapwise_gc_statistics {
   size_t leaks;
   size_t threads;
   size_t markers;
-  size_t metadata_bytes; /* what the collector needs to know all this */
+  size_t metadata_bytes;   /* what the collector needs to know all this */
+  size_t finalizers;       /* that are set and not ready */
+  size_t finalizers_ready; /* to be called */
+  size_t weak_references;  /* cells that refer to something, or did */
+  size_t kept_blocks;
 } heapwise_gc_statistics;
 
 /* Effects: fills `*into`. */

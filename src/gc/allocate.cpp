@@ -7,9 +7,12 @@
 #include <cstring>
 #include <mutex>
 
+#include "gc/attachments.hpp"
 #include "gc/collect.hpp"
+#include "gc/finalizers.hpp"
+#include "gc/misuse.hpp"
 #include "gc/threads.hpp"
-#include "options/text.hpp"
+#include "heapwise/detail/config.hpp"
 #include "os/world.hpp"
 
 namespace heapwise::gc {
@@ -25,10 +28,16 @@ void* no_memory() noexcept {
   return nullptr;
 }
 
-[[noreturn]] void refuse(std::string_view called, std::string_view why) noexcept {
-  detail::text line;
-  line.add("heapwise: ").add(called).add(why).add("\n").write();
-  os::abort();
+/// Returns: what the program wants to be returned when there is no memory.
+HEAPWISE_COLD void* ask_program(std::size_t size_bytes) {
+  heapwise_gc_no_memory* call = nullptr;
+  void* argument = nullptr;
+  {
+    const std::lock_guard hold{the_gc.lock};
+    call = the_gc.without_memory;
+    argument = the_gc.without_memory_argument;
+  }
+  return call == nullptr ? no_memory() : call(size_bytes, argument);
 }
 
 /// Returns: the first block at or after `from` without a mark, or `limit`.
@@ -101,21 +110,24 @@ void* take_from_window(thread_record& self, kind of) noexcept {
   return block;
 }
 
-void* allocate_small(thread_record& self, kind of) noexcept {
+void* allocate_small(thread_record& self, kind of) {
   if (void* const block = take_from_window(self, of); block != nullptr) return block;
   for (;;) {
     {
       const std::lock_guard hold{self.lock};
       if (next_window(self, of)) break;
     }
-    const std::lock_guard hold{the_gc.lock};
-    if (!next_span(self, of)) return no_memory();
+    {
+      const std::lock_guard hold{the_gc.lock};
+      if (!next_span(self, of)) return nullptr;
+    }
+    give_notice();
   }
   return take_from_window(self, of);
 }
 
-void* allocate_large(std::size_t size_bytes, bool atomic) noexcept {
-  if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return no_memory();
+void* allocate_large(std::size_t size_bytes, bool atomic) {
+  if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return nullptr;
   const std::size_t bytes = (size_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
   const std::size_t count = (bytes + slice_bytes - 1) / slice_bytes;
   space& memory = the_gc.memory;
@@ -124,7 +136,7 @@ void* allocate_large(std::size_t size_bytes, bool atomic) noexcept {
   {
     const std::lock_guard hold{the_gc.lock};
     const slice_index first = take_slices(count, atomic ? large_atomic : large);
-    if (first == no_slice) return no_memory();
+    if (first == no_slice) return nullptr;
     slice_record& record = memory.record(first);
     record.bytes = bytes;
     // A collection that comes before its address is known to anybody must not free it: the stack of
@@ -139,6 +151,7 @@ void* allocate_large(std::size_t size_bytes, bool atomic) noexcept {
     the_gc.ended_allocated_bytes += bytes;
   }
   if (!atomic) std::memset(begin, 0, zero_bytes);
+  give_notice();
   return begin;
 }
 
@@ -169,7 +182,7 @@ bool next_window(thread_record& self, kind of) noexcept {
   return true;
 }
 
-void* allocate(std::size_t size_bytes, bool atomic) noexcept {
+void* allocate(std::size_t size_bytes, bool atomic) {
   thread_record* self = this_thread;
   if (self == nullptr) {
     if (!the_gc.started.load(std::memory_order_acquire)) {
@@ -183,11 +196,19 @@ void* allocate(std::size_t size_bytes, bool atomic) noexcept {
   void* const block = size_bytes <= max_small_bytes
                           ? allocate_small(*self, kind_of(size_bytes, atomic))
                           : allocate_large(size_bytes, atomic);
-  if (block != nullptr) note_allocated(block);
+  if (block == nullptr) return ask_program(size_bytes);
+  note_allocated(block);
   return block;
 }
 
-void* allocate_aligned(std::size_t alignment, std::size_t size_bytes) noexcept {
+void* allocate_kept(std::size_t size_bytes, bool atomic) {
+  void* const block = allocate(size_bytes, atomic);
+  if (block == nullptr || keep(block) == 0) return block;
+  release(block_around(block), "heapwise_gc_malloc_uncollectable");
+  return ask_program(size_bytes);
+}
+
+void* allocate_aligned(std::size_t alignment, std::size_t size_bytes) {
   if (!std::has_single_bit(alignment) || alignment > slice_bytes) {
     errno = EINVAL;
     return nullptr;
@@ -203,41 +224,14 @@ void* allocate_aligned(std::size_t alignment, std::size_t size_bytes) noexcept {
   return allocate(bytes, false);
 }
 
-found_block block_around(const void* address) noexcept {
-  const space& memory = the_gc.memory;
-  if (!memory.holds(address)) return {};
-  slice_index slice = memory.slice_of(address);
-  kind of = memory.kind_at(slice);
-  if (of == no_kind) return {};
-  if (of == inside_large) {
-    slice -= memory.record(slice).slices;
-    of = memory.kind_at(slice);
-  }
-  std::byte* const begin = memory.address_of(slice);
-  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
-  if (of >= small_kinds) {
-    const std::size_t bytes = memory.record(slice).bytes;
-    if (offset >= bytes) return {};
-    return {begin, bytes, slice, 0, of == large_atomic};
-  }
-  const kind_facts& facts = kind_table[of];
-  const std::uint32_t number = block_at(facts, offset);
-  if (number >= facts.blocks) return {};
-  return {begin + std::size_t{number} * facts.bytes, facts.bytes, slice, number, facts.atomic};
-}
-
-found_block block_at(const void* begin, std::string_view called) noexcept {
-  const found_block found = block_around(begin);
-  if (found.begin == nullptr || found.begin != begin) {
-    refuse(called, " of an address where no block begins");
-  }
-  return found;
-}
-
 void release(const found_block& found, std::string_view called) noexcept {
   thread_record* const self = this_thread;
   if (self == nullptr) refuse(called, " in a thread that is not registered");
   note_freed(found, called);
+  // Relaxed: who attached something gave this thread the address afterwards.
+  if (the_gc.memory.record(found.slice).attached.load(std::memory_order_relaxed)) {
+    forget_attachments(found.begin);
+  }
   const kind of = the_gc.memory.kind_at(found.slice);
   if (of >= small_kinds) {
     const std::lock_guard hold{the_gc.lock};

@@ -7,13 +7,16 @@
 #include <string_view>
 
 #include "gc/allocate.hpp"
+#include "gc/attachments.hpp"
 #include "gc/collect.hpp"
+#include "gc/finalizers.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/options.hpp"
 #include "gc/state.hpp"
 #include "gc/statistics.hpp"
 #include "gc/threads.hpp"
+#include "gc/weak.hpp"
 #include "heapwise/detail/config.hpp"
 
 namespace gc = heapwise::gc;
@@ -124,6 +127,16 @@ void* heapwise_gc_malloc_aligned(std::size_t alignment, std::size_t size) {
   return gc::allocate_aligned(alignment, size);
 }
 
+void* heapwise_gc_malloc_uncollectable(std::size_t size) { return gc::allocate_kept(size, false); }
+
+void* heapwise_gc_malloc_atomic_uncollectable(std::size_t size) {
+  return gc::allocate_kept(size, true);
+}
+
+int heapwise_gc_keep(void* block) { return gc::keep(block); }
+
+void heapwise_gc_stop_keeping(void* block) { gc::stop_keeping(block); }
+
 void* heapwise_gc_realloc(void* block, std::size_t size) {
   if (block == nullptr) return heapwise_gc_malloc_any(size);
   constexpr std::string_view called = "heapwise_gc_realloc";
@@ -136,6 +149,11 @@ void* heapwise_gc_realloc(void* block, std::size_t size) {
   void* const moved = gc::allocate(size, found.atomic);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, std::min(size, found.bytes));
+  if (!gc::move_attachments(block, moved)) {
+    heapwise_gc_free(moved);
+    errno = ENOMEM;
+    return nullptr;
+  }
   gc::release(found, called);
   return moved;
 }
@@ -198,3 +216,37 @@ void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument) {
 }
 
 void heapwise_gc_statistics_get(heapwise_gc_statistics* into) { *into = gc::statistics(); }
+
+int heapwise_gc_set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) {
+  return gc::set_finalizer(block, call, argument);
+}
+
+std::size_t heapwise_gc_run_finalizers(void) { return gc::run_finalizers(); }
+
+void heapwise_gc_on_finalizers_ready(heapwise_gc_notice* notice, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.attached.notice = notice;
+  the_gc.attached.notice_argument = argument;
+}
+
+int heapwise_gc_set_weak(heapwise_gc_weak* cell, void* block) {
+  return gc::set_weak(*cell, block, false);
+}
+
+int heapwise_gc_set_long_weak(heapwise_gc_weak* cell, void* block) {
+  return gc::set_weak(*cell, block, true);
+}
+
+void* heapwise_gc_get_weak(const heapwise_gc_weak* cell) { return gc::get_weak(*cell); }
+
+void heapwise_gc_on_no_memory(heapwise_gc_no_memory* call, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.without_memory = call;
+  the_gc.without_memory_argument = argument;
+}
+
+void heapwise_gc_on_warning(heapwise_gc_warning* warning, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.warning = warning;
+  the_gc.warning_argument = argument;
+}

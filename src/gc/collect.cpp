@@ -5,6 +5,7 @@
 #include <mutex>
 #include <utility>
 
+#include "gc/finalizers.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/roots.hpp"
@@ -130,6 +131,7 @@ void stop_and_mark(void* argument) noexcept {
     const std::uint64_t begin = os::now_ns();
     clear_marks();
     of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
+    settle_attachments(the_roots, of.shared);
     the_gc.counted.mark_ns += os::now_ns() - begin;
     of.kept_bytes += find_leaks();
     settle_threads(of);
@@ -262,6 +264,7 @@ void collect() noexcept {
     collect_locked();
   }
   report_leaks();
+  give_notice();
 }
 
 void set_first_target() noexcept { the_gc.target_bytes = 2 * least_budget; }

@@ -8,6 +8,7 @@
 #include "gc/stacks.hpp"
 #include "gc/state.hpp"
 #include "gc/threads.hpp"
+#include "gc/warning.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -77,7 +78,7 @@ void stop_world_with_tables() noexcept {
   stop_world();
   for (int tries = 0; !read_tables(); ++tries) {
     resume_world();
-    if (tries == tries_in_a_second) os::write_error(delay.data(), delay.size());
+    if (tries == tries_in_a_second) warn(detail::text{}.add(delay));
     os::wait(nothing, 0, wait_ms);
     wait_ms = std::min(2 * wait_ms, most_ms);
     stop_world();
@@ -94,6 +95,8 @@ bool gather_roots(page_list<root>& into, const void* lowest) noexcept {
       },
       &list);
   os::each_thread_variables(the_gc.loader, add_variables, &list);
+  add_root(the_gc.attached.of_blocks.words(), false, list);
+  add_root({the_gc.attached.ready.begin(), the_gc.attached.ready.end()}, false, list);
   for (const os::memory_range& each : the_gc.added_roots) add_root(each, false, list);
   for (const os::memory_range& each : the_gc.added_stacks) add_root(each, true, list);
   for (const thread_record* each = the_gc.threads; each != nullptr; each = each->next) {

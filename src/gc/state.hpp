@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gc/attachments.hpp"
 #include "gc/exported.hpp"
 #include "gc/kinds.hpp"
 #include "gc/page_list.hpp"
@@ -87,11 +88,16 @@ struct state {
   settings chosen;
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
+  attachments attached;
   page_list<leak> leaks;          // found, and held until all of them are reported
   std::size_t leaks_reported = 0; // of these, from the first on: reported, or just being reported
   std::size_t leak_reports = 0;   // that were begun and are not over
   heapwise_gc_leak_report* report = nullptr;
   void* report_argument = nullptr;
+  heapwise_gc_no_memory* without_memory = nullptr;
+  void* without_memory_argument = nullptr;
+  heapwise_gc_warning* warning = nullptr;
+  void* warning_argument = nullptr;
 
   std::atomic<std::uint32_t> epoch{0};   // odd while the world is stopped. Written under the lock
   std::atomic<std::uint32_t> stopped{0}; // changes whenever a thread has stopped

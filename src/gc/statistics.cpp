@@ -2,6 +2,8 @@
 
 #include <mutex>
 
+#include "gc/finalizers.hpp"
+#include "gc/weak.hpp"
 #include "options/text.hpp"
 
 namespace heapwise::gc {
@@ -16,6 +18,12 @@ heapwise_gc_statistics statistics() noexcept {
   told.metadata_bytes = the_gc.memory.metadata_bytes();
   told.allocated_bytes = the_gc.ended_allocated_bytes;
   told.freed_bytes += the_gc.ended_freed_bytes;
+  the_gc.attached.of_blocks.each([&](const attachment& each) {
+    told.finalizers += each.call != nullptr ? 1 : 0;
+    told.kept_blocks += each.keepers > 0 ? 1 : 0;
+  });
+  told.finalizers_ready = ready_count();
+  told.weak_references = weak_count();
   for (thread_record* list : {the_gc.threads, the_gc.idle}) {
     for (thread_record* each = list; each != nullptr; each = each->next) {
       const std::lock_guard hold_windows{each->lock};

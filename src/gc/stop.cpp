@@ -1,7 +1,7 @@
 #include "gc/stop.hpp"
 
 #include "gc/state.hpp"
-#include "options/text.hpp"
+#include "gc/warning.hpp"
 #include "os/os.hpp"
 #include "os/world.hpp"
 
@@ -82,7 +82,8 @@ void report_running_threads() noexcept {
     line.add(" has not stopped for a second: it blocks signal ");
     line.add(static_cast<std::size_t>(the_gc.chosen.signal));
     line.add(", or a later handler took it. The collector goes on waiting. ");
-    line.add("Next: choose another signal with HEAPWISE_GC_SIGNAL\n").write();
+    line.add("Next: choose another signal with HEAPWISE_GC_SIGNAL\n");
+    warn(line);
   }
 }
 

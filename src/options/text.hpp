@@ -13,6 +13,8 @@ namespace heapwise::detail {
 /// One piece of text of limited length; what does not fit is cut off.
 class text {
  public:
+  static constexpr std::size_t most_bytes = 512;
+
   text& add(std::string_view more) noexcept {
     const std::size_t fits = std::min(more.size(), sizeof buffer_ - length_);
     std::copy_n(more.data(), fits, buffer_ + length_);
@@ -51,7 +53,7 @@ class text {
   void write() const noexcept { os::write_error(buffer_, length_); }
 
  private:
-  char buffer_[512];
+  char buffer_[most_bytes];
   std::size_t length_ = 0;
 };
 

@@ -2,6 +2,7 @@
 // time. test_headers.py compiles it with each compiler, with and without exceptions and RTTI.
 #include <string>
 
+#include <heapwise/gc.hpp>
 #include <heapwise/heap.hpp>
 #include <heapwise/heapwise.hpp>
 
@@ -81,3 +82,8 @@ int use_of_member_templates() {
   heapwise::arena some;
   return *some.create<int>(owned != nullptr ? 1 : 0);
 }
+template class heapwise::collected_allocator<object>;
+template class heapwise::collected_allocator<int>;
+template class heapwise::kept_allocator<object>;
+template class heapwise::weak_pointer<object>;
+template object* heapwise::make_collected<object, int>(int&&);

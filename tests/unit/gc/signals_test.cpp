@@ -212,6 +212,34 @@ TEST_CASE("a thread that blocks the signal is named, and waited for" *
                     "another signal with HEAPWISE_GC_SIGNAL\n");
 }
 
+TEST_CASE("the program's own function gets the warning, nothing is written" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  static std::atomic<int> step{0};
+  static std::string heard;
+  const std::string said = said_by_process([] {
+    heapwise_gc_init(nullptr);
+    heard.reserve(1000); // the function may not allocate
+    heapwise_gc_on_warning(
+        [](const char* line, void* argument) { static_cast<std::string*>(argument)->append(line); },
+        &heard);
+    std::thread other{[] {
+      heapwise_gc_register_thread();
+      set_mask(SIG_BLOCK);
+      step = 1;
+      step.notify_one();
+      ::usleep(2'500'000);
+      set_mask(SIG_UNBLOCK);
+      heapwise_gc_unregister_thread();
+    }};
+    step.wait(0);
+    heapwise_gc_collect();
+    other.join();
+    return heard.starts_with("heapwise: thread ") && heard.ends_with("HEAPWISE_GC_SIGNAL\n") ? 0
+                                                                                             : 1;
+  });
+  CHECK(said.empty());
+}
+
 TEST_CASE("the signal can be chosen" * doctest::skip(HEAPWISE_SKIP_STOPS)) {
   for (const int signal : {SIGPWR, SIGUSR2, SIGRTMIN + 4}) {
     CAPTURE(signal);

@@ -1,0 +1,216 @@
+// The collector for C++: objects that it owns, allocators for containers, weak pointers. Needs
+// libheapwise-gc. What gc.h says of blocks and threads holds for all of them.
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <utility>
+
+#include <heapwise/gc.h>
+
+namespace heapwise::detail::inline v0_1 {
+
+/// Throws: std::bad_alloc for nullptr; ends the program where there are no exceptions.
+inline void* collected_or_thrown(void* block) {
+  if (block != nullptr) return block;
+#ifdef __cpp_exceptions
+  throw std::bad_alloc{};
+#else
+  std::terminate();
+#endif
+}
+
+} // namespace heapwise::detail::inline v0_1
+
+namespace heapwise::inline v0_1 {
+
+/// Whether objects of the type never hold addresses of blocks, so that the collector need not look
+/// through them. True for numbers and enumerations; specialise it for types made of these.
+template <class T>
+struct holds_no_addresses : std::bool_constant<std::is_arithmetic_v<T> || std::is_enum_v<T>> {};
+
+/// The type of `collected`.
+struct collected_tag {
+  explicit collected_tag() = default;
+};
+
+/// The type of `collected_atomic`.
+struct collected_atomic_tag {
+  explicit collected_atomic_tag() = default;
+};
+
+/// Says where a `new` takes its memory from: `new (heapwise::collected) T{...}`. The destructor of
+/// such an object is never called, unless the program does it: see make_collected. Throws:
+/// std::bad_alloc.
+inline constexpr collected_tag collected{};
+
+/// The same, for objects that hold no addresses of blocks.
+inline constexpr collected_atomic_tag collected_atomic{};
+
+/// Returns: an object that lives until nothing leads to it. If it has a destructor,
+/// heapwise_gc_run_finalizers calls it then, in the order of finalizers. An object that is
+/// heapwise_gc_free'd before is not destroyed.
+/// Requires: alignof(T) is at most 64 KiB.
+/// Throws: std::bad_alloc, and what the constructor throws.
+template <class T, class... Arguments>
+[[nodiscard]] T* make_collected(Arguments&&... arguments) {
+  static_assert(alignof(T) <= std::size_t{64} << 10);
+  void* const block = detail::collected_or_thrown(
+      holds_no_addresses<T>::value && alignof(T) <= 16 ? heapwise_gc_malloc_atomic(sizeof(T))
+      : alignof(T) <= 16                               ? heapwise_gc_malloc(sizeof(T))
+                         : heapwise_gc_malloc_aligned(alignof(T), sizeof(T)));
+  // If it throws, the block is garbage.
+  T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
+  if constexpr (!std::is_trivially_destructible_v<T>) {
+    const auto destroy = [](void* object, void*) { std::destroy_at(static_cast<T*>(object)); };
+    if (heapwise_gc_set_finalizer(block, destroy, nullptr) != 0) {
+      std::destroy_at(made);
+      static_cast<void>(detail::collected_or_thrown(nullptr));
+    }
+  }
+  return made;
+}
+
+/// An allocator whose memory the collector frees, at the latest. For containers that are themselves
+/// in memory which the collector looks through. Two are always equal. Thread safety: all, for
+/// registered threads.
+template <class T>
+class collected_allocator {
+ public:
+  using value_type = T;
+  using is_always_equal = std::true_type;
+
+  collected_allocator() noexcept = default;
+  /// An allocator for another type: a container rebinds it.
+  template <class Other>
+  collected_allocator(const collected_allocator<Other>&) noexcept {}
+
+  /// Returns: memory for `count` objects. Throws: std::bad_alloc.
+  [[nodiscard]] T* allocate(std::size_t count) {
+    static_assert(alignof(T) <= std::size_t{64} << 10);
+    if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) {
+      static_cast<void>(detail::collected_or_thrown(nullptr));
+    }
+    const std::size_t bytes = count * sizeof(T);
+    return static_cast<T*>(detail::collected_or_thrown(
+        alignof(T) > 16                ? heapwise_gc_malloc_aligned(alignof(T), bytes)
+        : holds_no_addresses<T>::value ? heapwise_gc_malloc_atomic(bytes)
+                                       : heapwise_gc_malloc(bytes)));
+  }
+
+  /// Effects: gives the memory back at once. Requires: `memory` came from allocate.
+  void deallocate(T* memory, std::size_t) noexcept { heapwise_gc_free(memory); }
+
+  /// Returns: true.
+  template <class Other>
+  [[nodiscard]] bool operator==(const collected_allocator<Other>&) const noexcept {
+    return true;
+  }
+};
+
+/// An allocator whose memory is looked through and kept until it is deallocated. For containers
+/// that lead to blocks, and are where the collector does not look: in memory of malloc. Two are
+/// always equal. Thread safety: all, for registered threads.
+template <class T>
+class kept_allocator {
+ public:
+  using value_type = T;
+  using is_always_equal = std::true_type;
+
+  kept_allocator() noexcept = default;
+  /// An allocator for another type: a container rebinds it.
+  template <class Other>
+  kept_allocator(const kept_allocator<Other>&) noexcept {}
+
+  /// Returns: memory for `count` objects. Throws: std::bad_alloc.
+  [[nodiscard]] T* allocate(std::size_t count) {
+    T* const memory = collected_allocator<T>{}.allocate(count);
+    if (heapwise_gc_keep(memory) != 0) {
+      heapwise_gc_free(memory);
+      static_cast<void>(detail::collected_or_thrown(nullptr));
+    }
+    return memory;
+  }
+
+  /// Effects: gives the memory back. Requires: `memory` came from allocate.
+  void deallocate(T* memory, std::size_t) noexcept { heapwise_gc_free(memory); }
+
+  /// Returns: true.
+  template <class Other>
+  [[nodiscard]] bool operator==(const kept_allocator<Other>&) const noexcept {
+    return true;
+  }
+};
+
+/// A pointer that does not keep its object, and is null when that is gone: before its destructor is
+/// called. Thread safety: as a plain pointer; for registered threads.
+template <class T>
+class weak_pointer {
+ public:
+  weak_pointer() noexcept = default;
+  /// Requires: a block begins where `object` does, or it is null. Throws: std::bad_alloc.
+  explicit weak_pointer(T* object) { refer_to(object); }
+  weak_pointer(const weak_pointer& other) { refer_to(other.get()); }
+  weak_pointer& operator=(const weak_pointer& other) {
+    refer_to(other.get());
+    return *this;
+  }
+  ~weak_pointer() { static_cast<void>(heapwise_gc_set_weak(&cell_, nullptr)); }
+
+  /// Effects: refers to another object, or to none. Throws: std::bad_alloc; then nothing changed.
+  void refer_to(T* object) {
+    if (heapwise_gc_set_weak(&cell_, object) != 0) {
+      static_cast<void>(detail::collected_or_thrown(nullptr));
+    }
+  }
+
+  /// Returns: the object, which the returned pointer keeps; or nullptr.
+  [[nodiscard]] T* get() const noexcept { return static_cast<T*>(heapwise_gc_get_weak(&cell_)); }
+
+ private:
+  heapwise_gc_weak cell_{};
+};
+
+} // namespace heapwise::inline v0_1
+
+/// Returns: memory of the collector, looked through. Throws: std::bad_alloc.
+[[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_tag) {
+  return heapwise::detail::collected_or_thrown(heapwise_gc_malloc(size));
+}
+[[nodiscard]] inline void* operator new(std::size_t size, std::align_val_t alignment,
+                                        heapwise::collected_tag) {
+  return heapwise::detail::collected_or_thrown(
+      heapwise_gc_malloc_aligned(static_cast<std::size_t>(alignment), size));
+}
+[[nodiscard]] inline void* operator new[](std::size_t size, heapwise::collected_tag) {
+  return heapwise::detail::collected_or_thrown(heapwise_gc_malloc(size));
+}
+
+/// Returns: memory of the collector, not looked through. Throws: std::bad_alloc.
+[[nodiscard]] inline void* operator new(std::size_t size, heapwise::collected_atomic_tag) {
+  return heapwise::detail::collected_or_thrown(heapwise_gc_malloc_atomic(size));
+}
+[[nodiscard]] inline void* operator new[](std::size_t size, heapwise::collected_atomic_tag) {
+  return heapwise::detail::collected_or_thrown(heapwise_gc_malloc_atomic(size));
+}
+
+/// Called when a constructor throws.
+inline void operator delete(void* block, heapwise::collected_tag) noexcept {
+  heapwise_gc_free(block);
+}
+inline void operator delete(void* block, std::align_val_t, heapwise::collected_tag) noexcept {
+  heapwise_gc_free(block);
+}
+inline void operator delete[](void* block, heapwise::collected_tag) noexcept {
+  heapwise_gc_free(block);
+}
+inline void operator delete(void* block, heapwise::collected_atomic_tag) noexcept {
+  heapwise_gc_free(block);
+}
+inline void operator delete[](void* block, heapwise::collected_atomic_tag) noexcept {
+  heapwise_gc_free(block);
+}

@@ -1,0 +1,87 @@
+#include "gc/attachments.hpp"
+
+#include <cerrno>
+#include <mutex>
+
+#include "gc/blocks.hpp"
+#include "gc/finalizers.hpp"
+#include "gc/mark.hpp"
+#include "gc/state.hpp"
+#include "gc/weak.hpp"
+
+namespace heapwise::gc {
+
+namespace {
+
+attachment_table& table() noexcept { return the_gc.attached.of_blocks; }
+
+} // namespace
+
+attachment* attachment_of(void* block) noexcept {
+  attachment* const found = table().find_or_add(block);
+  if (found == nullptr) return nullptr;
+  // Relaxed: who frees the block learned of its address from this thread.
+  the_gc.memory.record(block_around(block).slice).attached.store(true, std::memory_order_relaxed);
+  return found;
+}
+
+void remove_if_empty(attachment* of) noexcept {
+  if (of->is_empty()) table().remove(of);
+}
+
+int keep(void* block) noexcept {
+  if (block_around(block).begin != block) return EINVAL;
+  const std::lock_guard hold{the_gc.lock};
+  attachment* const its = attachment_of(block);
+  if (its == nullptr) return ENOMEM;
+  its->kept = block;
+  ++its->keepers;
+  return 0;
+}
+
+void stop_keeping(void* block) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  attachment* const its = table().find(block);
+  if (its == nullptr || its->keepers == 0) return;
+  if (--its->keepers == 0) its->kept = nullptr;
+  remove_if_empty(its);
+}
+
+void forget_attachments(const void* block) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  forget_ready(block);
+  attachment* const its = table().find(block);
+  if (its == nullptr) return;
+  empty_weak_references(*its);
+  table().remove(its);
+}
+
+bool move_attachments(const void* from, void* to) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  move_ready(from, to);
+  attachment* old = table().find(from);
+  if (old == nullptr) return true;
+  attachment* const moved = attachment_of(to);
+  if (moved == nullptr) return false;
+  old = table().find(from); // the table may have grown
+  moved->keepers = old->keepers;
+  moved->kept = old->keepers > 0 ? to : nullptr;
+  moved->call = old->call;
+  moved->argument = old->argument;
+  moved->weak = old->weak;
+  refer_to(moved->weak, to);
+  table().remove(old);
+  return true;
+}
+
+void settle_attachments(page_list<root>& roots, bool worth_help) noexcept {
+  if (table().size() == 0 && the_gc.attached.targets.size() == 0) return;
+  empty_lost_weak_references(false);
+  find_ready(roots, worth_help);
+  empty_lost_weak_references(true);
+  give_back_lost_cells();
+  table().remove_if(
+      [](const attachment& each) { return each.is_empty() || !is_marked(each.block()); });
+}
+
+} // namespace heapwise::gc

@@ -1,0 +1,49 @@
+#include "gc/blocks.hpp"
+
+#include "gc/misuse.hpp"
+#include "gc/state.hpp"
+
+namespace heapwise::gc {
+
+found_block block_around(const void* address) noexcept {
+  const space& memory = the_gc.memory;
+  if (!memory.holds(address)) return {};
+  slice_index slice = memory.slice_of(address);
+  kind of = memory.kind_at(slice);
+  if (of == no_kind) return {};
+  if (of == inside_large) {
+    slice -= memory.record(slice).slices;
+    of = memory.kind_at(slice);
+  }
+  std::byte* const begin = memory.address_of(slice);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
+  if (of >= small_kinds) {
+    const std::size_t bytes = memory.record(slice).bytes;
+    if (offset >= bytes) return {};
+    return {begin, bytes, slice, 0, of == large_atomic};
+  }
+  const kind_facts& facts = kind_table[of];
+  const std::uint32_t number = block_at(facts, offset);
+  if (number >= facts.blocks) return {};
+  return {begin + std::size_t{number} * facts.bytes, facts.bytes, slice, number, facts.atomic};
+}
+
+found_block block_at(const void* begin, std::string_view called) noexcept {
+  const found_block found = block_around(begin);
+  if (found.begin == nullptr || found.begin != begin) {
+    refuse(called, " of an address where no block begins");
+  }
+  return found;
+}
+
+bool is_marked(const void* block) noexcept {
+  const found_block found = block_around(block);
+  return the_gc.memory.marks_of(found.slice)[found.number].load(std::memory_order_relaxed) != 0;
+}
+
+void set_mark(const void* block) noexcept {
+  const found_block found = block_around(block);
+  the_gc.memory.marks_of(found.slice)[found.number].store(1, std::memory_order_relaxed);
+}
+
+} // namespace heapwise::gc

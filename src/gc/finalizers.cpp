@@ -1,0 +1,133 @@
+#include "gc/finalizers.hpp"
+
+#include <cerrno>
+#include <mutex>
+
+#include "gc/blocks.hpp"
+#include "gc/mark.hpp"
+#include "gc/state.hpp"
+#include "heapwise/detail/config.hpp"
+
+namespace heapwise::gc {
+
+namespace {
+
+void mark_from_all(page_list<root>& roots, bool worth_help) noexcept {
+  const bool overflowed = mark_from(roots, the_gc.memory.what_is_where(), worth_help);
+  the_gc.counted.mark_stack_overflows += overflowed ? 1 : 0;
+}
+
+void add_or_mark(os::memory_range words, page_list<root>& roots, bool worth_help) noexcept {
+  if (words.begin == words.end || roots.add({words, false})) return;
+  mark_from_all(roots, worth_help); // uses them up: now there is room
+  static_cast<void>(roots.add({words, false}));
+}
+
+/// Effects: adds the words of a block that do not point into it. A block that points to itself must
+/// not wait for itself.
+HEAPWISE_READS_ANYTHING void add_words_of(const found_block& block, page_list<root>& roots,
+                                          bool worth_help) noexcept {
+  const auto* const begin = reinterpret_cast<const std::uintptr_t*>(block.begin);
+  const std::uintptr_t* const end = begin + block.bytes / sizeof(std::uintptr_t);
+  const std::uintptr_t* from = begin;
+  for (const std::uintptr_t* word = begin; word != end; ++word) {
+    if (*word - reinterpret_cast<std::uintptr_t>(begin) >= block.bytes) continue;
+    add_or_mark({from, word}, roots, worth_help);
+    from = word + 1;
+  }
+  add_or_mark({from, end}, roots, worth_help);
+}
+
+bool waits_for_its_end(const attachment& of) noexcept {
+  return of.call != nullptr && !is_marked(of.block());
+}
+
+/// Returns: whether there was one. Effects: `into` is all that knows of it.
+bool take_ready(ready_finalizer& into) noexcept {
+  attachments& attached = the_gc.attached;
+  const std::lock_guard hold{the_gc.lock};
+  while (attached.taken < attached.ready.size()) {
+    into = attached.ready.begin()[attached.taken];
+    attached.ready.begin()[attached.taken++] = {};
+    if (into.block != nullptr) return true;
+  }
+  attached.ready.clear();
+  attached.taken = 0;
+  return false;
+}
+
+} // namespace
+
+int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) noexcept {
+  if (block_around(block).begin != block) return EINVAL;
+  const std::lock_guard hold{the_gc.lock};
+  attachment* const its =
+      call == nullptr ? the_gc.attached.of_blocks.find(block) : attachment_of(block);
+  if (its == nullptr) return call == nullptr ? 0 : ENOMEM;
+  its->call = call;
+  its->argument = call == nullptr ? nullptr : argument;
+  remove_if_empty(its);
+  return 0;
+}
+
+std::size_t run_finalizers() noexcept {
+  std::size_t count = 0;
+  for (ready_finalizer next{}; take_ready(next); ++count) next.call(next.block, next.argument);
+  return count;
+}
+
+void give_notice() noexcept {
+  // Relaxed: the lock below orders what the notice is about.
+  if (!the_gc.attached.notice_due.load(std::memory_order_relaxed)) return;
+  heapwise_gc_notice* notice = nullptr;
+  void* argument = nullptr;
+  {
+    const std::lock_guard hold{the_gc.lock};
+    if (!the_gc.attached.notice_due.exchange(false, std::memory_order_relaxed)) return;
+    notice = the_gc.attached.notice;
+    argument = the_gc.attached.notice_argument;
+  }
+  if (notice != nullptr) notice(argument);
+}
+
+void forget_ready(const void* block) noexcept {
+  for (ready_finalizer& each : the_gc.attached.ready) {
+    if (each.block == block) each = {};
+  }
+}
+
+void move_ready(const void* from, void* to) noexcept {
+  for (ready_finalizer& each : the_gc.attached.ready) {
+    if (each.block == from) each.block = to;
+  }
+}
+
+void find_ready(page_list<root>& roots, bool worth_help) noexcept {
+  attachment_table& table = the_gc.attached.of_blocks;
+  bool any = false;
+  table.each([&](const attachment& each) {
+    if (!waits_for_its_end(each)) return;
+    any = true;
+    const found_block block = block_around(each.block());
+    if (!block.atomic) add_words_of(block, roots, worth_help);
+  });
+  if (!any) return;
+  mark_from_all(roots, worth_help);
+  // Those that are marked now are led to by another one, and have to wait for it.
+  table.each([&](attachment& each) {
+    if (!waits_for_its_end(each)) return;
+    set_mark(each.block());
+    if (!the_gc.attached.ready.add({each.block(), each.call, each.argument})) return; // next time
+    each.call = nullptr;
+    each.argument = nullptr;
+    the_gc.attached.notice_due.store(true, std::memory_order_relaxed);
+  });
+}
+
+std::size_t ready_count() noexcept {
+  std::size_t count = 0;
+  for (const ready_finalizer& each : the_gc.attached.ready) count += each.block != nullptr ? 1 : 0;
+  return count;
+}
+
+} // namespace heapwise::gc

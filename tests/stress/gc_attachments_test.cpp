@@ -1,0 +1,89 @@
+// Weak references that are read, finalizers that are set and called, and blocks that are kept,
+// while other threads collect.
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "../unit/gc/surroundings.hpp"
+
+namespace {
+
+constexpr std::uint64_t filling = 0x5EED'5EED'5EED'5EED;
+
+struct node {
+  std::uint64_t words[8];
+};
+
+node* make() {
+  auto* const made = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
+  for (std::uint64_t& each : made->words) each = filling;
+  return made;
+}
+
+bool is_whole(const node* block) {
+  for (const std::uint64_t each : block->words) {
+    if (each != filling) return false;
+  }
+  return true;
+}
+
+std::atomic<std::uint64_t> finalized{0};
+std::atomic<bool> damaged{false};
+
+void note(void* block, void*) {
+  if (!is_whole(static_cast<node*>(block))) damaged = true;
+  finalized.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Returns: whether every block that a cell referred to was whole.
+bool churn(int rounds) {
+  heapwise_gc_weak cells[16]{};
+  bool whole = true;
+  for (int round = 0; round < rounds; ++round) {
+    heapwise_gc_weak& cell = cells[round % 16];
+    if (const auto* const found = static_cast<node*>(heapwise_gc_get_weak(&cell))) {
+      whole = whole && is_whole(found);
+    }
+    node* const made = make();
+    if (round % 3 == 0) whole = whole && heapwise_gc_set_weak(&cell, made) == 0;
+    if (round % 5 == 0) whole = whole && heapwise_gc_set_finalizer(made, note, nullptr) == 0;
+    if (round % 7 == 0) {
+      whole = whole && heapwise_gc_keep(made) == 0;
+      heapwise_gc_stop_keeping(made);
+    }
+    if (round % 11 == 0) heapwise_gc_free(made);
+    if (round % 1000 == 0) heapwise_gc_run_finalizers();
+  }
+  for (heapwise_gc_weak& each : cells) whole = whole && heapwise_gc_set_weak(&each, nullptr) == 0;
+  return whole;
+}
+
+} // namespace
+
+TEST_CASE("weak references and finalizers hold while threads collect") {
+  heapwise_gc_init(nullptr);
+  constexpr int rounds = 20'000;
+  std::atomic<int> running{3};
+  std::atomic<int> whole{0};
+  std::vector<std::thread> threads;
+  for (int each = 0; each < 3; ++each) {
+    threads.emplace_back([&] {
+      heapwise_gc_register_thread();
+      if (churn(rounds)) ++whole;
+      --running;
+      heapwise_gc_unregister_thread();
+    });
+  }
+  while (running > 0) heapwise_gc_collect();
+  for (std::thread& each : threads) each.join();
+  heapwise_gc_collect();
+  heapwise_gc_run_finalizers();
+  CHECK(whole == 3);
+  CHECK_FALSE(damaged);
+  // 4,000 of each thread, less those that were freed; a few are kept by words by chance.
+  CHECK(finalized >= 3 * 3600);
+  CHECK(finalized <= 3 * 4000);
+}
