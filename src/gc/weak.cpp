@@ -102,9 +102,8 @@ void* get_weak(const heapwise_gc_weak& cell) noexcept {
   if (this_thread == nullptr) {
     refuse("heapwise_gc_get_weak", " in a thread that is not registered");
   }
-  // A collection begins with the locks of all threads: until the block's address is on this
-  // thread's stack or in its registers, none begins.
-  const std::lock_guard hold{this_thread->lock};
+  // One instruction, before or after which a collection stops this thread: after it the address is
+  // in a register, which is looked through; before it, the collection has emptied the target.
   return target->block.load(std::memory_order_relaxed);
 }
 

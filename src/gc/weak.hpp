@@ -11,7 +11,7 @@ namespace heapwise::gc {
 /// What a cell of the program refers to. Its page is never unmapped: a thread may read it while
 /// another one gives it back. Written under the collector's lock, or while the world stands still.
 struct weak_target {
-  std::atomic<void*> block;     // nullptr: none any more. Read under the lock of a thread's record
+  std::atomic<void*> block;     // nullptr: none any more. Read without a lock
   const heapwise_gc_weak* cell; // nullptr: unused
   weak_target* next;            // of the same block; or unused, too
   bool until_freed;             // stays while the block's finalizer waits and runs
