@@ -63,7 +63,8 @@ bool churn(int rounds) {
 
 } // namespace
 
-TEST_CASE("weak references and finalizers hold while threads collect") {
+TEST_CASE("weak references and finalizers hold while threads collect" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   constexpr int rounds = 20'000;
   std::atomic<int> running{3};
