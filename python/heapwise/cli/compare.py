@@ -30,6 +30,7 @@ from heapwise.cli.frame.options import (
     DryRunOption,
     FleetMachinesOption,
     FleetOption,
+    FleetStallOption,
     FreshDirOption,
     IgnoreExitOption,
     IgnoreFailureOption,
@@ -180,6 +181,7 @@ def compare(
     ] = None,
     fleet: FleetOption = None,
     fleet_machines: FleetMachinesOption = 1,
+    fleet_stall: FleetStallOption = "30m",
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -204,7 +206,7 @@ def compare(
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
         return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                dry_run=dry_run)
+                                stall=fleet_stall, dry_run=dry_run)
     from heapwise.cli.frame.announce import announce
     from heapwise.runner import CompareRequest, prepare_compare
 

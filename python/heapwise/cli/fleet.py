@@ -48,10 +48,10 @@ def check(
     """
     from heapwise.cli.frame.fleet_form import check_lines
     from heapwise.fleet.hosts import read_hosts
-    from heapwise.fleet.probe import probe_host
+    from heapwise.fleet.probe import probe_hosts
 
     console = Console(quiet, json)
-    found = {host.name: probe_host(host) for host in read_hosts(hosts)}
+    found = probe_hosts(read_hosts(hosts))
     for line in check_lines(found):
         console.result(line)
     if json:

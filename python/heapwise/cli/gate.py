@@ -20,6 +20,7 @@ from heapwise.cli.frame.options import (
     DryRunOption,
     FleetMachinesOption,
     FleetOption,
+    FleetStallOption,
     FreshDirOption,
     IgnoreExitOption,
     IgnoreFailureOption,
@@ -105,6 +106,7 @@ def gate(
     allow_background: AllowBackgroundOption = False,
     fleet: FleetOption = None,
     fleet_machines: FleetMachinesOption = 1,
+    fleet_stall: FleetStallOption = "30m",
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -126,7 +128,7 @@ def gate(
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
         return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                dry_run=dry_run)
+                                stall=fleet_stall, dry_run=dry_run)
     from heapwise.cli.frame.gated import demand_exports
     from heapwise.model import Build
     from heapwise.runner import CompareRequest, GateRequest, built_commit

@@ -16,6 +16,7 @@ from heapwise.cli.frame.options import (
     DryRunOption,
     FleetMachinesOption,
     FleetOption,
+    FleetStallOption,
     JsonOption,
     QuietOption,
     SeedOption,
@@ -68,6 +69,7 @@ def reproduce(
     strict: StrictOption = False,
     fleet: FleetOption = None,
     fleet_machines: FleetMachinesOption = 1,
+    fleet_stall: FleetStallOption = "30m",
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -97,7 +99,7 @@ def reproduce(
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
         return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                dry_run=dry_run)
+                                stall=fleet_stall, dry_run=dry_run)
     folder = str(output.absolute()) if output else ""
     if run is not None:
         if dry_run:

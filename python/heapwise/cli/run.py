@@ -15,6 +15,7 @@ from heapwise.cli.frame.options import (
     DryRunOption,
     FleetMachinesOption,
     FleetOption,
+    FleetStallOption,
     JsonOption,
     KeepEnvironmentOption,
     QuietOption,
@@ -60,6 +61,7 @@ def run(
     strict: StrictOption = False,
     fleet: FleetOption = None,
     fleet_machines: FleetMachinesOption = 1,
+    fleet_stall: FleetStallOption = "30m",
     store: StoreOption = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -82,7 +84,7 @@ def run(
         from heapwise.cli.frame.fleet_form import measure_on_fleet
 
         return measure_on_fleet(fleet, store, Console(quiet, json), machines=fleet_machines,
-                                dry_run=dry_run)
+                                stall=fleet_stall, dry_run=dry_run)
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce, estimate_s, processes_of
     from heapwise.runner import RunRequest, prepare_run

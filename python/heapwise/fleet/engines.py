@@ -3,93 +3,33 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Protocol
 
 from heapwise.errors import Problem
-from heapwise.fleet.hosts import NAME, Host, read_hosts
-from heapwise.fleet.local_processes import end, first_line, is_running, start_python
-from heapwise.fleet.over_ssh import start_worker_over_ssh
-
-START_S = 60.0
-AGAIN_S = 5.0
-"""Before a machine that could not be reached is tried again."""
+from heapwise.fleet.hosts import NAME, read_hosts
+from heapwise.fleet.hosts_engine import HostsEngine
 
 
 class Engine(Protocol):
-    """address: of the scheduler. machines: name -> the worker as Dask names it. reasons: machine ->
-    why it has no worker."""
+    """address: of the scheduler. reasons: machine -> why it has no worker."""
 
     address: str
     reasons: dict[str, str]
 
-    def machines(self, client: Any) -> dict[str, str]: ...
+    def machines(self, client: Any) -> dict[str, str]:
+        """Name -> the address of its worker, of those that are connected now. The scheduler is
+        asked once for all."""
 
-    def mend(self, client: Any, machine: str) -> bool:
-        """Whether the worker of a machine was gone and has been started again."""
+    def mend(self, known: Collection[str], needed: Collection[str]) -> set[str]:
+        """Those of the needed machines whose worker was gone and is being started again. known:
+        names of machines that are connected."""
 
     def is_alive(self) -> bool: ...
 
     def close(self) -> None: ...
-
-
-class HostsEngine:
-    """A scheduler of our own on the loopback; workers here or over ssh. Nothing listens to others:
-    ssh carries both directions."""
-
-    def __init__(self, hosts: Sequence[Host]) -> None:
-        self.hosts = {host.name: host for host in hosts}
-        self.workers: dict[str, subprocess.Popen[bytes]] = {}
-        self.started_at: dict[str, float] = {}
-        self.reasons: dict[str, str] = {}
-        self.scheduler = start_python("heapwise.fleet.scheduler", stdout=subprocess.PIPE)
-        try:
-            self.address = first_line(self.scheduler)
-            for name in self.hosts:
-                self._start(name)
-        except BaseException:
-            self.close()
-            raise
-
-    def machines(self, client: Any) -> dict[str, str]:
-        return {name: name for name in self.hosts}
-
-    def mend(self, client: Any, machine: str) -> bool:
-        worker = self.workers.get(machine)
-        if worker is None and time.monotonic() - self.started_at[machine] < AGAIN_S:
-            return False
-        gone = worker is None or not is_running(worker)
-        if not gone and time.monotonic() - self.started_at[machine] > START_S:
-            known = client.scheduler_info(n_workers=-1)["workers"].values()
-            gone = machine not in {worker["name"] for worker in known}
-        if gone:
-            if worker is not None:
-                end(worker)
-            self._start(machine)
-        return gone
-
-    def is_alive(self) -> bool:
-        return is_running(self.scheduler)
-
-    def close(self) -> None:
-        for process in [*self.workers.values(), self.scheduler]:
-            end(process)
-
-    def _start(self, name: str) -> None:
-        host = self.hosts[name]
-        self.started_at[name] = time.monotonic()
-        self.workers.pop(name, None)
-        try:
-            self.workers[name] = (
-                start_worker_over_ssh(host, self.address) if host.ssh else
-                start_python("heapwise.fleet.worker", self.address, "--name", name,
-                             folder=host.folder))
-        except Problem as problem:  # one machine that cannot be reached stops no other
-            self.reasons[name] = problem.what
 
 
 class RunningScheduler:
@@ -105,8 +45,8 @@ class RunningScheduler:
             found.setdefault(machine_name(str(worker["host"])), address)
         return found
 
-    def mend(self, client: Any, machine: str) -> bool:
-        return False
+    def mend(self, known: Collection[str], needed: Collection[str]) -> set[str]:
+        return set()
 
     def is_alive(self) -> bool:
         return True
@@ -123,11 +63,13 @@ class ClusterEngine(RunningScheduler):
 
     def __init__(self, cluster: Any, count: int) -> None:
         super().__init__(cluster.scheduler_address)
-        self.cluster, self.count = cluster, count
+        self.cluster, self.count, self._has_waited = cluster, count, False
         cluster.scale(count)
 
     def machines(self, client: Any) -> dict[str, str]:
-        client.wait_for_workers(self.count, timeout=3600)
+        if not self._has_waited:
+            client.wait_for_workers(self.count, timeout=3600)
+            self._has_waited = True
         return super().machines(client)
 
     def close(self) -> None:

@@ -1,9 +1,17 @@
-"""``fleet/ID/fleet.json`` in the client's store: what was asked of which machines, and how far
-they are. With it another client can collect."""
+"""``fleet/ID`` in the client's store: what was asked of which machines, and how far they are. With
+it another client can collect.
+
+``fleet.json`` is written once. ``machines.jsonl`` gets a line each time that the state of a machine
+changes, so that 1,000 machines do not write 1,000 files of 1,000 machines.
+"""
 
 from __future__ import annotations
 
+import fcntl
+import os
 import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,11 +19,13 @@ import msgspec
 from msgspec import structs
 
 from heapwise.errors import Problem
-from heapwise.fleet.job import State
+from heapwise.fleet.collected import no_room
+from heapwise.fleet.job import STALL_S, State
 from heapwise.store import make_private_folder
+from heapwise.store.private import FILE as PRIVATE
 from heapwise.store.writer import write_atomically
 
-FOLDER, FILE = "fleet", "fleet.json"
+FOLDER, FILE, JOURNAL, LOCK = "fleet", "fleet.json", "machines.jsonl", "lock"
 
 
 class MachineState(msgspec.Struct, frozen=True):
@@ -28,7 +38,9 @@ class MachineState(msgspec.Struct, frozen=True):
 
 
 class FleetRun(msgspec.Struct, frozen=True):
-    """environment: as a run keeps it; secrets are not in it. machines: by name."""
+    """environment: as a run keeps it; secrets are not in it. machines: by name. sequence: larger
+    than that of every fleet run that the store had before; it does not depend on a clock. stall_s:
+    of each job."""
 
     id: str
     created: str
@@ -38,29 +50,89 @@ class FleetRun(msgspec.Struct, frozen=True):
     working_directory: str
     machines: dict[str, MachineState]
     count: int = 1
+    sequence: int = 0
+    stall_s: float = STALL_S
+
+
+class _Change(msgspec.Struct, frozen=True):
+    """A line of the journal."""
+
+    machine: str
+    now: MachineState
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """What orders fleet runs. Those of earlier versions have no sequence: their dates decide."""
+
+    id: str
+    sequence: int = 0
+    created: str = ""
 
 
 @dataclass(frozen=True)
 class FleetFile:
-    """The stored state of one fleet run."""
+    """The stored state of one fleet run. path: of ``fleet.json``."""
 
     path: Path
 
     @classmethod
     def create(cls, store: Path, fleet: FleetRun) -> FleetFile:
+        """It becomes the store's newest. Problems E050, E051."""
         file = cls(store / FOLDER / fleet.id / FILE)
-        make_private_folder(file.path.parent)
-        file.write(fleet)
+        newest = max((place.sequence for place in _places(store)), default=0)
+        numbered = structs.replace(fleet, sequence=newest + 1)
+        content = msgspec.json.format(msgspec.json.encode(numbered), indent=2)
+        try:
+            make_private_folder(file.path.parent)
+            write_atomically(file.path, content)
+        except OSError as error:
+            raise no_room(error, store, "what is asked of the machines", len(content)) from error
         return file
 
     def read(self) -> FleetRun:
+        """Problem E061 if ``fleet.json`` is damaged. A torn line of the journal is passed over."""
         try:
-            return msgspec.json.decode(self.path.read_bytes(), type=FleetRun)
+            fleet = msgspec.json.decode(self.path.read_bytes(), type=FleetRun)
         except (OSError, msgspec.MsgspecError) as error:
             raise Problem("E061", f"{self.path}: {error}") from error
+        changes = {change.machine: change.now for change in self._changes()}
+        return structs.replace(fleet, machines=fleet.machines | changes)
 
-    def write(self, fleet: FleetRun) -> None:
-        write_atomically(self.path, msgspec.json.format(msgspec.json.encode(fleet), indent=2))
+    def note(self, states: Mapping[str, MachineState]) -> None:
+        """Adds a line for each of these machines. Problems E050, E051."""
+        lines = b"".join(msgspec.json.encode(_Change(*item)) + b"\n" for item in states.items())
+        try:
+            journal = os.open(self.journal, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC,
+                              PRIVATE)
+            with os.fdopen(journal, "r+b", buffering=0) as file:
+                end = file.seek(0, os.SEEK_END)
+                torn = end > 0 and os.pread(journal, 1, end - 1) != b"\n"
+                file.write(b"\n" * torn + lines)
+        except OSError as error:
+            raise no_room(error, self.path.parent, "the states of machines", len(lines)) from error
+
+    @contextmanager
+    def owned(self) -> Iterator[bool]:
+        """Whether this process alone collects the fleet run now. The kernel takes the lock back
+        from a client that dies. A file system without locks is used without one."""
+        lock = os.open(self.path.with_name(LOCK), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+        try:
+            yield _locked(lock)
+        finally:
+            os.close(lock)
+
+    @property
+    def journal(self) -> Path:
+        return self.path.with_name(JOURNAL)
+
+    def _changes(self) -> Iterator[_Change]:
+        decoder = msgspec.json.Decoder(_Change)
+        lines = self.journal.read_bytes().splitlines() if self.journal.exists() else []
+        for line in lines:
+            try:
+                yield decoder.decode(line)
+            except msgspec.MsgspecError:
+                continue
 
 
 def new_fleet_id() -> str:
@@ -68,20 +140,42 @@ def new_fleet_id() -> str:
 
 
 def find_fleet(store: Path, id: str) -> FleetFile:
-    """"last" is the newest. Problem E004 for one that the store does not have."""
-    found = sorted((store / FOLDER).glob(f"*/{FILE}"), key=lambda path: path.stat().st_mtime)
-    if id == "last" and found:
-        return FleetFile(found[-1])
-    for path in found:
-        if path.parent.name == id:
-            return FleetFile(path)
+    """"last" is the one that was begun last, whatever the clock said. Problem E004 for one that the
+    store does not have."""
+    places = {place.id: place for place in _places(store)}
+    if id == "last" and places:
+        id = max(places.values(), key=lambda place: (place.sequence, place.created, place.id)).id
+    path = store / FOLDER / id / FILE
+    if id in {path.parent.name for path in _files(store)}:
+        return FleetFile(path)
     raise Problem("E004", f"{store} has no fleet run {id}", do="heapwise fleet status")
 
 
 def reopened(file: FleetFile) -> FleetFile:
     """Machines that were given up are tried again."""
-    fleet = file.read()
-    machines = {name: structs.replace(state, state="waiting") if state.state == "failed" else state
-                for name, state in fleet.machines.items()}
-    file.write(structs.replace(fleet, machines=machines))
+    file.note({name: structs.replace(state, state="waiting")
+               for name, state in file.read().machines.items() if state.state == "failed"})
     return file
+
+
+def _files(store: Path) -> list[Path]:
+    return list((store / FOLDER).glob(f"*/{FILE}"))
+
+
+def _places(store: Path) -> Iterator[_Place]:
+    """Damaged ones are passed over: they are found by their names only."""
+    for path in _files(store):
+        try:
+            yield msgspec.json.decode(path.read_bytes(), type=_Place)
+        except (OSError, msgspec.MsgspecError):
+            continue
+
+
+def _locked(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True

@@ -8,16 +8,23 @@ import msgspec
 
 State = Literal["waiting", "complete", "incomplete", "failed"]
 
+STALL_S = 1800.0
+"""A process that stores nothing for this long is taken to hang, unless the user says otherwise."""
+
+
+LARGEST_BYTES = 64 << 20
+"""Of a file that is sent to a machine that does not have it."""
+
 
 class ShippedFile(msgspec.Struct, frozen=True):
-    """A file that the command line names. content: empty if it is too large to be sent; then the
-    machine must have a file of this hash at ``path``."""
+    """A file that the command line names. Its content is sent only to hosts that have no file of
+    this hash, once to each."""
 
     word: str
     path: str
     sha256: str
     executable: bool
-    content: bytes = b""
+    size: int
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -37,7 +44,7 @@ class Job(msgspec.Struct, frozen=True):
     working_directory: str
     files: list[ShippedFile] = []
     folder: str = ""
-    stall_s: float = 1800.0
+    stall_s: float = STALL_S
 
     @property
     def run_id(self) -> str:
@@ -45,7 +52,9 @@ class Job(msgspec.Struct, frozen=True):
 
 
 class Outcome(msgspec.Struct, frozen=True):
-    """What a job came to. files: of the run folder, by their paths in it."""
+    """What a job came to. files: of the run folder, by their paths in it. missing: hashes of files
+    that the machine does not have; nothing was measured, and the job is sent again after them.
+    place: the host and its folder, which has one copy of each file for all names of the host."""
 
     machine: str
     state: State
@@ -53,6 +62,8 @@ class Outcome(msgspec.Struct, frozen=True):
     message: str = ""
     files: dict[str, bytes] = {}
     host: str = ""
+    missing: list[str] = []
+    place: str = ""
 
 
 def encode_job(job: Job) -> bytes:

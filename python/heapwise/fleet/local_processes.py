@@ -6,6 +6,8 @@ import os
 import select
 import subprocess
 import sys
+import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from heapwise.errors import Problem
@@ -37,17 +39,22 @@ def first_line(process: subprocess.Popen[bytes]) -> str:
                   do="python -m heapwise.fleet.scheduler prints why")
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Kills it if closing its standard input does not end it: it may be stopped."""
-    if process.stdin is not None:
-        process.stdin.close()
-    try:
-        process.wait(END_S)
-    except subprocess.TimeoutExpired:
-        process.kill()
+def end_all(processes: Sequence[subprocess.Popen[bytes]]) -> None:
+    """All together: standard input is closed, which ends them, and those that have not ended after
+    some seconds are killed, as they may be stopped."""
+    for process in processes:
+        if process.stdin is not None:
+            process.stdin.close()
+    until = time.monotonic() + END_S
+    for process in processes:
+        try:
+            process.wait(max(0.0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+    for process in processes:
         process.wait()
-    if process.stdout is not None:
-        process.stdout.close()
+        if process.stdout is not None:
+            process.stdout.close()
 
 
 def is_running(process: subprocess.Popen[bytes]) -> bool:

@@ -1,33 +1,41 @@
 """The part of a fleet run that happens on the machine: measure, or go on, and hand back.
 
 A job may be started twice: its run folder has one name. The second start waits for the lock, finds
-the run complete or resumes it, and hands back the same files.
+the run complete or resumes it, and hands back the same files. Whatever goes wrong, the journal that
+was written so far is handed back with the reason.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
+import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
 from heapwise.errors import Problem
 from heapwise.fleet.host_lock import HostLock, lock_path
-from heapwise.fleet.job import Job, Outcome, ShippedFile
+from heapwise.fleet.job import Job, Outcome, State
+from heapwise.fleet.kept_document import KeptDocument
+from heapwise.fleet.plan_progress import TOPIC, PlanProgress, RoundClock
+from heapwise.fleet.shipped import base_folder, find_shipped, place_of
 from heapwise.model import FleetOrigin
+from heapwise.store.location import SAMPLES_FILE
+from heapwise.store.writer import write_atomically
 
-LOOK_S = 0.2
+LOOK_S = 1.0
+TELL_S = 5.0
 WAIT_S = 24 * 3600.0
 OURS = "HEAPWISE_"
-FOLDER_VARIABLE = "HEAPWISE_FLEET_FOLDER"
+FULL_BYTES = 1 << 20
+"""A disk with less room than this is named as the likely reason of a failure."""
 PACKAGE_ROOT = str(Path(__file__).resolve().parents[2])
 START = ("import sys; sys.path.insert(0, sys.argv.pop(1)); from heapwise.cli import main; "
          "sys.argv[0] = 'heapwise'; main()")
@@ -37,59 +45,108 @@ START = ("import sys; sys.path.insert(0, sys.argv.pop(1)); from heapwise.cli imp
 def measure(content: bytes) -> bytes:
     """The task of the engine: a ``Job`` in, an ``Outcome`` out. Never raises."""
     job = msgspec.msgpack.decode(content, type=Job)
+    machine = MachineJob(job, tell_engine)
     try:
-        outcome = MachineJob(job).go()
+        outcome = machine.go()
     except Problem as problem:
-        outcome = Outcome(job.machine, "failed", int(problem.exit), f"{problem.id} {problem.what}")
-    except OSError as error:
-        outcome = Outcome(job.machine, "failed", 5, f"{error.filename or ''}: {error.strerror}")
+        outcome = machine.outcome("failed", int(problem.exit), f"{problem.id} {problem.what}")
+    except Exception as error:  # whatever it is, the journal has to be handed back with it
+        words = f"{getattr(error, 'filename', None) or type(error).__name__}: {error}"
+        outcome = machine.outcome("failed", 5, words + machine.why_full())
     return msgspec.msgpack.encode(outcome)
+
+
+def tell_engine(progress: PlanProgress) -> None:
+    """As an event of Dask. Says nothing if no worker runs this."""
+    try:
+        from distributed import get_worker
+
+        get_worker().log_event(TOPIC, msgspec.to_builtins(progress))
+    except (ImportError, ValueError):
+        return
 
 
 class MachineJob:
     """One job in its folder of the machine."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, tell: Callable[[PlanProgress], None]) -> None:
         self.job = job
-        self.base = _base_folder(job.folder)
+        self.tell = tell
+        self.base = base_folder(job.folder)
         self.folder = self.base / "jobs" / job.run_id
         self.store = self.folder / "store"
         self.run_folder = self.store / "runs" / job.run_id
+        self.document = KeptDocument(self.run_folder, self.folder)
         self._grown_at = time.monotonic()
         self._size = -1
+        self._process: subprocess.Popen[bytes] | None = None
 
     def go(self) -> Outcome:
         self.folder.mkdir(parents=True, exist_ok=True)
         lock = HostLock(lock_path())
         try:
             lock.acquire(WAIT_S, self._watch_stall)
-            if self._state() != "complete":
-                return self._measure(lock)
+            if self.document.mended_state() == "complete":
+                return self._ended(0)
+            found = {file: find_shipped(file, self.base) for file in self.job.files}
+            if missing := [file.sha256 for file, path in found.items() if path is None]:
+                return self.outcome("waiting", 0, "it waits for a file", missing)
+            return self._measure(lock, {file.word: str(path) for file, path in found.items()})
         finally:
             lock.close()
-        return self._outcome(0)
 
-    def _measure(self, lock: HostLock) -> Outcome:
-        places = {file.word: _place(file, self.base) for file in self.job.files}
+    def outcome(self, state: State, code: int, message: str,
+                missing: list[str] | None = None) -> Outcome:
+        """With all that is stored so far."""
+        return Outcome(self.job.machine, state, code, message, self._files(),
+                       socket.gethostname(), missing or [], place_of(self.base))
+
+    def why_full(self) -> str:
+        """" (the disk ...)" if the disk has hardly any room, else ""."""
+        try:
+            free = shutil.disk_usage(self.folder).free
+        except OSError:
+            return ""
+        return f" (the disk of {self.folder} has no room)" if free < FULL_BYTES else ""
+
+    def _measure(self, lock: HostLock, places: Mapping[str, str]) -> Outcome:
         origin = self.folder / "origin.json"
-        origin.write_bytes(msgspec.json.encode(FleetOrigin(
+        _write_if_other(origin, msgspec.json.encode(FleetOrigin(
             self.job.fleet, self.job.machine, self.job.stored_environment)))
         working = Path(self.job.working_directory)
         if not working.is_dir():
             working = self.folder / "work"
             working.mkdir(exist_ok=True)
         with (self.folder / "log").open("ab") as log:
-            process = subprocess.Popen(
+            process = self._process = subprocess.Popen(
                 [sys.executable, "-c", START, PACKAGE_ROOT, *self._words(places)],
                 env=measuring_environment(self.job.environment, os.environ, origin),
                 cwd=working, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, pass_fds=[lock.descriptor])
-        (self.folder / "pid").write_text(str(process.pid))
-        while True:
-            try:
-                return self._outcome(process.wait(LOOK_S))
-            except subprocess.TimeoutExpired:
+        try:
+            (self.folder / "pid").write_text(str(process.pid))
+        except OSError:  # a full disk: only another worker could not kill it
+            (self.folder / "pid").unlink(missing_ok=True)
+        self._watch(process)
+        return self._ended(process.returncode)
+
+    def _watch(self, process: subprocess.Popen[bytes]) -> None:
+        """Sleeps in the kernel until the process ends, but for a look each second."""
+        begun = told = time.monotonic()
+        clock = RoundClock(self.run_folder, begun)
+        descriptor = os.pidfd_open(process.pid)
+        try:
+            while process.poll() is None:
+                select.select([descriptor], [], [], LOOK_S)
                 self._watch_stall()
+                self.document.remember()
+                now = time.monotonic()
+                if now - told >= TELL_S:
+                    told = now
+                    if progress := clock.read(self.job.fleet, self.job.machine, now):
+                        self.tell(progress)
+        finally:
+            os.close(descriptor)
 
     def _words(self, places: Mapping[str, str]) -> list[str]:
         if self.run_folder.is_dir():
@@ -97,16 +154,9 @@ class MachineJob:
         verb, *rest = [places.get(word, word) for word in self.job.words]
         return [verb, "--store", str(self.store), "--quiet", *rest]
 
-    def _state(self) -> str:
-        """"" if the run has not begun. A torn or missing run.json cannot be: it is renamed."""
-        try:
-            return str(json.loads((self.run_folder / "run.json").read_bytes())["state"])
-        except FileNotFoundError:
-            return ""
-
     def _watch_stall(self) -> None:
         """Kills the measuring process of this job if it has stored nothing for too long."""
-        now, size = time.monotonic(), _size(self.run_folder / "samples.jsonl")
+        now, size = time.monotonic(), _size(self.run_folder / SAMPLES_FILE)
         if size != self._size:
             self._size, self._grown_at = size, now
         elif now - self._grown_at > self.job.stall_s:
@@ -114,22 +164,38 @@ class MachineJob:
             self._kill()
 
     def _kill(self) -> None:
+        """Also one that an earlier worker started and that still has the lock."""
         try:
-            pid = int((self.folder / "pid").read_text())
+            pid = (self._process.pid if self._process is not None
+                   else int((self.folder / "pid").read_text()))
             if self.job.run_id in Path(f"/proc/{pid}/environ").read_text(errors="replace"):
                 os.killpg(pid, signal.SIGKILL)
         except (OSError, ValueError):
             return
 
-    def _outcome(self, code: int) -> Outcome:
-        done = self._state() == "complete"
+    def _ended(self, code: int) -> Outcome:
+        self.document.remember()
+        done = self.document.state() == "complete"
         message = "" if done else self._last_words(code)
-        return Outcome(self.job.machine, "complete" if done else "incomplete", code, message,
-                       _files(self.run_folder), socket.gethostname())
+        return self.outcome("complete" if done else "incomplete", code, message)
 
     def _last_words(self, code: int) -> str:
-        lines = (self.folder / "log").read_text(errors="replace").strip().splitlines()
-        return f"ended with {code}: {' '.join(lines[-3:])[-500:]}"
+        try:
+            lines = (self.folder / "log").read_text(errors="replace").strip().splitlines()
+        except OSError:
+            lines = []
+        return f"ended with {code}: {' '.join(lines[-3:])[-500:]}{self.why_full()}"
+
+    def _files(self) -> dict[str, bytes]:
+        """Of the run folder, and of those that could not go on, under ``torn``. Of the journal
+        whole lines only: the writer cuts off a line that a full disk tore, and the client must
+        not have seen it."""
+        found = _contents(self.run_folder)
+        if (lines := found.get(SAMPLES_FILE)) is not None:
+            found[SAMPLES_FILE] = lines[:lines.rfind(b"\n") + 1]
+        return found | {
+            f"torn/{name}": content
+            for name, content in _contents(self.document.torn_folder).items()}
 
 
 def measuring_environment(
@@ -142,35 +208,10 @@ def measuring_environment(
             | {"HEAPWISE_FLEET_ORIGIN": str(origin)})
 
 
-def _base_folder(given: str) -> Path:
-    folder = given or os.environ.get(FOLDER_VARIABLE) or "~/.local/share/heapwise/fleet"
-    return Path(folder).expanduser()
-
-
-def _place(file: ShippedFile, base: Path) -> str:
-    """Where this machine has a file of the hash. Problem E010 if it has none."""
-    if _sha256(Path(file.path)) == file.sha256:
-        return file.path
-    path = base / "files" / file.sha256 / Path(file.path).name
-    if _sha256(path) == file.sha256:
-        return str(path)
-    if not file.content:
-        raise Problem("E010", f"{file.path} is not on this machine, or is another file",
-                      why="It is too large to be sent.", do="copy it there under the same path")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    part.write_bytes(file.content)
-    part.chmod(0o700 if file.executable else 0o600)
-    part.replace(path)
-    return str(path)
-
-
-def _sha256(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return ""
+def _write_if_other(path: Path, content: bytes) -> None:
+    """A full disk does not hinder a job that has been here before."""
+    if not path.exists() or path.read_bytes() != content:
+        write_atomically(path, content)
 
 
 def _size(path: Path) -> int:
@@ -180,6 +221,13 @@ def _size(path: Path) -> int:
         return -1
 
 
-def _files(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes()
-            for path in sorted(folder.rglob("*")) if path.is_file()}
+def _contents(folder: Path) -> dict[str, bytes]:
+    """Without what cannot be read."""
+    found = {}
+    for path in sorted(folder.rglob("*")):
+        try:
+            if path.is_file():
+                found[str(path.relative_to(folder))] = path.read_bytes()
+        except OSError:
+            continue
+    return found

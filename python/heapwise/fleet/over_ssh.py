@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import random
+import secrets
 import shlex
 import subprocess
 import sys
 import tarfile
+import threading
+from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 
@@ -61,17 +64,49 @@ def python_of(host: Host) -> str:
     return shlex.quote(host.python or "python3")
 
 
-def bundle() -> tuple[str, bytes]:
-    """(hash, gzipped tar) of this package and its native parts, the same for the same contents."""
-    stream, seen = io.BytesIO(), sha256()
-    with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=6) as tar:
-        for name, folder in (("heapwise", PACKAGE), ("native", native_folder()), *_data()):
-            for path in sorted(folder.rglob("*")):
-                inside = f"{name}/{path.relative_to(folder)}"
-                if path.is_file() and "__pycache__" not in inside and "/native/" not in inside:
-                    seen.update(inside.encode() + b"\0" + sha256(path.read_bytes()).digest())
-                    tar.add(path, inside, recursive=False)
-    return seen.hexdigest(), stream.getvalue()
+class Bundle:
+    """This package and its native parts as a gzipped tar. It is the same for the same contents, and
+    is read for its hash once and packed at most once, if a machine lacks it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    @property
+    def digest(self) -> str:
+        with self._lock:
+            return self._digest
+
+    @property
+    def content(self) -> bytes:
+        with self._lock:
+            return self._content
+
+    @cached_property
+    def _digest(self) -> str:
+        seen = sha256()
+        for inside, path in self._files:
+            seen.update(inside.encode() + b"\0" + sha256(path.read_bytes()).digest())
+        return seen.hexdigest()
+
+    @cached_property
+    def _content(self) -> bytes:
+        stream = io.BytesIO()
+        with tarfile.open(fileobj=stream, mode="w:gz", compresslevel=6) as tar:
+            for inside, path in self._files:
+                tar.add(path, inside, recursive=False)
+        return stream.getvalue()
+
+    @cached_property
+    def _files(self) -> list[tuple[str, Path]]:
+        folders = (("heapwise", PACKAGE), ("native", native_folder()), *_data())
+        named = [(f"{name}/{path.relative_to(folder)}", path)
+                 for name, folder in folders for path in sorted(folder.rglob("*"))]
+        return [(inside, path) for inside, path in named
+                if path.is_file() and "__pycache__" not in inside and "/native/" not in inside]
+
+
+OUR_BUNDLE = Bundle()
+"""For all machines of this process."""
 
 
 def _data() -> list[tuple[str, Path]]:
@@ -80,22 +115,22 @@ def _data() -> list[tuple[str, Path]]:
             if not (PACKAGE / name).is_dir() and (CHECKOUT / name).is_dir()]
 
 
-def send_bundle(host: Host, digest: str, content: bytes) -> str:
+def send_bundle(host: Host, bundle: Bundle = OUR_BUNDLE) -> str:
     """The folder there. It is sent once for each hash and appears only when it is whole."""
     demand_same_kind(host)
-    folder = f"{CACHE}/{digest}"
+    folder = f"{CACHE}/{bundle.digest}"
     if run_over_ssh(host, f"test -d {folder} && echo here || echo missing") != "here":
-        part = f"{folder}.part"
-        run_over_ssh(host, f"rm -rf {part} && mkdir -p {part} && tar -xz -C {part} "
-                     f"&& (mv -T {part} {folder} 2>/dev/null || test -d {folder})", content, 600)
+        part = f"{folder}.{secrets.token_hex(4)}"  # two names of one host are served at once
+        unpack = f"mkdir -p {part} && tar -xz -C {part}"
+        name_it = f"mv -T {part} {folder} 2>/dev/null || (rm -rf {part}; test -d {folder})"
+        run_over_ssh(host, f"{unpack} && ({name_it})", bundle.content, 600)
     return folder
 
 
 def start_worker_over_ssh(host: Host, scheduler: str) -> subprocess.Popen[bytes]:
     """Sends Heapwise if the machine has none of this hash. ssh forwards one port each way, so that
     nothing listens outside the loopback of either machine."""
-    digest, content = bundle()
-    folder = send_bundle(host, digest, content)
+    folder = send_bundle(host)
     back, to, contact = (random.randrange(*PORTS) for _ in range(3))
     there = (f"export PYTHONPATH=$HOME/{folder} HEAPWISE_NATIVE=$HOME/{folder}/native "
              f"HEAPWISE_FLEET_FOLDER={shlex.quote(host.folder)}; exec {python_of(host)} "

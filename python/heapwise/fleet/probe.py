@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from heapwise.fleet.machine_side import PACKAGE_ROOT, START
 from heapwise.machine import read_machine
 
 PROBE_S = 120
+ASKED_AT_ONCE = 16
 
 
 def probe() -> dict[str, Any]:
@@ -32,6 +35,12 @@ def probe() -> dict[str, Any]:
     }
 
 
+def probe_hosts(hosts: Sequence[Host]) -> dict[str, dict[str, Any]]:
+    """By name; several machines are asked at once."""
+    with ThreadPoolExecutor(ASKED_AT_ONCE) as pool:
+        return dict(zip((host.name for host in hosts), pool.map(probe_host, hosts), strict=True))
+
+
 def probe_host(host: Host) -> dict[str, Any]:
     """Of a machine of a hosts file; ``error`` alone if it cannot be reached or asked."""
     from heapwise.errors import Problem
@@ -45,9 +54,9 @@ def probe_host(host: Host) -> dict[str, Any]:
 
 
 def _over_ssh(host: Host) -> str:
-    from heapwise.fleet.over_ssh import bundle, python_of, run_over_ssh, send_bundle
+    from heapwise.fleet.over_ssh import python_of, run_over_ssh, send_bundle
 
-    folder = send_bundle(host, *bundle())
+    folder = send_bundle(host)
     return run_over_ssh(host, f"export PYTHONPATH=$HOME/{folder} HEAPWISE_NATIVE=$HOME/{folder}"
                         f"/native; {python_of(host)} -m heapwise.fleet.probe", timeout_s=PROBE_S)
 

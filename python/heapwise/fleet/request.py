@@ -12,10 +12,10 @@ from pathlib import Path
 from heapwise.errors import Problem
 from heapwise.fleet.fleet_file import FleetRun, MachineState, new_fleet_id
 from heapwise.fleet.hosts import read_hosts
-from heapwise.fleet.job import Job, ShippedFile
+from heapwise.fleet.job import STALL_S, Job, ShippedFile
 
-LARGEST_BYTES = 64 << 20
-WITH_VALUE = ("--fleet", "--fleet-machines", "--store", "--export", "--output", "-o")
+WITH_VALUE = ("--fleet", "--fleet-machines", "--fleet-stall", "--store", "--export", "--output",
+              "-o")
 ALONE = ("--json", "--quiet", "-q", "--strict", "--debug")
 """What concerns the client and not the machines."""
 
@@ -35,7 +35,7 @@ def words_for_machines(words: Sequence[str]) -> list[str]:
 
 
 def new_fleet(target: str, words: Sequence[str], environment: Mapping[str, str],
-              count: int) -> FleetRun:
+              count: int, stall_s: float = STALL_S) -> FleetRun:
     """Machines of a hosts file are known now, others when their workers are."""
     from heapwise.catalog import find_peers
     from heapwise.runner.environment import to_store
@@ -45,7 +45,8 @@ def new_fleet(target: str, words: Sequence[str], environment: Mapping[str, str],
     absolute = target if not known else str(Path(target).absolute())
     return FleetRun(new_fleet_id(), datetime.now(UTC).isoformat(timespec="seconds"), absolute,
                     words_for_machines(words), to_store(ours, find_peers()), str(Path.cwd()),
-                    {host.name: MachineState() for host in known}, count)
+                    {host.name: MachineState() for host in known}, count,
+                    stall_s=stall_s)
 
 
 def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], Job]:
@@ -59,7 +60,7 @@ def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], 
 
     def job(machine: str) -> Job:
         return Job(fleet.id, machine, fleet.words, values, fleet.environment,
-                   fleet.working_directory, shipped)
+                   fleet.working_directory, shipped, stall_s=fleet.stall_s)
 
     return job
 
@@ -75,9 +76,9 @@ def _shipped(word: str, folder: Path) -> ShippedFile | None:
     if not path.is_file():
         return None
     try:
+        with path.open("rb") as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
         size = path.stat().st_size
-        content = path.read_bytes()
     except OSError as error:
         raise Problem("E056", f"{path}: {error.strerror}") from error
-    return ShippedFile(word, str(path), hashlib.sha256(content).hexdigest(),
-                       os.access(path, os.X_OK), content if size <= LARGEST_BYTES else b"")
+    return ShippedFile(word, str(path), digest, os.access(path, os.X_OK), size)

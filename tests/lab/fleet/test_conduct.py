@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ import pytest
 from heapwise.fleet.conduct import FleetCampaign
 from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState, find_fleet, reopened
 from heapwise.fleet.job import Job, Outcome
+from heapwise.fleet.plan_progress import PlanProgress
 from heapwise.fleet.quiet_engine import QUIET
 from heapwise.model.by_machine import ByMachine, MachineRow
 from heapwise.report.fleet_page import fleet_page
@@ -21,7 +22,8 @@ BROKEN = "m7"
 
 
 class Silent:
-    def machines(self, states: Mapping[str, MachineState], elapsed_s: float) -> None:
+    def machines(self, states: Mapping[str, MachineState],
+                 progress: Mapping[str, PlanProgress], elapsed_s: float) -> None:
         return
 
 
@@ -44,8 +46,8 @@ class SimulatedMachines:
         found = list(client.scheduler_info(n_workers=-1)["workers"])
         return {name: found[place % len(found)] for place, name in enumerate(self.names)}
 
-    def mend(self, client: Any, machine: str) -> bool:
-        return False
+    def mend(self, known: Collection[str], needed: Collection[str]) -> set[str]:
+        return set()
 
     def is_alive(self) -> bool:
         return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 from pathlib import Path
 
@@ -10,8 +11,9 @@ import pytest
 
 from heapwise.errors import Problem
 from heapwise.fleet.host_lock import HostLock
-from heapwise.fleet.job import Job, ShippedFile, decode_outcome, encode_job
+from heapwise.fleet.job import LARGEST_BYTES, Job, ShippedFile, decode_outcome, encode_job
 from heapwise.fleet.machine_side import measure, measuring_environment
+from heapwise.fleet.shipped import Parcel, receive
 
 TRAPS = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
          "OPENBLAS_NUM_THREADS": "1"}
@@ -61,17 +63,54 @@ def test_a_plan_that_fails_says_why(machine: Path) -> None:
 def test_a_program_is_sent_by_hash_or_must_be_there(machine: Path, tmp_path: Path) -> None:
     script = b"#!/bin/sh\nexit 0\n"
     there = "/nowhere/program"
-    sent = ShippedFile(there, there, hashlib.sha256(script).hexdigest(), True, script)
+    sent = ShippedFile(there, there, hashlib.sha256(script).hexdigest(), True, len(script))
     words = (*COMPARE[:-1], there)
+    asked = decode_outcome(measure(encode_job(job(machine, *words, files=[sent]))))
+    assert (asked.state, asked.missing) == ("waiting", [sent.sha256])
+    assert receive(msgspec.msgpack.encode(Parcel(str(machine), sent, script))) == b""
     outcome = decode_outcome(measure(encode_job(job(machine, *words, files=[sent]))))
     assert outcome.state == "complete", outcome.message
     command = msgspec.json.decode(outcome.files["run.json"])["plan"]["command"][0]
     assert sent.sha256 in command
-    unsent = ShippedFile(there, there, "0" * 64, True)
+    unsent = ShippedFile(there, there, "0" * 64, True, LARGEST_BYTES + 1)
     missing = decode_outcome(measure(encode_job(msgspec.structs.replace(
         job(machine, *words, files=[unsent]), fleet="f2"))))
     assert missing.state == "failed"
     assert missing.message.startswith("E010")
+
+
+@pytest.mark.parametrize("torn", [b"", b'{"id": "f1-a", "sta', b"[]", b'"complete"'])
+def test_a_torn_document_is_mended_from_its_copy(machine: Path, torn: bytes) -> None:
+    first = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    document = machine / "jobs/f1-a/store/runs/f1-a/run.json"
+    document.write_bytes(torn)
+    again = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    assert again.state == "complete", again.message
+    assert again.files["samples.jsonl"] == first.files["samples.jsonl"]
+
+
+def test_without_a_copy_the_plan_begins_anew_and_nothing_is_lost(machine: Path) -> None:
+    first = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    (machine / "jobs/f1-a/store/runs/f1-a/run.json").write_bytes(b"")
+    (machine / "jobs/f1-a/run.json").unlink()
+    again = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    assert again.state == "complete", again.message
+    assert again.files["torn/0/samples.jsonl"] == first.files["samples.jsonl"]
+
+
+def test_a_failure_hands_the_journal_back(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device", "origin.json")
+
+    (machine / "jobs/f1-a/store/runs/f1-a/run.json").write_bytes(
+        first.files["run.json"].replace(b'"complete"', b'"interrupted"'))
+    monkeypatch.setattr("heapwise.fleet.machine_side._write_if_other", full)
+    again = decode_outcome(measure(encode_job(job(machine, *COMPARE))))
+    assert again.state == "failed"
+    assert "No space left" in again.message
+    assert again.files["samples.jsonl"] == first.files["samples.jsonl"]
 
 
 def test_one_plan_at_a_time(tmp_path: Path) -> None:

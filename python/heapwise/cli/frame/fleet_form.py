@@ -18,22 +18,23 @@ from heapwise.wording.lists import counted
 
 if TYPE_CHECKING:
     from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
+    from heapwise.fleet.plan_progress import PlanProgress
     from heapwise.model.by_machine import ByMachine
 
 EVERY_S = 30.0
 
 
 class FleetLines:
-    """All machines in one line, when one of them changes and each half minute. The time left is
-    known only from machines that are done: the others are taken to be as fast as the slowest."""
+    """All machines in one line, when one of them changes and each half minute. Each machine tells
+    how long the rest of its own plan takes; the slowest decides."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
         self.last = ""
         self.at_s = -EVERY_S
-        self.done, self.slowest_s = 0, 0.0
 
-    def machines(self, states: Mapping[str, MachineState], elapsed_s: float) -> None:
+    def machines(self, states: Mapping[str, MachineState],
+                 progress: Mapping[str, PlanProgress], elapsed_s: float) -> None:
         done = sum(state.state == "complete" for state in states.values())
         failed = [name for name, state in states.items() if state.state == "failed"]
         retried = sum(max(0, state.attempts - 1) for state in states.values())
@@ -43,24 +44,34 @@ class FleetLines:
         if words == self.last and elapsed_s - self.at_s < EVERY_S:
             return
         self.last, self.at_s = words, elapsed_s
-        if done > self.done:
-            self.done, self.slowest_s = done, elapsed_s
-        over = elapsed_s > self.slowest_s
-        left = "" if not 0 < done < len(states) else (
-            ", the others are slower than all that are done" if over else
-            f", about {show_duration(self.slowest_s - elapsed_s)} left")
-        self.console.say(f"Fleet        {words}, {show_duration(elapsed_s)} so far{left}")
+        self.console.say(f"Fleet        {words}, {show_duration(elapsed_s)} so far"
+                         f"{_left(states, progress)}")
+
+
+def _left(states: Mapping[str, MachineState], progress: Mapping[str, PlanProgress]) -> str:
+    """Of machines that measure; those that wait or have not said anything are counted."""
+    waiting = [name for name, state in states.items() if state.state == "waiting"]
+    left = {name: s for name in waiting
+            if name in progress and (s := progress[name].left_s) is not None}
+    if not left:
+        return ""
+    slowest = max(left, key=lambda name: left[name])
+    unknown = len(waiting) - len(left)
+    but = f", not known of {unknown}" if unknown else ""
+    return f", eta {show_duration(left[slowest])} ({slowest}{but})"
 
 
 def measure_on_fleet(target: str, store: str | None, console: Console, *, machines: int = 1,
-                     dry_run: bool = False) -> int:
+                     stall: str = "30m", dry_run: bool = False) -> int:
     """Starts a fleet run with the words of this command."""
     from heapwise.fleet.engines import demand_engine
     from heapwise.fleet.fleet_file import FleetFile
     from heapwise.fleet.request import new_fleet
     from heapwise.store import check_writable, find_store
+    from heapwise.wording.durations import parse_duration
 
-    fleet = new_fleet(target, sys.argv[1:], os.environ, machines)
+    fleet = new_fleet(target, sys.argv[1:], os.environ, machines,
+                      parse_duration(stall, "--fleet-stall"))
     console.say(f"Fleet        {fleet.id}: heapwise {shlex.join(fleet.words)}")
     if dry_run:
         if console.as_json:

@@ -33,6 +33,10 @@ FleetMachinesOption = Annotated[
     int, typer.Option("--fleet-machines", min=1, metavar="N",
                       help="How many machines of slurm: or k8s:.")
 ]
+FleetStallOption = Annotated[
+    str, typer.Option("--fleet-stall", metavar="DURATION",
+                      help="Kill a machine's process that has stored no sample for this long.")
+]
 DryRunOption = Annotated[
     bool, typer.Option("--dry-run", help="Print the plan and its cost; measure nothing.")
 ]
