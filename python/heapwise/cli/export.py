@@ -89,7 +89,8 @@ def _pages(stored: StoredRun, folder: Path | None) -> int:
     files = pages(View(Evidence(stored)))
     if not files:
         raise Problem("E003", f"run {stored.run.id} has no experiments: pages are theirs",
-                      do="heapwise run all")
+                      why="It is a comparison of programs, and nothing was written.",
+                      do="heapwise export RUN --format json, or heapwise run all")
     write_files(files, folder)
     typer.echo(f"Saved {len(files)} files in {folder}", err=True)
     return 0

@@ -152,7 +152,8 @@ class Commands:
         except ValueError as error:
             raise Problem("E003", f"{text}: {error}", do="quote it as for a shell") from error
         if not words:
-            raise Problem("E003", "a command is empty", do="heapwise compare 'CMD 1' 'CMD 2'")
+            raise Problem("E003", "a command is empty", why="Nothing was started.",
+                          do="heapwise compare 'CMD 1' 'CMD 2'")
         if not self.shell and (operator := _operator(text)):
             raise Problem("E003", f"'{text}' has {operator} in it, which only a shell understands",
                           why="Commands are started without a shell, so that its own start is not "

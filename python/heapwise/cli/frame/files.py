@@ -9,10 +9,16 @@ from heapwise.errors import Problem
 
 
 def unwritable(path: Path, error: OSError, option: str = "--output") -> Problem:
-    """E050 for a file that a verb makes of a run that is stored."""
+    """E050, or E051 if the disk is full, for a file that a verb makes of a run that is stored."""
+    from heapwise.store.writer import DISK_FULL
+
     if path.is_dir():
         return Problem("E050", f"{path} is a folder", why="The run itself is safe.",
                        do=f"{option} {path / 'NAME'}")
+    if error.errno in DISK_FULL:
+        return Problem("E051", f"no room for {path}: {error.strerror}",
+                       why="The run itself is safe.",
+                       do=f"make room, or {option} PATH on another disk")
     return Problem("E050", f"{path} cannot be written: {error.strerror}",
                    why="The run itself is safe.",
                    do=f"{option} PATH in a folder that exists and that you may write")

@@ -1,0 +1,29 @@
+"""What is said of a file that cannot be written."""
+
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from heapwise.cli.frame.files import unwritable
+
+
+@pytest.mark.parametrize(
+    ("number", "id", "do"),
+    [
+        (errno.ENOSPC, "E051", "make room, or --output PATH on another disk"),
+        (errno.EDQUOT, "E051", "make room, or --output PATH on another disk"),
+        (errno.EACCES, "E050", "--output PATH in a folder that exists and that you may write"),
+    ],
+)
+def test_a_full_disk_is_called_full(tmp_path: Path, number: int, id: str, do: str) -> None:
+    problem = unwritable(tmp_path / "page.html", OSError(number, "why"))
+    assert (problem.id, problem.do) == (id, do)
+    assert problem.why == "The run itself is safe."
+
+
+def test_a_folder_is_called_one(tmp_path: Path) -> None:
+    problem = unwritable(tmp_path, OSError(errno.EISDIR, "Is a directory"))
+    assert problem.what == f"{tmp_path} is a folder"
