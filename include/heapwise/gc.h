@@ -46,6 +46,9 @@ typedef struct heapwise_gc_options {
    * started gets what others send, with all signals blocked and on the stack in use. A default
    * action is not taken. */
   int signal;
+  /* 1: each block has its size, its caller and a guard behind it. Blocks that were written behind
+   * their end are reported, and lost ones with their caller. No allocation is fast. */
+  int debug;
 } heapwise_gc_options;
 
 /* Effects: starts the collector and registers the calling thread; started before, only the latter.
@@ -201,6 +204,15 @@ typedef void heapwise_gc_leak_report(void* block, size_t size, void* argument);
  * found it, instead of a line on standard error. NULL: lines again. */
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument);
 
+/* What is told of a block that was written behind its end (option debug). It must not call the
+ * collector. */
+typedef void heapwise_gc_damage_report(void* block, size_t size, void* argument);
+
+/* Effects: `report` is called for each such block, once: when it is freed, or after a collection
+ * that found it in use, also at the end of the process. NULL: a line on standard error instead,
+ * which names the code that allocated the block, unless that is overwritten as well. */
+void heapwise_gc_on_damage(heapwise_gc_damage_report* report, void* argument);
+
 /* What the collector knows of itself; counts and sums since it was started. */
 typedef struct heapwise_gc_statistics {
   size_t collections;
@@ -224,6 +236,7 @@ typedef struct heapwise_gc_statistics {
   size_t finalizers_ready; /* to be called */
   size_t weak_references;  /* cells that refer to something, or did */
   size_t kept_blocks;
+  size_t damaged_blocks; /* that were reported */
 } heapwise_gc_statistics;
 
 /* Effects: fills `*into`. */

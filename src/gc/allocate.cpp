@@ -9,7 +9,7 @@
 
 #include "gc/attachments.hpp"
 #include "gc/collect.hpp"
-#include "gc/finalizers.hpp"
+#include "gc/guards.hpp"
 #include "gc/misuse.hpp"
 #include "gc/threads.hpp"
 #include "heapwise/detail/config.hpp"
@@ -55,17 +55,12 @@ std::uint32_t find_marked(const mark* marks, std::uint32_t from, std::uint32_t l
 
 mark& use_of(const found_block& of) noexcept { return the_gc.memory.uses_of(of.slice)[of.number]; }
 
-/// With leaks to be found, every block is noted down when it is handed out.
-void note_allocated(const void* block) noexcept {
-  if (!the_gc.memory.notes_use()) return;
-  use_of(block_around(block)).store(1, std::memory_order_relaxed);
-}
-
 void note_freed(const found_block& found, std::string_view called) noexcept {
   if (!the_gc.memory.notes_use()) return;
   if (use_of(found).exchange(0, std::memory_order_relaxed) == 0) {
     refuse(called, " of a block that is free, or was reported as lost");
   }
+  if (the_gc.chosen.debug) report_if_damaged(found);
 }
 
 bool take_freed(thread_record& self, kind of) noexcept {
@@ -121,7 +116,7 @@ void* allocate_small(thread_record& self, kind of) {
       const std::lock_guard hold{the_gc.lock};
       if (!next_span(self, of)) return nullptr;
     }
-    give_notice();
+    tell_program();
   }
   return take_from_window(self, of);
 }
@@ -151,8 +146,42 @@ void* allocate_large(std::size_t size_bytes, bool atomic) {
     the_gc.ended_allocated_bytes += bytes;
   }
   if (!atomic) std::memset(begin, 0, zero_bytes);
-  give_notice();
+  tell_program();
   return begin;
+}
+
+/// Returns: the calling thread's record; nullptr if the collector cannot be started. Effects:
+/// starts it.
+HEAPWISE_COLD thread_record* record_at_start() noexcept {
+  if (!the_gc.started.load(std::memory_order_acquire)) {
+    return heapwise_gc_init(nullptr) == 0 ? this_thread : nullptr;
+  }
+  refuse("a thread that is not registered wants a block",
+         ". Next: call heapwise_gc_register_thread in each thread that uses the collector");
+}
+
+/// Returns: a block, or nullptr.
+void* allocate_any(thread_record& self, std::size_t bytes, bool atomic) {
+  return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic))
+                                  : allocate_large(bytes, atomic);
+}
+
+/// With leaks or damage to be found, every block is noted down when it is handed out.
+HEAPWISE_COLD void note_allocated(const found_block& block, std::size_t size_bytes,
+                                  const void* caller) noexcept {
+  if (the_gc.chosen.debug) set_guard(block, size_bytes, caller);
+  use_of(block).store(1, std::memory_order_relaxed);
+}
+
+/// Returns: what the program gets.
+void* finish(void* block, std::size_t size_bytes, const void* caller) {
+  if (block == nullptr) return ask_program(size_bytes);
+  if (the_gc.memory.notes_use()) note_allocated(block_around(block), size_bytes, caller);
+  return block;
+}
+
+std::size_t room_for(std::size_t size_bytes) noexcept {
+  return the_gc.chosen.debug ? with_guard(size_bytes) : size_bytes;
 }
 
 } // namespace
@@ -182,46 +211,39 @@ bool next_window(thread_record& self, kind of) noexcept {
   return true;
 }
 
-void* allocate(std::size_t size_bytes, bool atomic) {
-  thread_record* self = this_thread;
-  if (self == nullptr) {
-    if (!the_gc.started.load(std::memory_order_acquire)) {
-      if (const int error = heapwise_gc_init(nullptr); error != 0) return no_memory();
-      self = this_thread;
-    } else {
-      refuse("a thread that is not registered wants a block",
-             ". Next: call heapwise_gc_register_thread in each thread that uses the collector");
-    }
-  }
-  void* const block = size_bytes <= max_small_bytes
-                          ? allocate_small(*self, kind_of(size_bytes, atomic))
-                          : allocate_large(size_bytes, atomic);
-  if (block == nullptr) return ask_program(size_bytes);
-  note_allocated(block);
-  return block;
+void* allocate(std::size_t size_bytes, bool atomic, const void* caller) {
+  thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
+  if (self == nullptr) return ask_program(size_bytes);
+  return finish(allocate_any(*self, room_for(size_bytes), atomic), size_bytes, caller);
 }
 
-void* allocate_kept(std::size_t size_bytes, bool atomic) {
-  void* const block = allocate(size_bytes, atomic);
+void* allocate_kept(std::size_t size_bytes, bool atomic, const void* caller) {
+  void* const block = allocate(size_bytes, atomic, caller);
   if (block == nullptr || keep(block) == 0) return block;
   release(block_around(block), "heapwise_gc_malloc_uncollectable");
   return ask_program(size_bytes);
 }
 
-void* allocate_aligned(std::size_t alignment, std::size_t size_bytes) {
+void* allocate_aligned(std::size_t alignment, std::size_t size_bytes, const void* caller) {
   if (!std::has_single_bit(alignment) || alignment > slice_bytes) {
     errno = EINVAL;
     return nullptr;
   }
+  thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
+  if (self == nullptr) return ask_program(size_bytes);
   // A slice is aligned to its size. So all blocks of a kind are aligned if their size is a
   // multiple.
-  std::size_t bytes = std::max<std::size_t>(size_bytes, 1);
+  std::size_t bytes = std::max<std::size_t>(room_for(size_bytes), 1);
   while (bytes <= max_small_bytes) {
     const std::size_t found = kind_table[kind_of(bytes, false)].bytes;
     if (found % alignment == 0) break;
     bytes = found + 1;
   }
-  return allocate(bytes, false);
+  return finish(allocate_any(*self, bytes, false), size_bytes, caller);
+}
+
+std::size_t usable_bytes(const found_block& of) noexcept {
+  return the_gc.chosen.debug ? asked_bytes(of) : of.bytes;
 }
 
 void release(const found_block& found, std::string_view called) noexcept {

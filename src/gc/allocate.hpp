@@ -10,15 +10,19 @@
 namespace heapwise::gc {
 
 /// Returns: a block; or what the program wants without memory: nullptr with errno set, unless it
-/// said otherwise, and it may throw.
-[[nodiscard]] void* allocate(std::size_t size_bytes, bool atomic);
+/// said otherwise, and it may throw. `caller`: the address of the code that wants it.
+[[nodiscard]] void* allocate(std::size_t size_bytes, bool atomic, const void* caller);
 
 /// Returns: the same, kept.
-[[nodiscard]] void* allocate_kept(std::size_t size_bytes, bool atomic);
+[[nodiscard]] void* allocate_kept(std::size_t size_bytes, bool atomic, const void* caller);
 
 /// Returns: a block that is not atomic and begins at a multiple of `alignment`, or nullptr with
 /// errno set: EINVAL if the alignment is not a power of two of at most slice_bytes.
-[[nodiscard]] void* allocate_aligned(std::size_t alignment, std::size_t size_bytes);
+[[nodiscard]] void* allocate_aligned(std::size_t alignment, std::size_t size_bytes,
+                                     const void* caller);
+
+/// Returns: how many bytes of it the program may use.
+[[nodiscard]] std::size_t usable_bytes(const found_block& of) noexcept;
 
 /// Effects: gives back a block for a caller of the function `called`.
 void release(const found_block& block, std::string_view called) noexcept;

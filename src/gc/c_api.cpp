@@ -58,7 +58,7 @@ int start_locked(const heapwise_gc_options* options, const os::loader_layout& lo
   the_gc.chosen = choose(options);
   const settings& chosen = the_gc.chosen;
   if (!os::can_interrupt_with(chosen.signal)) return EINVAL;
-  if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks)) return ENOMEM;
+  if (!the_gc.memory.start(chosen.limit_bytes, chosen.find_leaks || chosen.debug)) return ENOMEM;
   const bool can_mark = start_markers(chosen.markers, chosen.mark_stack_bytes, chosen.interior);
   if (!can_mark || !watch_threads(chosen.signal)) {
     end_markers();
@@ -109,28 +109,36 @@ int heapwise_gc_init(const heapwise_gc_options* options) {
   if (first) { // these may allocate
     heapwise::os::at_fork(gc::before_fork, gc::in_parent, gc::in_child);
     if (the_gc.chosen.stats) std::atexit(gc::print_statistics);
-    if (the_gc.chosen.find_leaks) std::atexit(gc::collect_at_exit);
+    if (the_gc.memory.notes_use()) std::atexit(gc::collect_at_exit);
   }
   return heapwise_gc_register_thread();
 }
 
-void* heapwise_gc_malloc_any(std::size_t size) { return gc::allocate(size, false); }
+void* heapwise_gc_malloc_any(std::size_t size) {
+  return gc::allocate(size, false, __builtin_return_address(0));
+}
 
 // The function that has no body in callers: under the name that gc.h gives to the inlined one.
 extern "C" HEAPWISE_EXPORT void* heapwise_gc_malloc_called(std::size_t size) __asm__(
     "heapwise_gc_malloc");
-void* heapwise_gc_malloc_called(std::size_t size) { return gc::allocate(size, false); }
-
-void* heapwise_gc_malloc_atomic(std::size_t size) { return gc::allocate(size, true); }
-
-void* heapwise_gc_malloc_aligned(std::size_t alignment, std::size_t size) {
-  return gc::allocate_aligned(alignment, size);
+void* heapwise_gc_malloc_called(std::size_t size) {
+  return gc::allocate(size, false, __builtin_return_address(0));
 }
 
-void* heapwise_gc_malloc_uncollectable(std::size_t size) { return gc::allocate_kept(size, false); }
+void* heapwise_gc_malloc_atomic(std::size_t size) {
+  return gc::allocate(size, true, __builtin_return_address(0));
+}
+
+void* heapwise_gc_malloc_aligned(std::size_t alignment, std::size_t size) {
+  return gc::allocate_aligned(alignment, size, __builtin_return_address(0));
+}
+
+void* heapwise_gc_malloc_uncollectable(std::size_t size) {
+  return gc::allocate_kept(size, false, __builtin_return_address(0));
+}
 
 void* heapwise_gc_malloc_atomic_uncollectable(std::size_t size) {
-  return gc::allocate_kept(size, true);
+  return gc::allocate_kept(size, true, __builtin_return_address(0));
 }
 
 int heapwise_gc_keep(void* block) { return gc::keep(block); }
@@ -138,17 +146,18 @@ int heapwise_gc_keep(void* block) { return gc::keep(block); }
 void heapwise_gc_stop_keeping(void* block) { gc::stop_keeping(block); }
 
 void* heapwise_gc_realloc(void* block, std::size_t size) {
-  if (block == nullptr) return heapwise_gc_malloc_any(size);
+  if (block == nullptr) return gc::allocate(size, false, __builtin_return_address(0));
   constexpr std::string_view called = "heapwise_gc_realloc";
   const gc::found_block found = gc::block_at(block, called);
-  if (size <= found.bytes && size > found.bytes / 2) {
+  const std::size_t old_bytes = gc::usable_bytes(found);
+  if (!the_gc.chosen.debug && size <= found.bytes && size > found.bytes / 2) {
     // What lies behind may be asked for again, and has to be zero then.
     if (!found.atomic) std::memset(found.begin + size, 0, found.bytes - size);
     return block;
   }
-  void* const moved = gc::allocate(size, found.atomic);
+  void* const moved = gc::allocate(size, found.atomic, __builtin_return_address(0));
   if (moved == nullptr) return nullptr;
-  std::memcpy(moved, block, std::min(size, found.bytes));
+  std::memcpy(moved, block, std::min(size, old_bytes));
   if (!gc::move_attachments(block, moved)) {
     heapwise_gc_free(moved);
     errno = ENOMEM;
@@ -206,7 +215,7 @@ void* heapwise_gc_base(const void* address) { return gc::block_around(address).b
 
 std::size_t heapwise_gc_usable_size(const void* block) {
   const gc::found_block found = gc::block_around(block);
-  return found.begin == block ? found.bytes : 0;
+  return found.begin != nullptr && found.begin == block ? gc::usable_bytes(found) : 0;
 }
 
 void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument) {
@@ -249,4 +258,10 @@ void heapwise_gc_on_warning(heapwise_gc_warning* warning, void* argument) {
   const std::lock_guard hold{the_gc.lock};
   the_gc.warning = warning;
   the_gc.warning_argument = argument;
+}
+
+void heapwise_gc_on_damage(heapwise_gc_damage_report* report, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.damage_report = report;
+  the_gc.damage_argument = argument;
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "gc/finalizers.hpp"
+#include "gc/guards.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/roots.hpp"
@@ -132,6 +133,7 @@ void stop_and_mark(void* argument) noexcept {
     clear_marks();
     of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
     settle_attachments(the_roots, of.shared);
+    if (the_gc.chosen.debug) look_at_guards();
     the_gc.counted.mark_ns += os::now_ns() - begin;
     of.kept_bytes += find_leaks();
     settle_threads(of);
@@ -264,6 +266,11 @@ void collect() noexcept {
     collect_locked();
   }
   report_leaks();
+  tell_program();
+}
+
+void tell_program() noexcept {
+  report_damage();
   give_notice();
 }
 

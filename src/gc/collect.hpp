@@ -17,6 +17,10 @@ void collect_locked() noexcept;
 /// Effects: collects, and reports what was lost. Requires: no lock.
 void collect() noexcept;
 
+/// Effects: tells the program what collections have found: damage, and finalizers that are ready.
+/// Requires: no lock.
+void tell_program() noexcept;
+
 /// Effects: the thread has no blocks to hand out any more. Requires: it has ended, or stands still.
 void forget_blocks(thread_record& of_thread) noexcept;
 

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "gc/allocate.hpp"
+#include "gc/guards.hpp"
 #include "gc/state.hpp"
 #include "options/text.hpp"
 #include "os/os.hpp"
@@ -72,7 +73,7 @@ void end_report() noexcept {
 } // namespace
 
 std::size_t find_leaks() noexcept {
-  if (!the_gc.memory.notes_use()) return 0;
+  if (!the_gc.chosen.find_leaks) return 0;
   for (slice_index slice = space::first_slice; slice < the_gc.memory.top(); ++slice) {
     const kind of = the_gc.memory.kind_at(slice);
     if (of != no_kind && of != inside_large) find_in(slice, of);
@@ -84,13 +85,16 @@ std::size_t find_leaks() noexcept {
 
 void report_leaks() noexcept {
   for (leak_report next; begin_report(next); end_report()) {
+    const found_block lost = block_around(next.lost.block);
     if (next.report != nullptr) {
-      next.report(next.lost.block, next.lost.bytes, next.argument);
+      next.report(next.lost.block, usable_bytes(lost), next.argument);
       continue;
     }
     detail::text line;
-    line.add("heapwise: lost: a block of ").add(next.lost.bytes).add(" bytes at ");
-    line.add_address(next.lost.block).add(", neither freed nor reachable\n").write();
+    line.add("heapwise: lost: a block of ").add(usable_bytes(lost)).add(" bytes at ");
+    line.add_address(next.lost.block).add(", neither freed nor reachable");
+    if (the_gc.chosen.debug) add_caller(line, lost);
+    line.add("\n").write();
   }
 }
 

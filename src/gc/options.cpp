@@ -34,6 +34,7 @@ constexpr option<settings> known[] = {
      "the number of a signal that nothing else in the process uses, for example 30 for SIGPWR"},
     {"INTERIOR_POINTERS", read_switch<&settings::interior>, "0 or 1"},
     {"FIND_LEAKS", read_switch<&settings::find_leaks>, "0 or 1"},
+    {"DEBUG", read_switch<&settings::debug>, "0 or 1"},
     {"STATS", read_switch<&settings::stats>, "0 or 1"},
 };
 
@@ -51,6 +52,7 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
     if (wanted->signal != 0) chosen.signal = wanted->signal;
     chosen.interior = wanted->interior_pointers != 0;
     chosen.find_leaks = wanted->find_leaks != 0;
+    chosen.debug = wanted->debug != 0;
   }
   read_environment(of_the_collector, chosen);
   if (chosen.markers == 0) chosen.markers = std::min(os::processors(), default_markers);

@@ -55,6 +55,13 @@ struct leak {
   std::size_t bytes;
 };
 
+/// A block whose guard was overwritten.
+struct damaged_block {
+  void* block = nullptr;
+  std::size_t bytes = 0;        // that were asked for, as far as that is known
+  const void* caller = nullptr; // the code that asked; nullptr: it is not known
+};
+
 struct settings {
   std::size_t markers = 0;
   std::size_t free_space_divisor = 3;
@@ -63,6 +70,7 @@ struct settings {
   int signal = os::default_signal; // stops threads
   bool interior = false;
   bool find_leaks = false;
+  bool debug = false;
   bool stats = false;
 };
 
@@ -94,6 +102,10 @@ struct state {
   std::size_t leak_reports = 0;   // that were begun and are not over
   heapwise_gc_leak_report* report = nullptr;
   void* report_argument = nullptr;
+  page_list<damaged_block> damaged; // to be reported
+  std::atomic<bool> damage_found{false};
+  heapwise_gc_damage_report* damage_report = nullptr;
+  void* damage_argument = nullptr;
   heapwise_gc_no_memory* without_memory = nullptr;
   void* without_memory_argument = nullptr;
   heapwise_gc_warning* warning = nullptr;

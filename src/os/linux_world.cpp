@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <ctime>
 
+#include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
 #include <sched.h>
@@ -15,6 +16,9 @@
 #include <unistd.h>
 
 #include "os/os.hpp"
+
+// A program that is linked statically need not have dladdr.
+#pragma weak dladdr
 
 namespace heapwise::os {
 
@@ -244,6 +248,15 @@ std::size_t processors() noexcept {
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof allowed, &allowed) != 0) return 1;
   return static_cast<std::size_t>(CPU_COUNT(&allowed));
+}
+
+code_place place_of(const void* code) noexcept {
+  Dl_info found{};
+  if (dladdr == nullptr || ::dladdr(code, &found) == 0) return {};
+  if (found.dli_fname == nullptr || *found.dli_fname == '\0') return {};
+  const auto offset =
+      reinterpret_cast<std::uintptr_t>(code) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
+  return {found.dli_fname, reinterpret_cast<const void*>(offset)};
 }
 
 void abort() noexcept { std::abort(); }

@@ -96,6 +96,15 @@ void each_static_range(range_visitor* visit, void* argument) noexcept;
 [[nodiscard]] std::uint64_t now_ns() noexcept;
 [[nodiscard]] std::size_t processors() noexcept;
 
+/// Where code is in its file, which debuggers and addr2line ask for.
+struct code_place {
+  const char* file = nullptr; // nullptr: it is not known
+  const void* offset = nullptr;
+};
+
+/// Returns: the place of code of this process. May wait for libraries that are being loaded.
+[[nodiscard]] code_place place_of(const void* code) noexcept;
+
 /// Effects: ends the process, as a failed assertion does.
 [[noreturn]] void abort() noexcept;
 
