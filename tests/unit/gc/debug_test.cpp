@@ -71,7 +71,7 @@ TEST_CASE("a byte behind a block is found when the block is freed, however far b
   start();
   for (const std::size_t size : sizes) {
     for (const bool atomic : {false, true}) {
-      for (const std::size_t behind : {0, 1, 7}) {
+      for (std::size_t behind = 0; behind < 8; ++behind) {
         CAPTURE(size);
         void* const block = atomic ? heapwise_gc_malloc_atomic(size) : heapwise_gc_malloc(size);
         write_behind(block, size + behind);
