@@ -105,7 +105,7 @@ void* take_from_window(thread_record& self, kind of) noexcept {
   return block;
 }
 
-void* allocate_small(thread_record& self, kind of) {
+HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind of) {
   if (void* const block = take_from_window(self, of); block != nullptr) return block;
   for (;;) {
     {
@@ -161,7 +161,7 @@ HEAPWISE_COLD thread_record* record_at_start() noexcept {
 }
 
 /// Returns: a block, or nullptr.
-void* allocate_any(thread_record& self, std::size_t bytes, bool atomic) {
+HEAPWISE_ALWAYS_INLINE void* allocate_any(thread_record& self, std::size_t bytes, bool atomic) {
   return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic))
                                   : allocate_large(bytes, atomic);
 }
@@ -182,6 +182,13 @@ void* finish(void* block, std::size_t size_bytes, const void* caller) {
 
 std::size_t room_for(std::size_t size_bytes) noexcept {
   return the_gc.chosen.debug ? with_guard(size_bytes) : size_bytes;
+}
+
+/// As `allocate`, where leaks or damage are to be found, and in a thread that is not registered.
+HEAPWISE_COLD void* allocate_noted(std::size_t size_bytes, bool atomic, const void* caller) {
+  thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
+  if (self == nullptr) return ask_program(size_bytes);
+  return finish(allocate_any(*self, room_for(size_bytes), atomic), size_bytes, caller);
 }
 
 } // namespace
@@ -212,9 +219,12 @@ bool next_window(thread_record& self, kind of) noexcept {
 }
 
 void* allocate(std::size_t size_bytes, bool atomic, const void* caller) {
-  thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
-  if (self == nullptr) return ask_program(size_bytes);
-  return finish(allocate_any(*self, room_for(size_bytes), atomic), size_bytes, caller);
+  thread_record* const self = this_thread;
+  if (self == nullptr || the_gc.memory.notes_use()) [[unlikely]] {
+    return allocate_noted(size_bytes, atomic, caller);
+  }
+  void* const block = allocate_any(*self, size_bytes, atomic);
+  return block != nullptr ? block : ask_program(size_bytes);
 }
 
 void* allocate_kept(std::size_t size_bytes, bool atomic, const void* caller) {
