@@ -52,6 +52,7 @@ TEST_CASE("a thread whose table is being replaced keeps its blocks" *
   heapwise_gc_init(nullptr);
   const library before{HEAPWISE_GC_PLUGIN};
   std::vector<library> more;
+  std::atomic<bool> has_table{false};
   std::atomic<bool> loaded{false};
   std::atomic<bool> over{false};
   hidden block;
@@ -59,12 +60,15 @@ TEST_CASE("a thread whose table is being replaced keeps its blocks" *
     heapwise_gc_register_thread();
     block = gc_test::keep_new_block(before);
     gc_test::overwrite_stack();
+    has_table.store(true);
+    has_table.notify_one();
     loaded.wait(false);
     stops_in_realloc = true;
     more.back().keep_in_thread(nullptr);
     over.wait(false);
     heapwise_gc_unregister_thread();
   }};
+  has_table.wait(false); // one that is made later is long enough for all of them
   for (int each = 0; each < 40; ++each) more.emplace_back(HEAPWISE_GC_PLUGIN);
   more.emplace_back(HEAPWISE_GC_PLUGIN_LARGE); // does not fit beside the variables of the program
   loaded.store(true);
