@@ -169,7 +169,9 @@ def test_the_number_of_the_round_is_filled_in(tmp_path: Path, script: Any) -> No
     seen = tmp_path / "seen"
     program = script("program", f'echo "$1" >> {seen}')
     measured(tmp_path, two([program, "{round}"], ["true"], warm_up=0))
-    assert set(seen.read_text().split()) == {str(number) for number in range(-1, 6)}
+    numbers = sorted({int(word) for word in seen.read_text().split()})
+    # On a busy machine a round is measured again.
+    assert numbers == list(range(-1, max(5, numbers[-1]) + 1))
 
 
 def test_a_build_that_fails_ends_the_comparison(tmp_path: Path) -> None:
