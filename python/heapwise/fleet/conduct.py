@@ -113,7 +113,11 @@ class FleetCampaign:
                 found = _first_machines(engine, client)
                 self.states.update(dict.fromkeys(found, MachineState()))
                 self.file.note(self.states)
-            Dealer(self, engine, client).go()
+            try:
+                Dealer(self, engine, client).go()
+            except (OSError, TimeoutError):
+                engine.close()  # first: a client waits long for a scheduler that is stopped
+                raise
 
     def _heard(self, event: tuple[float, Any]) -> None:
         """An event of Dask: how far a machine is. Those of other fleet runs are passed over."""

@@ -40,6 +40,7 @@ class Dealer:
         self.due: dict[str, float] = {}
         self.carrier = Carrier(lambda task, content, address: self._submit(
             task, content, address, "file"))
+        self._ended: set[str] = set()
         self._failures: dict[str, int] = {}
         self._seen_at: dict[str, float] = {}
         self._ask_at = 0.0
@@ -61,12 +62,15 @@ class Dealer:
         begun = time.monotonic()
         if begun < self._ask_at:
             return
-        self.known = self.engine.machines(self.client)
+        self.known = {name: address for name, address in self.engine.machines(self.client).items()
+                      if address not in self._ended}
         ended = time.monotonic()
         self._ask_at = ended + max(WORKERS_S, 20 * (ended - begun))
         self._seen_at |= dict.fromkeys(self.known, ended)
         needed = {*self.due, *self.running}
         restarted = self.engine.mend(self.known.keys(), needed)
+        # The scheduler goes on to name a worker that was stopped and is ended, for some seconds.
+        self._ended |= {self.known.pop(name) for name in restarted if name in self.known}
         lost = {name for name, (future, address) in self.running.items()
                 if not future.done() and self.known.get(name) != address}
         for name in restarted | lost:

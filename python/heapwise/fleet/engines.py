@@ -11,6 +11,7 @@ from typing import Any, Protocol
 from heapwise.errors import Problem
 from heapwise.fleet.hosts import NAME, read_hosts
 from heapwise.fleet.hosts_engine import HostsEngine
+from heapwise.fleet.workers import connected_workers
 
 
 class Engine(Protocol):
@@ -41,7 +42,7 @@ class RunningScheduler:
 
     def machines(self, client: Any) -> dict[str, str]:
         found: dict[str, str] = {}
-        for address, worker in client.scheduler_info(n_workers=-1)["workers"].items():
+        for address, worker in connected_workers(client).items():
             found.setdefault(machine_name(str(worker["host"])), address)
         return found
 

@@ -12,6 +12,7 @@ from heapwise.fleet.hosts import Host
 from heapwise.fleet.local_processes import end_all, first_line, is_running, start_python
 from heapwise.fleet.over_ssh import start_worker_over_ssh
 from heapwise.fleet.starts import Starts
+from heapwise.fleet.workers import connected_workers
 
 START_S = 60.0
 AGAIN_S = 5.0
@@ -38,8 +39,7 @@ class HostsEngine:
             raise
 
     def machines(self, client: Any) -> dict[str, str]:
-        known = client.scheduler_info(n_workers=-1)["workers"]
-        return {worker["name"]: address for address, worker in known.items()
+        return {worker["name"]: address for address, worker in connected_workers(client).items()
                 if worker["name"] in self.hosts}
 
     def mend(self, known: Collection[str], needed: Collection[str]) -> set[str]:

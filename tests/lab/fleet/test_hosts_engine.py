@@ -1,0 +1,33 @@
+"""Schedulers and workers that are stopped, with real processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from typing import Any
+
+import pytest
+
+from heapwise.fleet import workers
+from heapwise.fleet.hosts import Host
+from heapwise.fleet.hosts_engine import HostsEngine
+
+
+def test_a_scheduler_that_is_stopped_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    from distributed import Client
+
+    monkeypatch.setattr(workers, "ANSWER_S", 5.0)
+    engine = HostsEngine([Host("one")])
+    connect: Any = Client
+    try:
+        with connect(engine.address, timeout=60, set_as_default=False) as client:
+            while "one" not in engine.machines(client):
+                engine.mend([], ["one"])
+                time.sleep(0.1)
+            os.kill(engine.scheduler.pid, signal.SIGSTOP)
+            with pytest.raises(TimeoutError):
+                engine.machines(client)
+            engine.close()
+    finally:
+        engine.close()
