@@ -44,8 +44,8 @@ def test_a_replay_is_an_ordinary_run_and_does_the_recorded_work(
     assert result["run"]["plan"]["options"]["replay"]["trace"] == str(trace)
     memory = {(row["parameters"]["schedule"], row["subject"]): row["median"]
               for row in result["rows"] if row["parameters"]["quantity"] == "peak_memory"}
-    assert {schedule for schedule, _ in memory} == {"fast", "order", "paced"}
-    assert all(median and median > 1 << 20 for median in memory.values())
+    assert {schedule for schedule, _ in memory} == {"fast", "order", "paced"}, done.stderr
+    assert all(median and median > 1 << 20 for median in memory.values()), (memory, done.stderr)
 
 
 def test_the_exit_code_is_that_of_the_program(heapwise: Heapwise, tmp_path: Path) -> None:

@@ -8,10 +8,13 @@ from pathlib import Path
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
 
+REASON_LINES, REASON_WIDTH = 4, 200
+
 
 @dataclass(frozen=True)
 class Tally:
-    """How many tests passed and were skipped, and the names of those that failed.
+    """How many tests passed and were skipped, and the names of those that failed, with the first
+    words of why.
 
     unchanged: how many of those that passed did so in an earlier run, and were not run again.
     """
@@ -69,6 +72,18 @@ def name_of(case: ET.Element) -> str:
     return name if group in {"", name} else f"{group}::{name}"
 
 
+def reason_of(case: ET.Element) -> str:
+    """The first words of why a test failed: of pytest's message, or the last lines that a test of
+    ctest printed. A log of a long run may be cut off or gone when someone reads the end."""
+    for kind in ("failure", "error"):
+        if (found := case.find(kind)) is not None and found.get("message", "").strip():
+            lines = found.get("message", "").strip().splitlines()[:REASON_LINES]
+            break
+    else:
+        lines = (case.findtext("system-out") or "").strip().splitlines()[-REASON_LINES:]
+    return "".join(f"\n        {line.strip()[:REASON_WIDTH]}" for line in lines if line.strip())
+
+
 def read_junit(path: Path, part: str) -> Tally:
     """The tally of one JUnit file; one failure when it is missing, broken or empty."""
     try:
@@ -81,5 +96,6 @@ def read_junit(path: Path, part: str) -> Tally:
     return Tally(
         passed=sum(kind == PASSED for kind, _ in outcomes),
         skipped=sum(kind == SKIPPED for kind, _ in outcomes),
-        failures=tuple(f"{part}: {name_of(case)}" for kind, case in outcomes if kind == FAILED),
+        failures=tuple(f"{part}: {name_of(case)}{reason_of(case)}"
+                       for kind, case in outcomes if kind == FAILED),
     )

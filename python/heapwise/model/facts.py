@@ -311,6 +311,10 @@ class LoadFacts(Record, frozen=True):
     """Requests a second; None: as many as were answered."""
 
     achieved_rate: Number = 0.0
+    schedule_share: Number | None = None
+    """Part of the schedule's time whose requests were answered, of a generator that draws the
+    moments of its requests and logs them; None: it sends evenly, or does not tell."""
+
     requests: Count = 0
     errors: Count = 0
     generator_cpu: Number | None = None
@@ -327,6 +331,16 @@ class LoadFacts(Record, frozen=True):
 
     windows: list[WindowFacts] = []
     """Empty: the load was one. Else the other fields are of those after the warm-up."""
+
+    def share(self) -> float | None:
+        """Part of the intended rate that was reached; None if none was intended. A number of
+        requests that is drawn varies by its square root though each is answered, so the
+        schedule's own share goes first."""
+        if not self.intended_rate:
+            return None
+        if self.schedule_share is not None:
+            return float(self.schedule_share)
+        return float(self.achieved_rate) / float(self.intended_rate)
 
 
 class ProcessFacts(LauncherFacts, frozen=True):

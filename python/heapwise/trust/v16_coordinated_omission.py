@@ -35,7 +35,7 @@ def check(evidence: Evidence) -> Check:
     figures: dict[str, float] = {"servers": len(servers), "scheduled": len(scheduled),
                                 "discarded": len(lost)}
     if kept:
-        figures["least_share"] = round(min(_share(load) for load in kept), 4)
+        figures["least_share"] = round(min(load.share() or 0.0 for load in kept), 4)
     if any(not load.open_loop for load in kept):
         return Check(ID, TITLE, "fail", "Latencies of a generator that has no schedule were kept.",
                      figures)
@@ -55,10 +55,6 @@ def check(evidence: Evidence) -> Check:
 def _load(process: Process) -> LoadFacts:
     assert process.facts.load is not None
     return process.facts.load
-
-
-def _share(load: LoadFacts) -> float:
-    return float(load.achieved_rate) / float(load.intended_rate or 1)
 
 
 def _full(servers: list[Process]) -> str:

@@ -28,7 +28,9 @@ pytestmark = pytest.mark.usefixtures("built_native")
 LONG = os.environ.get("HEAPWISE_TIER") == "long"
 DATA = Path(__file__).resolve().parents[2] / "data"
 DATABASE, PROGRAM = DATA / "paused_database.py", DATA / "steady_program.py"
-PERIOD_S, LOAD_S, ROUNDS = (5, 40, 3) if LONG else (1, 4, 1)
+PERIOD_S, LOAD_S, ROUNDS = (5, 42, 3) if LONG else (1.2, 4, 1)
+"""A load that ends in a pause does not have the requests of its last moments answered."""
+
 PAUSE_S = 0.1
 COMPUTED_S = PAUSE_S - 0.001 * PERIOD_S
 """Requests come evenly. Those of the first w seconds of a pause wait longer than PAUSE - w, and are
@@ -37,9 +39,8 @@ w / PERIOD of all: at 0.1 % w is a thousandth of the period."""
 LEAST, MOST = (0.95, 1.05) if LONG else (0.9, 5.0)
 """Of the computed value. A machine that is loaded adds to it and takes nothing away."""
 
-TRIES = 4
-"""pgbench draws when it sends: in a short load one sample of four misses 99 % of the rate by
-chance, and V16 refuses it. All samples of a round may be refused."""
+TRIES = 3
+"""A busy machine may hold up the generator, and V16 refuses the sample. All of a round may be."""
 
 WATCHED_S, LEVELS = (600, 10) if LONG else (42, 2)
 MIB = 200
@@ -61,6 +62,7 @@ def load(tmp_path: Path) -> str:
 def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
         heapwise: Any, tmp_path: Path) -> None:
     found: list[float] = []
+    refused: list[str] = []
     for _ in range(TRIES):
         done = heapwise(
             "compare", "--serve", "--ready", "tcp:{port}", "--load", load(tmp_path), "--rates",
@@ -72,9 +74,10 @@ def test_a_pause_shows_in_an_open_loop_and_hides_in_a_closed_one(
         samples = read_run(store, run_ids(store)[-1]).samples
         found = [sample.values["latency_p99_9"] for sample in samples
                  if "latency_p99_9" in sample.values]
+        refused += [p.reason for p in read_run(store, run_ids(store)[-1]).processes if p.reason]
         if found:
             break
-    assert found
+    assert found, refused
     assert LEAST * COMPUTED_S <= median(found) <= MOST * COMPUTED_S, (found, COMPUTED_S)
     assert closed_loop_p99_9(tmp_path) < COMPUTED_S / 3
 

@@ -30,3 +30,14 @@ def test_an_unsound_load_is_left_out(changes: dict[str, float], reason: str) -> 
 ])
 def test_a_sound_load_is_kept(changes: dict[str, float]) -> None:
     assert load_trouble(structs.replace(SOUND, **changes)) == ("ok", "")
+
+
+def test_a_drawn_number_of_requests_says_nothing_of_the_schedule() -> None:
+    """pgbench draws its moments: 5,200 requests of 5,292 intended are a usual number (-1.3 sigma),
+    and a schedule that was not reached is one, however many were drawn."""
+    drawn = LoadFacts(generator="pgbench", open_loop=True, intended_rate=1323.0,
+                      achieved_rate=1300.0, requests=5200, schedule_share=1.0)
+    assert drawn.share() == 1.0
+    assert load_trouble(drawn) == ("ok", "")
+    late = structs.replace(drawn, achieved_rate=1330.0, schedule_share=0.95)
+    assert load_trouble(late)[0] == "discarded"

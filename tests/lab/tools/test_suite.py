@@ -35,13 +35,14 @@ CTEST = """\
 def test_pytest_file(tmp_path: Path) -> None:
     (tmp_path / "it.xml").write_text(PYTEST)
     assert read_junit(tmp_path / "it.xml", "lab") == Tally(
-        1, 1, ("lab: a::fails", "lab: a::breaks")
+        1, 1, ("lab: a::fails\n        no", "lab: a::breaks\n        no")
     )
 
 
 def test_ctest_file_counts_a_program_that_is_gone_as_failed(tmp_path: Path) -> None:
     (tmp_path / "it.xml").write_text(CTEST)
-    assert read_junit(tmp_path / "it.xml", "dev") == Tally(1, 2, ("dev: fails", "dev: gone"))
+    failures = ("dev: fails\n        x", "dev: gone")
+    assert read_junit(tmp_path / "it.xml", "dev") == Tally(1, 2, failures)
 
 
 @pytest.mark.parametrize("content", [None, "", "<testsuite", "<testsuite/>"])

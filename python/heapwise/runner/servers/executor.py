@@ -349,8 +349,7 @@ def load_trouble(load: LoadFacts) -> tuple[Status, str]:
         return "discarded", f"{load.errors:,} of {load.requests + load.errors:,} requests failed"
     if not load.requests:
         return "discarded", "no request was answered"
-    if load.intended_rate:
-        share = float(load.achieved_rate) / float(load.intended_rate)
+    if (share := load.share()) is not None:
         busy = float(load.generator_cpu or 0.0)
         if busy > MOST_BUSY:
             return "discarded", f"the load generator used {percent(busy)} of its processors, so " \

@@ -19,16 +19,21 @@ RATE, TIME = "{rate}", "{time}"
 K6_LINES = "k6.json"
 """In the folder in which it runs."""
 
+UNSEEN_GAPS = 10.0
+"""At the two ends of a schedule, together."""
+
 
 @dataclass(frozen=True)
 class Measured:
     """Of one run of a generator. latencies_s: of each request that was answered, from the moment
-    that was planned for it; empty for a generator that has no schedule."""
+    that was planned for it; empty for a generator that has no schedule. scheduled_s: seconds of
+    the schedule whose requests were answered; None if it does not tell."""
 
     requests: int
     errors: int
     seconds: float
     latencies_s: list[float] = field(default_factory=list)
+    scheduled_s: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,19 +99,35 @@ def _oha(printed: Printed) -> Measured:
 
 
 def _pgbench(printed: Printed) -> Measured:
-    """A line for each transaction: its time in microseconds, from the planned moment if there is a
-    rate, is the third number."""
+    """A log for each thread, with a line for each transaction: the third number is its time in
+    microseconds, from the planned moment if there is a rate, and the fifth and sixth are when it
+    ended, in seconds and microseconds."""
     latencies: list[float] = []
+    scheduled: list[float] = []
     failed = 0
     for file in sorted(printed.folder.glob("pgbench_log.*")):
+        planned: list[float] = []
         for line in file.read_text().splitlines():
             words = line.split()
             if words[2].isdigit():
-                latencies.append(int(words[2]) / 1e6)
+                late = int(words[2]) / 1e6
+                latencies.append(late)
+                planned.append(int(words[4]) + int(words[5]) / 1e6 - late)
             else:
                 failed += 1
+        if len(planned) > 1:
+            scheduled.append(_answered_span(planned))
     seconds = _number(r"duration: ([\d.]+) s", printed.stdout) or printed.seconds
-    return Measured(len(latencies), failed, seconds, latencies)
+    return Measured(len(latencies), failed, seconds, latencies,
+                    sum(scheduled) / len(scheduled) if scheduled else None)
+
+
+def _answered_span(planned_s: Sequence[float]) -> float:
+    """Seconds from the start of a schedule to the last of these planned moments. Where it started
+    and where the next one would have been is not known, only the mean gap: a drawn gap is over
+    ``UNSEEN_GAPS`` / 2 means in one of 150."""
+    span = max(planned_s) - min(planned_s)
+    return span + UNSEEN_GAPS * span / (len(planned_s) - 1)
 
 
 def _redis_benchmark(printed: Printed) -> Measured:

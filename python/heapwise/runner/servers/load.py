@@ -84,7 +84,9 @@ class Load:
         seconds = self.seconds if opened else found.seconds
         return LoadFacts(
             generator=self.generator.name, open_loop=opened, intended_rate=rate,
-            achieved_rate=found.requests / seconds if seconds else 0.0, requests=found.requests,
+            achieved_rate=found.requests / seconds if seconds else 0.0,
+            schedule_share=_share(found, self.seconds) if opened else None,
+            requests=found.requests,
             errors=found.errors, generator_cpu=busy / max(1, len(self.cpus)),
             histogram=_encoded(found.latencies_s) if opened and found.latencies_s else None)
 
@@ -105,6 +107,10 @@ def demand_generator(words: Sequence[str]) -> Generator:
         raise Problem("E003", f"--load {words[0] if words else ''}: no load generator of that name "
                       "is known", why="Its output could not be read.", do=f"use one of {known}")
     return found
+
+
+def _share(found: Measured, seconds: float) -> float | None:
+    return None if found.scheduled_s is None else min(1.0, found.scheduled_s / seconds)
 
 
 def _encoded(latencies_s: Sequence[float]) -> str:

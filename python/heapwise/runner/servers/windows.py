@@ -69,12 +69,14 @@ def _together(found: list[LoadFacts]) -> LoadFacts:
     """Windows are of equal length. The generator's share of its processors is that of the busiest,
     and the rate that was reached that of the least, since one bad window spoils the latencies."""
     rates = [float(facts.achieved_rate) for facts in found]
+    shares = [float(f.schedule_share) for f in found if f.schedule_share is not None]
     busy = [float(facts.generator_cpu or 0) for facts in found]
     opened = found[0].open_loop
     return structs.replace(
         found[0],
         requests=sum(facts.requests for facts in found),
         achieved_rate=min(rates) if opened else sum(rates) / len(rates),
+        schedule_share=min(shares, default=None),
         generator_cpu=max(busy),
         histogram=_added([f.histogram for f in found if f.histogram]),
     )
