@@ -1,5 +1,5 @@
 # The front door. Each target is one line that calls a script.
-.PHONY: help setup demo test test-long simulate lock format clean
+.PHONY: help setup demo test test-long simulate site lock format clean
 
 help: ; @sed -n 's/^## //p' Makefile
 ## make setup    install what is missing, build, leave the command at .venv/bin/heapwise
@@ -14,6 +14,8 @@ test: ; @tools/test
 test-long: ; @tools/test --long
 ## make simulate   how often the laboratory's own analysis keeps its promises (ten minutes)
 simulate: ; @tools/setup && tools/simulate
+## make site     the documents, the contracts of the headers and the help, in build/site
+site: ; @tools/setup && tools/build_site
 ## make lock     pin the newest Python dependencies in requirements.lock
 lock: ; @tools/lock
 ## make format   put C++ and CMake files into shape, mend Python's style

@@ -39,7 +39,7 @@ RULES = (
     Rule(re.compile(r"\bso (?:many|much|long) (?:bytes|threads|operations|rounds|turns|steps|units"
                     r"|times|ticks|spans|lines|time|processors)\b"), "this many, this long"),
     Rule(re.compile(r"\b[Ff]or want of\b"), "because ... is missing"),
-    Rule(re.compile(r"\b(?:purse|breathes?|confess(?:es|ed)?|accuses?|accused|window of mercy|liar"
+    Rule(re.compile(r"\b(?:purse|breathes|confess(?:es|ed)?|accuses?|accused|window of mercy|liar"
                     r"|guilty|innocent|forerunner)\b"), "the term of the field"),
 )
 

@@ -134,6 +134,8 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         pytest("preload", results, "tests/preload"),
         # Each process would build the library again.
         pytest("install", results, "tests/install", processes=1, lane=Lane.BESIDE),
+        # Each process would build the site again.
+        pytest("site", results, "tests/site", processes=1, lane=Lane.BESIDE),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
         pytest("e2e", results, "tests/e2e", timeout_s=1200),
     ]

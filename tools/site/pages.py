@@ -1,0 +1,99 @@
+"""The pages that are written from the code: headers, help, lists of documents."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+from staging import LISTED
+
+FIRST = {
+    "Start here": ("README", "docs/tutorial", "docs/how-to/contents"),
+    "Reference": ("commands", "headers/index", "docs/glossary", "docs/exit-codes", "docs/export"),
+    "What was measured": ("docs/methods", "docs/results/contents", "docs/experiments/contents"),
+    "How it works": ("docs/architecture", "docs/how-it-works", "docs/decisions/contents"),
+}
+"""What the navigation begins with, in this order: the words above a part, and its pages."""
+
+OTHERS = "More"
+
+SENTENCE = """Which allocator, which layout, which primitive: what does it gain in time and memory,
+on my program and my machine? Heapwise answers with evidence, and has allocators of its own.
+
+"""
+
+
+def titled(title: str, mark: str = "=") -> str:
+    return f"{title}\n{mark * len(title)}\n\n"
+
+
+def header_page(header: str) -> str:
+    """The page of one public header: what its contracts say."""
+    # Breathe finds a file by its last name; a second file of that name would be a warning.
+    return titled(header) + f".. doxygenfile:: {Path(header).name}\n"
+
+
+def list_page(title: str, pages: list[str]) -> str:
+    """A page that links to ``pages``, named from its own folder."""
+    entries = "".join(f"   {page}\n" for page in pages)
+    return titled(title) + ".. toctree::\n   :maxdepth: 1\n\n" + entries
+
+
+def folder_lists(pages: Path) -> None:
+    """Effects: writes ``contents.rst`` for each folder that is listed, with links to its documents.
+    They are not in the navigation, of which every page has a copy: with 250 more entries three
+    quarters of the time of a build went into it."""
+    for name in LISTED:
+        folder = pages / name
+        found = sorted(
+            str(path.relative_to(folder).with_suffix("")) for path in folder.rglob("*.md")
+        )
+        title = folder.name.replace("-", " ").capitalize()
+        links = "".join(f"- :doc:`{page}`\n" for page in found)
+        (folder / "contents.rst").write_text(titled(title) + links)
+
+
+def index_page(pages: Path) -> str:
+    """The first page: the documents in the order of a first reading, then all others."""
+    folders = tuple(f"{name}/" for name in LISTED)
+    found = sorted(str(path.relative_to(pages).with_suffix("")) for path in pages.rglob("*.md"))
+    listed = {page for part in FIRST.values() for page in part}
+    others = [name for name in found if name not in listed and not name.startswith(folders)]
+    text = titled("Heapwise") + SENTENCE
+    for caption, part in {**FIRST, OTHERS: others}.items():
+        text += f".. toctree::\n   :maxdepth: 1\n   :caption: {caption}\n\n"
+        text += "".join(f"   {page}\n" for page in part) + "\n"
+    return text
+
+
+def help_page(root: Path) -> str:
+    """What `--help` of the command and of each verb prints."""
+    text = titled("Commands")
+    for verb in ("", *verbs(root)):
+        name = f"heapwise {verb}".strip()
+        shown = run_help(root, *verb.split())
+        block = "".join(f"   {line}".rstrip() + "\n" for line in shown.splitlines())
+        text += titled(name, "-") + ".. code-block:: text\n\n" + block + "\n"
+    return text
+
+
+def verbs(root: Path) -> list[str]:
+    """The verbs, by the files that define them."""
+    files = (root / "python/heapwise/cli").glob("*.py")
+    return sorted(path.stem for path in files if path.stem != "__init__")
+
+
+def run_help(root: Path, *words: str) -> str:
+    """What the command prints, without colours and 100 columns wide."""
+    python = os.environ["HEAPWISE_SITE_PYTHON"]
+    settings = {"PYTHONPATH": str(root / "python"), "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(
+        [python, "-m", "heapwise", *words, "--help"],
+        env=os.environ | settings | {"TERM": "dumb"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout)
