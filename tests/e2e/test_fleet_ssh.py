@@ -1,7 +1,8 @@
 """Machines with networks of their own and a real sshd each, on one kernel.
 
-It shows the protocol: sending Heapwise, forwarding, a worker over ssh, a broken connection. The
-machines are of one kind, and the network is a pair of virtual cables.
+It shows the protocol: sending Heapwise, forwarding, a worker over ssh, a broken connection, a slow
+one with stalls, a full disk. The machines are of one kind, and the network is a pair of virtual
+cables; where it is slow, ssh goes through a process that delays.
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 NAMES = ("hwfleet1", "hwfleet2")
+SLOW_PIPE = Path(__file__).resolve().parents[1] / "data/slow_pipe.py"
+SLOW = f"ProxyCommand={sys.executable} {SLOW_PIPE} %h %p 0.1 2"
 
 
 def run(*words: str) -> str:
@@ -38,7 +42,13 @@ def why_not() -> str:
 
 
 @pytest.fixture
-def hosts(tmp_path: Path) -> Iterator[Path]:
+def options() -> list[str]:
+    """More of ssh's."""
+    return []
+
+
+@pytest.fixture
+def hosts(tmp_path: Path, options: list[str]) -> Iterator[Path]:
     """A hosts file of two namespaces, each with an sshd."""
     if reason := why_not():
         pytest.skip(reason)
@@ -62,11 +72,11 @@ def hosts(tmp_path: Path) -> Iterator[Path]:
                  "-h", str(key), "-o", "PidFile=none", "-o", f"ListenAddress={there}",
                  "-o", f"AuthorizedKeysFile={key}.pub", "-o", "StrictModes=no",
                  "-o", "PermitRootLogin=yes"], stderr=subprocess.DEVNULL))
-            options = ["-i", str(key), "-o", "StrictHostKeyChecking=no",
-                       "-o", "UserKnownHostsFile=/dev/null"]
+            words = ["-i", str(key), "-o", "StrictHostKeyChecking=no",
+                     "-o", "UserKnownHostsFile=/dev/null", *options]
             folder = tmp_path / name
             lines.append(f'm{number} = {{ ssh = "root@{there}", python = "{sys.executable}", '
-                         f'folder = "{folder}", options = {json.dumps(options)} }}\n')
+                         f'folder = "{folder}", options = {json.dumps(words)} }}\n')
         path = tmp_path / "hosts.toml"
         path.write_text("".join(lines))
         yield path
@@ -92,16 +102,69 @@ def test_machines_over_ssh_measure_and_survive_a_cut_cable(hosts: Path, tmp_path
     assert all("error" not in facts for facts in found.values()), found
     client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store", "--rounds",
                       "30", "--allocators", "glibc,heapwise", "--json", "--", "/bin/sleep", "0.05")
-    deadline = time.monotonic() + 120
-    while not list(tmp_path.glob("hwfleet1/jobs/*/store/runs/*/samples.jsonl")) and not list(
-            tmp_path.glob("hwfleet2/jobs/*/store/runs/*/samples.jsonl")):
-        assert time.monotonic() < deadline, client.poll()
-        time.sleep(0.2)
+    wait_for_samples(tmp_path, client, NAMES)
     run("ip", "link", "set", "hwfleet1a", "down")
     time.sleep(2)
     run("ip", "link", "set", "hwfleet1a", "up")
-    out, err = client.communicate(timeout=400)
+    assert_complete(client, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [["-o", SLOW]], ids=["slow"])
+@pytest.mark.usefixtures("hosts")
+def test_a_network_with_delays_and_stalls_loses_nothing(tmp_path: Path) -> None:
+    client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store", "--rounds",
+                      "10", "--allocators", "glibc,heapwise", "--json", "--", "/bin/sleep", "0.05")
+    assert_complete(client, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("hosts")
+def test_a_machine_with_a_full_disk_says_so_and_goes_on_when_there_is_room(tmp_path: Path) -> None:
+    disk = tmp_path / NAMES[0]
+    disk.mkdir()
+    run("mount", "-t", "tmpfs", "-o", "size=64m", "none", str(disk))
+    try:
+        client = heapwise(tmp_path, "compare", "--fleet", "hosts.toml", "--store", "store",
+                          "--rounds", "40", "--allocators", "glibc,heapwise", "--json", "--",
+                          "/bin/sleep", "0.05")
+        wait_for_samples(tmp_path, client, NAMES[:1])
+        filler = disk / "filler"
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while True:
+                file.write(bytes(1 << 16))
+        out, err = client.communicate(timeout=600)
+        states = json.loads(out)["fleet"]["machines"]
+        assert states["m2"]["state"] == "complete", err
+        assert states["m1"]["state"] == "failed"
+        assert "no room" in states["m1"]["message"] or "No space" in states["m1"]["message"]
+        before = samples_of(tmp_path, "m1")
+        assert before
+        filler.unlink()
+        assert_complete(heapwise(tmp_path, "fleet", "collect", "--store", "store", "--json"),
+                        tmp_path)
+        assert samples_of(tmp_path, "m1").startswith(before)
+    finally:
+        run("umount", "--lazy", str(disk))
+
+
+def samples_of(folder: Path, machine: str) -> str:
+    """What the client has of it."""
+    return next(folder.glob(f"store/runs/*-{machine}/samples.jsonl")).read_text()
+
+
+def wait_for_samples(folder: Path, client: subprocess.Popen[str], names: Sequence[str]) -> None:
+    """Until one of these machines has stored some."""
+    deadline = time.monotonic() + 120
+    while not any(list(folder.glob(f"{name}/jobs/*/store/runs/*/samples.jsonl"))
+                  for name in names):
+        assert time.monotonic() < deadline, client.poll()
+        time.sleep(0.2)
+
+
+def assert_complete(client: subprocess.Popen[str], folder: Path) -> None:
+    out, err = client.communicate(timeout=600)
     assert client.returncode == 0, err
     states = json.loads(out)["fleet"]["machines"]
     assert {state["state"] for state in states.values()} == {"complete"}
-    assert len(list(tmp_path.glob("store/runs/*-m[12]"))) == 2
+    assert len(list(folder.glob("store/runs/*-m[12]"))) == 2

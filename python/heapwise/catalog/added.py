@@ -1,4 +1,7 @@
-"""The peers that ``peers add`` built: one folder for each version, with a record of its making."""
+"""The peers that ``peers add`` built: one folder for each version, with a record of its making.
+
+In a fleet, peers of the client's machine are sent to others, in folders of the same form.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,9 @@ from pathlib import Path
 import msgspec
 
 RECORD = "made.json"
+SENT_VARIABLE = "HEAPWISE_SENT_PEERS"
+"""Folders like ``added_folder()``, with a colon between two; they go first."""
+
 PARTIAL = ".partial-"
 """Starts the names of folders in the making, which are nobody's peers yet."""
 
@@ -38,22 +44,40 @@ def added_folder() -> Path:
     return data_folder() / "peers"
 
 
+def sent_folders() -> list[Path]:
+    """Of peers that another machine built for this one."""
+    return [Path(name) for name in os.environ.get(SENT_VARIABLE, "").split(":") if name]
+
+
 def read_record(name: str, version: str) -> AddedPeer | None:
-    """None when this version was not added, or its library is gone."""
+    """None when this version was not added here, or its library is gone."""
     return _read(added_folder() / name / version)
 
 
 def newest_record(name: str, wanted: str) -> AddedPeer | None:
-    """Of the wanted version, else of the one that was made last; None when there is none."""
+    """Of what was sent, else of the wanted version, else the one that was made last; None when
+    there is none."""
+    for folder in sent_folders():
+        for path in (folder / name).glob(f"*/{RECORD}"):
+            if found := _read(path.parent):
+                return found
     if found := read_record(name, wanted):
         return found
-    records = [_read(path.parent) for path in (added_folder() / name).glob(f"*/{RECORD}")
-               if not path.parent.name.startswith(PARTIAL)]
+    records = [_read(path) for path in versions_of(name)]
     return max((record for record in records if record), key=lambda r: r.made, default=None)
 
 
+def versions_of(name: str) -> list[Path]:
+    """The folders of this peer's versions that were added here."""
+    return [path.parent for path in (added_folder() / name).glob(f"*/{RECORD}")
+            if not path.parent.name.startswith(PARTIAL)]
+
+
 def library_of(name: str, record: AddedPeer) -> Path:
-    return added_folder() / name / record.version / record.library
+    """The file of a record that ``newest_record`` or ``read_record`` found."""
+    inside = Path(name) / record.version / record.library
+    found = (folder / inside for folder in sent_folders() if (folder / inside).is_file())
+    return next(found, added_folder() / inside)
 
 
 def forget(name: str) -> bool:

@@ -64,7 +64,7 @@ def status(
     id: FleetId = "last", store: StoreOption = None, json: JsonOption = False,
     quiet: QuietOption = False, debug: DebugOption = False,
 ) -> int:
-    """Say which machines of a fleet run are complete. It reads a file and asks no machine.
+    """Say which machines of a fleet run are complete. It reads files and asks no machine.
 
     \b
     heapwise fleet status
@@ -75,7 +75,11 @@ def status(
     from heapwise.store import find_store
 
     console = Console(quiet, json)
-    found = find_fleet(find_store(store), id).read()
+    place = find_store(store)
+    file = find_fleet(place, id)
+    found = file.read()
+    for run in file.mended_runs(place):
+        console.say(f"Mended       {run}: a client had died while it replaced it")
     console.result(f"{found.id}  {found.created}  heapwise {' '.join(found.words)}")
     for name, state in found.machines.items():
         message = f"  {state.message}" if state.message else ""

@@ -45,7 +45,7 @@ class Carrier:
     def bring(self, job: Job, place: str, missing: Sequence[str], address: str) -> None:
         """Begins to send what is not there and not on its way. Problem E056 if a file has changed
         since the fleet run began."""
-        files = {file.sha256: file for file in job.files}
+        files = job.all_files()
         parcels = [(place, sha256) for sha256 in missing]
         for parcel in parcels:
             if self._is_needed(job.machine, parcel):

@@ -19,7 +19,7 @@ import msgspec
 from msgspec import structs
 
 from heapwise.errors import Problem
-from heapwise.fleet.collected import no_room
+from heapwise.fleet.collected import mend, no_room
 from heapwise.fleet.job import STALL_S, State
 from heapwise.store import make_private_folder
 from heapwise.store.private import FILE as PRIVATE
@@ -120,6 +120,15 @@ class FleetFile:
             yield _locked(lock)
         finally:
             os.close(lock)
+
+    def mended_runs(self, store: Path) -> list[str]:
+        """The runs of this fleet run that a dead client had left half replaced, and that are back
+        now. None while a client collects, or if the store can only be read."""
+        try:
+            with self.owned() as is_owner:
+                return mend(store, self.path.parent.name) if is_owner else []
+        except OSError:
+            return []
 
     @property
     def journal(self) -> Path:

@@ -17,8 +17,8 @@ LARGEST_BYTES = 64 << 20
 
 
 class ShippedFile(msgspec.Struct, frozen=True):
-    """A file that the command line names. Its content is sent only to hosts that have no file of
-    this hash, once to each."""
+    """A file that the command line names, or of a peer (then without a word). Its content is sent
+    only to hosts that have no file of this hash, once to each."""
 
     word: str
     path: str
@@ -27,13 +27,22 @@ class ShippedFile(msgspec.Struct, frozen=True):
     size: int
 
 
+class SentPeer(msgspec.Struct, frozen=True):
+    """A peer that was built on the client. files: of its folder, by their paths in it."""
+
+    name: str
+    version: str
+    files: dict[str, ShippedFile]
+
+
 class Job(msgspec.Struct, frozen=True):
     """A whole plan for one machine.
 
     words: the verb and its options. environment: the variables of the client's shell.
     stored_environment: the same as a run keeps it, for V20. folder: of the machine, "" for the
     user's data folder there. stall_s: the measuring process is killed if it stores nothing for this
-    long; it can be resumed.
+    long; it can be resumed. peers: that the client
+    built, for machines whose programs are of this kind (``kind_of_programs``).
     """
 
     fleet: str
@@ -45,10 +54,17 @@ class Job(msgspec.Struct, frozen=True):
     files: list[ShippedFile] = []
     folder: str = ""
     stall_s: float = STALL_S
+    peers: list[SentPeer] = []
+    kind: str = ""
 
     @property
     def run_id(self) -> str:
         return f"{self.fleet}-{self.machine}"
+
+    def all_files(self) -> dict[str, ShippedFile]:
+        """By their hashes."""
+        files = [*self.files, *(file for peer in self.peers for file in peer.files.values())]
+        return {file.sha256: file for file in files}
 
 
 class Outcome(msgspec.Struct, frozen=True):

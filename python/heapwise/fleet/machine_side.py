@@ -20,11 +20,13 @@ from pathlib import Path
 
 import msgspec
 
+from heapwise.catalog.added import SENT_VARIABLE
 from heapwise.errors import Problem
 from heapwise.fleet.host_lock import HostLock, lock_path
 from heapwise.fleet.job import Job, Outcome, State
 from heapwise.fleet.kept_document import KeptDocument
 from heapwise.fleet.plan_progress import TOPIC, PlanProgress, RoundClock
+from heapwise.fleet.sent_peers import kind_of_programs, place_peer
 from heapwise.fleet.shipped import base_folder, find_shipped, place_of
 from heapwise.model import FleetOrigin
 from heapwise.store.location import SAMPLES_FILE
@@ -88,10 +90,15 @@ class MachineJob:
             lock.acquire(WAIT_S, self._watch_stall)
             if self.document.mended_state() == "complete":
                 return self._ended(0)
-            found = {file: find_shipped(file, self.base) for file in self.job.files}
-            if missing := [file.sha256 for file, path in found.items() if path is None]:
-                return self.outcome("waiting", 0, "it waits for a file", missing)
-            return self._measure(lock, {file.word: str(path) for file, path in found.items()})
+            peers = self.job.peers if self.job.kind == kind_of_programs() else []
+            wanted = [*self.job.files, *(file for peer in peers for file in peer.files.values())]
+            found = {file: find_shipped(file, self.base) for file in wanted}
+            if missing := {file.sha256 for file, path in found.items() if path is None}:
+                return self.outcome("waiting", 0, "it waits for a file", sorted(missing))
+            places = {file: str(path) for file, path in found.items()}
+            folders = [place_peer(peer, places, self.base) for peer in peers]
+            return self._measure(lock, {file.word: places[file] for file in self.job.files},
+                                 ":".join(map(str, folders)))
         finally:
             lock.close()
 
@@ -109,7 +116,7 @@ class MachineJob:
             return ""
         return f" (the disk of {self.folder} has no room)" if free < FULL_BYTES else ""
 
-    def _measure(self, lock: HostLock, places: Mapping[str, str]) -> Outcome:
+    def _measure(self, lock: HostLock, places: Mapping[str, str], sent_peers: str) -> Outcome:
         origin = self.folder / "origin.json"
         _write_if_other(origin, msgspec.json.encode(FleetOrigin(
             self.job.fleet, self.job.machine, self.job.stored_environment)))
@@ -120,7 +127,8 @@ class MachineJob:
         with (self.folder / "log").open("ab") as log:
             process = self._process = subprocess.Popen(
                 [sys.executable, "-c", START, PACKAGE_ROOT, *self._words(places)],
-                env=measuring_environment(self.job.environment, os.environ, origin),
+                env=measuring_environment(self.job.environment, os.environ, origin)
+                | {SENT_VARIABLE: sent_peers},
                 cwd=working, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 start_new_session=True, pass_fds=[lock.descriptor])
         try:

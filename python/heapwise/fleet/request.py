@@ -51,16 +51,18 @@ def new_fleet(target: str, words: Sequence[str], environment: Mapping[str, str],
 
 def jobs_of(fleet: FleetRun, environment: Mapping[str, str]) -> Callable[[str], Job]:
     """Values that were not stored are those of today, as with ``resume``."""
+    from heapwise.fleet.sent_peers import added_peers, kind_of_programs
     from heapwise.runner.environment import from_store
 
     folder = Path(fleet.working_directory)
     files = [_shipped(word, folder) for word in fleet.words]
     shipped = [file for file in files if file is not None]
     values = from_store(fleet.environment, environment)
+    peers, kind = added_peers(), kind_of_programs()
 
     def job(machine: str) -> Job:
         return Job(fleet.id, machine, fleet.words, values, fleet.environment,
-                   fleet.working_directory, shipped, stall_s=fleet.stall_s)
+                   fleet.working_directory, shipped, stall_s=fleet.stall_s, peers=peers, kind=kind)
 
     return job
 

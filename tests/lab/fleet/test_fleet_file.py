@@ -46,6 +46,24 @@ def test_two_clients_do_not_collect_at_once(tmp_path: Path) -> None:
         assert again
 
 
+def half_replaced(store: Path) -> Path:
+    """A run that a client was replacing when it died: the old folder has no name any more."""
+    old = store / "runs/.f1-a.old"
+    old.mkdir(parents=True)
+    (old / "samples.jsonl").write_text("line\n")
+    return store / "runs/f1-a"
+
+
+def test_a_run_that_a_dead_client_left_half_replaced_is_back(tmp_path: Path) -> None:
+    file = begin(tmp_path, "f1")
+    run = half_replaced(tmp_path)
+    with file.owned():
+        assert file.mended_runs(tmp_path) == []
+    assert not run.exists()
+    assert file.mended_runs(tmp_path) == ["f1-a"]
+    assert (run / "samples.jsonl").read_text() == "line\n"
+
+
 def test_a_fleet_run_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(Problem) as refused:
         find_fleet(tmp_path, "last")

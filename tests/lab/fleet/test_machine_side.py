@@ -4,20 +4,37 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import shutil
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from heapwise.catalog import RECORD, AddedPeer, find_peers, read_declarations
 from heapwise.errors import Problem
+from heapwise.evidence import Evidence
 from heapwise.fleet.host_lock import HostLock
-from heapwise.fleet.job import LARGEST_BYTES, Job, ShippedFile, decode_outcome, encode_job
+from heapwise.fleet.job import (
+    LARGEST_BYTES,
+    Job,
+    SentPeer,
+    ShippedFile,
+    decode_outcome,
+    encode_job,
+)
 from heapwise.fleet.machine_side import measure, measuring_environment
+from heapwise.fleet.sent_peers import added_peers, kind_of_programs
 from heapwise.fleet.shipped import Parcel, receive
+from heapwise.store import read_run
+from heapwise.trust.judge import check_run
 
 TRAPS = {"MALLOC_TRIM_THRESHOLD_": "65536", "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1",
          "OPENBLAS_NUM_THREADS": "1"}
 """What Dask's nanny sets: distributed.yaml, pre-spawn-environ."""
+
+
+BUILT = "jemalloc-current"
 
 
 @pytest.fixture
@@ -52,6 +69,86 @@ def test_a_job_that_runs_twice_measures_once(
     plan = msgspec.json.decode(first.files["run.json"])["plan"]
     assert not TRAPS.keys() & plan["environment"].keys()
     assert plan["options"]["fleet"]["machine"] == "a"
+
+
+@pytest.mark.parametrize(("options", "arrives"), [
+    ((), "OMP_NUM_THREADS"),
+    (("--keep-env",), "MALLOC_TRIM_THRESHOLD_"),  # else it is left out like any allocator's
+])
+def test_a_variable_that_reaches_the_measuring_process_fails_v20(
+    machine: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], arrives: str
+) -> None:
+    """The nanny's traps, planted where nothing holds them back."""
+    def leaky(*parts: Any) -> dict[str, str]:
+        return measuring_environment(*parts) | TRAPS
+
+    monkeypatch.setattr("heapwise.fleet.machine_side.measuring_environment", leaky)
+    words = (COMPARE[0], *options, *COMPARE[1:])
+    done = decode_outcome(measure(encode_job(job(machine, *words))))
+    assert done.state == "complete", done.message
+    stored = read_run(machine / "jobs/f1-a/store", "f1-a")
+    check = next(c for c in check_run(Evidence(stored)).checks if c.id == "V20")
+    assert check.verdict == "fail"
+    assert arrives in check.detail
+
+
+@pytest.fixture
+def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[SentPeer]:
+    """A peer that the client has added; the machine has another data folder, without it."""
+    declared = next(peer for peer in read_declarations() if peer.name == BUILT)
+    assert declared.declaration.build is not None
+    version = declared.declaration.build.version
+    folder = tmp_path / "client/heapwise/peers" / BUILT / version
+    folder.mkdir(parents=True)
+    library = next(Path(peer.path) for peer in find_peers() if peer.name == "jemalloc" and peer.path)
+    shutil.copyfile(library, folder / library.name)
+    record = AddedPeer(version, library.name, "", "", "", "", "2026-01-01")
+    (folder / RECORD).write_bytes(msgspec.json.encode(record))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "client"))
+    found = added_peers()
+    shutil.rmtree(tmp_path / "client")
+    return found
+
+
+WITH_ADDED = (*COMPARE[:4], f"glibc,{BUILT}", "--", "/bin/true")
+
+
+def test_a_peer_that_the_client_built_is_sent_by_hash(
+    machine: Path, added: list[SentPeer], tmp_path: Path
+) -> None:
+    assert [peer.name for peer in added] == [BUILT]
+    contents = {file.sha256: file for file in added[0].files.values()}
+    asking = msgspec.structs.replace(job(machine, *WITH_ADDED), peers=added,
+                                     kind=kind_of_programs())
+    asked = decode_outcome(measure(encode_job(asking)))
+    assert (asked.state, set(asked.missing)) == ("waiting", set(contents))
+    library = next(Path(peer.path) for peer in find_peers() if peer.name == "jemalloc" and peer.path)
+    for sha256, file in contents.items():
+        content = library.read_bytes() if file.path.endswith(library.name) else record_of(added[0])
+        assert hashlib.sha256(content).hexdigest() == sha256
+        assert receive(msgspec.msgpack.encode(Parcel(str(machine), file, content))) == b""
+    outcome = decode_outcome(measure(encode_job(asking)))
+    assert outcome.state == "complete", outcome.message
+    stored = read_run(machine / "jobs/f1-a/store", "f1-a")
+    subject = next(s for s in stored.run.plan.subjects if s.name == BUILT)
+    assert subject.peer is not None
+    assert subject.peer.path.startswith(str(machine / "peers"))
+    assert {p.status for p in stored.processes} == {"ok"}
+
+
+def test_a_peer_is_not_sent_to_a_machine_of_another_kind(
+    machine: Path, added: list[SentPeer]
+) -> None:
+    asking = msgspec.structs.replace(job(machine, *WITH_ADDED), peers=added, kind="s390x glibc 2.1")
+    outcome = decode_outcome(measure(encode_job(asking)))
+    assert outcome.missing == []
+    assert outcome.state == "incomplete"
+    assert BUILT in outcome.message
+
+
+def record_of(peer: SentPeer) -> bytes:
+    return msgspec.json.encode(AddedPeer(peer.version, next(
+        name for name in peer.files if name != RECORD), "", "", "", "", "2026-01-01"))
 
 
 def test_a_plan_that_fails_says_why(machine: Path) -> None:

@@ -48,10 +48,13 @@ def report_facts(report: PublishedReport) -> dict[str, Any]:
 
 
 def newest_verdicts(store: Path) -> dict[str, dict[str, Any]]:
-    """Report -> the counts of its newest run in the store; what cannot be read is passed over."""
+    """Report -> the counts of its newest run in the store; what cannot be read is passed over.
+    Newest is by the runs' own order: the files are written again when an old run is shown again."""
+    from heapwise.store import run_ids
+
     found: dict[str, dict[str, Any]] = {}
-    for path in sorted(store.glob(f"runs/*/{FOLDER}/*/{VERDICTS}"),
-                       key=lambda path: path.stat().st_mtime):
+    for path in (path for run in run_ids(store)
+                 for path in sorted((store / "runs" / run).glob(f"{FOLDER}/*/{VERDICTS}"))):
         try:
             verdicts = json.loads(path.read_text(encoding="utf-8"))
             found[str(verdicts["report"])] = {"run": str(verdicts["run"]),
