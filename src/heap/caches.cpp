@@ -151,7 +151,7 @@ void release_uncached(void* block, size_class of) noexcept {
   auto* const block = static_cast<std::byte*>(freed);
   const size_class of = the_heap_map.class_at(block);
   if (of == no_class) {
-    if (!the_guards.release(block)) release_uncommon(block);
+    release_uncommon(block);
     return;
   }
   if (!block_states::free(block, of)) return;
@@ -177,6 +177,9 @@ void* refill(std::size_t wanted) noexcept {
   if constexpr (chosen_profile::keeps_states) {
     return chosen_profile::canary_bytes == 0 ? take_checked(of) : take_with_canary(of);
   } else {
+    if constexpr (chosen_profile::samples_guards) {
+      if (void* const sampled = the_guards.sample(of)) [[unlikely]] return sampled;
+    }
     heap_cache* const cache = own_cache();
     if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
     if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);

@@ -56,7 +56,6 @@ void expect_size(const void* block, std::size_t size_bytes) noexcept {
 
 bool start_checking() noexcept {
   block_states::canary_secret = os::random_word();
-  the_guards.start();
   return the_space.allow_mixing();
 }
 

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "heap/guarded_pages.hpp"
+#include "heap/large_blocks.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "options/text.hpp"
@@ -22,15 +23,17 @@ std::string_view name_of(invalid kind) noexcept { return names[static_cast<std::
 /// Effects: finds the block of the heap around the address.
 void find_block(fault_report& fault) noexcept {
   if (!the_space.holds(fault.address)) return;
+  if (const span* const large = large_block_around(fault.address)) {
+    fault.block = the_space.begin_of(*large);
+    fault.bytes = large->bytes;
+    return;
+  }
   const span* const home = the_space.find_span(fault.address);
   if (home == nullptr) return;
   // Acquire: as in look_up. The class was written before.
   const slice_use use = home->use.load(std::memory_order_acquire);
   std::byte* const begin = the_space.begin_of(*home);
-  if (use == slice_use::large) {
-    fault.block = begin;
-    fault.bytes = home->bytes;
-  } else if (use == slice_use::small && home->of != no_class && home->of <= class_count) {
+  if (use == slice_use::small && home->of != no_class && home->of <= class_count) {
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(fault.address) - begin);
     const std::size_t bytes = class_table[home->of].bytes;
@@ -41,7 +44,7 @@ void find_block(fault_report& fault) noexcept {
 
 /// Effects: as find_block, for the guarded pages. Returns: whether the address is in them.
 bool find_guarded(fault_report& fault) noexcept {
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile::samples_guards) {
     if (!the_guards.holds(fault.address)) return false;
     const guarded_block& around = the_guards.around(fault.address);
     fault.block = the_guards.begin_around(fault.address);

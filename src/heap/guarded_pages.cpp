@@ -1,6 +1,7 @@
 #include "heap/guarded_pages.hpp"
 
 #include "heap/invalid.hpp"
+#include "heap/large_guard.hpp"
 #include "heap/options.hpp"
 #include "os/os.hpp"
 
@@ -13,8 +14,10 @@ namespace {
 /// Refills of this thread until the next sample; 0 at the start of a thread.
 __thread std::uint32_t refills_left = 0;
 
-/// Effects: reports a fault in the guarded pages. Other faults are none of the heap's.
+/// Effects: reports a fault in the guarded pages, or behind a large block. Other faults are none of
+/// the heap's.
 void on_fault(const void* address) {
+  if (is_behind_large(address)) invalid_free(address, invalid::touched_beyond);
   if (!the_guards.holds(address)) return;
   const bool freed =
       the_guards.around(address).state.load(std::memory_order_acquire) == guarded_block::freed;
@@ -24,9 +27,12 @@ void on_fault(const void* address) {
 } // namespace
 
 void guarded_pages::start() noexcept {
+  if (base_ != nullptr) return;
   length_ = (2 * slots + 1) * os::page_bytes();
   base_ = static_cast<std::byte*>(os::reserve(length_, os::page_bytes()));
 }
+
+void guarded_pages::watch() noexcept { os::watch_faults(on_fault); }
 
 bool guarded_pages::is_due() noexcept {
   const std::uint32_t every = the_options.guard_every;
@@ -57,7 +63,7 @@ const std::byte* guarded_pages::begin_around(const void* address) const noexcept
 void* guarded_pages::take(size_class of) noexcept {
   const std::uint32_t bytes = class_table[of].bytes;
   if (bytes > os::page_bytes()) return nullptr;
-  os::watch_faults(on_fault); // not at the start: the program's own handlers come first
+  watch(); // not at the start: the program's own handlers come first
   const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
   guarded_block& block = blocks_[slot];
   std::uint8_t seen = block.state.load(std::memory_order_relaxed);

@@ -29,7 +29,7 @@ class guarded_pages {
  public:
   static constexpr std::size_t slots = 64;
 
-  /// Effects: has the addresses, if the system gives them. Called once.
+  /// Effects: has the addresses, if the system gives them.
   void start() noexcept;
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.
@@ -42,6 +42,10 @@ class guarded_pages {
            reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(base_) <
                length_;
   }
+
+  /// Effects: faults that the program has no handler of are looked at from now on, and those of
+  /// guarded pages, or behind a large block, are reported.
+  static void watch() noexcept;
 
   /// Effects: frees a block of these pages; an address in them that is not a block is reported.
   /// Returns: whether the address was in the pages.

@@ -9,6 +9,7 @@
 #include "heap/clock.hpp"
 #include "heap/expects.hpp"
 #include "heap/invalid.hpp"
+#include "heap/large_guard.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/purge.hpp"
@@ -92,6 +93,7 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
+  lower_guard(block);
   count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
   block.bytes = 0;
   return true;
@@ -106,8 +108,10 @@ bool too_large(std::size_t size_bytes) noexcept {
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
   expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
+  lower_guard(block);
   if (bytes != block.bytes) count(block, 0, bytes - block.bytes);
   block.bytes = bytes;
+  raise_guard(block);
   if (bytes > max_small_bytes) stop_growing(block);
 }
 
@@ -117,7 +121,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     return nullptr;
   }
   size_bytes = std::max(size_bytes, std::size_t{1});
-  const std::size_t slices = slices_of(size_bytes);
+  const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
   const std::size_t shard = own_shard();
   bool clean = false;
   const auto take = [&] {
@@ -147,6 +151,8 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     the_space.zero(*made, size_bytes);
   }
   count(*made, 1, made->bytes);
+  made->guarded = false;
+  raise_guard(*made);
   // Release: pairs with the acquire in look_up. The length was written before.
   made->use.store(slice_use::large, std::memory_order_release);
   purge_after_growth();
@@ -177,6 +183,7 @@ span* make_growing(std::size_t size_bytes) noexcept {
   if (span* const again = the_large_stocks[own_shard()].take_to_grow()) {
     again->bytes = max_small_bytes;
     count(*again, 1, again->bytes);
+    raise_guard(*again);
     start_growing(*again);
     // Release: as in make_large.
     again->use.store(slice_use::large, std::memory_order_release);
@@ -187,6 +194,19 @@ span* make_growing(std::size_t size_bytes) noexcept {
   set_bytes(*made, max_small_bytes); // also where pages are larger
   start_growing(*made);
   return made;
+}
+
+const span* large_block_around(const void* address) noexcept {
+  const slice_index at = the_space.slice_of(address);
+  for (slice_index before = 0; before <= at; ++before) {
+    const span* const first = the_space.record(at - before);
+    if (first == nullptr) return nullptr;
+    // Acquire: as in look_up. The length was written before.
+    const slice_use use = first->use.load(std::memory_order_acquire);
+    if (use == slice_use::large) return before < first->slices ? first : nullptr;
+    if (use != slice_use::none && use != slice_use::inside) return nullptr;
+  }
+  return nullptr;
 }
 
 large_figures count_large() noexcept {

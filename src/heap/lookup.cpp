@@ -36,7 +36,7 @@ measured measure(const void* block) noexcept {
   if (of != no_class) {
     return {.bytes = class_table[of].bytes - chosen_profile::canary_bytes, .what = {}};
   }
-  if constexpr (chosen_profile::keeps_states) {
+  if constexpr (chosen_profile::samples_guards) {
     if (the_guards.holds(block)) return {.bytes = the_guards.bytes_of(block), .what = {}};
   }
   const found what = look_up(block);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/profile.hpp"
+
 namespace heapwise::detail {
 
 enum class when_invalid : std::uint8_t { abort, warn, ignore };
@@ -19,7 +21,7 @@ struct options {
   std::uint32_t shards = 0; // 0: as the processors need
   char report[256] = {};    // the file for reports of faults; empty: none
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
-  std::uint32_t guard_every = 64;
+  std::uint32_t guard_every = chosen_profile::keeps_states ? 64 : 0;
 };
 
 /// Read once, when the heap starts, or as soon as there is an environment; the defaults until then.

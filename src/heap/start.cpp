@@ -11,6 +11,7 @@
 #include "heap/checked_paths.hpp"
 #include "heap/clock.hpp"
 #include "heap/exported.hpp"
+#include "heap/guarded_pages.hpp"
 #include "heap/idle_caches.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
@@ -94,6 +95,14 @@ void follow_options() noexcept {
   if (the_options.stats) std::atexit(print_statistics);
 }
 
+/// Effects: makes guarded pages, once, if an option wants samples. Requires: the lock, and that no
+/// other thread is in the heap yet.
+void start_guards() noexcept {
+  if constexpr (chosen_profile::samples_guards) {
+    if (the_options.guard_every != 0) the_guards.start();
+  }
+}
+
 /// Requires: the lock.
 bool start_locked() noexcept {
   if (!the_space.start()) {
@@ -104,6 +113,7 @@ bool start_locked() noexcept {
     if (!start_checking()) return false;
   }
   has_options = read_options();
+  start_guards();
   os::remember_processors();
   if (has_options) choose_shards();
   watch_thread_exits();
@@ -140,6 +150,7 @@ void read_late_options() noexcept {
     const std::lock_guard hold{starting};
     if (!heap_has_started() || has_options) return;
     has_options = read_options();
+    start_guards();
     if (has_options) choose_shards();
   }
   follow_options();

@@ -9,8 +9,10 @@
 #include "heap/checked_paths.hpp"
 #include "heap/clock.hpp"
 #include "heap/general.hpp"
+#include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
+#include "heap/large_guard.hpp"
 #include "heap/lookup.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
@@ -30,7 +32,7 @@ constexpr std::size_t room_part = 2;
 
 /// Returns: the same block, longer or shorter at its place, or nullptr.
 void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
-  const std::size_t slices = slices_of(size_bytes);
+  const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
   if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
   set_bytes(block, bytes);
@@ -61,7 +63,9 @@ relocated copy_large(span& from, span& to) noexcept {
 /// Returns: the block, or nullptr without memory.
 void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
   void* const same = resize_in_place(block, size_bytes);
-  return same != nullptr ? same : no_memory();
+  if (same != nullptr) return same;
+  if (!block.guarded) raise_guard(block); // it may have been lowered for a move
+  return no_memory();
 }
 
 void* move_large(span& block, std::size_t size_bytes) noexcept {
@@ -71,6 +75,7 @@ void* move_large(span& block, std::size_t size_bytes) noexcept {
   if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
   if (made == nullptr) return resize_at_last(block, size_bytes);
   const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes;
+  lower_guard(block); // its pages are one mapping then, and move without a hidden one
   relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
   if (how == relocated::target_lost) {
     retire_large(*made);
@@ -143,6 +148,9 @@ void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noex
 }
 
 void release_uncommon(void* block) noexcept {
+  if constexpr (chosen_profile::samples_guards) {
+    if (the_guards.release(static_cast<std::byte*>(block))) return;
+  }
   const found what = look_up(block);
   if constexpr (chosen_profile::keeps_states) {
     // A large block is gone for good when it is freed, so an address that was one is remembered.

@@ -27,8 +27,9 @@ struct stack_trace {
 /// happens once more. A handler that the program installs later replaces it.
 void watch_faults(void (*action)(const void* address)) noexcept;
 
-/// Effects: no access to these pages, and their contents are gone.
-void hide(void* memory, std::size_t size_bytes) noexcept;
+/// Effects: no access to these pages, and their contents are gone. Returns: false if the system
+/// refuses; then only the contents are gone.
+bool hide(void* memory, std::size_t size_bytes) noexcept;
 
 /// A file at whose end is written, without the C library's buffers.
 class appended_file {

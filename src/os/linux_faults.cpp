@@ -75,10 +75,10 @@ void watch_faults(void (*action)(const void* address)) noexcept {
   ::sigaction(SIGSEGV, &ours, nullptr);
 }
 
-void hide(void* memory, std::size_t size_bytes) noexcept {
+bool hide(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
   ::madvise(memory, size_bytes, MADV_DONTNEED);
-  ::mprotect(memory, size_bytes, PROT_NONE);
+  return ::mprotect(memory, size_bytes, PROT_NONE) == 0;
 }
 
 appended_file::appended_file(const char* path) noexcept {

@@ -32,10 +32,11 @@ class SimulatedMachines:
 
     def __init__(self, names: Sequence[str], workers: int) -> None:
         import dask.config
-        from distributed import LocalCluster
+        import distributed
 
         dask.config.set(QUIET)
-        self.cluster: Any = LocalCluster(
+        make_cluster: Any = distributed.LocalCluster  # its types are not declared
+        self.cluster: Any = make_cluster(
             n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None,
             resources={"machine": 1}, host="127.0.0.1", protocol="tcp")
         self.address: str = self.cluster.scheduler_address

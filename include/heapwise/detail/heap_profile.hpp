@@ -12,15 +12,20 @@ struct fast_profile {
   static constexpr bool keeps_states = false;
   static constexpr bool clears = false;
   static constexpr std::size_t canary_bytes = 0;
+  static constexpr bool samples_guards = false;
+  static constexpr bool guards_large = false;
 };
 
-/// What is cheap is checked: a block freed twice in a row.
+/// What is cheap is checked: a block freed twice in a row. Some blocks lie between pages without
+/// access if an option asks for them.
 struct default_profile {
   static constexpr const char* name = "default";
   static constexpr bool checks_last = true;
   static constexpr bool keeps_states = false;
   static constexpr bool clears = false;
   static constexpr std::size_t canary_bytes = 0;
+  static constexpr bool samples_guards = true;
+  static constexpr bool guards_large = false;
 };
 
 /// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
@@ -31,16 +36,20 @@ struct guarded_profile {
   static constexpr bool keeps_states = true;
   static constexpr bool clears = false;
   static constexpr std::size_t canary_bytes = 0;
+  static constexpr bool samples_guards = true;
+  static constexpr bool guards_large = false;
 };
 
 /// The same, and a canary ends each small block; free blocks are zeros, and are checked to be when
-/// they are used again.
+/// they are used again. A page without access follows each large block.
 struct hardened_profile {
   static constexpr const char* name = "hardened";
   static constexpr bool checks_last = true;
   static constexpr bool keeps_states = true;
   static constexpr bool clears = true;
   static constexpr std::size_t canary_bytes = 8;
+  static constexpr bool samples_guards = true;
+  static constexpr bool guards_large = true;
 };
 
 } // namespace heapwise::detail

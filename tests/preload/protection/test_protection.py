@@ -13,6 +13,7 @@ import pytest
 PLANTS = Path(__file__).parent / "plants.c"
 SAMPLES = Path(__file__).parent / "samples.c"
 LEGAL = Path(__file__).parent / "legal.cpp"
+LARGE = Path(__file__).parent / "large.c"
 PROFILES = ["guarded", "hardened"]
 KINDS = {
     "interior": "inside-block", "double": "double-free", "foreign": "foreign",
@@ -28,7 +29,8 @@ def profile(request: pytest.FixtureRequest, host: Any) -> Any:
 
 
 def of_profile(host: Any, name: str) -> Any:
-    return replace(host, library=host.native / f"libheapwise-malloc-{name}.so")
+    ending = "" if name == "default" else f"-{name}"
+    return replace(host, library=host.native / f"libheapwise-malloc{ending}.so")
 
 
 def planted(profile: Any, program: Path, kind: str, place: str, report: Path) -> dict[str, Any]:
@@ -66,13 +68,37 @@ def test_hardened_finds_bytes_that_were_overwritten(
     assert found["kind"] == ONLY_HARDENED[kind]
 
 
-@pytest.mark.parametrize(("kind", "expected"), [
-    ("behind", "out-of-bounds"), ("freed", "use-after-free"), ("twice", "double-free")])
-def test_a_sampled_block_is_reported_with_its_stacks(
-    profile: Any, compiled: Any, tmp_path: Path, kind: str, expected: str
+@pytest.mark.parametrize("how", [
+    "malloc", "calloc", "aligned", "again", "grown", "moved", "shrunk"])
+@pytest.mark.parametrize("size", [65536, 65537, 200_000, 1 << 20, 5_000_000])
+def test_hardened_finds_a_write_behind_a_large_block(
+    host: Any, compiled: Any, tmp_path: Path, size: int, how: str
 ) -> None:
     report = tmp_path / "report"
-    done = profile.run(compiled(SAMPLES), kind, HEAPWISE_MALLOC_REPORT=str(report),
+    done = of_profile(host, "hardened").run(
+        compiled(LARGE), "behind", size, how, HEAPWISE_MALLOC_REPORT=str(report))
+    assert done.status == -signal.SIGABRT, done
+    found = json.loads(report.read_text())
+    assert found["kind"] == "out-of-bounds"
+    assert found["address"] == done.out.decode().split()[0]
+    assert int(found["block"], 16) + found["bytes"] == int(found["address"], 16)
+
+
+def test_legal_uses_of_large_blocks_raise_no_alarm(profile: Any, compiled: Any) -> None:
+    done = profile.run(compiled(LARGE), "legal")
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
+
+
+@pytest.mark.parametrize(("kind", "expected"), [
+    ("behind", "out-of-bounds"), ("freed", "use-after-free"), ("twice", "double-free")])
+@pytest.mark.parametrize("name", ["default", *PROFILES])
+def test_a_sampled_block_is_reported_with_its_stacks(
+    host: Any, compiled: Any, tmp_path: Path, kind: str, expected: str, name: str
+) -> None:
+    """The default profile samples if it is asked to."""
+    report = tmp_path / "report"
+    sampling = of_profile(host, name)
+    done = sampling.run(compiled(SAMPLES), kind, HEAPWISE_MALLOC_REPORT=str(report),
                        HEAPWISE_MALLOC_GUARD_EVERY="1")
     assert done.status == -signal.SIGABRT, done
     found = json.loads(report.read_text())

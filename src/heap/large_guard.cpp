@@ -1,0 +1,57 @@
+#include "heap/large_guard.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "heap/guarded_pages.hpp"
+#include "heap/large_blocks.hpp"
+#include "heap/space.hpp"
+#include "heapwise/detail/size_classes.hpp"
+#include "os/faults.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+/// Each splits a mapping in three. A process may have 65,530, and the program needs some too.
+constexpr std::size_t most_guards = 8192;
+
+constinit std::atomic<std::size_t> guards{0};
+
+std::byte* page_behind(const span& block) noexcept {
+  return the_space.begin_of(block) + round_up(block.bytes, os::page_bytes());
+}
+
+} // namespace
+
+void hide_page_behind(span& block) noexcept {
+  const std::size_t end = round_up(block.bytes, os::page_bytes()) + os::page_bytes();
+  if (end > block.slices * slice_bytes) return;
+  // Relaxed: a few more or less do no harm.
+  if (guards.load(std::memory_order_relaxed) >= most_guards) return;
+  guarded_pages::watch();
+  if (!os::hide(page_behind(block), os::page_bytes())) return;
+  guards.fetch_add(1, std::memory_order_relaxed);
+  block.guarded = true;
+}
+
+void show_page_behind(span& block) noexcept {
+  if (!block.guarded) return;
+  block.guarded = false;
+  guards.fetch_sub(1, std::memory_order_relaxed);
+  // The limit of mappings cannot stand in the way: there are fewer after it. Where moved pages have
+  // left a hole, there is nothing to show.
+  (void)os::commit(page_behind(block), os::page_bytes());
+}
+
+bool is_behind_large(const void* address) noexcept {
+  if constexpr (!chosen_profile::guards_large) return false;
+  const span* const block = the_space.holds(address) ? large_block_around(address) : nullptr;
+  if (block == nullptr || !block->guarded) return false;
+  const auto offset = reinterpret_cast<std::uintptr_t>(address) -
+                      reinterpret_cast<std::uintptr_t>(page_behind(*block));
+  return offset < os::page_bytes();
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,38 @@
+// In the profile `hardened` a page without access follows each large block: what writes or reads
+// beyond the pages of the block faults.
+#pragma once
+
+#include <cstddef>
+
+#include "heap/profile.hpp"
+#include "heap/span.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+/// Returns: the bytes that a large block needs behind it.
+[[nodiscard]] inline std::size_t large_guard_bytes() noexcept {
+  return chosen_profile::guards_large ? os::page_bytes() : 0;
+}
+
+/// Effects: hides the page behind the block. There is none while too many blocks have one, or if
+/// the system refuses. Requires: the block has no guard page, and `large_guard_bytes()` of its
+/// slices are behind its bytes.
+void hide_page_behind(span& block) noexcept;
+
+/// Effects: the page behind the block is like any other again. Requires: `bytes` are those with
+/// which it was hidden.
+void show_page_behind(span& block) noexcept;
+
+inline void raise_guard(span& block) noexcept {
+  if constexpr (chosen_profile::guards_large) hide_page_behind(block);
+}
+
+inline void lower_guard(span& block) noexcept {
+  if constexpr (chosen_profile::guards_large) show_page_behind(block);
+}
+
+/// Returns: whether the address is in the guard page of a block. Safe in a handler of a signal.
+[[nodiscard]] bool is_behind_large(const void* address) noexcept;
+
+} // namespace heapwise::detail

@@ -1,0 +1,86 @@
+/* Large blocks with a page without access behind them.
+ *
+ *   large behind SIZE HOW     writes a byte behind the block that was made so, after all of its own
+ *   large legal               many blocks, resized and freed, each written to its last usable byte
+ */
+#include <malloc.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void fill(volatile char* block) {
+  const size_t bytes = malloc_usable_size((void*)block);
+  for (size_t at = 0; at < bytes; at += 512) block[at] = 1;
+  block[bytes - 1] = 1;
+}
+
+static volatile char* made(size_t size, const char* how) {
+  if (strcmp(how, "malloc") == 0) return malloc(size);
+  if (strcmp(how, "calloc") == 0) return calloc(1, size);
+  if (strcmp(how, "aligned") == 0) return aligned_alloc(1 << 20, size);
+  if (strcmp(how, "again") == 0) {
+    for (int each = 0; each < 5; ++each) free(malloc(size));
+    return malloc(size);
+  }
+  char* block = malloc(strcmp(how, "shrunk") == 0 ? 3 * size : size / 3);
+  if (strcmp(how, "moved") == 0) { /* what is behind it is in use */
+    char* next = malloc(size / 3);
+    next[0] = 1;
+  }
+  return realloc(block, size); /* grown, moved, shrunk */
+}
+
+static int behind(size_t size, const char* how) {
+  volatile char* block = made(size, how);
+  fill(block);
+  volatile char* target = block + malloc_usable_size((void*)block);
+  printf("%p\n", (void*)target);
+  fflush(stdout);
+  *target = 1;
+  puts("NOT CAUGHT");
+  return 0;
+}
+
+enum { many = 20000, kept = 64 };
+
+static int legal(void) {
+  static char* blocks[many];
+  for (size_t each = 0; each < many; ++each) { /* more than the heap guards */
+    blocks[each] = malloc(40000);
+    if (blocks[each] == NULL) return 1;
+    blocks[each][0] = 1;
+  }
+  for (size_t each = 0; each < many; ++each) free(blocks[each]);
+  memset(blocks, 0, sizeof blocks);
+  uint64_t random = 1;
+  for (int turn = 0; turn < 20000; ++turn) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    char** one = &blocks[(random >> 33) % kept];
+    const size_t size = 1 + ((random >> 20) % (1u << 10) << ((random >> 40) % 13));
+    switch ((random >> 60) % 4) {
+      case 0:
+        free(*one);
+        *one = calloc(1, size);
+        for (size_t at = 0; at < size; at += 4096) {
+          if ((*one)[at] != 0) return 2;
+        }
+        break;
+      case 1:
+        free(*one);
+        *one = aligned_alloc((size_t)1 << (random >> 50) % 21, size);
+        break;
+      default:
+        *one = realloc(*one, size);
+    }
+    if (*one == NULL) return 3;
+    fill(*one);
+  }
+  puts("done");
+  return 0;
+}
+
+int main(int count, char** words) {
+  if (count == 4) return behind(strtoul(words[2], NULL, 10), words[3]);
+  return legal();
+}
