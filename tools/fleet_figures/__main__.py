@@ -39,23 +39,24 @@ def page(growth: list[Growth], influence: list[Influence]) -> str:
         f"{machine.cpu}, {machine.cores} cores, kernel {machine.kernel}, {machine.libc}. Made by "
         "`python -m fleet_figures --page FILE`.", "",
         "## Growth with the number of machines", "",
-        "The machines are threads behind a real scheduler of Dask, and each gives back the same real "
-        f"run (`heapwise {' '.join(COMPARE)}`) under its own name. Client, scheduler and workers are "
-        "one process here, so the memory is that of all of them. To open is a screenshot by headless "
-        "Chromium, less that of an empty page.", "",
+        "The machines are threads behind a real scheduler of Dask, and each gives back the same "
+        f"real run (`heapwise {' '.join(COMPARE)}`) under its own name. Client, scheduler and "
+        "workers are one process here, so the memory is that of all of them. To open is a "
+        "screenshot by headless Chromium, less that of an empty page.", "",
         "| machines | collected | analysed, page written | peak memory | page | opened |",
         "|---|---|---|---|---|---|",
     ]
     for row in growth:
         opened = "-" if row.open_s is None else f"{row.open_s:.2f} s"
         lines.append(f"| {row.machines:,} | {row.collect_s:.1f} s | {row.page_s:.1f} s | "
-                     f"{show(row.peak_bytes, 'bytes')} | {show(row.page_bytes, 'bytes')} | {opened} |")
+                     f"{show(row.peak_bytes, 'bytes')} | {show(row.page_bytes, 'bytes')} | "
+                     f"{opened} |")
     lines += [
         "", "## Influence of the engine", "",
-        f"`{' '.join(PROGRAM[:2])} ...` (0.2 s, 240,000 strings in a hash) under glibc and heapwise: "
-        "runs without a fleet and runs of a fleet of one local machine, in turn. The figure is the "
-        "time under the worker over the time without it, with the 95 % interval of the mean over the "
-        "pairs.", "",
+        f"`{' '.join(PROGRAM[:2])} ...` (240,000 strings in a hash) under glibc and heapwise: "
+        "runs without a fleet and runs of a fleet of one local machine, in turn. The figure is "
+        "the time under the worker over the time without it, with the 95 % interval of the mean "
+        "over the pairs.", "",
         "| subject | ratio | interval |", "|---|---|---|",
     ]
     lines += [f"| {row.what} | {row.ratio:.4f} | {row.low:.4f} to {row.high:.4f} |"

@@ -77,8 +77,9 @@ def opening_s(page: Path) -> float | None:
 
 def _seconds(browser: str, where: str) -> float:
     begun = time.monotonic()
-    subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1300,900",
-                    "--screenshot=/dev/null", where], capture_output=True, check=True)
+    subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu",
+                    "--window-size=1300,900", "--screenshot=/dev/null", where],
+                   capture_output=True, check=True)
     return time.monotonic() - begun
 
 

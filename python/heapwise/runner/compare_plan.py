@@ -184,6 +184,10 @@ def _subjects(peers: list[Peer], request: CompareRequest, own: bool) -> list[Sub
         first = Subject(baseline, _title(peer), examined(peer), baseline=True)
     control = control_of(first)
     others = [Subject(peer.name, _title(peer), examined(peer)) for peer in by_name.values()]
+    absent = [name for name in request.allocators if name not in {first.name, *by_name}]
+    if not others and absent:
+        raise Problem("E053", f"not installed: {', '.join(absent)}", why="Nothing was started.",
+                      do="heapwise peers list says how to get them")
     if not others and request.allocators:
         raise Problem("E003", f"{first.name} is the baseline: name at least one other allocator",
                       why="Nothing was started.",

@@ -100,7 +100,7 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[SentPeer]:
     version = declared.declaration.build.version
     folder = tmp_path / "client/heapwise/peers" / BUILT / version
     folder.mkdir(parents=True)
-    library = next(Path(peer.path) for peer in find_peers() if peer.name == "jemalloc" and peer.path)
+    library = library_of_the_system()
     shutil.copyfile(library, folder / library.name)
     record = AddedPeer(version, library.name, "", "", "", "", "2026-01-01")
     (folder / RECORD).write_bytes(msgspec.json.encode(record))
@@ -108,6 +108,10 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[SentPeer]:
     found = added_peers()
     shutil.rmtree(tmp_path / "client")
     return found
+
+
+def library_of_the_system() -> Path:
+    return next(Path(p.path) for p in find_peers() if p.name == "jemalloc" and p.path)
 
 
 WITH_ADDED = (*COMPARE[:4], f"glibc,{BUILT}", "--", "/bin/true")
@@ -122,7 +126,7 @@ def test_a_peer_that_the_client_built_is_sent_by_hash(
                                      kind=kind_of_programs())
     asked = decode_outcome(measure(encode_job(asking)))
     assert (asked.state, set(asked.missing)) == ("waiting", set(contents))
-    library = next(Path(peer.path) for peer in find_peers() if peer.name == "jemalloc" and peer.path)
+    library = library_of_the_system()
     for sha256, file in contents.items():
         content = library.read_bytes() if file.path.endswith(library.name) else record_of(added[0])
         assert hashlib.sha256(content).hexdigest() == sha256
