@@ -59,7 +59,7 @@ class RunningScheduler:
 class ClusterEngine(RunningScheduler):
     """A cluster object of dask-jobqueue or dask-kubernetes, with one job or pod for each machine.
 
-    Not tested against a real Slurm or Kubernetes: only the options that are passed are.
+    A test runs it against a real Slurm of one node; of Kubernetes only the options are tested.
     """
 
     def __init__(self, cluster: Any, count: int) -> None:
