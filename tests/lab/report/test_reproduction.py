@@ -18,8 +18,15 @@ from heapwise.catalog import choose_published
 from heapwise.evidence import Evidence
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Reproduction
-from heapwise.report import View, build_page, pages, results
-from heapwise.report.pages import folder_of
+from heapwise.report import (
+    INDEX,
+    View,
+    build_page,
+    folder_of,
+    pages,
+    results,
+    with_new_row,
+)
 from heapwise.report.reproduction import can_raster, charts, figures_csv, raster, svg
 
 
@@ -103,6 +110,16 @@ def test_results_of_a_machine_are_a_page_for_each_report_and_an_index(found: Rep
         files[f"{folder}/README.md"])
     assert not any(name.endswith("/README.md") and name.count("/") == 1
                    for name in results([(view, found)], with_index=False))
+
+
+def test_a_single_page_renews_its_line_of_an_index(found: Reproduced) -> None:
+    view = View(Evidence(pool_run(rounds=6)))
+    index = results([(view, found)])[f"{folder_of(view.run.machine)}/{INDEX}"]
+    other = "| [Another report](another.md) | 2026-01-01 | good | 1 | 2 | 3 | 4 |"
+    lines = [line if "pool-vs-malloc.md" not in line else "| [old](pool-vs-malloc.md) | old |"
+             for line in index.split("\n")] + [other]
+    assert with_new_row("\n".join(lines), view, found) == f"{index}\n{other}"
+    assert with_new_row(other, view, found) == other
 
 
 def test_a_page_names_the_command_that_made_it(found: Reproduced) -> None:

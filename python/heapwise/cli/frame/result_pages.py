@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.console import Console
@@ -11,6 +13,10 @@ from heapwise.errors import Problem
 from heapwise.model import PublishedReport
 from heapwise.store import StoredRun, list_runs, read_run
 
+if TYPE_CHECKING:
+    from heapwise.analysis.reproduction import Reproduced
+    from heapwise.report import View
+
 VERB = "reproduce"
 
 
@@ -18,9 +24,9 @@ def write_results(
     store: Path, folder: Path, console: Console, *, name: str | None, run: str | None, smoke: bool,
     settings: list[str]
 ) -> int:
-    """name: this report alone, and no index. run: of this run. Else the newest run of each report,
-    smoke runs if ``smoke``. settings: of a run that was not made by this verb, instead of the
-    report's. Problem E003 if there is none."""
+    """name: this report alone, and of an index that is there its line. run: of this run. Else the
+    newest run of each report, smoke runs if ``smoke``. settings: of a run that was not made by this
+    verb, instead of the report's. Problem E003 if there is none."""
     from heapwise.analysis.reproduction import reproduce
     from heapwise.evidence import Evidence
     from heapwise.report import View, redact, results
@@ -35,6 +41,8 @@ def write_results(
         raise Problem("E003", f"the store has no run of {name or 'a published report'} yet",
                       do=f"heapwise reproduce {name or 'pool-vs-malloc'}")
     files = results(found, with_index=name is None)
+    if name is not None:
+        files |= _changed_indexes(folder, found)
     write_files(files, folder)
     if console.as_json:
         console.json({"folder": str(folder), "files": sorted(files),
@@ -43,6 +51,17 @@ def write_results(
         console.say(f"{each.report.name}: run {view.run.id}")
     console.result(f"Saved    {len(files)} files in {folder}")
     return 0
+
+
+def _changed_indexes(folder: Path, found: Sequence[tuple[View, Reproduced]]) -> dict[str, str]:
+    from heapwise.report import INDEX, folder_of, with_new_row
+
+    changed = {}
+    for view, each in found:
+        index = f"{folder_of(view.run.machine)}/{INDEX}"
+        if (folder / index).is_file():
+            changed[index] = with_new_row((folder / index).read_text(), view, each)
+    return changed
 
 
 def _chosen(

@@ -16,6 +16,7 @@ from heapwise.report.pages.write import pages
 from heapwise.report.reproduction import charts, figures_csv, svg
 from heapwise.report.view import View
 
+INDEX = "README.md"
 MADE = "<!-- Made by `heapwise reproduce --pages FOLDER`; do not edit. -->"
 
 
@@ -35,14 +36,25 @@ def results(found: Sequence[tuple[View, Reproduced]], *, with_index: bool = True
         files |= {f"{name}/{path}": text for path, text in pages(view).items()}
     if with_index:
         for folder, members in machines.items():
-            files[f"{folder}/README.md"] = _index(members)
+            files[f"{folder}/{INDEX}"] = _index(members)
     return files
 
 
+def with_new_row(index: str, view: View, found: Reproduced) -> str:
+    """The text of an index in which the line of this report is that of this run. It stays as it is
+    if it has no such line."""
+    page = f"]({found.report.name}.md)"
+    line = table([], [_row(view, found)])[-1]
+    return "\n".join(line if page in old else old for old in index.split("\n"))
+
+
+def _row(view: View, found: Reproduced) -> list[str]:
+    return [f"[{found.report.title}]({found.report.name}.md)", view.run.created[:10],
+            view.result.trust.verdict, *map(str, found.counts.values())]
+
+
 def _index(members: list[tuple[View, Reproduced]]) -> str:
-    rows = [[f"[{found.report.title}]({found.report.name}.md)", view.run.created[:10],
-             view.result.trust.verdict, *map(str, found.counts.values())]
-            for view, found in members]
+    rows = [_row(view, found) for view, found in members]
     head = ["report", "measured", "trust", *members[0][1].counts]
     view = members[0][0]
     return "\n".join([MADE, "", f"# {title_of(view.run.machine)}", "", *table(head, rows), "",
