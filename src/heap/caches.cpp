@@ -178,7 +178,8 @@ void* refill(std::size_t wanted) noexcept {
     return chosen_profile::canary_bytes == 0 ? take_checked(of) : take_with_canary(of);
   } else {
     if constexpr (chosen_profile::samples_guards) {
-      if (void* const sampled = the_guards.sample(of)) [[unlikely]] return sampled;
+      if (void* const sampled = the_guards.sample(of)) [[unlikely]]
+        return sampled;
     }
     heap_cache* const cache = own_cache();
     if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
