@@ -81,3 +81,12 @@ def test_no_process_removes_a_folder_that_another_one_is_making(
     with ScratchFolder() as folder:
         sweep(base)
         assert (folder / LOCK).exists()
+
+
+def test_a_users_folder_of_that_name_is_left_alone(tmp_path: Path) -> None:
+    theirs = tmp_path / "heapwise-results"
+    theirs.mkdir()
+    for name in ("lock", "results.json"):
+        (theirs / name).touch()
+    sweep(tmp_path)
+    assert {path.name for path in theirs.iterdir()} == {"lock", "results.json"}
