@@ -121,6 +121,6 @@ def _measure_one(run: Path, store: Path, count: int) -> Growth:
 if __name__ == "__main__":
     from contextlib import redirect_stdout
 
-    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
+    with Path(os.devnull).open("w") as nowhere, redirect_stdout(nowhere):
         growth = _measure_one(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
     sys.stdout.buffer.write(msgspec.json.encode(growth))
