@@ -61,7 +61,7 @@ def _medians(folder: Path, rounds: int, with_engine: bool) -> dict[str, float]:
         [sys.executable, "-m", "heapwise", "compare", *fleet, "--store", str(store), "--rounds",
          str(rounds), "--allocators", ALLOCATORS, "--quiet", "--", *PROGRAM], cwd=folder,
         env=os.environ | {"HEAPWISE_FLEET_FOLDER": str(folder / "machine"),
-                          "HEAPWISE_FLEET_LOCK": str(folder / "lock")},
+                          "HEAPWISE_FLEET_LOCK": str(folder / "host-lock")},
         capture_output=True, check=False)
     new = [run for run in run_ids(store) if run not in known]
     if len(new) != 1:
