@@ -45,10 +45,9 @@ def measure_influence(pairs: int, rounds: int) -> list[Influence]:
             print(f"pair {pair + 1} of {pairs}", file=sys.stderr)
     subjects = list(logs)
     rows = [_influence(subject, values) for subject, values in logs.items()]
-    if len(subjects) > 1:
-        first, second = logs[subjects[0]], logs[subjects[1]]
-        rows.append(_influence(f"{subjects[1]} over {subjects[0]}",
-                               [b - a for a, b in zip(first, second, strict=True)]))
+    for other in subjects[1:]:  # what a comparison prints; of the control it is the A/A test
+        rows.append(_influence(f"{other} over {subjects[0]}", [
+            b - a for a, b in zip(logs[subjects[0]], logs[other], strict=True)]))
     return rows
 
 
