@@ -84,7 +84,8 @@ bool are_stocked(std::size_t slices) noexcept {
   return slices <= large_stock::most_slices && shard_count() > 1;
 }
 
-/// Effects: the span does not hold a block any more. Returns: false if another thread came first.
+/// Effects: the span does not hold a block any more. Returns: false if another thread came first,
+/// or if its slices have to stay out of use.
 bool close_large(span& block) noexcept {
   // Of two threads that free it at once, one comes second. Acquire and release: the figures of the
   // block are read after make_large has written them, and before another thread takes the slices.
@@ -93,10 +94,14 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
-  lower_guard(block);
+  const bool usable = lower_guard(block);
   count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
   block.bytes = 0;
-  return true;
+  if (!usable) {
+    stop_growing(block);
+    the_space.retire(block);
+  }
+  return usable;
 }
 
 } // namespace
@@ -108,10 +113,9 @@ bool too_large(std::size_t size_bytes) noexcept {
 
 void set_bytes(span& block, std::size_t bytes) noexcept {
   expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
-  lower_guard(block);
   if (bytes != block.bytes) count(block, 0, bytes - block.bytes);
   block.bytes = bytes;
-  raise_guard(block);
+  if (!block.guarded) raise_guard(block);
   if (bytes > max_small_bytes) stop_growing(block);
 }
 

@@ -32,7 +32,8 @@ constexpr std::size_t slices_of(std::size_t bytes) noexcept {
 /// Returns: a block of slices of its own for a small block that grows, or nullptr.
 [[nodiscard]] span* make_growing(std::size_t size_bytes) noexcept;
 
-/// Effects: writes down how many bytes the block may use now.
+/// Effects: writes down how many bytes the block may use now. Requires: no page behind it is
+/// hidden, or the same one follows them (large_guard.hpp).
 void set_bytes(span& block, std::size_t bytes) noexcept;
 
 /// Effects: frees the block. `clean`: its pages are gone already.

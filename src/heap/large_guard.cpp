@@ -36,13 +36,12 @@ void hide_page_behind(span& block) noexcept {
   block.guarded = true;
 }
 
-void show_page_behind(span& block) noexcept {
-  if (!block.guarded) return;
+bool show_page_behind(span& block) noexcept {
+  if (!block.guarded) return true;
+  if (!os::commit(page_behind(block), os::page_bytes())) return false;
   block.guarded = false;
   guards.fetch_sub(1, std::memory_order_relaxed);
-  // The limit of mappings cannot stand in the way: there are fewer after it. Where moved pages have
-  // left a hole, there is nothing to show.
-  (void)os::commit(page_behind(block), os::page_bytes());
+  return true;
 }
 
 bool is_behind_large(const void* address) noexcept {

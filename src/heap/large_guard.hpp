@@ -20,16 +20,18 @@ namespace heapwise::detail {
 /// slices are behind its bytes.
 void hide_page_behind(span& block) noexcept;
 
-/// Effects: the page behind the block is like any other again. Requires: `bytes` are those with
-/// which it was hidden.
-void show_page_behind(span& block) noexcept;
+/// Effects: the page behind the block is like any other again. Returns: false if the system
+/// refuses, as it may where a limit of data was reached meanwhile: the page stays hidden, and its
+/// slices must not be used for anything else. Requires: `bytes` are those with which it was hidden.
+[[nodiscard]] bool show_page_behind(span& block) noexcept;
 
 inline void raise_guard(span& block) noexcept {
   if constexpr (chosen_profile::guards_large) hide_page_behind(block);
 }
 
-inline void lower_guard(span& block) noexcept {
-  if constexpr (chosen_profile::guards_large) show_page_behind(block);
+[[nodiscard]] inline bool lower_guard(span& block) noexcept {
+  if constexpr (chosen_profile::guards_large) return show_page_behind(block);
+  return true;
 }
 
 /// Returns: whether the address is in the guard page of a block. Safe in a handler of a signal.

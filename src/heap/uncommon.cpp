@@ -35,6 +35,9 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
   const std::size_t bytes = round_up(size_bytes, os::page_bytes());
   if (slices > block.slices && !the_space.extend(block, slices)) return nullptr;
+  if (!lower_guard(block)) { // then it has the bytes that it has
+    return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;
+  }
   set_bytes(block, bytes);
   block.touched_bytes = std::max(block.touched_bytes, bytes);
   // What it no longer needs goes back, but for the room of a block that grows.
@@ -74,8 +77,8 @@ void* move_large(span& block, std::size_t size_bytes) noexcept {
   // Where there is no room to grow, the block itself may still fit.
   if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
   if (made == nullptr) return resize_at_last(block, size_bytes);
-  const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes;
-  lower_guard(block); // its pages are one mapping then, and move without a hidden one
+  // Pages move without a hidden one, as one mapping.
+  const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes && lower_guard(block);
   relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
   if (how == relocated::target_lost) {
     retire_large(*made);

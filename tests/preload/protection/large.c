@@ -1,6 +1,7 @@
 /* Large blocks with a page without access behind them.
  *
  *   large behind SIZE HOW     writes a byte behind the block that was made so, after all of its own
+ *   large limited             as legal, after the limit of data was set to what is in use
  *   large legal               many blocks, resized and freed, each written to its last usable byte
  */
 #include <malloc.h>
@@ -8,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void fill(volatile char* block) {
   const size_t bytes = malloc_usable_size((void*)block);
@@ -80,7 +82,34 @@ static int legal(void) {
   return 0;
 }
 
+/* A page that was hidden is no data, and may be refused when it is to be shown again. */
+static int limited(void) {
+  enum { first = 200 };
+  static char* blocks[first];
+  for (size_t each = 0; each < first; ++each) {
+    blocks[each] = malloc(300000);
+    if (blocks[each] == NULL) return 1;
+    fill(blocks[each]);
+  }
+  const struct rlimit none = {.rlim_cur = 4096, .rlim_max = RLIM_INFINITY};
+  if (setrlimit(RLIMIT_DATA, &none) != 0) return 2;
+  for (size_t each = 0; each < first; ++each) {
+    char* const other = realloc(blocks[each], each % 2 == 0 ? 100000 : 500000);
+    if (other != NULL) blocks[each] = other;
+    fill(blocks[each]);
+    if (each % 3 == 0) free(blocks[each]);
+  }
+  for (int turn = 0; turn < 400; ++turn) {
+    char* const block = malloc(70000 + 4096 * (size_t)turn);
+    if (block != NULL) fill(block);
+    if (turn % 2 == 0) free(block);
+  }
+  puts("done");
+  return 0;
+}
+
 int main(int count, char** words) {
+  if (count == 2 && strcmp(words[1], "limited") == 0) return limited();
   if (count == 4) return behind(strtoul(words[2], NULL, 10), words[3]);
   return legal();
 }

@@ -84,8 +84,11 @@ def test_hardened_finds_a_write_behind_a_large_block(
     assert int(found["block"], 16) + found["bytes"] == int(found["address"], 16)
 
 
-def test_legal_uses_of_large_blocks_raise_no_alarm(profile: Any, compiled: Any) -> None:
-    done = profile.run(compiled(LARGE), "legal")
+@pytest.mark.parametrize("use", ["legal", "limited"])
+def test_legal_uses_of_large_blocks_raise_no_alarm(
+    profile: Any, compiled: Any, use: str
+) -> None:
+    done = profile.run(compiled(LARGE), use)
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
 
 
