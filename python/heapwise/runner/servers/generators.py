@@ -103,7 +103,7 @@ def _pgbench(printed: Printed) -> Measured:
     microseconds, from the planned moment if there is a rate, and the fifth and sixth are when it
     ended, in seconds and microseconds."""
     latencies: list[float] = []
-    scheduled: list[float] = []
+    plans: list[list[float]] = []
     failed = 0
     for file in sorted(printed.folder.glob("pgbench_log.*")):
         planned: list[float] = []
@@ -115,19 +115,22 @@ def _pgbench(printed: Printed) -> Measured:
                 planned.append(int(words[4]) + int(words[5]) / 1e6 - late)
             else:
                 failed += 1
-        if len(planned) > 1:
-            scheduled.append(_answered_span(planned))
+        plans.append(planned)
     seconds = _number(r"duration: ([\d.]+) s", printed.stdout) or printed.seconds
-    return Measured(len(latencies), failed, seconds, latencies,
-                    sum(scheduled) / len(scheduled) if scheduled else None)
+    return Measured(len(latencies), failed, seconds, latencies, _answered_span(plans))
 
 
-def _answered_span(planned_s: Sequence[float]) -> float:
-    """Seconds from the start of a schedule to the last of these planned moments. Where it started
-    and where the next one would have been is not known, only the mean gap: a drawn gap is over
-    ``UNSEEN_GAPS`` / 2 means in one of 150."""
-    span = max(planned_s) - min(planned_s)
-    return span + UNSEEN_GAPS * span / (len(planned_s) - 1)
+def _answered_span(plans_s: Sequence[Sequence[float]]) -> float | None:
+    """Seconds from the start of a schedule to the last planned moment that was answered, in the
+    mean of the threads, of whose planned moments these are. Where a schedule started and where its
+    next moment would have been is not known, only the mean gap: a drawn gap is over
+    ``UNSEEN_GAPS`` / 2 means in one of 150. A thread of which hardly anything was answered has
+    only that. None if all threads are such."""
+    spans = [max(plan) - min(plan) if len(plan) > 1 else 0.0 for plan in plans_s]
+    gaps = sum(len(plan) - 1 for plan in plans_s if len(plan) > 1)
+    if gaps == 0:
+        return None
+    return sum(spans) / len(spans) + UNSEEN_GAPS * sum(spans) / gaps
 
 
 def _redis_benchmark(printed: Printed) -> Measured:
