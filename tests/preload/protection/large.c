@@ -82,7 +82,7 @@ static int legal(void) {
   return 0;
 }
 
-/* A page that was hidden is no data, and may be refused when it is to be shown again. */
+/* A hidden page does not count as data, and may be refused when it is to be shown again. */
 static int limited(void) {
   enum { first = 200 };
   static char* blocks[first];
