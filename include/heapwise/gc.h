@@ -37,6 +37,12 @@ typedef struct heapwise_gc_options {
   /* The most that a marker notes down at once. Default: 256 MiB. Less where addresses are limited.
    */
   size_t mark_stack_bytes;
+  /* From as many live bytes on, collections mark beside the program, in a copy of the process: the
+   * world stands still only while the system makes the copy. What the program writes meanwhile is
+   * copied page by page, and the heap grows by up to half of what may be allocated between two
+   * collections. Where the system refuses a copy, the program waits for marking as without this.
+   * Default: never. */
+  size_t concurrent_bytes;
   /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
   int interior_pointers;
   /* 1: blocks have to be freed; those that are lost are reported after each heapwise_gc_collect and
@@ -93,7 +99,8 @@ void* heapwise_gc_realloc(void* block, size_t size);
  * An address that is not a block ends the process with a line on standard error. */
 void heapwise_gc_free(void* block);
 
-/* Effects: stops the world, marks what can be reached, and lets the rest be used again. */
+/* Effects: stops the world, marks what can be reached, and lets the rest be used again; never in a
+ * copy of the process. */
 void heapwise_gc_collect(void);
 
 /* Effects: after heapwise_gc_disable nothing is collected but by heapwise_gc_collect, until
@@ -237,6 +244,10 @@ typedef struct heapwise_gc_statistics {
   size_t weak_references;  /* cells that refer to something, or did */
   size_t kept_blocks;
   size_t damaged_blocks; /* that were reported */
+  size_t concurrent_collections; /* that marked in a copy of the process, of all collections */
+  size_t concurrent_mark_ns;     /* in those copies */
+  size_t lost_copies;            /* that ended without a result */
+  size_t longest_wait_ns;        /* of a thread that wanted memory, for a copy */
 } heapwise_gc_statistics;
 
 /* Effects: fills `*into`. */

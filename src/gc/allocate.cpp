@@ -69,6 +69,7 @@ bool take_freed(thread_record& self, kind of) noexcept {
   auto* const link = reinterpret_cast<std::byte**>(block);
   self.freed[of] = *link;
   *link = nullptr; // the rest was zeroed when it was freed
+  if (self.marks_handed_out) note_handed_out(block);
   const std::size_t bytes = kind_table[of].bytes;
   self.windows[of] = {reinterpret_cast<char*>(block), reinterpret_cast<char*>(block + bytes)};
   self.allocated_bytes += bytes;
@@ -78,6 +79,7 @@ bool take_freed(thread_record& self, kind of) noexcept {
 /// Returns: a span of the kind with free blocks in it, or one that is free altogether, or none.
 /// Requires: the lock.
 bool next_span(thread_record& self, kind of) noexcept {
+  look_after_copy();
   slice_index slice = the_gc.unswept[of];
   cursor found;
   if (slice != no_slice) {
@@ -198,7 +200,7 @@ bool next_window(thread_record& self, kind of) noexcept {
   cursor& at = self.cursors[of];
   if (at.slice == no_slice) return false;
   const kind_facts& facts = kind_table[of];
-  const mark* const marks = the_gc.memory.marks_of(at.slice);
+  mark* const marks = the_gc.memory.marks_of(at.slice);
   const std::uint32_t first = find_free(marks, at.next, facts.blocks);
   if (first == facts.blocks) {
     at = {};
@@ -209,6 +211,9 @@ bool next_window(thread_record& self, kind of) noexcept {
       one_by_one ? 1U : std::max(1U, static_cast<std::uint32_t>(window_bytes) / facts.bytes);
   const std::uint32_t end = find_marked(marks, first, std::min(first + most, facts.blocks));
   at.next = end;
+  if (self.marks_handed_out) {
+    std::memset(static_cast<void*>(marks + first), handed_out, end - first);
+  }
   char* const begin = reinterpret_cast<char*>(the_gc.memory.address_of(at.slice)) +
                       std::size_t{first} * facts.bytes;
   const std::size_t bytes = std::size_t{end - first} * facts.bytes;

@@ -79,9 +79,16 @@ void settle_attachments(page_list<root>& roots, bool worth_help) noexcept {
   empty_lost_weak_references(false);
   find_ready(roots, worth_help);
   empty_lost_weak_references(true);
+  forget_lost_attachments();
+}
+
+void forget_lost_attachments() noexcept {
   give_back_lost_cells();
-  table().remove_if(
-      [](const attachment& each) { return each.is_empty() || !is_marked(each.block()); });
+  table().remove_if([](attachment& each) {
+    const bool lost = !is_marked(each.block());
+    if (lost) empty_weak_references(each);
+    return lost || each.is_empty();
+  });
 }
 
 } // namespace heapwise::gc

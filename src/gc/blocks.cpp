@@ -36,14 +36,25 @@ found_block block_at(const void* begin, std::string_view called) noexcept {
   return found;
 }
 
-bool is_marked(const void* block) noexcept {
+namespace {
+
+mark& mark_of(const void* block) noexcept {
   const found_block found = block_around(block);
-  return the_gc.memory.marks_of(found.slice)[found.number].load(std::memory_order_relaxed) != 0;
+  return the_gc.memory.marks_of(found.slice)[found.number];
+}
+
+} // namespace
+
+bool is_marked(const void* block) noexcept {
+  return mark_of(block).load(std::memory_order_relaxed) != 0;
 }
 
 void set_mark(const void* block) noexcept {
-  const found_block found = block_around(block);
-  the_gc.memory.marks_of(found.slice)[found.number].store(1, std::memory_order_relaxed);
+  mark_of(block).store(reached, std::memory_order_relaxed);
+}
+
+void note_handed_out(const void* block) noexcept {
+  mark_of(block).store(handed_out, std::memory_order_relaxed);
 }
 
 } // namespace heapwise::gc

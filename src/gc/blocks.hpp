@@ -29,4 +29,7 @@ struct found_block {
 [[nodiscard]] bool is_marked(const void* block) noexcept;
 void set_mark(const void* block) noexcept;
 
+/// Effects: marks the block as handed out. Requires: one begins there.
+void note_handed_out(const void* block) noexcept;
+
 } // namespace heapwise::gc

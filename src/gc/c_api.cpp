@@ -17,6 +17,7 @@
 #include "gc/statistics.hpp"
 #include "gc/threads.hpp"
 #include "gc/weak.hpp"
+#include "gc/windows.hpp"
 #include "heapwise/detail/config.hpp"
 
 namespace gc = heapwise::gc;
@@ -49,6 +50,8 @@ void in_child() {
     this_thread->number = os::this_thread_number();
   }
   forget_other_reports();
+  forget_copy();
+  mark_handed_out(false);
   the_gc.lock.unlock_in_child();
 }
 
@@ -90,6 +93,11 @@ void collect_at_exit() {
   if (register_this_thread()) collect();
 }
 
+void end_copy_at_exit() {
+  const std::lock_guard hold{the_gc.lock};
+  end_copy();
+}
+
 } // namespace
 
 } // namespace heapwise::gc
@@ -109,6 +117,7 @@ int heapwise_gc_init(const heapwise_gc_options* options) {
   if (first) { // these may allocate
     heapwise::os::at_fork(gc::before_fork, gc::in_parent, gc::in_child);
     if (the_gc.chosen.stats) std::atexit(gc::print_statistics);
+    if (the_gc.chosen.concurrent_bytes != 0) std::atexit(gc::end_copy_at_exit);
     if (the_gc.memory.notes_use()) std::atexit(gc::collect_at_exit);
   }
   return heapwise_gc_register_thread();

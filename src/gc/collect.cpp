@@ -9,8 +9,10 @@
 #include "gc/guards.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
+#include "gc/marking_copy.hpp"
 #include "gc/roots.hpp"
 #include "gc/threads.hpp"
+#include "gc/windows.hpp"
 
 namespace heapwise::gc {
 
@@ -26,9 +28,9 @@ page_list<root> the_roots;
 struct round {
   const void* lowest = nullptr;
   bool shared = false; // other markers help
+  bool in_copy = false; // a copy of the process marks, if the system allows
   bool overflowed = false;
-  std::size_t allocated_bytes = 0;
-  std::size_t freed_bytes = 0;
+  traffic so_far;
   std::size_t kept_bytes = 0; // of marked blocks: in windows, and not in use
   std::uint64_t stopped_at = 0;
   bool complete = false; // all roots could be written down
@@ -78,47 +80,18 @@ std::size_t count_marks(const mark* marks, std::size_t blocks) noexcept {
   return count;
 }
 
-bool mark_block(const space& memory, const char* block, const kind_facts& facts) noexcept {
-  const slice_index slice = memory.slice_of(block);
-  const auto offset = static_cast<std::size_t>(reinterpret_cast<const std::byte*>(block) -
-                                               memory.address_of(slice));
-  return memory.marks_of(slice)[block_at(facts, offset)].exchange(1, std::memory_order_relaxed) ==
-         0;
-}
-
-/// Effects: threads go on with the windows they have, so nobody else may get these blocks; nor the
-/// one before, whose address its thread may have as that of its end alone, between two
-/// instructions. Returns: the bytes of blocks that nobody else had reached.
-std::size_t keep_windows(const thread_record& of_thread) noexcept {
-  std::size_t kept_bytes = 0;
-  const space& memory = the_gc.memory;
-  for (kind of = 1; of < small_kinds; ++of) {
-    const window& from = of_thread.windows[of];
-    if (!memory.holds(from.end - 1)) continue;
-    const std::size_t bytes = kind_table[of].bytes;
-    const auto* const begin =
-        reinterpret_cast<const char*>(memory.address_of(memory.slice_of(from.end - 1)));
-    const char* block = from.at == begin ? from.at : from.at - bytes;
-    for (; block < from.end; block += bytes) {
-      if (mark_block(memory, block, kind_table[of])) kept_bytes += bytes;
-    }
-  }
-  return kept_bytes;
-}
-
-void settle_threads(round& of) noexcept {
-  for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {
-    of.kept_bytes += keep_windows(*each);
-    each->cursors.fill({});
-    each->freed.fill(nullptr);
-    of.allocated_bytes += each->allocated_bytes;
-    of.freed_bytes += each->freed_bytes;
-  }
-  for (thread_record* each = the_gc.idle; each != nullptr; each = each->next) {
-    forget_blocks(*each);
-    of.allocated_bytes += each->allocated_bytes;
-    of.freed_bytes += each->freed_bytes;
-  }
+/// Requires: a world that stands still.
+void mark_all(round& of) noexcept {
+  const std::uint64_t begin = os::now_ns();
+  clear_marks();
+  of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
+  settle_attachments(the_roots, of.shared);
+  if (the_gc.chosen.debug) look_at_guards();
+  the_gc.counted.mark_ns += os::now_ns() - begin;
+  of.kept_bytes = find_leaks() + keep_all_windows(reached);
+  leave_spans();
+  forget_idle_blocks();
+  of.so_far = count_traffic();
 }
 
 /// Requires: nothing is loaded or unloaded. A library that a thread which is not registered unloads
@@ -128,15 +101,13 @@ void stop_and_mark(void* argument) noexcept {
   stop_world_with_tables();
   of.stopped_at = os::now_ns();
   of.complete = gather_roots(the_roots, of.lowest);
-  if (of.complete) {
-    const std::uint64_t begin = os::now_ns();
-    clear_marks();
-    of.overflowed = mark_from(the_roots, the_gc.memory.what_is_where(), of.shared);
-    settle_attachments(the_roots, of.shared);
-    if (the_gc.chosen.debug) look_at_guards();
-    the_gc.counted.mark_ns += os::now_ns() - begin;
-    of.kept_bytes += find_leaks();
-    settle_threads(of);
+  of.in_copy = of.in_copy && of.complete && start_copy(the_roots);
+  if (of.in_copy) {
+    keep_all_windows(handed_out);
+    forget_idle_blocks();
+    mark_handed_out(true);
+  } else if (of.complete) {
+    mark_all(of);
   }
   resume_world();
   unlock_threads();
@@ -196,12 +167,11 @@ void set_target(std::size_t live_bytes, std::size_t budget) noexcept {
 
 void count_round(const round& of, std::size_t live_bytes) noexcept {
   heapwise_gc_statistics& counted = the_gc.counted;
-  const std::size_t allocated = of.allocated_bytes + the_gc.ended_allocated_bytes;
-  const std::size_t freed = of.freed_bytes + the_gc.ended_freed_bytes;
-  const std::size_t in_use =
-      the_gc.in_use_bytes + (allocated - the_gc.allocated_then) - (freed - the_gc.freed_then);
-  the_gc.allocated_then = allocated;
-  the_gc.freed_then = freed;
+  const traffic& now = of.so_far;
+  const std::size_t in_use = the_gc.in_use_bytes + (now.allocated_bytes - the_gc.allocated_then) -
+                             (now.freed_bytes - the_gc.freed_then);
+  the_gc.allocated_then = now.allocated_bytes;
+  the_gc.freed_then = now.freed_bytes;
   the_gc.in_use_bytes = live_bytes;
   counted.freed_bytes += in_use - std::min(in_use, live_bytes);
   ++counted.collections;
@@ -210,45 +180,110 @@ void count_round(const round& of, std::size_t live_bytes) noexcept {
   counted.mark_stack_overflows += of.overflowed ? 1 : 0;
 }
 
-} // namespace
-
-void forget_blocks(thread_record& of_thread) noexcept {
-  of_thread.windows.fill(no_window);
-  of_thread.cursors.fill({});
-  of_thread.freed.fill(nullptr);
+/// Effects: with all marks set, what has none is free, and there is a new target.
+void finish(const round& of) noexcept {
+  const std::uint64_t begin = os::now_ns();
+  const live_sizes found = list_spans();
+  const std::size_t live_bytes = found.all_bytes - of.kept_bytes;
+  count_round(of, live_bytes);
+  set_target(live_bytes, budget_of(found));
+  the_gc.counted.sweep_ns += os::now_ns() - begin;
 }
 
-void collect_locked() noexcept {
+/// Effects: threads stop to mark what they hand out, and begin with other spans if there will be
+/// other marks.
+void settle_threads(bool other_marks, traffic* so_far) noexcept {
+  lock_threads();
+  mark_handed_out(false);
+  if (other_marks) {
+    leave_spans();
+    forget_idle_blocks();
+    *so_far = count_traffic();
+  }
+  unlock_threads();
+}
+
+/// Effects: a copy that marks is given up.
+void stop_copy() noexcept {
+  if (!copy_marks()) return;
+  settle_threads(false, nullptr);
+  end_copy();
+}
+
+/// Effects: collects; if it is `in_copy`, begins to. Returns: whether it is done.
+bool collect_now(bool in_copy) noexcept {
+  stop_copy();
   const bool shared = the_gc.counted.live_bytes >= worth_help;
   if (shared) start_helpers();
   lock_threads();
   round now;
   now.shared = shared;
+  now.in_copy = in_copy;
   os::with_registers(
       [](void* argument, void* lowest) {
         static_cast<round*>(argument)->lowest = lowest;
         os::while_nothing_is_loaded(stop_and_mark, argument);
       },
       &now);
-  if (!now.complete) return;
+  if (now.in_copy) return false;
+  if (now.complete) finish(now);
+  return true;
+}
+
+/// Effects: waits until the copy has marked, and takes over what it found. If that is of no use,
+/// collects while the world stands still.
+void finish_copy() noexcept {
   const std::uint64_t begin = os::now_ns();
-  const live_sizes found = list_spans();
-  const std::size_t live_bytes = found.all_bytes - now.kept_bytes;
-  count_round(now, live_bytes);
-  set_target(live_bytes, budget_of(found));
-  the_gc.counted.sweep_ns += os::now_ns() - begin;
+  const bool usable = wait_for_copy();
+  const std::size_t waited_ns = os::now_ns() - begin;
+  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
+  round now;
+  settle_threads(usable, &now.so_far);
+  if (usable) take_marks_of_copy();
+  end_copy();
+  if (usable) {
+    finish(now);
+  } else {
+    collect_now(false);
+  }
+}
+
+bool worth_a_copy() noexcept {
+  const std::size_t least_bytes = the_gc.chosen.concurrent_bytes;
+  return least_bytes != 0 && the_gc.counted.live_bytes >= least_bytes &&
+         !the_gc.memory.notes_use();
+}
+
+/// Effects: collects, or begins to, if the heap would get larger than it should. Returns: whether
+/// it collected while the world stood still.
+bool make_room(std::size_t wanted_bytes) noexcept {
+  const std::size_t larger = the_gc.memory.used_bytes() + wanted_bytes;
+  if (copy_marks()) {
+    if (larger > the_gc.bearable_bytes) finish_copy();
+    return false;
+  }
+  if (larger <= the_gc.target_bytes || the_gc.handed_bytes < the_gc.worth_bytes) return false;
+  the_gc.bearable_bytes = larger + std::max(the_gc.worth_bytes, least_budget);
+  return collect_now(worth_a_copy());
+}
+
+} // namespace
+
+void collect_locked() noexcept { collect_now(false); }
+
+void look_after_copy() noexcept {
+  if (copy_marks() && the_gc.disabled == 0 && copy_is_ready()) finish_copy();
 }
 
 slice_index take_slices(std::size_t count, kind of) noexcept {
   space& memory = the_gc.memory;
   if (!memory.could_take(count)) return no_slice;
   const std::size_t wanted = count * slice_bytes;
-  const auto fits = [&] {
-    return memory.used_bytes() + wanted <= the_gc.target_bytes ||
-           the_gc.handed_bytes < the_gc.worth_bytes;
-  };
   bool collected = the_gc.disabled > 0;
-  if (!fits() && !std::exchange(collected, true)) collect_locked();
+  if (!collected) {
+    look_after_copy();
+    collected = make_room(wanted);
+  }
   slice_index taken = memory.take(count, of);
   if (taken == no_slice && !collected) {
     collect_locked();

@@ -11,7 +11,11 @@ namespace heapwise::gc {
 /// or if there are none. Returns: the first, or no_slice. Requires: the lock; a registered thread.
 [[nodiscard]] slice_index take_slices(std::size_t count, kind of) noexcept;
 
-/// Effects: collects. Requires: the lock.
+/// Effects: if a copy of the process has marked beside the program, ends the collection. Requires:
+/// the lock; a registered thread.
+void look_after_copy() noexcept;
+
+/// Effects: collects while the world stands still. Requires: the lock; a registered thread.
 void collect_locked() noexcept;
 
 /// Effects: collects, and reports what was lost. Requires: no lock.
@@ -20,9 +24,6 @@ void collect() noexcept;
 /// Effects: tells the program what collections have found: damage, and finalizers that are ready.
 /// Requires: no lock.
 void tell_program() noexcept;
-
-/// Effects: the thread has no blocks to hand out any more. Requires: it has ended, or stands still.
-void forget_blocks(thread_record& of_thread) noexcept;
 
 /// Effects: the heap starts with its first target.
 void set_first_target() noexcept;

@@ -42,6 +42,14 @@ bool waits_for_its_end(const attachment& of) noexcept {
   return of.call != nullptr && !is_marked(of.block());
 }
 
+/// Effects: the finalizer is ready. Without memory, it is found by the next collection.
+void add_ready(attachment& of) noexcept {
+  if (!the_gc.attached.ready.add({of.block(), of.call, of.argument})) return;
+  of.call = nullptr;
+  of.argument = nullptr;
+  the_gc.attached.notice_due.store(true, std::memory_order_relaxed);
+}
+
 /// Returns: whether there was one. Effects: `into` is all that knows of it.
 bool take_ready(ready_finalizer& into) noexcept {
   attachments& attached = the_gc.attached;
@@ -117,11 +125,13 @@ void find_ready(page_list<root>& roots, bool worth_help) noexcept {
   table.each([&](attachment& each) {
     if (!waits_for_its_end(each)) return;
     set_mark(each.block());
-    if (!the_gc.attached.ready.add({each.block(), each.call, each.argument})) return; // next time
-    each.call = nullptr;
-    each.argument = nullptr;
-    the_gc.attached.notice_due.store(true, std::memory_order_relaxed);
+    add_ready(each);
   });
+}
+
+void make_ready(void* block) noexcept {
+  attachment* const its = the_gc.attached.of_blocks.find(block);
+  if (its != nullptr && its->call != nullptr) add_ready(*its);
 }
 
 std::size_t ready_count() noexcept {

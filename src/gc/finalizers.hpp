@@ -27,6 +27,9 @@ void move_ready(const void* from, void* to) noexcept;
 /// As settle_attachments, of finalizers alone.
 void find_ready(page_list<root>& roots, bool worth_help) noexcept;
 
+/// Effects: the finalizer of this block is ready, if it has one. Requires: the lock.
+void make_ready(void* block) noexcept;
+
 /// Returns: how many are ready. Requires: the lock.
 [[nodiscard]] std::size_t ready_count() noexcept;
 

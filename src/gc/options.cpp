@@ -29,6 +29,7 @@ constexpr option<settings> known[] = {
     {"MARKERS", read_number<&settings::markers, 1UL, 16UL>, "1 to 16"},
     {"FREE_SPACE_DIVISOR", read_number<&settings::free_space_divisor, 1UL, 1000UL>, "1 to 1000"},
     {"LIMIT_MIB", read_mib<&settings::limit_bytes>, "a number of MiB above 0"},
+    {"CONCURRENT_MIB", read_mib<&settings::concurrent_bytes>, "a number of MiB above 0"},
     {"MARK_STACK_MIB", read_mib<&settings::mark_stack_bytes>, "a number of MiB above 0"},
     {"SIGNAL", read_signal,
      "the number of a signal that nothing else in the process uses, for example 30 for SIGPWR"},
@@ -49,6 +50,7 @@ settings choose(const heapwise_gc_options* wanted) noexcept {
     if (wanted->free_space_divisor != 0) chosen.free_space_divisor = wanted->free_space_divisor;
     chosen.limit_bytes = wanted->limit_bytes;
     if (wanted->mark_stack_bytes != 0) chosen.mark_stack_bytes = wanted->mark_stack_bytes;
+    chosen.concurrent_bytes = wanted->concurrent_bytes;
     if (wanted->signal != 0) chosen.signal = wanted->signal;
     chosen.interior = wanted->interior_pointers != 0;
     chosen.find_leaks = wanted->find_leaks != 0;

@@ -120,6 +120,7 @@ slice_index space::take(std::size_t count, kind of) noexcept {
   for (slice_index at = first; at < end; ++at) {
     kinds_[at].store(at == first ? of : inside_large, std::memory_order_relaxed);
     records_[at].attached.store(false, std::memory_order_relaxed);
+    records_[at].taken_in = age_;
     records_[at].slices = at == first ? static_cast<std::uint32_t>(count) : at - first;
   }
   std::memset(static_cast<void*>(marks_of(first)), 0, of < small_kinds ? kind_table[of].blocks : 1);

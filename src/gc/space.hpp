@@ -13,10 +13,12 @@ namespace heapwise::gc {
 using slice_index = std::uint32_t;
 inline constexpr slice_index no_slice = ~slice_index{0};
 
-/// A byte for each block: 1 when it was reached by the last collection, or handed out before it was
-/// over. What is not marked when its slice is swept is free. Bytes, because two markers can set
+/// A byte for each block: not 0 when it was reached by the last collection, or handed out before it
+/// was over. What is not marked when its slice is swept is free. Bytes, because two markers can set
 /// neighbours without a locked instruction, and one without waiting for its own last store.
 using mark = std::atomic<std::uint8_t>;
+inline constexpr std::uint8_t reached = 1;
+inline constexpr std::uint8_t handed_out = 2; // while a copy of the process marks
 inline constexpr std::size_t marks_of_slice = slice_bytes / granule_bytes;
 
 /// What the collector knows of a slice, apart from its blocks and their marks.
@@ -26,6 +28,7 @@ struct slice_record {
   std::size_t bytes;    // of a large block: what may be used; of a span to be swept: what is free
   std::atomic<bool> dirty;    // it may hold other bytes than zeros. Written by who was given it
   std::atomic<bool> attached; // something was attached to one of its blocks since it was taken
+  std::uint32_t taken_in;     // the age of the space
 };
 
 /// Where blocks may be and of what kind: what marking has to know, in registers.
@@ -61,6 +64,17 @@ class space {
   /// Effects: gives back free dirty slices, those with high addresses first, until no more than
   /// `kept_bytes` of them are left.
   void purge(std::size_t kept_bytes) noexcept;
+
+  /// Effects: begins another age.
+  void begin_age() noexcept { ++age_; }
+  [[nodiscard]] std::uint32_t age() const noexcept { return age_; }
+  /// Returns: whether the slice was taken in this age. Requires: it is taken.
+  [[nodiscard]] bool is_new(slice_index slice) const noexcept {
+    return records_[slice].taken_in == age_;
+  }
+
+  /// Effects: marks are found here from now on, marks_of_slice for each slice. Requires: zeros.
+  void use_marks(mark* marks) noexcept { marks_ = marks; }
 
   /// Effects: looks for free slices from the left again.
   void restart() noexcept { cursor_ = first_slice; }
@@ -124,6 +138,7 @@ class space {
   slice_index cursor_ = first_slice;          // no free slice below, at least not for one
   std::atomic<std::size_t> used_{0};
   std::size_t limit_ = 0; // slices
+  std::uint32_t age_ = 0;
 };
 
 } // namespace heapwise::gc

@@ -10,6 +10,7 @@
 #include "gc/attachments.hpp"
 #include "gc/exported.hpp"
 #include "gc/kinds.hpp"
+#include "gc/marking_copy.hpp"
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
 #include "os/fair_mutex.hpp"
@@ -36,6 +37,7 @@ struct thread_record {
   std::array<std::byte*, small_kinds> freed; // blocks that the program gave back, linked
   std::size_t allocated_bytes;
   std::size_t freed_bytes;
+  bool marks_handed_out; // the blocks of its windows: a copy of the process marks meanwhile
 
   thread_record* next;
   os::thread_id id;
@@ -67,6 +69,7 @@ struct settings {
   std::size_t free_space_divisor = 3;
   std::size_t limit_bytes = 0;
   std::size_t mark_stack_bytes = std::size_t{256} << 20;
+  std::size_t concurrent_bytes = 0; // live bytes from which on a copy marks; 0: never
   int signal = os::default_signal; // stops threads
   bool interior = false;
   bool find_leaks = false;
@@ -97,6 +100,7 @@ struct state {
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
   attachments attached;
+  marking_copy copy;
   page_list<leak> leaks;          // found, and held until all of them are reported
   std::size_t leaks_reported = 0; // of these, from the first on: reported, or just being reported
   std::size_t leak_reports = 0;   // that were begun and are not over
@@ -119,6 +123,7 @@ struct state {
   std::size_t target_bytes = 0;          // collect before the heap takes more
   std::size_t handed_bytes = 0;          // free bytes in spans handed out since the last collection
   std::size_t worth_bytes = 0;           // no collection before as much was handed out
+  std::size_t bearable_bytes = 0;        // the heap may become as large while a copy marks
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks
   std::size_t ended_freed_bytes = 0;
   std::size_t in_use_bytes = 0; // after the last collection

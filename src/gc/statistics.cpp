@@ -45,7 +45,13 @@ void print_statistics() noexcept {
   page.add(told.allocated_bytes / kib).add(" KiB, pauses ").add(told.total_pause_ns / us);
   page.add(" us (longest ").add(told.longest_pause_ns / us).add("), of them marking ");
   page.add(told.mark_ns / us).add(", sweeping beside them ").add(told.sweep_ns / us);
-  page.add(", markers ").add(told.markers).add("\n").write();
+  page.add(", markers ").add(told.markers);
+  if (the_gc.chosen.concurrent_bytes != 0) {
+    page.add("; marked beside the program: ").add(told.concurrent_collections).add(" in ");
+    page.add(told.concurrent_mark_ns / us).add(" us, longest wait for it ");
+    page.add(told.longest_wait_ns / us);
+  }
+  page.add("\n").write();
 }
 
 } // namespace heapwise::gc

@@ -100,6 +100,7 @@ bool register_this_thread() noexcept {
   made->stopped_in.store(0, std::memory_order_relaxed);
   made->interrupted.store(false, std::memory_order_relaxed);
   made->values = 0;
+  made->marks_handed_out = copy_marks();
   heapwise_gc_windows = made->windows.data();
   this_thread = made;
   made->next = the_gc.threads;

@@ -1,5 +1,6 @@
 #include "gc/weak.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 #include <new>
@@ -90,6 +91,7 @@ int set_weak(heapwise_gc_weak& cell, void* block, bool until_freed) noexcept {
   target->block.store(block, std::memory_order_relaxed);
   target->cell = &cell;
   target->until_freed = until_freed;
+  target->written_in = the_gc.memory.age();
   target->next = its->weak;
   its->weak = target;
   cell.target = target;
@@ -104,7 +106,16 @@ void* get_weak(const heapwise_gc_weak& cell) noexcept {
   }
   // One instruction, before or after which a collection stops this thread: after it the address is
   // in a register, which is looked through; before it, the collection has emptied the target.
-  return target->block.load(std::memory_order_relaxed);
+  if (the_gc.chosen.concurrent_bytes == 0) return target->block.load(std::memory_order_relaxed);
+  // A copy may mark that does not know of the address that this thread is about to get. Under the
+  // lock no copy begins or ends.
+  const std::lock_guard hold{the_gc.lock};
+  void* const block = target->block.load(std::memory_order_relaxed);
+  if (copy_marks() && block != nullptr && target->read_in != the_gc.memory.age()) {
+    target->read_in = the_gc.memory.age();
+    note_read(block);
+  }
+  return block;
 }
 
 void refer_to(weak_target* first, void* block) noexcept {
@@ -139,6 +150,29 @@ void give_back_lost_cells() noexcept {
     if (around.begin == nullptr || is_marked(around.begin)) return;
     unlink(target);
     give_back(target);
+  });
+}
+
+std::size_t most_targets() noexcept { return the_gc.attached.targets.size() * targets_of_a_page(); }
+
+std::size_t list_empty_targets(weak_target** into) noexcept {
+  std::size_t count = 0;
+  each_target([&](weak_target& target) {
+    if (target.block.load(std::memory_order_relaxed) == nullptr) into[count++] = &target;
+  });
+  return count;
+}
+
+bool somebody_read(weak_target* const* targets, std::size_t count) noexcept {
+  return std::any_of(targets, targets + count, [](const weak_target* each) {
+    return each->read_in == the_gc.memory.age() &&
+           each->block.load(std::memory_order_relaxed) != nullptr;
+  });
+}
+
+void empty_targets(weak_target* const* targets, std::size_t count) noexcept {
+  std::for_each(targets, targets + count, [](weak_target* each) {
+    if (each->written_in != the_gc.memory.age()) unlink(*each);
   });
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "gc/attachments.hpp"
 
@@ -15,6 +16,8 @@ struct weak_target {
   const heapwise_gc_weak* cell; // nullptr: unused
   weak_target* next;            // of the same block; or unused, too
   bool until_freed;             // stays while the block's finalizer waits and runs
+  std::uint32_t read_in;        // ages of the space in which this was read and written last,
+  std::uint32_t written_in;     // as far as copies of the process mark
 };
 
 /// Effects: the cell refers to the block, or to nothing. Returns: 0; ENOMEM; EINVAL if no block
@@ -37,6 +40,18 @@ void empty_lost_weak_references(bool until_freed) noexcept;
 
 /// Effects: gives back the targets of cells that lie in blocks without a mark. Requires: as above.
 void give_back_lost_cells() noexcept;
+
+/// Returns: how many targets there may be. Requires: the lock.
+[[nodiscard]] std::size_t most_targets() noexcept;
+
+/// Effects: writes down which targets are empty. Returns: how many. Requires: room for most_targets.
+std::size_t list_empty_targets(weak_target** into) noexcept;
+
+/// Returns: whether the program got the block of one of these in this age. Requires: the lock.
+[[nodiscard]] bool somebody_read(weak_target* const* targets, std::size_t count) noexcept;
+
+/// Effects: these refer to nothing, but for those that were written in this age. Requires: the lock.
+void empty_targets(weak_target* const* targets, std::size_t count) noexcept;
 
 /// Returns: how many cells refer, or referred, to something. Requires: the lock.
 [[nodiscard]] std::size_t weak_count() noexcept;

@@ -61,11 +61,9 @@ bool churn(int rounds) {
   return whole;
 }
 
-} // namespace
-
-TEST_CASE("weak references and finalizers hold while threads collect" *
-          doctest::skip(HEAPWISE_SKIP_STOPS)) {
-  heapwise_gc_init(nullptr);
+/// Effects: three threads use what can be attached to blocks; `beside` is called meanwhile.
+template <class Beside>
+void check_three_threads(Beside beside) {
   constexpr int rounds = 20'000;
   std::atomic<int> running{3};
   std::atomic<int> whole{0};
@@ -78,7 +76,7 @@ TEST_CASE("weak references and finalizers hold while threads collect" *
       heapwise_gc_unregister_thread();
     });
   }
-  while (running > 0) heapwise_gc_collect();
+  while (running > 0) beside();
   for (std::thread& each : threads) each.join();
   heapwise_gc_collect();
   heapwise_gc_run_finalizers();
@@ -87,4 +85,23 @@ TEST_CASE("weak references and finalizers hold while threads collect" *
   // 4,000 of each thread, less those that were freed; a few are kept by words by chance.
   CHECK(finalized >= 3 * 3600);
   CHECK(finalized <= 3 * 4000);
+}
+
+} // namespace
+
+TEST_CASE("weak references and finalizers hold while threads collect" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  heapwise_gc_init(nullptr);
+  check_three_threads(heapwise_gc_collect);
+}
+
+TEST_CASE("and while copies of the process mark beside them" * doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  heapwise_gc_options options{};
+  options.concurrent_bytes = 1;
+  heapwise_gc_init(&options);
+  heapwise_gc_collect();
+  check_three_threads([] { // garbage, so that there is something to collect
+    for (int each = 0; each < 100; ++each) static_cast<void>(heapwise_gc_malloc(4096));
+  });
+  CHECK((HEAPWISE_EMULATED || gc_test::statistics().concurrent_collections > 0));
 }

@@ -106,6 +106,32 @@ TEST_CASE("structures of four threads stay whole while a fifth collects all the 
   run(4, 400, 1);
 }
 
+TEST_CASE("and while copies of the process mark beside them" * doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  heapwise_gc_options options{};
+  options.concurrent_bytes = 1;
+  heapwise_gc_init(&options);
+  heapwise_gc_collect();
+  constexpr std::size_t enough = 60; // collections in copies
+  constexpr int rounds = 400;
+  std::atomic<int> intact{0};
+  std::vector<std::thread> all;
+  for (std::uint64_t each = 0; each < 4; ++each) {
+    all.emplace_back([&, each] {
+      heapwise_gc_register_thread();
+      bool whole = true;
+      heapwise_gc_statistics told{};
+      do { // where the system makes no copies, as many others will do
+        whole = whole && churn(1000 * each, rounds);
+        told = gc_test::statistics();
+      } while (told.concurrent_collections < enough && told.collections < 10 * enough);
+      intact += whole ? 1 : 0;
+      heapwise_gc_unregister_thread();
+    });
+  }
+  for (std::thread& each : all) each.join();
+  CHECK(intact == 4);
+}
+
 TEST_CASE("and with several markers" * doctest::skip(HEAPWISE_SKIP_STOPS)) { run(3, 400, 3); }
 
 TEST_CASE("threads come, allocate and go while collections run; some make threads of their own" *

@@ -1,0 +1,111 @@
+#include "os/copies.hpp"
+
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "os/errno_keeper.hpp"
+
+// Another thread may be inside of the runtime of a sanitizer, whose locks would be held in the copy
+// for ever.
+#if defined(__SANITIZE_THREAD__)
+#define HEAPWISE_PROCESS_COPIES 0
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)
+#define HEAPWISE_PROCESS_COPIES 0
+#endif
+#endif
+#ifndef HEAPWISE_PROCESS_COPIES
+#define HEAPWISE_PROCESS_COPIES 1
+#endif
+
+namespace heapwise::os {
+
+namespace {
+
+constexpr std::uint64_t all_signals = ~std::uint64_t{0};
+
+/// The mask as the kernel has it: `sigset_t` leaves out the signals of the C library.
+std::uint64_t set_signals(std::uint64_t mask) noexcept {
+  std::uint64_t before = 0;
+  ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, &before, sizeof mask);
+  return before;
+}
+
+[[noreturn]] void end(int status) noexcept {
+  for (;;) ::syscall(SYS_exit_group, status);
+}
+
+constinit pid_t the_process = 0; // of a copy: who made it
+
+/// In a copy: ends it if the process is gone. A thread of the process has ended, or all have.
+void look_for_the_process(int /*signal*/) noexcept {
+  if (::syscall(SYS_getppid) != the_process) end(1);
+}
+
+/// Effects: the copy ends when the process has ended, which would else keep its open files and its
+/// locks of files as long.
+void end_with_the_process() noexcept {
+  constexpr int told_by = SIGTERM; // sent by somebody else, it does nothing
+  struct sigaction action{};
+  action.sa_handler = look_for_the_process;
+  ::sigaction(told_by, &action, nullptr); // of the copy alone
+  ::prctl(PR_SET_PDEATHSIG, told_by);     // at the end of the thread that made it, and of others
+  set_signals(all_signals & ~(std::uint64_t{1} << (told_by - 1)));
+  look_for_the_process(told_by);
+}
+
+} // namespace
+
+copy_number copy_process() noexcept {
+  if (!HEAPWISE_PROCESS_COPIES) return no_copy;
+  const errno_keeper keep;
+  // Before the copy is there: it inherits the mask, and runs no handler of the program.
+  const std::uint64_t signals = set_signals(all_signals);
+  the_process = ::getpid();
+  // No signal at its end: `wait` without __WCLONE passes it over. Open files are shared and not
+  // inherited: whoever waits until a pipe is closed would else wait for the copy, too.
+  const long number = ::syscall(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
+  if (number == 0) {
+    ::prctl(PR_SET_NAME, "heapwise-mark");
+    ::prctl(PR_SET_DUMPABLE, 0);
+    end_with_the_process();
+    return this_is_the_copy;
+  }
+  set_signals(signals);
+  return number < 0 ? no_copy : static_cast<copy_number>(number);
+}
+
+void end_copy() noexcept { end(0); }
+
+void wait_for_copy(copy_number copy) noexcept {
+  const errno_keeper keep;
+  siginfo_t how{};
+  while (::waitid(P_PID, static_cast<id_t>(copy), &how, WEXITED | __WCLONE) != 0 &&
+         errno == EINTR) {
+  }
+}
+
+void kill_copy(copy_number copy) noexcept {
+  {
+    const errno_keeper keep;
+    ::kill(copy, SIGKILL);
+  }
+  wait_for_copy(copy);
+}
+
+void* map_shared(std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  void* const memory = ::mmap(nullptr, size_bytes, PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+} // namespace heapwise::os

@@ -1,0 +1,393 @@
+// Collections that mark in a copy of the process. What the copy knows is what was there when it was
+// made; its marks are taken over by the first allocation that needs a span afterwards. So whatever a
+// test does between `begin_copy` and `take_over` happens while the copy marks.
+#include <cerrno>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "gc/marking_copy.hpp"
+#include "process.hpp"
+#include "surroundings.hpp"
+
+using gc_test::elsewhere;
+using gc_test::hidden;
+using gc_test::statistics;
+using gc_test::survived;
+using heapwise::gc::the_gc;
+
+namespace {
+
+constexpr bool without_copies = HEAPWISE_SKIP_STOPS || HEAPWISE_EMULATED;
+
+struct node {
+  node* next;
+  std::uintptr_t number;
+};
+
+void start(std::size_t concurrent_bytes = 1) {
+  heapwise_gc_options options{};
+  options.concurrent_bytes = concurrent_bytes;
+  REQUIRE(heapwise_gc_init(&options) == 0);
+  heapwise_gc_collect(); // the first one counts what is live
+}
+
+heapwise::os::copy_number copy_now() {
+  const std::lock_guard hold{the_gc.lock};
+  return the_gc.copy.number;
+}
+
+void make_garbage() {
+  for (int each = 0; each < 64; ++each) static_cast<void>(heapwise_gc_malloc(1024));
+}
+
+/// Returns: whether there is a copy, of the program as it is now.
+bool begin_copy() {
+  bool begun = false;
+  elsewhere([&] {
+    for (int each = 0; each < 100'000 && !begun; ++each) {
+      make_garbage();
+      begun = copy_now() != heapwise::os::no_copy;
+    }
+  });
+  return begun;
+}
+
+/// Returns: whether the copy is gone.
+bool take_over() {
+  bool gone = false;
+  elsewhere([&] {
+    for (int each = 0; each < 1'000'000 && !gone; ++each) {
+      make_garbage();
+      const std::lock_guard hold{the_gc.lock};
+      gone = the_gc.copy.report == nullptr;
+    }
+  });
+  return gone;
+}
+
+/// Returns: whether a copy was caught before it had marked all.
+bool stop_a_copy() {
+  for (int tries = 0; tries < 100; ++tries) {
+    if (!begin_copy()) return false;
+    const heapwise::os::copy_number copy = copy_now();
+    if (::kill(copy, SIGSTOP) == 0) {
+      const std::string stat = "/proc/" + std::to_string(copy) + "/stat";
+      std::string line;
+      do {
+        std::ifstream file{stat};
+        std::getline(file, line);
+      } while (line.find(") T ") == std::string::npos && line.find(") Z ") == std::string::npos);
+      const std::lock_guard hold{the_gc.lock};
+      if (!heapwise::gc::copy_is_ready()) return true;
+    }
+    if (!take_over()) return false;
+  }
+  return false;
+}
+
+node* volatile the_list;
+node* volatile the_other_list;
+heapwise_gc_weak the_cell;
+heapwise_gc_weak the_long_cell;
+hidden the_block;
+int finalized = 0;
+
+node* made(node* next, std::uintptr_t number) {
+  auto* const block = static_cast<node*>(heapwise_gc_malloc(sizeof(node)));
+  *block = {next, number};
+  return block;
+}
+
+void count_it(void* /*block*/, void* /*argument*/) { ++finalized; }
+
+/// Effects: a list so long that marking it takes a while.
+void make_long_list() {
+  constexpr std::uintptr_t nodes = 1'000'000;
+  for (std::uintptr_t each = 0; each < nodes; ++each) the_list = made(the_list, each);
+}
+
+bool refers(const heapwise_gc_weak& cell) {
+  bool does = false;
+  elsewhere([&] { does = heapwise_gc_get_weak(&cell) != nullptr; });
+  return does;
+}
+
+} // namespace
+
+TEST_CASE("what is reachable stays, what is not is used again, collection after collection" * doctest::skip(without_copies)) {
+  start();
+  constexpr std::uintptr_t nodes = 100'000;
+  elsewhere([] {
+    for (std::uintptr_t each = 0; each < nodes; ++each) the_list = made(the_list, each);
+    for (int round = 0; round < 20; ++round) { // another list each time; its nodes lie everywhere
+      node* copied = nullptr;
+      for (node* each = the_list; each != nullptr; each = each->next) {
+        copied = made(copied, nodes - 1 - each->number);
+      }
+      the_list = copied;
+    }
+  });
+  std::uintptr_t expected = nodes;
+  for (node* each = the_list; each != nullptr; each = each->next) {
+    REQUIRE(each->number == --expected);
+  }
+  CHECK(expected == 0);
+  const heapwise_gc_statistics told = statistics();
+  CHECK(told.concurrent_collections > 0);
+  CHECK(told.concurrent_mark_ns > 0);
+  CHECK(told.lost_copies == 0);
+  CHECK(told.peak_heap_bytes < 10 * nodes * sizeof(node)); // of 21 lists
+}
+
+TEST_CASE("without the option no copy is made") {
+  start(0);
+  elsewhere([] {
+    for (int each = 0; each < 10'000; ++each) make_garbage();
+  });
+  CHECK(statistics().collections > 1);
+  CHECK(statistics().concurrent_collections == 0);
+}
+
+TEST_CASE("a block that moves to another place while the copy marks stays" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    the_list = made(made(nullptr, 7), 1);
+    the_other_list = made(nullptr, 2);
+    the_block = hidden{the_list->next};
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy());
+  elsewhere([] {
+    the_other_list->next = the_list->next;
+    the_list->next = nullptr;
+  });
+  REQUIRE(take_over());
+  CHECK(survived(the_block));
+  elsewhere([] { CHECK(the_other_list->next->number == 7); });
+  the_other_list = nullptr;
+  heapwise_gc_collect();
+  CHECK_FALSE(survived(the_block));
+}
+
+TEST_CASE("blocks that are handed out while the copy marks stay: small, large, used again" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    the_list = made(nullptr, 0);
+    heapwise_gc_free(made(nullptr, 0)); // taken from the list of those that were given back
+  });
+  REQUIRE(begin_copy());
+  elsewhere([] {
+    for (std::uintptr_t each = 1; each <= 1000; ++each) {
+      auto** const large =
+          static_cast<node**>(heapwise_gc_malloc(each % 100 == 0 ? 200'000 : 4096));
+      the_list = made(the_list, each);
+      *large = made(nullptr, each);
+      the_list->next = made(the_list->next, reinterpret_cast<std::uintptr_t>(large));
+      heapwise_gc_free(made(nullptr, each)); // and the next one gets it
+      if (copy_now() == heapwise::os::no_copy) break;
+    }
+  });
+  REQUIRE(take_over());
+  elsewhere([] {
+    std::size_t count = 0;
+    for (node* each = the_list; each->number != 0; each = each->next->next) {
+      auto* const* const large = reinterpret_cast<node**>(each->next->number);
+      REQUIRE((*large)->number == each->number);
+      ++count;
+    }
+    CHECK(count > 0);
+  });
+}
+
+TEST_CASE("a large block that is freed while the copy marks, and its place taken by others" * doctest::skip(without_copies)) {
+  start();
+  static void** volatile place;
+  elsewhere([] { place = static_cast<void**>(heapwise_gc_malloc(1 << 20)); });
+  REQUIRE(begin_copy());
+  elsewhere([] {
+    heapwise_gc_free(place);
+    place = static_cast<void**>(heapwise_gc_malloc(400'000));
+    for (int each = 0; each < 1000; ++each) place[each] = made(nullptr, 5);
+  });
+  REQUIRE(take_over());
+  elsewhere([] {
+    for (int each = 0; each < 1000; ++each) {
+      REQUIRE(static_cast<node*>(place[each])->number == 5);
+    }
+  });
+}
+
+TEST_CASE("what the program gets from a weak reference while the copy marks stays" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    the_block = hidden{made(made(nullptr, 9), 8)};
+    REQUIRE(heapwise_gc_set_weak(&the_cell, the_block.shown()) == 0);
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy()); // it finds that nothing leads to the block
+  elsewhere([] {
+    auto* const block = static_cast<node*>(heapwise_gc_get_weak(&the_cell));
+    REQUIRE(block != nullptr);
+    the_list = block->next; // and the block itself may go
+    block->next = nullptr;
+    REQUIRE(heapwise_gc_set_weak(&the_cell, the_list) == 0);
+  });
+  REQUIRE(take_over());
+  elsewhere([] {
+    CHECK(the_list->number == 9);
+    gc_test::leave_windows();
+  });
+  CHECK(refers(the_cell));
+  CHECK(statistics().concurrent_collections == 0); // the world stood still once more
+  the_list = nullptr;
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  CHECK_FALSE(refers(the_cell));
+}
+
+TEST_CASE("finalizers and weak references after a collection that marked in a copy" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    node* const block = made(made(nullptr, 3), 2);
+    REQUIRE(heapwise_gc_set_finalizer(block, count_it, nullptr) == 0);
+    REQUIRE(heapwise_gc_set_weak(&the_cell, block) == 0);
+    REQUIRE(heapwise_gc_set_long_weak(&the_long_cell, block->next) == 0);
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  CHECK(statistics().concurrent_collections == 1);
+  CHECK(statistics().finalizers_ready == 1);
+  CHECK_FALSE(refers(the_cell));
+  CHECK(refers(the_long_cell)); // the finalizer may use it
+  elsewhere([] { CHECK(heapwise_gc_run_finalizers() == 1); });
+  CHECK(finalized == 1);
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  CHECK_FALSE(refers(the_long_cell));
+  CHECK(statistics().finalizers == 0);
+}
+
+TEST_CASE("a block that is freed while the copy marks has no finalizer, whoever gets its place" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    node* const block = made(nullptr, 3);
+    REQUIRE(heapwise_gc_set_finalizer(block, count_it, nullptr) == 0);
+    the_block = hidden{block};
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy());
+  elsewhere([] {
+    heapwise_gc_free(the_block.shown());
+    the_list = made(nullptr, 4);
+    REQUIRE(the_list == the_block.shown<node>());
+    REQUIRE(heapwise_gc_set_finalizer(the_list, count_it, nullptr) == 0);
+  });
+  REQUIRE(take_over());
+  CHECK(statistics().finalizers == 1);
+  CHECK(statistics().finalizers_ready == 0);
+}
+
+TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  for (std::size_t each = 1; each <= 3; ++each) {
+    REQUIRE(stop_a_copy());
+    ::kill(copy_now(), SIGKILL);
+    REQUIRE(take_over());
+    CHECK(statistics().lost_copies == each);
+  }
+  const std::size_t collections = statistics().collections;
+  CHECK_FALSE(begin_copy()); // no more
+  CHECK(statistics().collections > collections);
+  std::size_t nodes = 0;
+  for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
+  CHECK(nodes == 1'000'000);
+}
+
+TEST_CASE("a copy is no child that the program waits for, and holds no file open" * doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(stop_a_copy());
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);
+  CHECK(errno == ECHILD);
+  ::close(ends[1]);
+  char byte = 0;
+  CHECK(::read(ends[0], &byte, 1) == 0); // it would wait if the copy held the other end
+  ::close(ends[0]);
+  heapwise_gc_collect(); // kills it
+  CHECK(copy_now() == heapwise::os::no_copy);
+}
+
+TEST_CASE("a child of fork goes on without the copy of its parent" * doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  REQUIRE(stop_a_copy());
+  const int status = gc_test::status_of_process([] {
+    if (copy_now() != heapwise::os::no_copy) return 1;
+    for (int each = 0; each < 20'000; ++each) make_garbage();
+    std::size_t nodes = 0;
+    for (node* each = the_list; each != nullptr; each = each->next) ++nodes;
+    return nodes == 1'000'000 && statistics().concurrent_collections > 0 ? 0 : 2;
+  });
+  CHECK(status == 0);
+  ::kill(copy_now(), SIGCONT);
+  CHECK(take_over());
+}
+
+TEST_CASE("while collections are disabled, nothing is taken over" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    the_block = hidden{made(nullptr, 8)};
+    REQUIRE(heapwise_gc_set_weak(&the_cell, the_block.shown()) == 0);
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy());
+  heapwise_gc_disable();
+  elsewhere([] {
+    for (int each = 0; each < 1000; ++each) make_garbage();
+  });
+  CHECK(copy_now() != heapwise::os::no_copy);
+  heapwise_gc_enable();
+  REQUIRE(take_over());
+  CHECK_FALSE(refers(the_cell));
+}
+
+TEST_CASE("the copy ends early when the process is killed" * doctest::skip(without_copies)) {
+  REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); // the copy becomes a child of the test
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  const int status = gc_test::status_of_process([&] {
+    start();
+    elsewhere(make_long_list);
+    heapwise_gc_collect();
+    if (!stop_a_copy()) return 1;
+    const heapwise::os::copy_number copy = copy_now();
+    if (::write(ends[1], &copy, sizeof copy) != sizeof copy) return 2;
+    ::kill(::getpid(), SIGKILL);
+    return 3;
+  });
+  REQUIRE(WIFSIGNALED(status));
+  heapwise::os::copy_number copy = 0;
+  REQUIRE(::read(ends[0], &copy, sizeof copy) == sizeof copy);
+  ::kill(copy, SIGCONT);
+  int how = 0;
+  REQUIRE(::waitpid(copy, &how, 0) == copy);
+  REQUIRE(WIFEXITED(how));
+  CHECK(WEXITSTATUS(how) == 1); // 0: it has marked all
+}
