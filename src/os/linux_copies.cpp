@@ -88,7 +88,7 @@ void end_copy() noexcept { end(0); }
 void wait_for_copy(copy_number copy) noexcept {
   const errno_keeper keep;
   siginfo_t how{};
-  while (::waitid(P_PID, static_cast<id_t>(copy), &how, WEXITED | __WCLONE) != 0 &&
+  while (::waitid(P_PID, static_cast<id_t>(copy), &how, WEXITED | static_cast<int>(__WCLONE)) != 0 &&
          errno == EINTR) {
   }
 }

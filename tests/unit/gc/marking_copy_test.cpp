@@ -132,7 +132,7 @@ TEST_CASE("what is reachable stays, what is not is used again, collection after 
   constexpr std::uintptr_t nodes = 100'000;
   elsewhere([] {
     for (std::uintptr_t each = 0; each < nodes; ++each) the_list = made(the_list, each);
-    for (int round = 0; round < 20; ++round) { // another list each time; its nodes lie everywhere
+    for (int round = 0; round < 100; ++round) { // another list each time; its nodes lie everywhere
       node* copied = nullptr;
       for (node* each = the_list; each != nullptr; each = each->next) {
         copied = made(copied, nodes - 1 - each->number);
@@ -149,7 +149,7 @@ TEST_CASE("what is reachable stays, what is not is used again, collection after 
   CHECK(told.concurrent_collections > 0);
   CHECK(told.concurrent_mark_ns > 0);
   CHECK(told.lost_copies == 0);
-  CHECK(told.peak_heap_bytes < 10 * nodes * sizeof(node)); // of 21 lists
+  CHECK(told.peak_heap_bytes < 20 * nodes * sizeof(node)); // of 101 lists
 }
 
 TEST_CASE("without the option no copy is made") {
