@@ -213,6 +213,7 @@ void stop_copy() noexcept {
 /// Effects: collects; if it is `in_copy`, begins to. Returns: whether it is done.
 bool collect_now(bool in_copy) noexcept {
   stop_copy();
+  wait_for_leaving_copy();
   const bool shared = the_gc.counted.live_bytes >= worth_help;
   if (shared) start_helpers();
   lock_threads();
@@ -234,9 +235,9 @@ bool collect_now(bool in_copy) noexcept {
 /// collects while the world stands still.
 void finish_copy() noexcept {
   const std::uint64_t begin = os::now_ns();
+  const std::size_t used = the_gc.memory.used_bytes();
+  the_gc.lead_bytes = used - std::min(used, the_gc.bytes_at_copy);
   const bool usable = wait_for_copy();
-  const std::size_t waited_ns = os::now_ns() - begin;
-  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
   round now;
   settle_threads(usable, &now.so_far);
   if (usable) take_marks_of_copy();
@@ -246,6 +247,8 @@ void finish_copy() noexcept {
   } else {
     collect_now(false);
   }
+  const std::size_t waited_ns = os::now_ns() - begin;
+  the_gc.counted.longest_wait_ns = std::max(the_gc.counted.longest_wait_ns, waited_ns);
 }
 
 bool worth_a_copy() noexcept {
@@ -262,9 +265,14 @@ bool make_room(std::size_t wanted_bytes) noexcept {
     if (larger > the_gc.bearable_bytes) finish_copy();
     return false;
   }
-  if (larger <= the_gc.target_bytes || the_gc.handed_bytes < the_gc.worth_bytes) return false;
-  the_gc.bearable_bytes = larger + std::max(the_gc.worth_bytes, least_budget);
-  return collect_now(worth_a_copy());
+  const bool in_copy = worth_a_copy();
+  const std::size_t lead = in_copy ? std::min(the_gc.lead_bytes, the_gc.worth_bytes) : 0;
+  if (larger + lead <= the_gc.target_bytes || the_gc.handed_bytes < the_gc.worth_bytes) {
+    return false;
+  }
+  the_gc.bytes_at_copy = larger;
+  the_gc.bearable_bytes = larger + lead + std::max(the_gc.counted.live_bytes, least_budget);
+  return collect_now(in_copy);
 }
 
 } // namespace

@@ -19,7 +19,7 @@
 namespace heapwise::gc {
 
 /// What a copy finds, in memory that it shares with the process: this, then a list of weak targets
-/// that are empty, then one of blocks whose finalizers are ready, then the marks.
+/// that are empty, then one of blocks whose finalizers are ready, then the marks, a bit for each.
 struct copy_report {
   std::atomic<bool> complete;
   bool overflowed;
@@ -28,12 +28,27 @@ struct copy_report {
   std::size_t empty_count;
   void** ready;
   std::size_t ready_count;
-  mark* marks;
+  std::uint8_t* reached; // reached_of_slice for each slice
 };
 
 namespace {
 
 constexpr std::size_t most_failures = 3;
+constexpr std::size_t reached_of_slice = marks_of_slice / 8;
+constexpr std::uint64_t ones = 0x0101'0101'0101'0101; // one in each byte
+
+/// Returns: a bit for each of eight bytes, which are 0 or 1.
+std::uint8_t pack(std::uint64_t bytes) noexcept {
+  constexpr std::uint64_t to_the_top = 0x0102'0408'1020'4080; // bit 8i to bit 56 + i
+  return static_cast<std::uint8_t>(bytes * to_the_top >> 56);
+}
+
+/// Returns: eight bytes, 0 or 1, from a bit for each.
+std::uint64_t unpack(std::uint8_t bits) noexcept {
+  constexpr std::uint64_t bit_of_byte = 0x8040'2010'0804'0201; // bit i in byte i
+  constexpr std::uint64_t to_the_highest = 0x7F7F'7F7F'7F7F'7F7F;
+  return (((bits * ones) & bit_of_byte) + to_the_highest) >> 7 & ones;
+}
 
 /// Cuts one range of memory into parts.
 class cutter {
@@ -62,10 +77,10 @@ copy_report* lay_out(cutter& parts) noexcept {
   auto* const report = parts.cut<copy_report>(1);
   auto** const empty = parts.cut<weak_target*>(most_targets());
   void** const ready = parts.cut<void*>(most_ready());
-  mark* const marks = parts.cut<mark>(the_gc.memory.top() * marks_of_slice);
+  auto* const reached = parts.cut<std::uint8_t>(the_gc.memory.top() * reached_of_slice);
   if (report == nullptr) return nullptr;
   return ::new (static_cast<void*>(report))
-      copy_report{false, false, 0, empty, 0, ready, 0, marks};
+      copy_report{false, false, 0, empty, 0, ready, 0, reached};
 }
 
 /// Returns: a report that is empty, in shared memory; nullptr without memory.
@@ -80,12 +95,32 @@ copy_report* make_report(std::size_t& shared_bytes) noexcept {
   return lay_out(parts);
 }
 
+/// Returns: marks that nothing else writes, all zero; nullptr without memory.
+mark* make_marks() noexcept {
+  const std::size_t page = os::page_bytes();
+  const std::size_t bytes = the_gc.memory.top() * marks_of_slice;
+  return static_cast<mark*>(os::map((bytes + page - 1) / page * page, page));
+}
+
+/// Effects: what the copy has reached, from its marks into the report. Pages of slices in which it
+/// has reached nothing stay untouched.
+void write_reached(const mark* marks, std::uint8_t* into) noexcept {
+  const std::size_t groups = the_gc.memory.top() * reached_of_slice;
+  for (std::size_t group = 0; group < groups; ++group) {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, static_cast<const void*>(marks + 8 * group), sizeof eight);
+    if (eight != 0) into[group] = pack(eight);
+  }
+}
+
 /// What the copy does. Its memory is its own, but for the report.
 [[noreturn]] void mark_in_copy(page_list<root>& roots, copy_report& report) noexcept {
   forget_helpers();
   release_helpers();
   const std::uint64_t begin = os::now_ns();
-  the_gc.memory.use_marks(report.marks);
+  mark* const marks = make_marks();
+  if (marks == nullptr) os::end_copy();
+  the_gc.memory.use_marks(marks);
   const std::size_t ready_before = the_gc.attached.ready.size();
   report.overflowed = mark_from(roots, the_gc.memory.what_is_where(), false);
   settle_attachments(roots, false);
@@ -94,6 +129,7 @@ copy_report* make_report(std::size_t& shared_bytes) noexcept {
   std::for_each(ready.begin() + ready_before, ready.end(), [&](const ready_finalizer& each) {
     report.ready[report.ready_count++] = each.block;
   });
+  write_reached(marks, report.reached);
   report.mark_ns = os::now_ns() - begin;
   // Release: pairs with copy_is_ready.
   report.complete.store(true, std::memory_order_release);
@@ -108,8 +144,9 @@ bool is_kept(const void* address) noexcept {
   if (memory.marks_of(found.slice)[found.number].load(std::memory_order_relaxed) == handed_out) {
     return true;
   }
-  const mark* const marks = the_gc.copy.report->marks + found.slice * marks_of_slice;
-  return marks[found.number].load(std::memory_order_relaxed) != 0;
+  const std::uint8_t* const reached =
+      the_gc.copy.report->reached + found.slice * reached_of_slice;
+  return (reached[found.number / 8] >> found.number % 8 & 1) != 0;
 }
 
 bool program_got_what_is_lost() noexcept {
@@ -119,24 +156,15 @@ bool program_got_what_is_lost() noexcept {
          !std::all_of(copy.read.begin(), copy.read.end(), is_kept);
 }
 
-/// Effects: the marks of a slice that was there before the copy.
-void merge(mark* own, const mark* found, std::size_t blocks) noexcept {
+/// Effects: the marks of a slice: what the copy has reached, and what was handed out since. Nobody
+/// else writes marks now. What is behind the last block has none, here and there.
+void merge(mark* own, const std::uint8_t* reached_there, std::size_t blocks) noexcept {
   static_assert(handed_out >> 1 == reached);
-  constexpr std::size_t lanes = sizeof(std::uint64_t);
-  constexpr std::uint64_t ones = 0x0101010101010101;
-  std::size_t block = 0;
-  for (; block + lanes <= blocks; block += lanes) { // nobody else writes marks now
+  for (std::size_t group = 0; group * 8 < blocks; ++group) {
     std::uint64_t eight = 0;
-    std::uint64_t eight_found = 0;
-    std::memcpy(&eight, static_cast<const void*>(own + block), lanes);
-    std::memcpy(&eight_found, static_cast<const void*>(found + block), lanes);
-    eight = (eight >> 1 & ones) | eight_found;
-    std::memcpy(static_cast<void*>(own + block), &eight, lanes);
-  }
-  for (; block < blocks; ++block) {
-    const auto mine = static_cast<std::uint8_t>(own[block].load(std::memory_order_relaxed) >> 1);
-    const std::uint8_t theirs = found[block].load(std::memory_order_relaxed);
-    own[block].store(mine | theirs, std::memory_order_relaxed);
+    std::memcpy(&eight, static_cast<const void*>(own + 8 * group), sizeof eight);
+    eight = (eight >> 1 & ones) | unpack(reached_there[group]);
+    std::memcpy(static_cast<void*>(own + 8 * group), &eight, sizeof eight);
   }
 }
 
@@ -145,10 +173,10 @@ void take_marks_of(slice_index slice, kind of) noexcept {
   mark* const own = memory.marks_of(slice);
   const bool is_large = of >= small_kinds;
   if (is_large && memory.is_new(slice)) return own[0].store(reached, std::memory_order_relaxed);
-  static constinit mark none[marks_of_slice]{};
-  const mark* const found =
-      memory.is_new(slice) ? none : the_gc.copy.report->marks + slice * marks_of_slice;
-  merge(own, found, is_large ? 1 : kind_table[of].blocks);
+  static constexpr std::uint8_t none[reached_of_slice]{};
+  const std::uint8_t* const there =
+      memory.is_new(slice) ? none : the_gc.copy.report->reached + slice * reached_of_slice;
+  merge(own, there, is_large ? 1 : kind_table[of].blocks);
 }
 
 void unmap_report() noexcept {
@@ -177,10 +205,12 @@ bool start_copy(page_list<root>& roots) noexcept {
   if (copy.failures >= most_failures) return false;
   copy.report = make_report(copy.shared_bytes);
   if (copy.report == nullptr) return false;
+  the_gc.memory.leave_marks_out_of_copies(true);
   hold_helpers(); // in the copy, nobody could release their lock
   copy.number = os::copy_process();
   if (copy.number == os::this_is_the_copy) mark_in_copy(roots, *copy.report);
   release_helpers();
+  the_gc.memory.leave_marks_out_of_copies(false); // a child of fork has them
   if (!copy_marks()) {
     unmap_report();
     return false;
@@ -195,13 +225,22 @@ bool copy_is_ready() noexcept {
 }
 
 bool wait_for_copy() noexcept {
-  os::wait_for_copy(the_gc.copy.number);
-  the_gc.copy.number = os::no_copy; // nobody to be killed
+  marking_copy& copy = the_gc.copy;
+  bool ended = false;
+  while (!ended && !copy_is_ready()) ended = os::copy_ends_soon(copy.number);
+  if (!ended) copy.leaving = copy.number;
+  copy.number = os::no_copy; // nobody to be killed
   if (!copy_is_ready()) {
     count_failure();
     return false;
   }
   return !program_got_what_is_lost();
+}
+
+void wait_for_leaving_copy() noexcept {
+  marking_copy& copy = the_gc.copy;
+  if (copy.leaving != os::no_copy) os::wait_for_copy(copy.leaving);
+  copy.leaving = os::no_copy;
 }
 
 void take_marks_of_copy() noexcept {
@@ -232,6 +271,7 @@ void end_copy() noexcept {
 }
 
 void forget_copy() noexcept {
+  the_gc.copy.leaving = os::no_copy;
   if (the_gc.copy.report != nullptr) unmap_report();
 }
 

@@ -18,6 +18,7 @@ struct copy_report;
 /// The copy that marks now, if any. All under the collector's lock.
 struct marking_copy {
   os::copy_number number = os::no_copy;
+  os::copy_number leaving = os::no_copy; // has marked, and is to be waited for
   copy_report* report = nullptr; // in memory that both write
   std::size_t shared_bytes = 0;
   page_list<const void*> read; // blocks that the program got from weak references meanwhile
@@ -35,7 +36,7 @@ struct marking_copy {
 /// Returns: whether the copy has found all. Requires: there is one.
 [[nodiscard]] bool copy_is_ready() noexcept;
 
-/// Effects: waits until the copy has ended. Returns: whether what it found can be used: it found
+/// Effects: waits until the copy has marked, not until it has ended. Returns: whether what it found can be used: it found
 /// all, and the program has got none of the lost blocks from a weak reference meanwhile.
 [[nodiscard]] bool wait_for_copy() noexcept;
 
@@ -43,6 +44,9 @@ struct marking_copy {
 /// references and finalizers are settled. Requires: wait_for_copy() said that it can be used; no
 /// thread marks what it hands out any more.
 void take_marks_of_copy() noexcept;
+
+/// Effects: waits for the copy that has marked and may still be about to end.
+void wait_for_leaving_copy() noexcept;
 
 /// Effects: there is no copy any more. One that still marks is killed.
 void end_copy() noexcept;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "os/copies.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::gc {
@@ -108,6 +109,11 @@ slice_index space::find(std::size_t count) const noexcept {
     if (run == count) return static_cast<slice_index>(at + 1 - count);
   }
   return static_cast<slice_index>(top - run);
+}
+
+void space::leave_marks_out_of_copies(bool yes) const noexcept {
+  const std::size_t bytes = round_up(committed_ * marks_of_slice, os::page_bytes());
+  os::leave_out_of_copies(static_cast<void*>(marks_), bytes, yes);
 }
 
 slice_index space::take(std::size_t count, kind of) noexcept {

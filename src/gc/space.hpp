@@ -76,6 +76,9 @@ class space {
   /// Effects: marks are found here from now on, marks_of_slice for each slice. Requires: zeros.
   void use_marks(mark* marks) noexcept { marks_ = marks; }
 
+  /// Effects: whether copies of the process have the marks. Requires: no thread forks meanwhile.
+  void leave_marks_out_of_copies(bool yes) const noexcept;
+
   /// Effects: looks for free slices from the left again.
   void restart() noexcept { cursor_ = first_slice; }
 

@@ -124,6 +124,8 @@ struct state {
   std::size_t handed_bytes = 0;          // free bytes in spans handed out since the last collection
   std::size_t worth_bytes = 0;           // no collection before as much was handed out
   std::size_t bearable_bytes = 0;        // the heap may become as large while a copy marks
+  std::size_t bytes_at_copy = 0;         // how large it was when the copy was made
+  std::size_t lead_bytes = 0;            // by how much it grew while the copy before marked
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks
   std::size_t ended_freed_bytes = 0;
   std::size_t in_use_bytes = 0; // after the last collection

@@ -21,11 +21,20 @@ inline constexpr copy_number this_is_the_copy = 0;
 /// Effects: ends the copy that calls it, and nothing but it.
 [[noreturn]] void end_copy() noexcept;
 
-/// Effects: waits until the copy has ended. Called once for each copy, by any thread.
+/// Effects: waits until the copy has ended. By any thread, once for each copy.
 void wait_for_copy(copy_number copy) noexcept;
+
+/// Returns: whether the copy has ended, as known after a short wait. Once it has, it is not to be
+/// waited for.
+[[nodiscard]] bool copy_ends_soon(copy_number copy) noexcept;
 
 /// Effects: ends the copy, and waits until it has.
 void kill_copy(copy_number copy) noexcept;
+
+/// Effects: copies that are made from now on have the pages, or have not. Those that they do not
+/// have cost nothing when a copy is made, nor when they are written afterwards. Requires: whole
+/// pages of one mapping; children of a fork have them only if copies do.
+void leave_out_of_copies(void* memory, std::size_t size_bytes, bool yes) noexcept;
 
 /// Returns: fresh zeroed pages that this process and its copies write in common, or nullptr. They
 /// take no physical memory until they are touched; `unmap` gives them back. Requires: size_bytes >

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -93,12 +94,27 @@ void wait_for_copy(copy_number copy) noexcept {
   }
 }
 
+bool copy_ends_soon(copy_number copy) noexcept {
+  const errno_keeper keep;
+  constexpr timespec rest{.tv_sec = 0, .tv_nsec = 100'000};
+  ::clock_nanosleep(CLOCK_MONOTONIC, 0, &rest, nullptr);
+  siginfo_t how{};
+  const int options = WEXITED | WNOHANG | static_cast<int>(__WCLONE);
+  const int status = ::waitid(P_PID, static_cast<id_t>(copy), &how, options);
+  return status == 0 ? how.si_pid != 0 : errno != EINTR;
+}
+
 void kill_copy(copy_number copy) noexcept {
   {
     const errno_keeper keep;
     ::kill(copy, SIGKILL);
   }
   wait_for_copy(copy);
+}
+
+void leave_out_of_copies(void* memory, std::size_t size_bytes, bool yes) noexcept {
+  const errno_keeper keep;
+  ::madvise(memory, size_bytes, yes ? MADV_DONTFORK : MADV_DOFORK);
 }
 
 void* map_shared(std::size_t size_bytes) noexcept {
