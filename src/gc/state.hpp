@@ -126,6 +126,8 @@ struct state {
   std::size_t bearable_bytes = 0;        // the heap may become as large while a copy marks
   std::size_t bytes_at_copy = 0;         // how large it was when the copy was made
   std::size_t lead_bytes = 0;            // by how much it grew while the copy before marked
+  std::size_t allocated_at_copy = 0;     // by the program, before the copy was made
+  std::size_t reached_bytes = 0;         // live, without what was handed out while a copy marked
   std::size_t ended_allocated_bytes = 0; // of threads that ended, and of large blocks
   std::size_t ended_freed_bytes = 0;
   std::size_t in_use_bytes = 0; // after the last collection
