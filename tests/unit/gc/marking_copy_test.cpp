@@ -258,6 +258,50 @@ TEST_CASE("what the program gets from a weak reference while the copy marks stay
   CHECK_FALSE(refers(the_cell));
 }
 
+TEST_CASE("what the program got from a weak reference that is gone since stays" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    the_block = hidden{made(nullptr, 8)};
+    REQUIRE(heapwise_gc_set_weak(&the_cell, the_block.shown()) == 0);
+    gc_test::leave_windows();
+  });
+  REQUIRE(begin_copy());
+  elsewhere([] {
+    the_list = static_cast<node*>(heapwise_gc_get_weak(&the_cell));
+    REQUIRE(heapwise_gc_set_weak(&the_cell, nullptr) == 0);
+    gc_test::leave_windows();
+  });
+  REQUIRE(take_over());
+  CHECK(survived(the_block));
+  CHECK(statistics().concurrent_collections == 0); // the world stood still once more
+}
+
+TEST_CASE("a block of a window that a thread had before the copy was made stays" * doctest::skip(without_copies)) {
+  start();
+  the_list = made(nullptr, 1); // of a window with room for more
+  REQUIRE(begin_copy());
+  the_list->next = made(nullptr, 2);
+  the_block = hidden{the_list->next};
+  REQUIRE(take_over());
+  CHECK(survived(the_block));
+}
+
+TEST_CASE("weak references that lie in lost blocks are forgotten" * doctest::skip(without_copies)) {
+  start();
+  elsewhere([] {
+    the_list = made(nullptr, 1);
+    auto* const holder =
+        static_cast<heapwise_gc_weak*>(heapwise_gc_malloc(sizeof(heapwise_gc_weak)));
+    REQUIRE(heapwise_gc_set_weak(holder, the_list) == 0);
+    gc_test::leave_windows();
+  });
+  REQUIRE(statistics().weak_references == 1);
+  REQUIRE(begin_copy());
+  REQUIRE(take_over());
+  CHECK(statistics().concurrent_collections == 1);
+  CHECK(statistics().weak_references == 0);
+}
+
 TEST_CASE("finalizers and weak references after a collection that marked in a copy" * doctest::skip(without_copies)) {
   start();
   elsewhere([] {
