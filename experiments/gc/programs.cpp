@@ -76,6 +76,8 @@ std::vector<subject> subjects() {
       {"heapwise_gc_fast", "the same, one marker, free_space_divisor 1: three times what is live",
        measure<gcs::ours<1, 1>>},
       {"heapwise_gc_lean", "the same, one marker, free_space_divisor 6", measure<gcs::ours<1, 6>>},
+      {"heapwise_gc_concurrent", "the same, one marker, which marks in a copy of the process",
+       measure<gcs::ours<1, 0, 1>>},
       {"by_hand", "no collector: malloc, calloc and free", measure<gcs::by_hand>, "",
        subject_kind::malloc},
   };
@@ -101,7 +103,9 @@ const experiment question{
         "step by step, so that it stays as large as it was. Every collector begins with an empty "
         "heap. `by_hand` is the same program with free.",
     .not_shown =
-        "Several threads, and objects with finalizers. A program's own work is in every figure and "
+        "Several threads, and objects with finalizers. What a copy of the process takes of another "
+        "processor's time and of memory is not in the figures of heapwise_gc_concurrent. A "
+        "program's own work is in every figure and "
         "the same for all. A stall is what the program sees: the pause of a collection, the work "
         "of an incremental one, or a neighbour that had the processor.",
     .parameters = {{"program",

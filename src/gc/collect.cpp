@@ -27,11 +27,11 @@ page_list<root> the_roots;
 /// What a collection hands down to the part that runs below the caller's registers.
 struct round {
   const void* lowest = nullptr;
-  bool shared = false; // other markers help
+  bool shared = false;  // other markers help
   bool in_copy = false; // a copy of the process marks, if the system allows
   bool overflowed = false;
   traffic so_far;
-  std::size_t kept_bytes = 0; // of marked blocks: in windows, and not in use
+  std::size_t kept_bytes = 0;   // of marked blocks: in windows, and not in use
   std::size_t beside_bytes = 0; // handed out while a copy marked; live, whether it is or not
   std::uint64_t stopped_at = 0;
   bool complete = false; // all roots could be written down
@@ -257,8 +257,7 @@ void finish_copy() noexcept {
 
 bool worth_a_copy() noexcept {
   const std::size_t least_bytes = the_gc.chosen.concurrent_bytes;
-  return least_bytes != 0 && the_gc.counted.live_bytes >= least_bytes &&
-         !the_gc.memory.notes_use();
+  return least_bytes != 0 && the_gc.counted.live_bytes >= least_bytes && !the_gc.memory.notes_use();
 }
 
 /// Effects: collects, or begins to, if the heap would get larger than it should. Returns: whether

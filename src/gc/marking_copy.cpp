@@ -144,8 +144,7 @@ bool is_kept(const void* address) noexcept {
   if (memory.marks_of(found.slice)[found.number].load(std::memory_order_relaxed) == handed_out) {
     return true;
   }
-  const std::uint8_t* const reached =
-      the_gc.copy.report->reached + found.slice * reached_of_slice;
+  const std::uint8_t* const reached = the_gc.copy.report->reached + found.slice * reached_of_slice;
   return (reached[found.number / 8] >> found.number % 8 & 1) != 0;
 }
 

@@ -19,7 +19,7 @@ struct copy_report;
 struct marking_copy {
   os::copy_number number = os::no_copy;
   os::copy_number leaving = os::no_copy; // has marked, and is to be waited for
-  copy_report* report = nullptr; // in memory that both write
+  copy_report* report = nullptr;         // in memory that both write
   std::size_t shared_bytes = 0;
   page_list<const void*> read; // blocks that the program got from weak references meanwhile
   bool read_more = false;      // than there was memory to write down
@@ -36,8 +36,9 @@ struct marking_copy {
 /// Returns: whether the copy has found all. Requires: there is one.
 [[nodiscard]] bool copy_is_ready() noexcept;
 
-/// Effects: waits until the copy has marked, not until it has ended. Returns: whether what it found can be used: it found
-/// all, and the program has got none of the lost blocks from a weak reference meanwhile.
+/// Effects: waits until the copy has marked, not until it has ended. Returns: whether what it found
+/// can be used: it found all, and the program has got none of the lost blocks from a weak reference
+/// meanwhile.
 [[nodiscard]] bool wait_for_copy() noexcept;
 
 /// Effects: the marks are those of the copy, and blocks handed out meanwhile are marked, too; weak

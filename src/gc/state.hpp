@@ -70,7 +70,7 @@ struct settings {
   std::size_t limit_bytes = 0;
   std::size_t mark_stack_bytes = std::size_t{256} << 20;
   std::size_t concurrent_bytes = 0; // live bytes from which on a copy marks; 0: never
-  int signal = os::default_signal; // stops threads
+  int signal = os::default_signal;  // stops threads
   bool interior = false;
   bool find_leaks = false;
   bool debug = false;

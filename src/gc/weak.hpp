@@ -44,13 +44,15 @@ void give_back_lost_cells() noexcept;
 /// Returns: how many targets there may be. Requires: the lock.
 [[nodiscard]] std::size_t most_targets() noexcept;
 
-/// Effects: writes down which targets are empty. Returns: how many. Requires: room for most_targets.
+/// Effects: writes down which targets are empty. Returns: how many. Requires: room for
+/// most_targets.
 std::size_t list_empty_targets(weak_target** into) noexcept;
 
 /// Returns: whether the program got the block of one of these in this age. Requires: the lock.
 [[nodiscard]] bool somebody_read(weak_target* const* targets, std::size_t count) noexcept;
 
-/// Effects: these refer to nothing, but for those that were written in this age. Requires: the lock.
+/// Effects: these refer to nothing, but for those that were written in this age. Requires: the
+/// lock.
 void empty_targets(weak_target* const* targets, std::size_t count) noexcept;
 
 /// Returns: how many cells refer, or referred, to something. Requires: the lock.

@@ -72,7 +72,7 @@ copy_number copy_process() noexcept {
   const std::uint64_t signals = set_signals(all_signals);
   the_process = ::getpid();
   // No signal at its end: `wait` without __WCLONE passes it over. Open files are shared and not
-  // inherited: whoever waits until a pipe is closed would else wait for the copy, too.
+  // inherited: a reader of a pipe would else wait for the end of the copy, too.
   const long number = ::syscall(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
   if (number == 0) {
     ::prctl(PR_SET_NAME, "heapwise-mark");
@@ -89,7 +89,8 @@ void end_copy() noexcept { end(0); }
 void wait_for_copy(copy_number copy) noexcept {
   const errno_keeper keep;
   siginfo_t how{};
-  while (::waitid(P_PID, static_cast<id_t>(copy), &how, WEXITED | static_cast<int>(__WCLONE)) != 0 &&
+  while (::waitid(P_PID, static_cast<id_t>(copy), &how, WEXITED | static_cast<int>(__WCLONE)) !=
+             0 &&
          errno == EINTR) {
   }
 }

@@ -18,13 +18,15 @@
 
 namespace heapwise::bench::gcs {
 
-/// markers: 0 for as many as the collector chooses. divisor: 0 for its default.
-template <std::size_t Markers, std::size_t Divisor>
+/// markers: 0 for as many as the collector chooses. divisor: 0 for its default. From so many live
+/// bytes on a copy of the process marks; 0: never.
+template <std::size_t Markers, std::size_t Divisor, std::size_t ConcurrentBytes = 0>
 struct ours {
   static void start() {
     heapwise_gc_options options{};
     options.markers = Markers;
     options.free_space_divisor = Divisor;
+    options.concurrent_bytes = ConcurrentBytes;
     if (heapwise_gc_init(&options) != 0) std::abort();
   }
   static void* block(std::size_t bytes) { return heapwise_gc_malloc(bytes); }

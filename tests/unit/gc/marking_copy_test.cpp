@@ -1,6 +1,6 @@
 // Collections that mark in a copy of the process. What the copy knows is what was there when it was
-// made; its marks are taken over by the first allocation that needs a span afterwards. So whatever a
-// test does between `begin_copy` and `take_over` happens while the copy marks.
+// made; its marks are taken over by the first allocation that needs a span afterwards. So whatever
+// a test does between `begin_copy` and `take_over` happens while the copy marks.
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -127,7 +127,8 @@ bool refers(const heapwise_gc_weak& cell) {
 
 } // namespace
 
-TEST_CASE("what is reachable stays, what is not is used again, collection after collection" * doctest::skip(without_copies)) {
+TEST_CASE("what is reachable stays, what is not is used again, collection after collection" *
+          doctest::skip(without_copies)) {
   start();
   constexpr std::uintptr_t nodes = 100'000;
   elsewhere([] {
@@ -161,7 +162,8 @@ TEST_CASE("without the option no copy is made") {
   CHECK(statistics().concurrent_collections == 0);
 }
 
-TEST_CASE("a block that moves to another place while the copy marks stays" * doctest::skip(without_copies)) {
+TEST_CASE("a block that moves to another place while the copy marks stays" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     the_list = made(made(nullptr, 7), 1);
@@ -182,7 +184,8 @@ TEST_CASE("a block that moves to another place while the copy marks stays" * doc
   CHECK_FALSE(survived(the_block));
 }
 
-TEST_CASE("blocks that are handed out while the copy marks stay: small, large, used again" * doctest::skip(without_copies)) {
+TEST_CASE("blocks that are handed out while the copy marks stay: small, large, used again" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     the_list = made(nullptr, 0);
@@ -212,7 +215,8 @@ TEST_CASE("blocks that are handed out while the copy marks stay: small, large, u
   });
 }
 
-TEST_CASE("a large block that is freed while the copy marks, and its place taken by others" * doctest::skip(without_copies)) {
+TEST_CASE("a large block that is freed while the copy marks, and its place taken by others" *
+          doctest::skip(without_copies)) {
   start();
   static void** volatile place;
   elsewhere([] { place = static_cast<void**>(heapwise_gc_malloc(1 << 20)); });
@@ -230,7 +234,8 @@ TEST_CASE("a large block that is freed while the copy marks, and its place taken
   });
 }
 
-TEST_CASE("what the program gets from a weak reference while the copy marks stays" * doctest::skip(without_copies)) {
+TEST_CASE("what the program gets from a weak reference while the copy marks stays" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     the_block = hidden{made(made(nullptr, 9), 8)};
@@ -258,7 +263,8 @@ TEST_CASE("what the program gets from a weak reference while the copy marks stay
   CHECK_FALSE(refers(the_cell));
 }
 
-TEST_CASE("what the program got from a weak reference that is gone since stays" * doctest::skip(without_copies)) {
+TEST_CASE("what the program got from a weak reference that is gone since stays" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     the_block = hidden{made(nullptr, 8)};
@@ -276,7 +282,8 @@ TEST_CASE("what the program got from a weak reference that is gone since stays" 
   CHECK(statistics().concurrent_collections == 0); // the world stood still once more
 }
 
-TEST_CASE("a block of a window that a thread had before the copy was made stays" * doctest::skip(without_copies)) {
+TEST_CASE("a block of a window that a thread had before the copy was made stays" *
+          doctest::skip(without_copies)) {
   start();
   the_list = made(nullptr, 1); // of a window with room for more
   REQUIRE(begin_copy());
@@ -302,7 +309,8 @@ TEST_CASE("weak references that lie in lost blocks are forgotten" * doctest::ski
   CHECK(statistics().weak_references == 0);
 }
 
-TEST_CASE("finalizers and weak references after a collection that marked in a copy" * doctest::skip(without_copies)) {
+TEST_CASE("finalizers and weak references after a collection that marked in a copy" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     node* const block = made(made(nullptr, 3), 2);
@@ -325,7 +333,10 @@ TEST_CASE("finalizers and weak references after a collection that marked in a co
   CHECK(statistics().finalizers == 0);
 }
 
-TEST_CASE("a block that is freed while the copy marks has no finalizer, whoever gets its place" * doctest::skip(without_copies)) {
+TEST_CASE(
+    "a block that is freed while the copy marks has no finalizer, and its next owner is not "
+    "affected" *
+    doctest::skip(without_copies)) {
   start();
   elsewhere([] {
     node* const block = made(nullptr, 3);
@@ -365,7 +376,8 @@ TEST_CASE("copies that are killed cost nothing but time" * doctest::skip(without
   CHECK(nodes == 1'000'000);
 }
 
-TEST_CASE("a copy is no child that the program waits for, and holds no file open" * doctest::skip(without_copies)) {
+TEST_CASE("the program does not wait for a copy, which holds no file open" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere(make_long_list);
   heapwise_gc_collect();
@@ -382,7 +394,8 @@ TEST_CASE("a copy is no child that the program waits for, and holds no file open
   CHECK(copy_now() == heapwise::os::no_copy);
 }
 
-TEST_CASE("a child of fork goes on without the copy of its parent" * doctest::skip(without_copies)) {
+TEST_CASE("a child of fork goes on without the copy of its parent" *
+          doctest::skip(without_copies)) {
   start();
   elsewhere(make_long_list);
   heapwise_gc_collect();
