@@ -39,9 +39,9 @@ typedef struct heapwise_gc_options {
   size_t mark_stack_bytes;
   /* From as many live bytes on, collections mark beside the program, in a copy of the process: the
    * world stands still only while the system makes the copy. What the program writes meanwhile is
-   * copied page by page, and what it allocates meanwhile counts as live: at most about as much again
-   * as lives, then it waits. Where the system refuses a copy, the program waits for marking as
-   * without this. Default: never. */
+   * copied page by page, and what it allocates meanwhile counts as live: at most about as much
+   * again as lives, then it waits. Where the system refuses a copy, the program waits for marking
+   * as without this. Default: never. */
   size_t concurrent_bytes;
   /* 1: an address inside of a block counts wherever it is found, not only on stacks. */
   int interior_pointers;
@@ -243,7 +243,7 @@ typedef struct heapwise_gc_statistics {
   size_t finalizers_ready; /* to be called */
   size_t weak_references;  /* cells that refer to something, or did */
   size_t kept_blocks;
-  size_t damaged_blocks; /* that were reported */
+  size_t damaged_blocks;         /* that were reported */
   size_t concurrent_collections; /* that marked in a copy of the process, of all collections */
   size_t concurrent_mark_ns;     /* in those copies */
   size_t lost_copies;            /* that ended without a result */
