@@ -74,6 +74,24 @@ void* heapwise_gc_malloc_atomic(size_t size);
  * the block, its new place is aligned to 16. */
 void* heapwise_gc_malloc_aligned(size_t alignment, size_t size);
 
+/* Which words of a block may hold addresses of blocks. */
+typedef struct heapwise_gc_layout heapwise_gc_layout;
+
+/* Returns: a layout: of each `element_bytes` bytes of a block, from its first byte on, the `count`
+ * words at these offsets may hold addresses of blocks, and nothing else does. It lasts until the
+ * end of the process: make one for each type. NULL with errno: EINVAL if element_bytes is 0 or an
+ * offset lies behind it, or one of them is not a multiple of the size of an address, or there are
+ * more offsets than words; ENOMEM. Thread safety: all, also for threads that are not registered.
+ * Complexity: linear in `count`. */
+const heapwise_gc_layout* heapwise_gc_make_layout(size_t element_bytes, const size_t* offsets,
+                                                  size_t count);
+
+/* Returns: a block as that of heapwise_gc_malloc, of which only the words that the layout names are
+ * looked through: numbers and texts in it keep nothing. It takes 8 bytes more. A block of more than
+ * 32,760 bytes is looked through as a whole, and so is each one with the options `debug` and
+ * `find_leaks`. Requires: a layout of heapwise_gc_make_layout. */
+void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, size_t size);
+
 /* Returns: a block as that of heapwise_gc_malloc, which is kept, as by heapwise_gc_keep, until
  * heapwise_gc_free. Meant for memory whose address the collector cannot find. */
 void* heapwise_gc_malloc_uncollectable(size_t size);

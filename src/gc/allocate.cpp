@@ -257,7 +257,30 @@ void* allocate_aligned(std::size_t alignment, std::size_t size_bytes, const void
   return finish(allocate_any(*self, bytes, false), size_bytes, caller);
 }
 
+void* allocate_typed(const layout& its, std::size_t size_bytes, const void* caller) {
+  thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
+  if (self == nullptr) return ask_program(size_bytes);
+  if (the_gc.memory.notes_use() || size_bytes > max_small_bytes - sizeof(&its)) {
+    return allocate(size_bytes, false, caller);
+  }
+  const kind of = typed_kind_of(size_bytes + sizeof(&its));
+  auto* const block = static_cast<std::byte*>(allocate_small(*self, of));
+  if (block == nullptr) return ask_program(size_bytes);
+  // Before it holds an address. A collection that comes first finds no layout, and nothing.
+  const layout* const address = &its;
+  std::memcpy(block + kind_table[of].bytes - sizeof address, &address, sizeof address);
+  return block;
+}
+
+void* allocate_like(const found_block& block, std::size_t size_bytes, const void* caller) {
+  if (!is_typed(the_gc.memory.kind_at(block.slice))) {
+    return allocate(size_bytes, block.atomic, caller);
+  }
+  return allocate_typed(*layout_at(block.begin + usable_bytes(block)), size_bytes, caller);
+}
+
 std::size_t usable_bytes(const found_block& of) noexcept {
+  if (is_typed(the_gc.memory.kind_at(of.slice))) return of.bytes - sizeof(layout*);
   return the_gc.chosen.debug ? asked_bytes(of) : of.bytes;
 }
 

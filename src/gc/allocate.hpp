@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "gc/blocks.hpp"
+#include "gc/layouts.hpp"
 #include "gc/state.hpp"
 
 namespace heapwise::gc {
@@ -20,6 +21,14 @@ namespace heapwise::gc {
 /// errno set: EINVAL if the alignment is not a power of two of at most slice_bytes.
 [[nodiscard]] void* allocate_aligned(std::size_t alignment, std::size_t size_bytes,
                                      const void* caller);
+
+/// Returns: a block of which only the words that the layout names are looked through; as a whole if
+/// it is large or its use is noted down. nullptr as `allocate`.
+[[nodiscard]] void* allocate_typed(const layout& its, std::size_t size_bytes, const void* caller);
+
+/// Returns: a block of the kind, with the same layout if there is one. nullptr as `allocate`.
+[[nodiscard]] void* allocate_like(const found_block& block, std::size_t size_bytes,
+                                  const void* caller);
 
 /// Returns: how many bytes of it the program may use.
 [[nodiscard]] std::size_t usable_bytes(const found_block& of) noexcept;

@@ -142,6 +142,15 @@ void* heapwise_gc_malloc_aligned(std::size_t alignment, std::size_t size) {
   return gc::allocate_aligned(alignment, size, __builtin_return_address(0));
 }
 
+const heapwise_gc_layout* heapwise_gc_make_layout(std::size_t element_bytes,
+                                                  const std::size_t* offsets, std::size_t count) {
+  return gc::make_layout(element_bytes, offsets, count);
+}
+
+void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, std::size_t size) {
+  return gc::allocate_typed(*layout, size, __builtin_return_address(0));
+}
+
 void* heapwise_gc_malloc_uncollectable(std::size_t size) {
   return gc::allocate_kept(size, false, __builtin_return_address(0));
 }
@@ -159,12 +168,12 @@ void* heapwise_gc_realloc(void* block, std::size_t size) {
   constexpr std::string_view called = "heapwise_gc_realloc";
   const gc::found_block found = gc::block_at(block, called);
   const std::size_t old_bytes = gc::usable_bytes(found);
-  if (!the_gc.chosen.debug && size <= found.bytes && size > found.bytes / 2) {
+  if (!the_gc.chosen.debug && size <= old_bytes && size > old_bytes / 2) {
     // What lies behind may be asked for again, and has to be zero then.
-    if (!found.atomic) std::memset(found.begin + size, 0, found.bytes - size);
+    if (!found.atomic) std::memset(found.begin + size, 0, old_bytes - size);
     return block;
   }
-  void* const moved = gc::allocate(size, found.atomic, __builtin_return_address(0));
+  void* const moved = gc::allocate_like(found, size, __builtin_return_address(0));
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, std::min(size, old_bytes));
   if (!gc::move_attachments(block, moved)) {

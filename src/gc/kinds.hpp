@@ -1,5 +1,6 @@
-// Kinds of blocks: a size, and whether a block may hold addresses. A slice holds blocks of one
-// kind, and the kind is the byte that says so; everything else about an address follows from it.
+// Kinds of blocks: a size, and which words may hold addresses: all, none, or some. A slice holds
+// blocks of one kind, and the kind is the byte that says so; everything else about an address
+// follows from it.
 #pragma once
 
 #include <array>
@@ -26,9 +27,11 @@ inline constexpr std::size_t max_small_bytes = slice_bytes / 2;
 using kind = std::uint8_t;
 inline constexpr kind no_kind = 0;
 inline constexpr kind pair_kind = 1; // two words: blocks and granules have the same numbers
-/// 1 ... class_count: blocks that may hold addresses; behind them, the same sizes without.
+/// 1 ... class_count: blocks that may hold addresses anywhere; behind them, the same sizes without
+/// addresses; behind these, the same sizes with a layout, whose address is in the last word.
 inline constexpr kind first_atomic = class_count + 1;
-inline constexpr kind small_kinds = 2 * class_count + 1; // with no_kind
+inline constexpr kind first_typed = 2 * class_count + 1;
+inline constexpr kind small_kinds = 3 * class_count + 1; // with no_kind
 inline constexpr kind large = small_kinds;               // the first slice of a large block
 inline constexpr kind large_atomic = small_kinds + 1;
 inline constexpr kind inside_large = small_kinds + 2; // any other slice of it
@@ -49,12 +52,12 @@ constexpr std::size_t class_bytes(std::uint32_t of) noexcept {
 inline constexpr std::array<kind_facts, small_kinds> kind_table = [] {
   std::array<kind_facts, small_kinds> table{};
   for (std::uint32_t each = 1; each < small_kinds; ++each) {
-    const std::size_t bytes = class_bytes(each > class_count ? each - class_count : each);
+    const std::size_t bytes = class_bytes((each - 1) % class_count + 1);
     table[each] = {
         .bytes = static_cast<std::uint32_t>(bytes),
         .blocks = static_cast<std::uint32_t>(slice_bytes / bytes),
         .reciprocal = ((std::uint64_t{1} << detail::reciprocal_shift) + bytes - 1) / bytes,
-        .atomic = each > class_count};
+        .atomic = each >= first_atomic && each < first_typed};
   }
   return table;
 }();
@@ -73,6 +76,14 @@ constexpr kind kind_of(std::size_t size_bytes, bool atomic) noexcept {
   }
   return static_cast<kind>(atomic ? found + class_count : found);
 }
+
+/// Returns: the kind of small blocks of `size_bytes`, their last word included, that have a layout.
+/// Requires: at most max_small_bytes.
+constexpr kind typed_kind_of(std::size_t size_bytes) noexcept {
+  return static_cast<kind>(kind_of(size_bytes, false) + first_typed - 1);
+}
+
+constexpr bool is_typed(kind of) noexcept { return of >= first_typed && of < small_kinds; }
 
 static_assert(inside_large < 256);
 static_assert(kind_table[pair_kind].bytes == granule_bytes);

@@ -231,7 +231,7 @@ HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept
     if (of == large && marks[0].load(std::memory_order_relaxed) != 0) {
       self.scan<Interior>(begin, begin + where.records[slice].bytes);
     }
-    if (of == no_kind || of >= first_atomic) {
+    if (of == no_kind || (of >= first_atomic && !is_typed(of))) {
       work_off.run();
       continue;
     }
@@ -239,7 +239,11 @@ HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept
     for (std::uint32_t block = 0; block < facts.blocks; ++block) {
       if (marks[block].load(std::memory_order_relaxed) == 0) continue;
       const std::byte* const at = begin + std::size_t{block} * facts.bytes;
-      self.scan<Interior>(at, at + facts.bytes);
+      if (is_typed(of)) {
+        self.scan_typed<Interior>(at, of);
+      } else {
+        self.scan<Interior>(at, at + facts.bytes);
+      }
       work_off.run();
     }
   }

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gc/layouts.hpp"
 #include "gc/mark_stack.hpp"
 #include "gc/space.hpp"
 #include "heapwise/detail/config.hpp"
@@ -32,6 +33,24 @@ class marker {
     const map where = where_;
     mark_stack::ends at = stack_.take_out();
     scan_words<Interior>(where, at, begin, end);
+    stack_.put_back(at);
+  }
+
+  /// Effects: marks what the words of the block point to that its layout names. One that was not
+  /// handed out yet has none.
+  template <bool Interior>
+  HEAPWISE_NOINLINE HEAPWISE_READS_ANYTHING void scan_typed(const void* block, kind of) noexcept {
+    const auto* const words = static_cast<const std::uintptr_t*>(block);
+    const std::size_t room = kind_table[of].bytes / sizeof(std::uintptr_t) - 1;
+    const layout* const its = layout_at(words + room);
+    if (its == nullptr) return;
+    mark_stack::ends at = stack_.take_out();
+    for (std::size_t element = 0; element < room; element += its->element_words) {
+      for (std::size_t each = 0; each < its->count; ++each) {
+        const std::size_t word = element + its->words()[each];
+        if (word < room) consider<Interior>(where_, at, words[word]);
+      }
+    }
     stack_.put_back(at);
   }
 
@@ -72,11 +91,15 @@ class marker {
       const grey now = place;
       place = next;
       if (!now) continue;
-      if (now.of() < small_kinds) [[likely]] {
+      if (now.of() < first_atomic) [[likely]] { // atomic ones are never noted down
         look_through<Interior>(where, at, now);
       } else {
         stack_.put_back(at);
-        long_block(now.block());
+        if (is_typed(now.of())) {
+          scan_typed<Interior>(now.block(), now.of());
+        } else {
+          long_block(now.block());
+        }
         at = stack_.take_out();
       }
       if (Shared && turn % turns_between_looks == 0 && others_wait()) [[unlikely]] {

@@ -52,6 +52,12 @@ struct thread_record {
   std::array<const void*, os::most_thread_values> value; // of pthread keys
 };
 
+/// Where layouts are written down, one behind the other.
+struct layout_room {
+  std::byte* at = nullptr;
+  std::size_t bytes = 0;
+};
+
 struct leak {
   void* block;
   std::size_t bytes;
@@ -99,6 +105,7 @@ struct state {
   settings chosen;
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
+  layout_room layouts;
   attachments attached;
   marking_copy copy;
   page_list<leak> leaks;          // found, and held until all of them are reported

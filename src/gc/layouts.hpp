@@ -1,0 +1,37 @@
+// Which words of a block may hold addresses. A block of a typed kind has the address of its layout
+// in its last word.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "gc/exported.hpp"
+#include "heapwise/detail/config.hpp"
+
+/// What follows it in memory: `count` numbers of words of an element.
+struct heapwise_gc_layout {
+  std::size_t element_words; // after which it begins again
+  std::size_t count;
+
+  [[nodiscard]] const std::size_t* words() const noexcept {
+    return reinterpret_cast<const std::size_t*>(this + 1);
+  }
+};
+
+namespace heapwise::gc {
+
+using layout = heapwise_gc_layout;
+
+/// Returns: a layout, nullptr with errno set: see heapwise_gc_make_layout.
+[[nodiscard]] const layout* make_layout(std::size_t element_bytes, const std::size_t* offsets,
+                                        std::size_t count) noexcept;
+
+/// Returns: the layout whose address is in the word, the last one of a typed block.
+HEAPWISE_READS_ANYTHING inline const layout* layout_at(const void* word) noexcept {
+  const layout* its = nullptr;
+  std::memcpy(&its, word, sizeof its);
+  return its;
+}
+
+} // namespace heapwise::gc
