@@ -1,6 +1,6 @@
 """Where runs live: found, written line by line, read back, migrated. Raw samples only."""
 
-from heapwise.store.costs import costs
+from heapwise.store.costs import costs, usual_costs
 from heapwise.store.listing import Listing, list_runs, resolve_run, run_ids
 from heapwise.store.location import find_store
 from heapwise.store.points import Point, RunPoints, points_of, read_points
@@ -14,5 +14,5 @@ __all__ = [
     "Listing", "Point", "RunPoints", "RunWriter", "StoredRun", "check_writable", "costs",
     "find_store", "key_name", "list_runs", "make_private_folder", "new_run_id", "points_of",
     "read_points", "read_run", "read_self_test", "resolve_run", "run_ids", "store_key",
-    "write_self_test",
+    "usual_costs", "write_self_test",
 ]

@@ -1,8 +1,10 @@
-"""How long the processes of an experiment took before: what a plan can be estimated from."""
+"""How long the processes of an experiment take: what a plan can be estimated from."""
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
+from importlib import resources
 from math import fsum
 from pathlib import Path
 from typing import Literal
@@ -30,6 +32,16 @@ class _Process(msgspec.Struct):
     experiment: str
     facts: ProcessFacts
     round: int = 0
+
+
+USUAL = "usual_costs.toml"
+"""What processes took on the machine of ``tools/usual_costs.py``, for who has no runs."""
+
+
+def usual_costs() -> dict[str, float]:
+    """Experiment -> mean seconds of a process at default size, on another machine than this."""
+    text = resources.files(__package__).joinpath(USUAL).read_text(encoding="utf-8")
+    return dict(tomllib.loads(text)["seconds"])
 
 
 def costs(store_path: Path | str, smoke: bool) -> dict[str, float]:

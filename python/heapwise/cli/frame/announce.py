@@ -10,12 +10,13 @@ from heapwise.cli.frame.console import Console, labelled
 from heapwise.machine import read_machine
 from heapwise.model import Experiment, Machine, Plan, SubjectName
 from heapwise.runner import Prepared, cells, subjects_of
+from heapwise.store import usual_costs
 from heapwise.wording.durations import cost, show_duration, show_limit
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 
 SECONDS_PER_REPEAT = 0.025
-"""For the estimate of what nobody ran before: the mean over pools and shelf, at default size."""
+"""For the estimate of what nobody ran before, here or where the usual costs were written down."""
 
 Costs = dict[str, float]
 """Experiment -> seconds of one process."""
@@ -123,6 +124,7 @@ def processes_of(prepared: Prepared) -> int:
 def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
     """Seconds, roughly. known: experiment -> what its processes took in earlier runs."""
     plan = prepared.plan
+    usual = {} if plan.smoke or plan.options.repeats else usual_costs()
     total = 0.0
     for experiment in prepared.experiments:
         if server := plan.options.server:
@@ -142,6 +144,11 @@ def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
         if experiment.is_of_programs:
             growth = sum(PROGRAM_S * _size(experiment, cell) for cell in cells(experiment, plan))
             total += (growth + START_S) * len(subjects_of(experiment, plan))
+            continue
+        if experiment.id in usual:
+            sizes = [_size(experiment, cell) for cell in cells(experiment, plan)]
+            each = usual[experiment.id] * sum(sizes) + LAUNCH_S * len(sizes)
+            total += each * len(subjects_of(experiment, plan))
             continue
         repeats = 2 if plan.smoke else plan.options.repeats or experiment.repeats
         sizes = [_size(experiment, cell) for cell in cells(experiment, plan)]
