@@ -172,6 +172,12 @@ typedef void heapwise_gc_finalizer(void* block, void* argument);
  * Returns: 0; ENOMEM; EINVAL for an address where no block begins. */
 int heapwise_gc_set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument);
 
+/* Effects: as heapwise_gc_set_finalizer, without an order: the finalizer is called as soon as
+ * nothing leads to the block but blocks that nothing leads to, whatever their finalizers. So all
+ * blocks of a circle are finalized, in any order, and what the block leads to may have been
+ * finalized before. Returns: the same. */
+int heapwise_gc_set_unordered_finalizer(void* block, heapwise_gc_finalizer* call, void* argument);
+
 /* Effects: calls the finalizers that are ready, in the calling thread, and those that become ready
  * meanwhile; no lock is held. The collector calls none of itself: a program that holds a lock while
  * it allocates need not fear that a finalizer wants the same one. Returns: how many were called.
@@ -185,6 +191,23 @@ typedef void heapwise_gc_notice(void* argument);
 
 /* Effects: `notice` is called from now on. NULL: none. */
 void heapwise_gc_on_finalizers_ready(heapwise_gc_notice* notice, void* argument);
+
+/* A collection that is over. */
+typedef struct heapwise_gc_collection {
+  size_t number;     /* of all collections, from 1 on */
+  size_t pause_ns;   /* of all threads */
+  size_t live_bytes; /* as far as it found */
+  size_t heap_bytes; /* that spans and large blocks take */
+  int in_copy;       /* 1: it marked in a copy of the process */
+} heapwise_gc_collection;
+
+/* Called after a collection, in the thread that ended it: inside of one of its allocations, which
+ * may be anywhere. No lock of the collector is held. Where collections follow each other at once,
+ * only the last one is told. */
+typedef void heapwise_gc_collection_report(const heapwise_gc_collection* last, void* argument);
+
+/* Effects: `report` is called from now on. NULL: none. */
+void heapwise_gc_on_collection(heapwise_gc_collection_report* report, void* argument);
 
 /* A reference that does not keep a block; zeros refer to nothing. It may lie anywhere, in blocks
  * too, but must not be copied. */

@@ -18,6 +18,7 @@ struct attachment {
   std::size_t keepers;   // calls that keep it, and were not taken back
   heapwise_gc_finalizer* call;
   void* argument; // of `call`
+  bool unordered; // it does not wait for the finalizers of blocks that lead to this one
   weak_target* weak;
 
   [[nodiscard]] void* block() const noexcept { return reinterpret_cast<void*>(~hidden); }

@@ -68,6 +68,7 @@ bool move_attachments(const void* from, void* to) noexcept {
   moved->kept = old->keepers > 0 ? to : nullptr;
   moved->call = old->call;
   moved->argument = old->argument;
+  moved->unordered = old->unordered;
   moved->weak = old->weak;
   refer_to(moved->weak, to);
   table().remove(old);

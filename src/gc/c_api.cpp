@@ -245,7 +245,17 @@ void heapwise_gc_on_leak(heapwise_gc_leak_report* report, void* argument) {
 void heapwise_gc_statistics_get(heapwise_gc_statistics* into) { *into = gc::statistics(); }
 
 int heapwise_gc_set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) {
-  return gc::set_finalizer(block, call, argument);
+  return gc::set_finalizer(block, call, argument, false);
+}
+
+int heapwise_gc_set_unordered_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) {
+  return gc::set_finalizer(block, call, argument, true);
+}
+
+void heapwise_gc_on_collection(heapwise_gc_collection_report* report, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.collection_report = report;
+  the_gc.collection_argument = argument;
 }
 
 std::size_t heapwise_gc_run_finalizers(void) { return gc::run_finalizers(); }

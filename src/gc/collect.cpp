@@ -34,6 +34,7 @@ struct round {
   std::size_t kept_bytes = 0;   // of marked blocks: in windows, and not in use
   std::size_t beside_bytes = 0; // handed out while a copy marked; live, whether it is or not
   std::uint64_t stopped_at = 0;
+  std::uint64_t pause_ns = 0;
   bool complete = false; // all roots could be written down
 };
 
@@ -113,10 +114,10 @@ void stop_and_mark(void* argument) noexcept {
   }
   resume_world();
   unlock_threads();
-  const std::uint64_t pause_ns = os::now_ns() - of.stopped_at;
-  the_gc.counted.total_pause_ns += pause_ns;
+  of.pause_ns = os::now_ns() - of.stopped_at;
+  the_gc.counted.total_pause_ns += of.pause_ns;
   the_gc.counted.longest_pause_ns =
-      std::max<std::size_t>(the_gc.counted.longest_pause_ns, pause_ns);
+      std::max<std::size_t>(the_gc.counted.longest_pause_ns, of.pause_ns);
 }
 
 /// Effects: spans without a mark are free for any use; those with marks and room for more wait for
@@ -182,6 +183,13 @@ void count_round(const round& of, std::size_t live_bytes) noexcept {
   counted.mark_stack_overflows += of.overflowed ? 1 : 0;
 }
 
+/// Effects: the program is told of the collection as soon as no lock is held.
+void note_collection(const round& of, std::size_t live_bytes) noexcept {
+  the_gc.last_collection = {the_gc.counted.collections, of.pause_ns, live_bytes,
+                            the_gc.memory.used_bytes(), of.in_copy ? 1 : 0};
+  the_gc.collection_to_tell.store(the_gc.collection_report != nullptr, std::memory_order_relaxed);
+}
+
 /// Effects: with all marks set, what has none is free, and there is a new target.
 void finish(const round& of) noexcept {
   const std::uint64_t begin = os::now_ns();
@@ -190,6 +198,7 @@ void finish(const round& of) noexcept {
   count_round(of, live_bytes);
   the_gc.reached_bytes = live_bytes - std::min(live_bytes, of.beside_bytes);
   set_target(live_bytes, budget_of(found));
+  note_collection(of, live_bytes);
   the_gc.counted.sweep_ns += os::now_ns() - begin;
 }
 
@@ -229,7 +238,10 @@ bool collect_now(bool in_copy) noexcept {
         os::while_nothing_is_loaded(stop_and_mark, argument);
       },
       &now);
-  if (now.in_copy) return false;
+  if (now.in_copy) {
+    the_gc.copy.pause_ns = now.pause_ns;
+    return false;
+  }
   if (now.complete) finish(now);
   return true;
 }
@@ -246,6 +258,8 @@ void finish_copy() noexcept {
   if (usable) take_marks_of_copy();
   end_copy();
   if (usable) {
+    now.in_copy = true;
+    now.pause_ns = the_gc.copy.pause_ns;
     now.beside_bytes = now.so_far.allocated_bytes - the_gc.allocated_at_copy;
     finish(now);
   } else {
@@ -317,8 +331,26 @@ void collect() noexcept {
   tell_program();
 }
 
+/// Effects: calls the program's report if a collection has ended since the last one.
+void report_collection() noexcept {
+  // Relaxed: the lock below orders what is told.
+  if (!the_gc.collection_to_tell.load(std::memory_order_relaxed)) return;
+  heapwise_gc_collection_report* report = nullptr;
+  void* argument = nullptr;
+  heapwise_gc_collection last{};
+  {
+    const std::lock_guard hold{the_gc.lock};
+    if (!the_gc.collection_to_tell.exchange(false, std::memory_order_relaxed)) return;
+    report = the_gc.collection_report;
+    argument = the_gc.collection_argument;
+    last = the_gc.last_collection;
+  }
+  if (report != nullptr) report(&last, argument);
+}
+
 void tell_program() noexcept {
   report_damage();
+  report_collection();
   give_notice();
 }
 

@@ -1,5 +1,6 @@
 #include "gc/finalizers.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
 
@@ -50,6 +51,23 @@ void add_ready(attachment& of) noexcept {
   the_gc.attached.notice_due.store(true, std::memory_order_relaxed);
 }
 
+/// Effects: all finalizers without an order are ready whose blocks have no mark, and what they may
+/// use is marked. One that could not be written down waits as if it had an order.
+void find_unordered(page_list<root>& roots, bool worth_help) noexcept {
+  page_list<ready_finalizer>& ready = the_gc.attached.ready;
+  const std::size_t before = ready.size();
+  the_gc.attached.of_blocks.each([](attachment& each) {
+    if (each.unordered && waits_for_its_end(each)) add_ready(each);
+  });
+  if (ready.size() == before) return;
+  std::for_each(ready.begin() + before, ready.end(), [&](const ready_finalizer& each) {
+    const found_block block = block_around(each.block);
+    set_mark(each.block);
+    if (!block.atomic) add_words_of(block, roots, worth_help);
+  });
+  mark_from_all(roots, worth_help);
+}
+
 /// Returns: whether there was one. Effects: `into` is all that knows of it.
 bool take_ready(ready_finalizer& into) noexcept {
   attachments& attached = the_gc.attached;
@@ -66,7 +84,8 @@ bool take_ready(ready_finalizer& into) noexcept {
 
 } // namespace
 
-int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) noexcept {
+int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument,
+                  bool unordered) noexcept {
   if (block_around(block).begin != block) return EINVAL;
   const std::lock_guard hold{the_gc.lock};
   attachment* const its =
@@ -74,6 +93,7 @@ int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) noex
   if (its == nullptr) return call == nullptr ? 0 : ENOMEM;
   its->call = call;
   its->argument = call == nullptr ? nullptr : argument;
+  its->unordered = unordered;
   remove_if_empty(its);
   return 0;
 }
@@ -111,6 +131,7 @@ void move_ready(const void* from, void* to) noexcept {
 }
 
 void find_ready(page_list<root>& roots, bool worth_help) noexcept {
+  find_unordered(roots, worth_help);
   attachment_table& table = the_gc.attached.of_blocks;
   bool any = false;
   table.each([&](const attachment& each) {

@@ -9,7 +9,8 @@ namespace heapwise::gc {
 
 /// Effects: `call` becomes the finalizer of the block, nullptr: none. Returns: 0; ENOMEM; EINVAL
 /// if no block begins there.
-[[nodiscard]] int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument) noexcept;
+[[nodiscard]] int set_finalizer(void* block, heapwise_gc_finalizer* call, void* argument,
+                                bool unordered) noexcept;
 
 /// Effects: calls finalizers that are ready, until none is. Returns: how many. Requires: no lock.
 std::size_t run_finalizers() noexcept;

@@ -23,6 +23,7 @@ struct marking_copy {
   std::size_t shared_bytes = 0;
   page_list<const void*> read; // blocks that the program got from weak references meanwhile
   bool read_more = false;      // than there was memory to write down
+  std::uint64_t pause_ns = 0;  // while it was made
   std::size_t failures = 0;    // copies that ended without a result
 };
 

@@ -119,6 +119,10 @@ struct state {
   void* damage_argument = nullptr;
   heapwise_gc_no_memory* without_memory = nullptr;
   void* without_memory_argument = nullptr;
+  heapwise_gc_collection_report* collection_report = nullptr;
+  void* collection_argument = nullptr;
+  heapwise_gc_collection last_collection{};
+  std::atomic<bool> collection_to_tell{false};
   heapwise_gc_warning* warning = nullptr;
   void* warning_argument = nullptr;
 

@@ -298,3 +298,70 @@ TEST_CASE("only a block gets a finalizer") {
   CHECK(heapwise_gc_set_finalizer(block + 16, note, nullptr) == EINVAL);
   CHECK(heapwise_gc_keep(&on_stack) == EINVAL);
 }
+
+TEST_CASE("finalizers without an order are called in circles, and for blocks that others lead to") {
+  elsewhere([] {
+    node* const first = make(1);
+    node* const second = make(2, first);
+    first->next = second;
+    node* const third = make(3, make(4));
+    second->next = third;
+    for (node* const each : {first, second, third, third->next}) {
+      REQUIRE(heapwise_gc_set_unordered_finalizer(each, note, nullptr) == 0);
+    }
+    first->next = second;
+    third->next->next = first; // a circle of all four
+    gc_test::leave_windows();
+  });
+  numbers found = numbers_after_a_collection();
+  std::sort(found.begin(), found.end());
+  CHECK(found == numbers{1, 2, 3, 4});
+  CHECK(numbers_after_a_collection().empty());
+}
+
+TEST_CASE("an ordered finalizer waits for one without an order that leads to its block") {
+  elsewhere([] {
+    node* const first = make(1, make_with_finalizer(2));
+    REQUIRE(heapwise_gc_set_unordered_finalizer(first, note, nullptr) == 0);
+    gc_test::leave_windows();
+  });
+  CHECK(numbers_after_a_collection() == numbers{1});
+  CHECK(numbers_after_a_collection() == numbers{2});
+}
+
+TEST_CASE("one without an order does not wait for an ordered one that leads to its block") {
+  elsewhere([] {
+    node* const second = make(2);
+    REQUIRE(heapwise_gc_set_unordered_finalizer(second, note, nullptr) == 0);
+    make_with_finalizer(1, second);
+    gc_test::leave_windows();
+  });
+  numbers found = numbers_after_a_collection();
+  std::sort(found.begin(), found.end());
+  CHECK(found == numbers{1, 2});
+}
+
+TEST_CASE("a finalizer that is set again has the order of the last call") {
+  elsewhere([] {
+    node* const second = make(2);
+    REQUIRE(heapwise_gc_set_unordered_finalizer(second, note, nullptr) == 0);
+    REQUIRE(heapwise_gc_set_finalizer(second, note, nullptr) == 0);
+    make_with_finalizer(1, second);
+    gc_test::leave_windows();
+  });
+  CHECK(numbers_after_a_collection() == numbers{1});
+  CHECK(numbers_after_a_collection() == numbers{2});
+}
+
+TEST_CASE("a finalizer without an order goes with a block that is moved, without an order") {
+  elsewhere([] {
+    node* second = make(2);
+    REQUIRE(heapwise_gc_set_unordered_finalizer(second, note, nullptr) == 0);
+    second = static_cast<node*>(heapwise_gc_realloc(second, 1000));
+    make_with_finalizer(1, second);
+    gc_test::leave_windows();
+  });
+  numbers found = numbers_after_a_collection();
+  std::sort(found.begin(), found.end());
+  CHECK(found == numbers{1, 2});
+}
