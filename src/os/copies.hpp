@@ -11,11 +11,11 @@ inline constexpr copy_number this_is_the_copy = 0;
 
 /// Effects: makes a process with the memory of this one as it is now, and the calling thread alone.
 /// It runs no signal handler of the program, ends when this process does, closes nothing of it,
-/// leaves no core file, and `wait` of the C library does not find it. Calls no functions that were
-/// registered for a fork. Returns: twice, as fork does: this_is_the_copy there; here its number, or
-/// no_copy if the system refuses, or if a sanitizer would not bear it.
-/// Requires: the copy calls nothing that needs a lock which another thread may hold, and ends with
-/// `end_copy`.
+/// leaves no core file, and `wait` of the C library does not find it. When memory is short, the
+/// system ends the copy first. Calls no functions that were registered for a fork. Returns: twice,
+/// as fork does: this_is_the_copy there; here its number, or no_copy if the system refuses, or if a
+/// sanitizer would not bear it. Requires: the copy calls nothing that needs a lock which another
+/// thread may hold, and ends with `end_copy`.
 [[nodiscard]] copy_number copy_process() noexcept;
 
 /// Effects: ends the copy that calls it, and nothing but it.

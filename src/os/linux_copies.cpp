@@ -4,7 +4,9 @@
 #include <csignal>
 #include <cstdint>
 #include <ctime>
+#include <string_view>
 
+#include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -51,6 +53,20 @@ void look_for_the_process(int /*signal*/) noexcept {
   if (::syscall(SYS_getppid) != the_process) end(1);
 }
 
+/// Effects: the copy has no open files, without closing those of the process. When memory is short,
+/// the system ends the copy rather than the program. Both if the system is able to.
+void give_way() noexcept {
+#if defined(SYS_close_range)
+  constexpr unsigned unshare = 1U << 1; // CLOSE_RANGE_UNSHARE, which no header of 2020 has
+  if (::syscall(SYS_close_range, 0U, ~0U, unshare) != 0) return;
+  const int file = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (file < 0) return;
+  constexpr std::string_view first_of_all = "1000";
+  // Without success, the system chooses.
+  if (::write(file, first_of_all.data(), first_of_all.size()) < 0) return;
+#endif
+}
+
 /// Effects: the copy ends when the process has ended, which would else keep its open files and its
 /// locks of files as long.
 void end_with_the_process() noexcept {
@@ -76,7 +92,8 @@ copy_number copy_process() noexcept {
   const long number = ::syscall(SYS_clone, CLONE_FILES, 0, 0, 0, 0);
   if (number == 0) {
     ::prctl(PR_SET_NAME, "heapwise-mark");
-    ::prctl(PR_SET_DUMPABLE, 0);
+    give_way();
+    ::prctl(PR_SET_DUMPABLE, 0); // its files in /proc may not be written any more
     end_with_the_process();
     return this_is_the_copy;
   }

@@ -394,6 +394,26 @@ TEST_CASE("the program does not wait for a copy, which holds no file open" *
   CHECK(copy_now() == heapwise::os::no_copy);
 }
 
+TEST_CASE("when memory is short, the copy goes first; the program keeps its files" *
+          doctest::skip(without_copies)) {
+  start();
+  elsewhere(make_long_list);
+  heapwise_gc_collect();
+  int ends[2];
+  REQUIRE(::pipe(ends) == 0);
+  REQUIRE(stop_a_copy());
+  std::string adjusted;
+  std::ifstream{"/proc/" + std::to_string(copy_now()) + "/oom_score_adj"} >> adjusted;
+  CHECK(adjusted == "1000");
+  std::ifstream{"/proc/self/oom_score_adj"} >> adjusted;
+  CHECK(adjusted != "1000");
+  char byte = 7;
+  CHECK(::write(ends[1], &byte, 1) == 1);
+  CHECK(::read(ends[0], &byte, 1) == 1);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
 TEST_CASE("a child of fork goes on without the copy of its parent" *
           doctest::skip(without_copies)) {
   start();
