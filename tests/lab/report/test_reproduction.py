@@ -13,7 +13,7 @@ from msgspec import structs
 from synthetic import pool_run
 
 from heapwise.analysis import analyse
-from heapwise.analysis.reproduction import Reproduced, reproduce
+from heapwise.analysis.reproduction import Reproduced, ReproducedTable, reproduce
 from heapwise.catalog import choose_published
 from heapwise.evidence import Evidence
 from heapwise.figures.svg import plain_colours
@@ -139,6 +139,24 @@ def test_a_page_says_which_experiment_is_noisy(found: Reproduced) -> None:
         [page] = [text for name, text in results([(view, found)], with_index=False).items()
                   if name.endswith("pool-vs-malloc.md")]
         assert ("| noisy |" in page) is noisy
+
+
+def test_figures_have_their_unit_where_the_rows_of_a_column_differ_in_it(
+        found: Reproduced) -> None:
+    first, *others = found.tables
+    row, *rows = first.table.rows
+    changed = replace(row, figures=tuple(replace(each, unit="parsecs") for each in row.figures))
+    mixed = replace(first, table=replace(first.table, rows=(changed, *rows)))
+    view = View(Evidence(pool_run(rounds=6)))
+
+    def lines_of(tables: list[ReproducedTable]) -> list[str]:
+        pages_made = results([(view, replace(found, tables=tables))], with_index=False)
+        page = next(text for name, text in pages_made.items() if name.endswith("malloc.md"))
+        return [line for line in page.splitlines() if line.startswith(f"| {row.title} |")]
+
+    assert not any("parsecs" in line for line in lines_of([first, *others]))
+    assert f" {row.figures[0].text} parsecs |" in lines_of([mixed, *others])[0]
+    assert all("| : published" not in line for line in lines_of([mixed, *others]))
 
 
 def test_the_page_of_an_experiment_says_how_it_was_compiled() -> None:

@@ -20,6 +20,8 @@ NOISY = 0.05
 """A difference that would be found only if it is larger than this makes an experiment noisy: no
 "no difference" can be shown with it."""
 
+NOTHING_HERE = "–"
+
 
 def reproduced_page(view: View, found: Reproduced, *, has_experiments: bool = True) -> str:
     """Pictures lie in a folder of the report's name beside the page, and so do the pages of its
@@ -74,7 +76,8 @@ def _conclusions(found: Reproduced) -> list[str]:
 
 def _table(each: ReproducedTable) -> list[str]:
     """For each column of the report its figure and ours; the report's alone or ours alone, where
-    the other side has none at all."""
+    the other side has none at all. Where rows of a column have units of their own, the figures
+    have them, too."""
     shown = each.table
     has_notes = any(row.note for row in shown.rows)
     has_published = [any(row.figures[at].value is not None for row in shown.rows)
@@ -83,8 +86,11 @@ def _table(each: ReproducedTable) -> list[str]:
     for name, published in zip(shown.columns, has_published, strict=True):
         unit = _unit(each, shown.columns.index(name))
         title = ", ".join(word for word in dict.fromkeys((name, unit)) if word)
-        head += [f"{title}: published", "here"] if published else [title]
-    rows = [[row.title, *_cells(row, ours, has_published), *([row.note] if has_notes else [])]
+        head += ([f"{title}: published" if title else "published", "here"] if published
+                 else [title])
+    with_units = [not _unit(each, at) for at in range(len(shown.columns))]
+    rows = [[row.title, *_cells(row, ours, has_published, with_units),
+             *([row.note] if has_notes else [])]
             for row, ours in zip(shown.rows, each.ours, strict=True)]
     notes = dict.fromkeys(own.note for ours in each.ours for own in ours
                           if own.value is None and own.note)
@@ -97,16 +103,20 @@ def _unit(each: ReproducedTable, at: int) -> str:
     return units.pop() if len(units) == 1 else ""
 
 
-def _cells(row: PublishedRow, ours: list[Ours], has_published: list[bool]) -> list[str]:
+def _cells(row: PublishedRow, ours: list[Ours], has_published: list[bool],
+           with_units: list[bool]) -> list[str]:
     found = []
-    for figure, own, published in zip(row.figures, ours, has_published, strict=True):
-        found += [figure.text, _number(own, figure)] if published else [_number(own, figure)]
+    for figure, own, published, with_unit in zip(row.figures, ours, has_published, with_units,
+                                                 strict=True):
+        texts = [figure.text, _number(own, figure)] if published else [_number(own, figure)]
+        unit = f" {figure.unit}" if with_unit and figure.unit else ""
+        found += [f"{text}{unit}" if text not in ("", NOTHING_HERE) else text for text in texts]
     return found
 
 
 def _number(own: Ours, figure: PublishedFigure) -> str:
     if own.value is None:
-        return "–" if own.note or figure.ours else ""
+        return NOTHING_HERE if own.note or figure.ours else ""
     if own.low is None or own.high is None:
         return significant(own.value)
     return f"{significant(own.value)} ({ends(own.low, own.high)})"
