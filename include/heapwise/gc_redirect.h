@@ -1,0 +1,77 @@
+/* Lets the functions of the C library that allocate be those of the collector, in each file that
+ * includes this header after all headers of the system: for programs that were written for malloc,
+ * to be collected, or to be searched for leaks with the option find_leaks.
+ *
+ * A block of a library that was not compiled so (getline, asprintf, readdir) is not the
+ * collector's: free of it ends the process with a line on standard error. Call (free)(block) with
+ * parentheses, which is that of the C library. C++: `new` and containers are as they were. */
+#ifndef HEAPWISE_GC_REDIRECT_H
+#define HEAPWISE_GC_REDIRECT_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwise/gc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Effects: as pthread_create; the new thread is registered before `start` is called, and `argument`
+ * is a root until then. Returns: as pthread_create; EAGAIN also without memory. Requires: a
+ * registered thread. */
+int heapwise_gc_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                               void* (*start)(void*), void* argument);
+
+/* Returns: `count * size` zero bytes; NULL with ENOMEM also if there is no such number. */
+static inline void* heapwise_gc_calloc(size_t count, size_t size) {
+  if (size != 0 && count > (size_t)-1 / size) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  return heapwise_gc_malloc(count * size);
+}
+
+/* Returns: the first bytes of the text, at most `most`, with an end, in an atomic block. */
+static inline char* heapwise_gc_strndup(const char* text, size_t most) {
+  char* copy;
+  size_t length = 0;
+  while (length < most && text[length] != '\0') ++length;
+  copy = (char*)heapwise_gc_malloc_atomic(length + 1);
+  if (copy == NULL) return NULL;
+  memcpy(copy, text, length);
+  copy[length] = '\0';
+  return copy;
+}
+
+/* Returns: the same of the whole text. */
+static inline char* heapwise_gc_strdup(const char* text) {
+  return heapwise_gc_strndup(text, strlen(text));
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#undef malloc
+#undef calloc
+#undef realloc
+#undef free
+#undef aligned_alloc
+#undef strdup
+#undef strndup
+#undef pthread_create
+#define malloc(size) heapwise_gc_malloc(size)
+#define calloc(count, size) heapwise_gc_calloc(count, size)
+#define realloc(block, size) heapwise_gc_realloc(block, size)
+#define free(block) heapwise_gc_free(block)
+#define aligned_alloc(alignment, size) heapwise_gc_malloc_aligned(alignment, size)
+#define strdup(text) heapwise_gc_strdup(text)
+#define strndup(text, most) heapwise_gc_strndup(text, most)
+#define pthread_create(thread, attributes, start, argument) \
+  heapwise_gc_pthread_create(thread, attributes, start, argument)
+
+#endif
