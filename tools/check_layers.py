@@ -45,6 +45,7 @@ ROOMS = (
     Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
     Room("heap_header", r"include/heapwise/heap\.hpp", ("words", "detail", "c_api")),
     Room("gc_header", r"include/heapwise/gc\.hpp", ("c_api",)),
+    Room("gc_redirect", r"include/heapwise/gc_redirect\.h", ("c_api",)),
     Room("c_api", r"include/heapwise/\w+\.h$", ()),
     # What the heap and the collector share: how a library reads its options and reports on stderr.
     Room("options", r"src/options/", ("os",)),
@@ -64,7 +65,7 @@ FOLDERS = ("include", "src", "bench", "experiments", "trees")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SYSTEM_CALLS = re.compile(r"^(sys/|linux/|asm/|unistd\.h|sched\.h|pthread\.h|dlfcn\.h|fcntl\.h)")
-ROOMS_WITH_SYSTEM_CALLS = {"os", "bench", "experiments"}
+ROOMS_WITH_SYSTEM_CALLS = {"os", "gc_redirect", "bench", "experiments"}
 
 
 def room_of(path: str) -> Room | None:

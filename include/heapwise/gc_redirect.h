@@ -20,11 +20,37 @@
 extern "C" {
 #endif
 
-/* Effects: as pthread_create; the new thread is registered before `start` is called, and `argument`
+/* What a thread is started with. */
+struct heapwise_gc_thread_start {
+  void* (*call)(void*);
+  void* argument;
+};
+
+/* The first function of a thread. `memory`: a heapwise_gc_thread_start in a block that is kept.
+ * Returns: what the function of the program returns. */
+static inline void* heapwise_gc_run_thread(void* memory) {
+  struct heapwise_gc_thread_start start;
+  heapwise_gc_register_thread();
+  start = *(struct heapwise_gc_thread_start*)memory; /* now on a stack that is a root */
+  heapwise_gc_free(memory);
+  return start.call(start.argument);
+}
+
+/* Effects: as pthread_create; the new thread is registered before `call` is called, and `argument`
  * is a root until then. Returns: as pthread_create; EAGAIN also without memory. Requires: a
  * registered thread. */
-int heapwise_gc_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                               void* (*start)(void*), void* argument);
+static inline int heapwise_gc_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                             void* (*call)(void*), void* argument) {
+  int error;
+  struct heapwise_gc_thread_start* const start =
+      (struct heapwise_gc_thread_start*)heapwise_gc_malloc_uncollectable(sizeof *start);
+  if (start == NULL) return EAGAIN;
+  start->call = call;
+  start->argument = argument;
+  error = pthread_create(thread, attributes, heapwise_gc_run_thread, start);
+  if (error != 0) heapwise_gc_free(start);
+  return error;
+}
 
 /* Returns: `count * size` zero bytes; NULL with ENOMEM also if there is no such number. */
 static inline void* heapwise_gc_calloc(size_t count, size_t size) {
