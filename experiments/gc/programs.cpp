@@ -63,6 +63,7 @@ template <class Memory>
 void measure(cell& the_cell) {
   const std::string_view name = the_cell.text("program");
   if (name == "hash_churn") return live<Memory, gcs::hash_churn<Memory>>(the_cell);
+  if (name == "thread_churn") return live<Memory, gcs::thread_churn<Memory>>(the_cell);
   if (name == "list") return live<Memory, gcs::long_list<Memory>>(the_cell);
   if (name == "pointer_arrays") return live<Memory, gcs::pointer_arrays<Memory>>(the_cell);
   live<Memory, gcs::texts<Memory>>(the_cell);
@@ -98,20 +99,23 @@ const experiment question{
     .id = "gc/programs",
     .question = "What does a collector cost beyond trees, in time, memory and stalls?",
     .isolates =
-        "The collector under four programs on one thread: a hash table, a list, arrays of "
-        "addresses, and texts without addresses. Each is built, and then a part of it is replaced "
-        "step by step, so that it stays as large as it was. Every collector begins with an empty "
-        "heap. `by_hand` is the same program with free.",
+        "The collector under five programs: a hash table, the same with each thousand steps in a "
+        "thread of their own, a list, arrays of addresses, and texts without addresses. One thread "
+        "works at a time. Each is built, and then a part of it is replaced step by step, so that "
+        "it "
+        "stays as large as it was. Every collector begins with an empty heap. `by_hand` is the "
+        "same "
+        "program with free.",
     .not_shown =
-        "Several threads, and objects with finalizers. What a copy of the process takes of another "
-        "processor's time and of memory is not in the figures of heapwise_gc_concurrent. A "
-        "program's own work is in every figure and "
-        "the same for all. A stall is what the program sees: the pause of a collection, the work "
-        "of an incremental one, or a neighbour that had the processor.",
+        "Several threads at once, and objects with finalizers. What a copy of the process takes of "
+        "another processor's time and of memory is not in the figures of heapwise_gc_concurrent. A "
+        "program's own work is in every figure and the same for all. A stall is what the program "
+        "sees: the pause of a collection, the work of an incremental one, or a neighbour that had "
+        "the processor.",
     .parameters = {{"program",
                     "what is built and changed",
-                    {"hash_churn", "list", "pointer_arrays", "texts"},
-                    {"hash_churn", "list", "pointer_arrays", "texts"}},
+                    {"hash_churn", "thread_churn", "list", "pointer_arrays", "texts"},
+                    {"hash_churn", "thread_churn", "list", "pointer_arrays", "texts"}},
                    {"elements", "live at once", {1'000'000}, {5'000}},
                    {"turnover", "times that all elements are replaced", {10}, {4}}},
     .quantities = {{"step", "ns/op", better::lower, "one element replaced"},

@@ -1,8 +1,8 @@
 // Collectors, and malloc beside them: what a program of this family takes its memory from.
 //
 // Each has `start()`, once and before any other call; `block` (zero bytes that may hold addresses),
-// `text` (bytes that hold none), `drop` (the program needs it no more), and `calls`: how many of
-// them ask malloc.
+// `text` (bytes that hold none), `drop` (the program needs it no more), `in_thread`, which calls a
+// function in a thread that is not the first one, and `calls`: how many of them ask malloc.
 #pragma once
 
 #include <cstddef>
@@ -32,6 +32,12 @@ struct ours {
   static void* block(std::size_t bytes) { return heapwise_gc_malloc(bytes); }
   static void* text(std::size_t bytes) { return heapwise_gc_malloc_atomic(bytes); }
   static void drop(void*) noexcept {}
+  template <class Body>
+  static void in_thread(Body body) {
+    if (heapwise_gc_register_thread() != 0) std::abort();
+    body();
+    heapwise_gc_unregister_thread();
+  }
   static std::uint64_t calls() noexcept { return 0; }
 };
 
@@ -41,11 +47,20 @@ struct boehm {
   static void start() {
     GC_set_markers_count(Markers);
     GC_init();
+    GC_allow_register_threads();
     if (Incremental) GC_enable_incremental();
   }
   static void* block(std::size_t bytes) { return GC_malloc(bytes); }
   static void* text(std::size_t bytes) { return GC_malloc_atomic(bytes); }
   static void drop(void*) noexcept {}
+  template <class Body>
+  static void in_thread(Body body) {
+    GC_stack_base base{};
+    if (GC_get_stack_base(&base) != GC_SUCCESS) std::abort();
+    if (GC_register_my_thread(&base) != GC_SUCCESS) std::abort();
+    body();
+    GC_unregister_my_thread();
+  }
   static std::uint64_t calls() noexcept { return 0; }
 };
 #endif
@@ -63,6 +78,10 @@ class by_hand {
     return std::malloc(bytes);
   }
   static void drop(void* block) noexcept { std::free(block); }
+  template <class Body>
+  static void in_thread(Body body) {
+    body();
+  }
   static std::uint64_t calls() noexcept { return calls_; }
 
  private:

@@ -1,10 +1,11 @@
-// Four programs that keep about as much as they throw away. Each is a template over its memory, has
+// Five programs that keep about as much as they throw away. Each is a template over its memory, has
 // a constructor that builds it, `step`, which replaces a part, and `sum`, which reads all of it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <thread>
 
 #include "harness/random.hpp"
 
@@ -59,6 +60,29 @@ class hash_churn {
 
   std::size_t buckets_;
   entry** table_;
+};
+
+/// The hash table, changed by threads that come and go, one at a time, for a thousand steps each.
+template <class Memory>
+class thread_churn {
+ public:
+  explicit thread_churn(std::size_t entries, random_numbers& random) : table_{entries, random} {}
+
+  void step(random_numbers& random, std::size_t number) {
+    if (number % width != 0) return;
+    std::thread{[&] {
+      Memory::in_thread([&] {
+        for (std::size_t i = 0; i < width; ++i) table_.step(random, number + i);
+      });
+    }}.join();
+  }
+
+  [[nodiscard]] std::uint64_t sum() const { return table_.sum(); }
+
+ private:
+  static constexpr std::size_t width = 1000;
+
+  hash_churn<Memory> table_;
 };
 
 /// A list, from whose beginning nodes go while others come at its end.
