@@ -100,12 +100,10 @@ const experiment question{
     .question = "What does a collector cost beyond trees, in time, memory and stalls?",
     .isolates =
         "The collector under five programs: a hash table, the same with each thousand steps in a "
-        "thread of their own, a list, arrays of addresses, and texts without addresses. One thread "
-        "works at a time. Each is built, and then a part of it is replaced step by step, so that "
-        "it "
-        "stays as large as it was. Every collector begins with an empty heap. `by_hand` is the "
-        "same "
-        "program with free.",
+        "thread of their own, a list, arrays of addresses, and texts without addresses. One "
+        "thread works at a time. Each is built, and then a part of it is replaced step by step, "
+        "so that it stays as large as it was. Every collector begins with an empty heap. "
+        "`by_hand` is the same program with free.",
     .not_shown =
         "Several threads at once, and objects with finalizers. What a copy of the process takes of "
         "another processor's time and of memory is not in the figures of heapwise_gc_concurrent. A "
@@ -121,7 +119,8 @@ const experiment question{
     .quantities = {{"step", "ns/op", better::lower, "one element replaced"},
                    {"peak_resident", "bytes", better::lower,
                     "the most memory that was resident at once, above what was before"},
-                   {"longest_stall", "ms", better::lower, "the longest that 64 steps took"},
+                   {"longest_stall", "ms", better::lower,
+                    "the longest that 64 steps took; of thread_churn 1,000"},
                    processor_time},
     .subjects = subjects(),
     .baseline = "boehm",
