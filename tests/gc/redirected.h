@@ -15,6 +15,11 @@ int other_blocks_can_be_freed(void);
 size_t sum_in_a_thread(size_t count);
 int a_thread_that_cannot_start_is_an_error(void);
 
+/* Returns: whether there is a thread, which has not begun. */
+int start_a_late_thread(size_t number);
+/* Effects: lets it begin. Returns: the number that it found in its argument. */
+size_t number_of_late_thread(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,5 +1,7 @@
 // A C file whose malloc, free and pthread_create are the collector's.
+#include <cstddef>
 #include <cstdlib>
+#include <cstring>
 
 #include <doctest/doctest.h>
 
@@ -21,6 +23,21 @@ TEST_CASE("a thread of a redirected file is registered, and its argument is a ro
           doctest::skip(HEAPWISE_SKIP_STOPS)) {
   heapwise_gc_init(nullptr);
   for (int each = 0; each < 20; ++each) REQUIRE(sum_in_a_thread(1000) == 4000);
+}
+
+TEST_CASE("what a thread is started with is there when it begins, after collections" *
+          doctest::skip(HEAPWISE_SKIP_STOPS)) {
+  heapwise_gc_init(nullptr);
+  gc_test::elsewhere([] { REQUIRE(start_a_late_thread(12'345) == 1); });
+  heapwise_gc_collect();
+  gc_test::elsewhere([] { // what was lost is used again
+    for (const std::size_t size : {std::size_t{16}, std::size_t{64}}) {
+      for (int each = 0; each < 100'000; ++each) {
+        std::memset(heapwise_gc_malloc(size), 0x5A, size);
+      }
+    }
+  });
+  CHECK(number_of_late_thread() == 12'345);
 }
 
 TEST_CASE("a thread of a redirected file that cannot be started leaves nothing behind" *
