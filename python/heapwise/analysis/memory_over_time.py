@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from heapwise.evidence import Evidence
 from heapwise.model import MemoryCurve, Process, Settings, Setup
+from heapwise.stats.arrays import Floats
 from heapwise.stats.growth import Growth, growth
 
 KIB = 1024
@@ -20,8 +20,6 @@ FEWEST = 5
 
 LEAST_S = 20.0
 """A second half that is shorter says nothing about hours."""
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -81,7 +79,7 @@ def _of_cell(evidence: Evidence, setup: Setup,
                           [name for name, found in curves.items() if not found])
 
 
-def _band(subject: str, curves: list[MemoryCurve], seconds: Numbers) -> Band:
+def _band(subject: str, curves: list[MemoryCurve], seconds: Floats) -> Band:
     at = np.array([_on(seconds, curve) for curve in curves])
     present = np.sum(~np.isnan(at), axis=0) * 2 > len(curves)
     inside = at[:, present] * KIB
@@ -90,7 +88,7 @@ def _band(subject: str, curves: list[MemoryCurve], seconds: Numbers) -> Band:
                 np.nanmax(inside, axis=0).tolist(), growth_of(curves))
 
 
-def _on(seconds: Numbers, curve: MemoryCurve) -> Numbers:
+def _on(seconds: Floats, curve: MemoryCurve) -> Floats:
     """KiB on straight lines between the moments; NaN before the first and after the last."""
     at = np.array(curve.at_ms) / 1000
     return np.interp(seconds, at, np.array(curve.proportional_kib, dtype=np.float64),

@@ -11,7 +11,7 @@ CALLS = ("malloc", "calloc", "realloc", "aligned", "free")
 
 
 @dataclass(frozen=True, order=True)
-class Build:
+class RecordedBuild:
     """How an experiment's binary says that it was compiled."""
 
     compiler: str
@@ -33,11 +33,11 @@ class Requests:
     """How many requests there were of each size, by powers of two."""
 
 
-def builds(evidence: Evidence, experiment: str = "") -> list[Build]:
+def builds(evidence: Evidence, experiment: str = "") -> list[RecordedBuild]:
     """Each one once, of all processes or those of one experiment, however they ended."""
     starts = (process.facts.start for process in evidence.stored.processes
               if experiment in ("", process.experiment))
-    return sorted({Build(start.compiler, start.flags or "")
+    return sorted({RecordedBuild(start.compiler, start.flags or "")
                    for start in starts if start and start.compiler})
 
 

@@ -35,14 +35,15 @@ from heapwise.model import (
 )
 from heapwise.wording.numbers import ends, significant
 
-Verdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
+ConclusionVerdict = Literal["confirmed", "refuted", "cannot tell here", "not possible here"]
 
-VERDICTS: tuple[Verdict, ...] = ("confirmed", "refuted", "cannot tell here", "not possible here")
+VERDICTS: tuple[ConclusionVerdict, ...] = (
+    "confirmed", "refuted", "cannot tell here", "not possible here")
 
-WORDS: dict[Kept, Verdict] = {
+WORDS: dict[Kept, ConclusionVerdict] = {
     "met": "confirmed", "not met": "refuted", "cannot tell here": "cannot tell here"}
 
-WORST_FIRST: tuple[Verdict, ...] = ("refuted", "not possible here", "cannot tell here")
+WORST_FIRST: tuple[ConclusionVerdict, ...] = ("refuted", "not possible here", "cannot tell here")
 
 LEAST_REPEATS = 3
 """Of a process, for its standard deviation."""
@@ -59,23 +60,23 @@ class Ours:
 
 
 @dataclass(frozen=True)
-class Judged:
+class JudgedStatement:
     """One statement. low and high: the interval that decides, the strict one of a ratio."""
 
     words: str
     value: float | None
     low: float | None
     high: float | None
-    verdict: Verdict
+    verdict: ConclusionVerdict
     note: str = ""
 
 
 @dataclass(frozen=True)
 class JudgedConclusion:
     conclusion: Conclusion
-    verdict: Verdict
+    verdict: ConclusionVerdict
     reason: str = ""
-    parts: list[Judged] = field(default_factory=list)
+    parts: list[JudgedStatement] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -98,7 +99,7 @@ class Reproduced:
     changes: dict[str, Setting] = field(default_factory=dict)
 
     @property
-    def counts(self) -> dict[Verdict, int]:
+    def counts(self) -> dict[ConclusionVerdict, int]:
         """Conclusions by verdict, zeros included."""
         found = Counter(judged.verdict for judged in self.conclusions)
         return {verdict: found[verdict] for verdict in VERDICTS}
@@ -134,7 +135,7 @@ def _judged(found: _Finder, conclusion: Conclusion, trust: Trust) -> JudgedConcl
     return JudgedConclusion(conclusion, verdict, reason, parts)
 
 
-def _together(parts: list[Judged]) -> tuple[Verdict, str]:
+def _together(parts: list[JudgedStatement]) -> tuple[ConclusionVerdict, str]:
     for verdict in WORST_FIRST:
         for part in parts:
             if part.verdict == verdict:
@@ -142,7 +143,7 @@ def _together(parts: list[Judged]) -> tuple[Verdict, str]:
     return "confirmed", ""
 
 
-def statement_text(part: Judged) -> str:
+def statement_text(part: JudgedStatement) -> str:
     """``malloc / pool >= 2: 2.83, 1.35 to 4.52``: the words, our figure, the interval that decides.
     """
     if part.value is None:
@@ -195,28 +196,29 @@ class _Finder:
             return _scaled(figure, row.median, row.ci_low, row.ci_high)
         return _scaled(figure, _statistic(row, figure.statistic), None, None)
 
-    def judge(self, statement: Statement) -> Judged:
+    def judge(self, statement: Statement) -> JudgedStatement:
         if trouble := self._trouble(statement.formula):
-            return Judged(statement.words, None, None, None, trouble[0], trouble[1])
+            return JudgedStatement(statement.words, None, None, None, trouble[0], trouble[1])
         place = statement.formula.value_of
         figure = self._ratio(statement.formula) if place is None else self._value(
             place, never=statement.at_most == 0)
         if isinstance(figure, str):
-            return Judged(statement.words, None, None, None, "cannot tell here", figure)
+            return JudgedStatement(statement.words, None, None, None, "cannot tell here", figure)
         places = statement.formula.places
         floor = None if any(p.statistic == "spread" for p in places) else floor_of(
             self.evidence, map(self._side, places))
         word = kept(figure, statement.at_least, statement.at_most, floor)
         low, high = figure.strict or (figure.low, figure.high)
-        return Judged(statement.words, figure.value, low, high, WORDS[word],
-                      "; ".join(note for note in (figure.note, self._crowded(places)) if note))
+        notes = [note for note in (figure.note, self._crowded(places)) if note]
+        return JudgedStatement(statement.words, figure.value, low, high, WORDS[word],
+                               "; ".join(notes))
 
     def _side(self, place: Place) -> Side:
         experiment = self.evidence.experiments[place.experiment]
         settings = settle(experiment, place.parameters, self._changes.get(place.experiment, {}))
         return Cell(place.experiment, Settings.of(settings), place.quantity), place.subject
 
-    def _trouble(self, formula: Formula) -> tuple[Verdict, str] | None:
+    def _trouble(self, formula: Formula) -> tuple[ConclusionVerdict, str] | None:
         """Why there is no figure, and whether there could have been one."""
         for place in formula.places:
             experiment = self.evidence.experiments.get(place.experiment)

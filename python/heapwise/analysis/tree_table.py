@@ -45,7 +45,7 @@ class TreeLine:
 
 
 @dataclass(frozen=True)
-class Table:
+class TreeTable:
     """The experiment at certain settings. ``groups``: title to its lines, the fastest first."""
 
     experiment: Experiment
@@ -72,14 +72,14 @@ class Table:
         return cell_words(self.parameters)
 
 
-def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[Table]:
+def tree_tables(experiment: Experiment, rows: Iterable[Row]) -> list[TreeTable]:
     """One for all rows of the same settings, in the order of the rows."""
     by_settings: dict[Settings, dict[str, dict[str, Row]]] = {}
     for row in rows:
         if row.experiment == experiment.id:
             subjects = by_settings.setdefault(row.parameters, {})
             subjects.setdefault(row.subject, {})[row.quantity] = row
-    return [Table(experiment, parameters, _grouped(experiment, subjects))
+    return [TreeTable(experiment, parameters, _grouped(experiment, subjects))
             for parameters, subjects in by_settings.items()]
 
 

@@ -15,12 +15,12 @@ from heapwise.builder import tools
 from heapwise.builder.fetch import LOCKS
 from heapwise.builder.partial import partial, publish
 from heapwise.builder.recipes import CMAKE_FILE, RECIPES
-from heapwise.builder.workshop import Progress, Workshop, plain_environment
+from heapwise.builder.workshop import BuildProgress, Workshop, plain_environment
 from heapwise.catalog import (
     RECORD,
     AddedPeer,
-    Build,
     Declared,
+    PeerBuild,
     added_folder,
     read_declarations,
     read_elf,
@@ -61,7 +61,7 @@ def choose_buildable(name: str) -> list[Declared]:
     raise Problem("E002", f"no peer '{name}' that can be built{hint}", do="heapwise peers add all")
 
 
-def add_peer(peer: Declared, progress: Progress, *, again: bool = False) -> Added:
+def add_peer(peer: Declared, progress: BuildProgress, *, again: bool = False) -> Added:
     """Fetches, builds, proves and only then puts the peer into its place.
 
     Problems: E054 a tool is missing, E055 a step failed (its log is named), E050 no writable
@@ -92,7 +92,7 @@ def fingerprint(peer: Declared) -> str:
     return digest.hexdigest()[:16]
 
 
-def _build(peer: Declared) -> Build:
+def _build(peer: Declared) -> PeerBuild:
     assert peer.declaration.build is not None
     return peer.declaration.build
 

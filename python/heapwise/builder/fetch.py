@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from heapwise.builder.workshop import Workshop
-from heapwise.catalog import Build
+from heapwise.catalog import PeerBuild
 
 LOCKS = {"configure": "Cargo.lock", "cmake": "Cargo.lock", "wheel": "requirements.lock"}
 
@@ -25,7 +25,7 @@ class Fetched:
     package: str
 
 
-def fetch_crate(build: Build, declared: Path, shop: Workshop) -> Fetched:
+def fetch_crate(build: PeerBuild, declared: Path, shop: Workshop) -> Fetched:
     """The unpacked crate, where cargo keeps it: to be read and never written.
 
     cargo itself compares the checksum with ``Cargo.lock`` and refuses any other version.
@@ -47,7 +47,7 @@ def fetch_crate(build: Build, declared: Path, shop: Workshop) -> Fetched:
     return Fetched(folder, f"crate {build.crate} {version.partition('+')[0]}")
 
 
-def fetch_wheel(build: Build, declared: Path, shop: Workshop) -> Fetched:
+def fetch_wheel(build: PeerBuild, declared: Path, shop: Workshop) -> Fetched:
     """All wheels of the lock file, unpacked into one folder. pip compares the hashes."""
     wheels, unpacked = shop.folder / "wheels", shop.folder / "unpacked"
     shop.run(f"fetching the wheel {build.wheel}", [

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from heapwise.builder.fetch import Fetched, fetch_crate, fetch_wheel
 from heapwise.builder.workshop import Workshop
-from heapwise.catalog import Build
+from heapwise.catalog import PeerBuild
 
 CMAKE_FILE = "CMakeLists.txt"
 
 
-def configure(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
+def configure(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
     """``./configure`` and ``make``, in a copy of the sources."""
     crate = fetch_crate(build, declared, shop)
     sources = shop.folder / "sources"
@@ -26,7 +26,7 @@ def configure(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
     return sources / build.library, crate.package
 
 
-def cmake(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
+def cmake(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
     """Upstream's project for CMake, or the one beside the declaration when upstream has none."""
     crate = fetch_crate(build, declared, shop)
     own = (declared / CMAKE_FILE).exists()
@@ -44,7 +44,7 @@ def cmake(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
     return output / build.library, crate.package
 
 
-def wheel(build: Build, declared: Path, shop: Workshop) -> tuple[Path, str]:
+def wheel(build: PeerBuild, declared: Path, shop: Workshop) -> tuple[Path, str]:
     """A library that its makers built, taught to find its companions beside itself."""
     fetched = fetch_wheel(build, declared, shop)
     output = shop.folder / "build"
@@ -70,6 +70,6 @@ def _inside(fetched: Fetched, name: str, shop: Workshop) -> Path:
     raise shop.failed(f"the {fetched.package} holds no {name}")
 
 
-RECIPES: dict[str, Callable[[Build, Path, Workshop], tuple[Path, str]]] = {
+RECIPES: dict[str, Callable[[PeerBuild, Path, Workshop], tuple[Path, str]]] = {
     "configure": configure, "cmake": cmake, "wheel": wheel,
 }

@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 
-from heapwise.catalog import Build
+from heapwise.catalog import PeerBuild
 from heapwise.errors import Problem
 
 NEEDED = {
@@ -25,7 +25,7 @@ INSTALL = {
 }
 
 
-def demand(name: str, build: Build) -> None:
+def demand(name: str, build: PeerBuild) -> None:
     """Problem E054 with everything that is missing, before anything was started."""
     missing = [tool for tool in NEEDED[build.recipe] if not is_here(tool)]
     if missing:

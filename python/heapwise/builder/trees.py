@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from heapwise.builder.partial import partial, publish
-from heapwise.builder.workshop import Progress, Workshop, plain_environment
+from heapwise.builder.workshop import BuildProgress, Workshop, plain_environment
 from heapwise.catalog import (
     RECORD,
     TREES,
@@ -68,7 +68,7 @@ def packages_to_install(languages: list[TreePrograms]) -> list[str]:
                               for package in programs.packages()))
 
 
-def add_trees(programs: TreePrograms, progress: Progress, *, again: bool = False,
+def add_trees(programs: TreePrograms, progress: BuildProgress, *, again: bool = False,
               install: bool = True) -> TreesAdded:
     """Gets its tools, fetches what its lock files name, builds, and puts all into its place.
 

@@ -27,7 +27,7 @@ COUNTED = re.compile(r"^\[\s*(\d+%|\d+/\d+)\]")
 """How far ninja and CMake's make files say that they are."""
 
 
-class Progress(Protocol):
+class BuildProgress(Protocol):
     """Is told what is being done now, and how far that is."""
 
     def step(self, text: str) -> None: ...
@@ -42,7 +42,7 @@ class Workshop:
     name: str
     folder: Path
     log: Path
-    progress: Progress
+    progress: BuildProgress
     environment: dict[str, str] = field(default_factory=dict)
 
     def run(self, what: str, command: Sequence[str], folder: Path) -> None:

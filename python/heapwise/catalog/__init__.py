@@ -34,7 +34,7 @@ from heapwise.catalog.native import (
     native_folder,
     native_part,
 )
-from heapwise.catalog.peer_file import LOGS, Build, Declared, read_declarations
+from heapwise.catalog.peer_file import LOGS, Declared, PeerBuild, read_declarations
 from heapwise.catalog.peers import (
     SYSTEM,
     adhoc_peer,
@@ -80,9 +80,9 @@ __all__ = [
     "TOY",
     "TREES",
     "AddedPeer",
-    "Build",
     "Declared",
     "ElfFacts",
+    "PeerBuild",
     "TreePrograms",
     "TreeRecord",
     "added_folder",

@@ -22,7 +22,7 @@ LOGS = "logs"
 PLAIN_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*")
 
 
-class Build(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class PeerBuild(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """How ``peers add`` makes a peer out of a package of a registry.
 
     ``version`` is the allocator's own; the package's is in the lock file beside the declaration.
@@ -65,7 +65,7 @@ class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ours: bool = False
     on_request: bool = False
     protection: Protection = "plain"
-    build: Build | None = None
+    build: PeerBuild | None = None
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def _read(path: Path) -> Declared:
     return Declared(path.parent.name, declaration, path)
 
 
-def _misplaced(name: str, build: Build | None) -> str:
+def _misplaced(name: str, build: PeerBuild | None) -> str:
     """The first name that could lead out of the peer's own folders; "" if there is none."""
     names = {"the folder's name": name} | ({} if build is None else {
         "version": build.version, **{f"also: {word}": word for word in build.also}})

@@ -15,7 +15,7 @@ from heapwise.catalog.added import library_of, newest_record
 from heapwise.catalog.elf import ElfFacts, read_elf
 from heapwise.catalog.library_version import package_versions, soname_version
 from heapwise.catalog.native import native_folder
-from heapwise.catalog.peer_file import Build, Declaration, Declared, read_declarations
+from heapwise.catalog.peer_file import Declaration, Declared, PeerBuild, read_declarations
 from heapwise.errors import Problem
 from heapwise.model import Peer
 from heapwise.wording.suggest import did_you_mean
@@ -180,7 +180,7 @@ def _resolve(peer: Declared, path: str | None, versions: dict[str, str]) -> Peer
     )
 
 
-def _made(name: str, build: Build) -> tuple[str, str]:
+def _made(name: str, build: PeerBuild) -> tuple[str, str]:
     """The version that was added, and what it was made of by whom."""
     record = newest_record(name, build.version)
     if record is None:

@@ -31,7 +31,7 @@ from heapwise.model import (
 from heapwise.model.subject_name import MALLOC
 
 
-class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ProgramsDocument(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """``subjects``: every row, or the points of those that have a budget and what is explicit; or
     each peer, under every program of the parameter ``program``. ``output``: what must be printed,
     by a rule or by the example of the baseline."""
@@ -52,14 +52,14 @@ Found = tuple[TreeRow, SubjectSpec]
 def read_program_experiment(path: Path) -> Experiment:
     """As ``--describe`` of a binary would answer. ValueError or OSError for a file that is no
     experiment; Problem E003 for rows that cannot be read."""
-    document = msgspec.convert(tomllib.loads(path.read_text()), Document)
+    document = msgspec.convert(tomllib.loads(path.read_text()), ProgramsDocument)
     if document.subjects == "malloc":
         return _under_each_peer(path, document)
     rows = [found for programs in read_trees() for found in SUBJECTS[document.subjects](programs)]
     return replace(_experiment(path, document), subjects=[spec for _, spec in rows])
 
 
-def _experiment(path: Path, document: Document) -> Experiment:
+def _experiment(path: Path, document: ProgramsDocument) -> Experiment:
     """Without subjects."""
     family = path.parent.name
     return Experiment(
@@ -71,7 +71,7 @@ def _experiment(path: Path, document: Document) -> Experiment:
     )
 
 
-def _under_each_peer(path: Path, document: Document) -> Experiment:
+def _under_each_peer(path: Path, document: ProgramsDocument) -> Experiment:
     """Its parameter ``program`` has every program that is declared, here or not."""
     programs = read_programs()
     names: list[Setting] = [program.name for program in programs]

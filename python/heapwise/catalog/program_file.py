@@ -18,7 +18,7 @@ PROGRAM_FILE = "program.toml"
 PROGRAMS = "programs"
 
 
-class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ProgramDeclaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """As ``ProgramSpec``. package: the Debian package that brings it. size: how much work it gets;
     ``smoke_size`` in a smoke run, in which a program without one takes no part."""
 
@@ -53,7 +53,7 @@ def read_programs() -> list[ProgramSpec]:
 
 def _read(path: Path) -> ProgramSpec:
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
+        found = msgspec.convert(tomllib.loads(path.read_text()), ProgramDeclaration)
     except (OSError, ValueError) as error:
         raise Problem("E003", f"{path} does not declare a program: {error}",
                       do="see docs/how-to/add-program.md") from error

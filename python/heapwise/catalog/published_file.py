@@ -51,7 +51,7 @@ class Part(msgspec.Struct, forbid_unknown_fields=True, frozen=True, omit_default
     reason: str | None = None
 
 
-class Column(Part, frozen=True):
+class ColumnPart(Part, frozen=True):
     title: str = ""
 
 
@@ -74,7 +74,7 @@ class TablePart(Part, frozen=True):
     title: str = ""
     machine: str = ""
     rows_are: str = ""
-    columns: list[Column] = []
+    columns: list[ColumnPart] = []
     row: list[RowPart] = []
     grid: dict[str, list[Setting]] = {}
 
@@ -112,7 +112,7 @@ class PlacePart(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     parameters: dict[str, Setting] = {}
 
 
-class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ReportDocument(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     title: str
     origin: str
     machine: dict[str, MachinePart]
@@ -128,14 +128,14 @@ class Document(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def read_published(path: Path) -> PublishedReport:
     """Problem E008 for a file that is not as it should be."""
     try:
-        document = msgspec.convert(tomllib.loads(path.read_text("utf-8")), Document)
+        document = msgspec.convert(tomllib.loads(path.read_text("utf-8")), ReportDocument)
         return _report(path.stem, document)
     except (OSError, ValueError) as error:
         raise Problem("E008", f"{path} does not hold a published report: {error}",
                       do=HOW_TO) from error
 
 
-def _report(name: str, document: Document) -> PublishedReport:
+def _report(name: str, document: ReportDocument) -> PublishedReport:
     machines = {key: SourceMachine(name=key, **msgspec.structs.asdict(part))
                 for key, part in document.machine.items()}
     places = {key: Place(part.experiment, part.subject, part.quantity, part.parameters)
@@ -155,7 +155,7 @@ def _report(name: str, document: Document) -> PublishedReport:
         tuple(_pictures(document, tables)), document.repeats or 0)
 
 
-def _add_rows(places: dict[str, Place], document: Document) -> None:
+def _add_rows(places: dict[str, Place], document: ReportDocument) -> None:
     """The first figure of each row that has a name."""
     for table in document.table:
         for row in table.row:
@@ -171,7 +171,7 @@ def _add_rows(places: dict[str, Place], document: Document) -> None:
             places[row.name] = place
 
 
-def _table(table: TablePart, places: dict[str, Place], document: Document) -> PublishedTable:
+def _table(table: TablePart, places: dict[str, Place], document: ReportDocument) -> PublishedTable:
     lines = [*table.row, *_grid(table)]
     if not table.name or not table.title or not lines:
         raise ValueError(f"table '{table.name or table.title}' needs a name, a title and rows")
@@ -202,8 +202,8 @@ def _grid(table: TablePart) -> Iterator[RowPart]:
                       parameters=dict(zip(table.grid, values, strict=True)))
 
 
-def _columns(table: TablePart) -> list[Column]:
-    return table.columns or [Column(title=table.unit or "")]
+def _columns(table: TablePart) -> list[ColumnPart]:
+    return table.columns or [ColumnPart(title=table.unit or "")]
 
 
 def _merged(*parts: Part) -> dict[str, Any]:
@@ -270,7 +270,7 @@ def _conclusion(part: ConclusionPart, places: dict[str, Place]) -> Conclusion:
                       " ".join(part.impossible.split()), part.processors)
 
 
-def _pictures(document: Document, tables: tuple[PublishedTable, ...]) -> Iterator[Picture]:
+def _pictures(document: ReportDocument, tables: tuple[PublishedTable, ...]) -> Iterator[Picture]:
     """Those declared; without any, one of each table."""
     names = [table.name for table in tables]
     if repeated := next((name for name in names if names.count(name) > 1), ""):

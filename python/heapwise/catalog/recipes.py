@@ -22,7 +22,7 @@ class Without(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     load: str
 
 
-class Declaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class RecipeDeclaration(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """package: the Debian package that brings the server. programs: what must be installed.
 
     The words may hold {port}, a free port; {folder}, an empty folder of each server; {cache}, a
@@ -75,7 +75,7 @@ def find_recipe(name: str) -> Recipe:
         raise Problem("E003", f"--recipe {name}: there is none of that name",
                       do=f"name one of {', '.join(recipe_names())}")
     try:
-        found = msgspec.convert(tomllib.loads(path.read_text()), Declaration)
+        found = msgspec.convert(tomllib.loads(path.read_text()), RecipeDeclaration)
     except (OSError, ValueError) as error:
         raise Problem("E003", f"{path} is not a recipe: {error}",
                       do="see docs/how-to/measure-a-server.md") from error

@@ -14,11 +14,11 @@ import typer
 from heapwise.cli.frame import attach_form, serve_form
 from heapwise.cli.frame.command_form import (
     TAIL,
+    CommandWords,
     CompareCommand,
     parse_exits,
     parse_parameters,
 )
-from heapwise.cli.frame.command_form import Commands as CommandWords
 from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.exports import demand_exports
 from heapwise.cli.frame.options import (
@@ -66,24 +66,24 @@ def register(app: typer.Typer) -> None:
                 options_metavar="[OPTIONS]")(compare)
 
 
-Words = list[str] | None
+Texts = list[str] | None
 
 
 def compare(
     context: typer.Context,
     commands: Annotated[
-        Words, typer.Argument(metavar="COMMAND... | -- PROGRAM ARGS", show_default=False)
+        Texts, typer.Argument(metavar="COMMAND... | -- PROGRAM ARGS", show_default=False)
     ] = None,
     build: Annotated[
-        Words, typer.Option(metavar="NAME=COMMAND", help="A program to compare; repeatable. Words "
+        Texts, typer.Option(metavar="NAME=COMMAND", help="A program to compare; repeatable. Words "
                             "after -- are arguments of each.")
     ] = None,
     command_name: Annotated[
-        Words, typer.Option("--command-name", "-n", metavar="NAME",
+        Texts, typer.Option("--command-name", "-n", metavar="NAME",
                             help="The name of a command; once for each.")
     ] = None,
     parameter: Annotated[
-        Words, typer.Option("--parameter", "-L", "--parameter-list", metavar="NAME=V1,V2",
+        Texts, typer.Option("--parameter", "-L", "--parameter-list", metavar="NAME=V1,V2",
                             help="Values of {NAME} in the commands; repeatable. {round} is the "
                             "number of the round.")
     ] = None,
@@ -114,7 +114,7 @@ def compare(
                                  "list), or all. Several programs keep their malloc without it.")
     ] = None,
     allocator: Annotated[
-        Words, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
+        Texts, typer.Option(metavar="NAME=/PATH.so", help="Add a library; repeatable.")
     ] = None,
     protection: Annotated[
         bool, typer.Option("--protection", help="Measure glibc, heapwise and all that are built to "

@@ -16,8 +16,8 @@ from heapwise.errors import Exit, Problem
 if TYPE_CHECKING:
     from heapwise.model import Machine
 
-State = Literal["good", "note", "missing"]
-Finding = tuple[State, str, str]
+Health = Literal["good", "note", "missing"]
+Diagnosis = tuple[Health, str, str]
 """State, subject, and what to know or to do about it."""
 
 
@@ -55,7 +55,7 @@ def doctor(
     return int(Exit.MISSING_TOOL if missing else Exit.DONE)
 
 
-def _parts() -> Iterator[Finding]:
+def _parts() -> Iterator[Diagnosis]:
     from heapwise.catalog import (
         COUNTER,
         LAUNCHER,
@@ -80,7 +80,7 @@ def _parts() -> Iterator[Finding]:
         yield "note", "experiments", f"{found.path}: {found.reason}"
 
 
-def _peers() -> Iterator[Finding]:
+def _peers() -> Iterator[Diagnosis]:
     from heapwise.catalog import find_peers
 
     for peer in find_peers():
@@ -92,7 +92,7 @@ def _peers() -> Iterator[Finding]:
             yield "good", peer.name, f"{peer.version}  {peer.path or 'the C library'}"
 
 
-def _trees() -> Iterator[Finding]:
+def _trees() -> Iterator[Diagnosis]:
     from heapwise.cli.frame.tree_list import tree_states
 
     for name, version, here, missing in tree_states():
@@ -103,7 +103,7 @@ def _trees() -> Iterator[Finding]:
             yield "note", name, f"not here: {rows}. do: {way}"
 
 
-def _store(store: str | None) -> Iterator[Finding]:
+def _store(store: str | None) -> Iterator[Diagnosis]:
     from heapwise.store import check_writable, find_store, run_ids
 
     try:
@@ -117,7 +117,7 @@ def _store(store: str | None) -> Iterator[Finding]:
         yield "missing", "store", f"{problem.what}. do: {problem.do}"
 
 
-def _will_be_made(store: Path) -> Finding | None:
+def _will_be_made(store: Path) -> Diagnosis | None:
     """A store that is not there is not made to look at it."""
     try:
         store.lstat()
@@ -132,7 +132,7 @@ def _will_be_made(store: Path) -> Finding | None:
     return "missing", "store", f"{store} cannot be made in {above}. do: --store DIR"
 
 
-def _machine(machine: Machine) -> Iterator[Finding]:
+def _machine(machine: Machine) -> Iterator[Diagnosis]:
     from heapwise.cli.frame.announce import machine_line
 
     yield "good", "machine", machine_line(machine)

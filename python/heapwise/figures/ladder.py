@@ -26,14 +26,14 @@ FIGURES = 150.0
 
 
 @dataclass(frozen=True)
-class Step:
+class LadderStep:
     """One cell; an empty title has no line of its own."""
 
     title: str
     rows: list[Row]
 
 
-def draw(steps: list[Step], scale: Scale, title: str, better: str) -> str:
+def draw(steps: list[LadderStep], scale: Scale, title: str, better: str) -> str:
     """Medians with 95 % intervals in ``scale``; rows without a median say why."""
     names = min(NAMES, 20 + max(text_width(r.subject, SIZE) for s in steps for r in s.rows))
     values = [v for s in steps for r in s.rows for v in (r.median, r.ci_low, r.ci_high)
@@ -91,7 +91,7 @@ def _figures(row: Row, scale: Scale) -> str:
     return f"{words}, {scale.number(row.ci_low)}–{scale.number(row.ci_high)}"
 
 
-def _description(steps: list[Step], scale: Scale) -> str:
+def _description(steps: list[LadderStep], scale: Scale) -> str:
     return "; ".join(
         ", ".join([*([step.title] if step.title else []),
                    *(f"{row.subject} {scale.text(row.median)}" for row in step.rows

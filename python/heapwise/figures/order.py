@@ -14,7 +14,7 @@ LEAST_SPAN = 0.02
 
 
 @dataclass(frozen=True)
-class Moment:
+class OrderPoint:
     """One process: ``relative`` is its value over the median of its own subject and cell."""
 
     number: int
@@ -22,7 +22,7 @@ class Moment:
     relative: float
 
 
-def draw(moments: list[Moment], title: str) -> str:
+def draw(moments: list[OrderPoint], title: str) -> str:
     """A level cloud is what one wants to see."""
     names = list(dict.fromkeys(m.subject for m in sorted(moments, key=lambda m: m.subject)))
     farthest = max(LEAST_SPAN, *(abs(m.relative - 1) for m in moments)) * 1.1

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from heapwise.figures.axis import Axis, decade_ticks, logarithmic
 from heapwise.figures.curves import bare
 from heapwise.figures.labels import Rectangle, place_labels
 from heapwise.figures.svg import Drawing, colour, series_colour, text_width
+from heapwise.wording.numbers import ShowNumber
 
 WIDTH, HEIGHT = 860.0, 600.0
 FRAME = Rectangle(86, 40, 848, 540)
 SIZE = 11.5
 
-Triple = tuple[float, float, float]
+Extent = tuple[float, float, float]
 """Low, estimate, high; all the same where there is no interval."""
-
-Show = Callable[[float], str]
 
 
 @dataclass(frozen=True)
@@ -25,8 +23,8 @@ class Mark:
     """``time`` and ``memory`` in what the figure's words show; ``name`` is for who points at it."""
 
     name: str
-    time: Triple
-    memory: Triple
+    time: Extent
+    memory: Extent
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,8 @@ class Trail:
     kind: int
 
 
-def draw(trails: list[Trail], kinds: list[str], title: str, show: tuple[Show, Show]) -> str:
+def draw(trails: list[Trail], kinds: list[str], title: str,
+         show: tuple[ShowNumber, ShowNumber]) -> str:
     """Time across, memory upwards, both logarithmic. kinds: the words of the legend, by number;
     none where each curve has a colour of its own."""
     marks = [mark for trail in trails for mark in trail.marks]
@@ -52,7 +51,7 @@ def draw(trails: list[Trail], kinds: list[str], title: str, show: tuple[Show, Sh
     return drawing.render("figure plane")
 
 
-def _grid(drawing: Drawing, across: Axis, up: Axis, show: tuple[Show, Show]) -> None:
+def _grid(drawing: Drawing, across: Axis, up: Axis, show: tuple[ShowNumber, ShowNumber]) -> None:
     for tick in decade_ticks(across):
         words, x = bare(show[0](tick)), across.place(tick)
         drawing.line(x, FRAME.top, x, FRAME.bottom)
@@ -78,7 +77,7 @@ def _legend(drawing: Drawing, kinds: list[str], present: set[int]) -> None:
 
 
 def _trail(drawing: Drawing, trail: Trail, across: Axis, up: Axis,
-           show: tuple[Show, Show]) -> list[Rectangle]:
+           show: tuple[ShowNumber, ShowNumber]) -> list[Rectangle]:
     """The ring of a curve is its first mark."""
     paint = series_colour(trail.kind)
     places = [(across.place(m.time[1]), up.place(m.memory[1])) for m in trail.marks]
@@ -111,7 +110,7 @@ def _names(drawing: Drawing, trails: list[Trail], across: Axis, up: Axis,
                      stroke=colour("paper"), stroke_width=3, stroke_linejoin="round")
 
 
-def _description(trails: list[Trail], show: tuple[Show, Show]) -> str:
+def _description(trails: list[Trail], show: tuple[ShowNumber, ShowNumber]) -> str:
     return "; ".join(
         f"{mark.name} {show[0](mark.time[1])} {show[1](mark.memory[1])}"
         for trail in trails for mark in trail.marks)

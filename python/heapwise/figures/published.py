@@ -15,7 +15,7 @@ WIDEST = 360.0
 
 
 @dataclass(frozen=True)
-class Mark:
+class PublishedMark:
     """One line of the figure. Values above zero; None where there is none."""
 
     name: str
@@ -25,7 +25,7 @@ class Mark:
     high: float | None = None
 
 
-def draw(marks: list[Mark], title: str, show: Callable[[float], str]) -> str:
+def draw(marks: list[PublishedMark], title: str, show: Callable[[float], str]) -> str:
     """On one logarithmic axis; "" if nothing is above zero."""
     values = [v for mark in marks for v in (mark.published, mark.ours, mark.low, mark.high)
               if v and v > 0]
@@ -62,7 +62,7 @@ def _legend(drawing: Drawing, left: float) -> None:
     drawing.text(left + 114, 18, "here, with its 95 % interval")
 
 
-def _words(mark: Mark, show: Callable[[float], str]) -> str:
+def _words(mark: PublishedMark, show: Callable[[float], str]) -> str:
     values = [f"{name} {show(value)}" for name, value in (
         ("published", mark.published), ("here", mark.ours)) if value is not None]
     return f"{mark.name}: {', '.join(values)}" if values else mark.name

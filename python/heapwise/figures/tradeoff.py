@@ -14,7 +14,7 @@ FRAME = Rectangle(92, 12, 748, 336)
 
 
 @dataclass(frozen=True)
-class Words:
+class AxisWords:
     """What the axis across is called, and the words at its ends."""
 
     name: str
@@ -25,11 +25,11 @@ class Words:
         return f"{self.name.capitalize()} against peak memory, relative to the baseline"
 
 
-TIME, SPEED = Words("time", "faster", "slower"), Words("speed", "slower", "faster")
+TIME, SPEED = AxisWords("time", "faster", "slower"), AxisWords("speed", "slower", "faster")
 
 
 @dataclass(frozen=True)
-class Point:
+class TradeoffPoint:
     """One subject; each axis a ratio with its interval (equal to the ratio where unknown).
 
     ``time`` is where it stands across: a time, or a speed where the figure says so.
@@ -42,7 +42,8 @@ class Point:
     control: bool = False
 
 
-def points_of(time_rows: list[Row], memory_rows: list[Row], controls: set[str]) -> list[Point]:
+def points_of(time_rows: list[Row], memory_rows: list[Row],
+              controls: set[str]) -> list[TradeoffPoint]:
     """Subjects that have both ratios, and the baseline."""
     memory = {row.subject: row for row in memory_rows}
     found = []
@@ -51,10 +52,10 @@ def points_of(time_rows: list[Row], memory_rows: list[Row], controls: set[str]) 
         if other is None or row.status != "ok":
             continue
         if row.baseline:
-            found.append(Point(row.subject, (1, 1, 1), (1, 1, 1), baseline=True))
+            found.append(TradeoffPoint(row.subject, (1, 1, 1), (1, 1, 1), baseline=True))
         elif row.ratio is not None and other.ratio is not None:
-            found.append(Point(row.subject, _triple(row), _triple(other),
-                               control=row.subject in controls))
+            found.append(TradeoffPoint(row.subject, _triple(row), _triple(other),
+                                       control=row.subject in controls))
     return found
 
 
@@ -63,8 +64,8 @@ def _triple(row: Row) -> tuple[float, float, float]:
     return (row.ratio_low or ratio, ratio, row.ratio_high or ratio)
 
 
-def draw(points: list[Point], time_floor: float | None = None,
-         memory_floor: float | None = None, words: Words = TIME) -> str:
+def draw(points: list[TradeoffPoint], time_floor: float | None = None,
+         memory_floor: float | None = None, words: AxisWords = TIME) -> str:
     """Down is smaller. Shaded: the noise floor, where nothing can be told."""
     across = logarithmic([1, *(v for p in points for v in p.time), *_around(time_floor)],
                          FRAME.left, FRAME.right, 0.12)
@@ -97,7 +98,7 @@ def _shade(drawing: Drawing, across: Axis, up: Axis, time_floor: float | None,
         drawing.box(FRAME.left, top, FRAME.right - FRAME.left, bottom - top, "band", opacity=0.75)
 
 
-def _grid(drawing: Drawing, across: Axis, up: Axis, words: Words) -> None:
+def _grid(drawing: Drawing, across: Axis, up: Axis, words: AxisWords) -> None:
     for tick in ratio_ticks(across, 6):
         x, same = across.place(tick), abs(tick - 1) < 1e-9
         drawing.line(x, FRAME.top, x, FRAME.bottom, "soft" if same else "line",
@@ -119,7 +120,7 @@ def _grid(drawing: Drawing, across: Axis, up: Axis, words: Words) -> None:
                  transform=f"rotate(-90 16 {(FRAME.top + FRAME.bottom) / 2:.0f})")
 
 
-def _cross(drawing: Drawing, across: Axis, up: Axis, point: Point,
+def _cross(drawing: Drawing, across: Axis, up: Axis, point: TradeoffPoint,
            name: str) -> list[Rectangle]:
     x, y = across.place(point.time[1]), up.place(point.memory[1])
     if point.baseline:
@@ -136,7 +137,7 @@ def _cross(drawing: Drawing, across: Axis, up: Axis, point: Point,
     return [Rectangle(left, y - 2, right, y + 2), Rectangle(x - 2, top, x + 2, bottom)]
 
 
-def _names(drawing: Drawing, across: Axis, up: Axis, points: list[Point],
+def _names(drawing: Drawing, across: Axis, up: Axis, points: list[TradeoffPoint],
            lines: list[Rectangle]) -> None:
     shown = [p for p in points if not p.control]
     places = [(across.place(p.time[1]), up.place(p.memory[1]), p.name) for p in shown]
@@ -146,11 +147,11 @@ def _names(drawing: Drawing, across: Axis, up: Axis, points: list[Point],
                      stroke_width=3, stroke_linejoin="round")
 
 
-def _hint(point: Point, name: str) -> str:
+def _hint(point: TradeoffPoint, name: str) -> str:
     time, memory = point.time, point.memory
     return (f"{point.name}: {name} x{time[1]:.3f} ({time[0]:.3f} to {time[2]:.3f}), "
             f"peak memory x{memory[1]:.3f} ({memory[0]:.3f} to {memory[2]:.3f})")
 
 
-def _description(points: list[Point], name: str) -> str:
+def _description(points: list[TradeoffPoint], name: str) -> str:
     return "; ".join(_hint(p, name) for p in points if not p.baseline and not p.control)

@@ -6,7 +6,7 @@ import msgspec
 
 from heapwise.model.facts import Count, Number
 
-Setting = bool | Number | str | None
+MachineSetting = bool | Number | str | None
 
 
 class Quiet(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +26,7 @@ class MachineFacts(msgspec.Struct, frozen=True, kw_only=True):
     must be the same after a run as before it."""
 
     architecture: str = ""
-    settings: dict[str, Setting] = {}
+    settings: dict[str, MachineSetting] = {}
     quiet: Quiet = msgspec.field(default_factory=Quiet)
     memory: dict[str, Count | None] = {}
     affinity: list[Count] = []

@@ -15,7 +15,7 @@ from heapwise.wording.ratios import interval, relation
 
 
 @dataclass(frozen=True)
-class Entry:
+class ColumnCell:
     """One row's part of a column. Empty strings where there is nothing to show."""
 
     row: Row
@@ -32,7 +32,7 @@ class Column:
     name: str
     unit: str
     meaning: str
-    cells: dict[str, Entry]
+    cells: dict[str, ColumnCell]
 
 
 def column(group: Group, *, with_strip: bool) -> Column:
@@ -42,7 +42,7 @@ def column(group: Group, *, with_strip: bool) -> Column:
                   cells(group, scale, with_strip=with_strip))
 
 
-def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, Entry]:
+def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, ColumnCell]:
     axis = strip.shared_axis([row.values for row in group.rows]) if with_strip else None
     found = {}
     for row in group.rows:
@@ -50,7 +50,7 @@ def cells(group: Group, scale: Scale, *, with_strip: bool) -> dict[str, Entry]:
         if axis and row.values and row.median is not None:
             drawn = strip.draw(row.values, row.median, axis, row.subject, scale.text,
                                row.ci_low, row.ci_high)
-        found[row.subject] = Entry(
+        found[row.subject] = ColumnCell(
             row, _number(scale, row.median), _ends(scale, row), relation(row), interval(row),
             Markup(drawn), {name: _number(scale, getattr(row, name))
                             for name in ("min", "median", "mean", "max", "stddev")})

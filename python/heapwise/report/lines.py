@@ -8,7 +8,7 @@ THREADS = "threads"
 MOST_SETTINGS = 8
 """Of the other parameters, that get a figure each; of more there are tables."""
 
-Setting = tuple[tuple[str, object], ...]
+LineSetting = tuple[tuple[str, object], ...]
 
 
 def axis_of(groups: list[Group], varying: list[str]) -> str | None:
@@ -20,9 +20,10 @@ def axis_of(groups: list[Group], varying: list[str]) -> str | None:
     return None
 
 
-def by_setting(groups: list[Group], varying: list[str], axis: str) -> dict[Setting, list[Group]]:
+def by_setting(groups: list[Group], varying: list[str],
+               axis: str) -> dict[LineSetting, list[Group]]:
     """The groups of each setting of the other parameters; empty if there are too many."""
-    found: dict[Setting, list[Group]] = {}
+    found: dict[LineSetting, list[Group]] = {}
     for group in groups:
         others = tuple((n, group.parameters.get(n)) for n in varying if n != axis)
         found.setdefault(others, []).append(group)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isnan
 
 import numpy as np
@@ -16,9 +15,7 @@ from heapwise.trace.sampled_stacks import SampledStacks
 from heapwise.trace.symbols import Symbols
 from heapwise.trace.wrappers import Wrappers
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import percent, show, significant, size
-
-Shown = Callable[[float], str]
+from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 
 
 def profile_page(trace: Trace, stacks: SampledStacks, symbols: Symbols,
@@ -64,14 +61,14 @@ def _notes(trace: Trace) -> list[str]:
     return notes
 
 
-def _site(name: str, site: Samples, shown: Shown) -> dict[str, object]:
+def _site(name: str, site: Samples, shown: ShowNumber) -> dict[str, object]:
     [median] = site.lifetime_quantiles([0.5])
     return {"name": name, "samples": f"{len(site):,}", "bytes": _pair(site.bytes(), size),
             "blocks": _pair(site.blocks(), _count),
             "lifetime": "to the end" if isnan(median.value) else shown(median.value)}
 
 
-def _pair(estimate: Estimate, say: Shown) -> tuple[str, str]:
+def _pair(estimate: Estimate, say: ShowNumber) -> tuple[str, str]:
     return say(estimate.value), f"{say(estimate.low)} to {say(estimate.high)}"
 
 
@@ -79,7 +76,7 @@ def _count(value: float) -> str:
     return significant(round(value))
 
 
-def _time(unit: float) -> Shown:
+def _time(unit: float) -> ShowNumber:
     return lambda value: show(value * unit, "ns") if unit else f"{value:.0f} units"
 
 

@@ -18,7 +18,7 @@ FEW = 8
 
 
 @dataclass(frozen=True)
-class Check:
+class ExpectationLine:
     """One expectation, as a line of a table."""
 
     verdict: str
@@ -37,7 +37,7 @@ class Story:
     headline: str
     answers: list[str]
     sentences: list[str]
-    checks: list[Check]
+    checks: list[ExpectationLine]
     detects: str
 
     @property
@@ -65,9 +65,9 @@ def story(view: View, experiment: Experiment) -> Story:
                  [_check(e) for e in expected], _detects(least) if least else "")
 
 
-def _check(expected: Expected) -> Check:
-    return Check(expected.verdict, expected.says, expected.of, figures_of(expected) or "–",
-                 expected.aim, expected.note)
+def _check(expected: Expected) -> ExpectationLine:
+    return ExpectationLine(expected.verdict, expected.says, expected.of,
+                           figures_of(expected) or "–", expected.aim, expected.note)
 
 
 def _detects(least: Detectable) -> str:

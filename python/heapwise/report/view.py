@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import groupby
 
 from heapwise.analysis import analyse
-from heapwise.analysis.record import Build, Requests, builds, requests
+from heapwise.analysis.record import RecordedBuild, Requests, builds, requests
 from heapwise.evidence import Evidence
 from heapwise.model import Cell, Experiment, Result, Row, Run, Settings
 
@@ -57,7 +57,7 @@ class View:
         return self.run.plan.kind == "compare"
 
     @cached_property
-    def builds(self) -> list[Build]:
+    def builds(self) -> list[RecordedBuild]:
         return builds(self.evidence)
 
     @cached_property

@@ -18,7 +18,7 @@ from heapwise.model import Build, Plan
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import CompareRequest, prepare_compare
 from heapwise.runner.start import resume, start
-from heapwise.runner.suspects import State, Suspects, side_of
+from heapwise.runner.suspects import Suspects, SuspectState, side_of
 from heapwise.runner.watcher import Watcher
 from heapwise.runner.worktrees import Worktrees
 from heapwise.stats.paired import PairedRatio
@@ -46,7 +46,7 @@ class Ending(Watcher, Protocol):
 class Learned(msgspec.Struct):
     """What earlier stages have found out. whole: the ratio of the bad end over the good one."""
 
-    states: dict[str, State] = {}
+    states: dict[str, SuspectState] = {}
     whole: float | None = None
 
 
@@ -118,8 +118,8 @@ class Bisection:
         found = self._ratio(evidence, self.suspects.commits[-1], self.suspects.commits[0])
         return found if found is not None and self._differs(evidence, found) else None
 
-    def _sides(self, evidence: Evidence, chosen: Sequence[str]) -> dict[str, State]:
-        whole, found = self._whole(evidence), dict[str, State]()
+    def _sides(self, evidence: Evidence, chosen: Sequence[str]) -> dict[str, SuspectState]:
+        whole, found = self._whole(evidence), dict[str, SuspectState]()
         for commit in chosen:
             ratio = self._ratio(evidence, commit, self.suspects.commits[0])
             found[commit] = side_of(ratio.strict, whole.ratio) if (
@@ -247,7 +247,7 @@ class Bisection:
         return (not ratio.strict[0] <= 1 <= ratio.strict[1]
                 and max(ratio.ratio, 1 / ratio.ratio) - 1 > floor)
 
-    def _note(self, commit: str, state: State) -> None:
+    def _note(self, commit: str, state: SuspectState) -> None:
         self.suspects.states[commit] = self.learned.states[commit] = state
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_atomically(self.folder / STATE_FILE, msgspec.json.encode(self.learned))

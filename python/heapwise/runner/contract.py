@@ -21,7 +21,7 @@ TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class ContractResult:
     """``trouble`` is "" for a peer that was really loaded and keeps every promise."""
 
     peer: str
@@ -35,7 +35,7 @@ class Answer:
     """What was wrong and was known of this peer."""
 
 
-def check_peer(peer: Peer) -> Answer:
+def check_peer(peer: Peer) -> ContractResult:
     """Starts a process with the peer preloaded. Problem E052 without the probe.
 
     The peer must be installed. Where malloc comes from is what the probe found inside: the
@@ -53,24 +53,25 @@ def check_peer(peer: Peer) -> Answer:
                 timeout=TIMEOUT_S, check=False, stdin=subprocess.DEVNULL,
             )
         except subprocess.TimeoutExpired:
-            return Answer(peer.name, f"no answer after {show_limit(TIMEOUT_S)}")
+            return ContractResult(peer.name, f"no answer after {show_limit(TIMEOUT_S)}")
         return _judge(peer, answer, read_lines(seen, Identity))
 
 
 def _judge(
     peer: Peer, answer: subprocess.CompletedProcess[bytes], seen: list[Identity]
-) -> Answer:
+) -> ContractResult:
     library = (seen[0].malloc if seen else None) or Library()
     where = library.path or "", library.build_id or ""
     if refusal := loader_refusal(answer.stderr):
-        return Answer(peer.name, refusal, *where)
+        return ContractResult(peer.name, refusal, *where)
     if wrong := wrong_library(seen, peer, set()):
-        return Answer(peer.name, wrong, *where)
+        return ContractResult(peer.name, wrong, *where)
     if answer.returncode != 0:
         words = answer.stderr.decode(errors="replace").strip().splitlines()
         said = f": {words[-1]}" if words else ""
-        return Answer(peer.name, f"the process ended with {answer.returncode}{said}", *where)
+        trouble = f"the process ended with {answer.returncode}{said}"
+        return ContractResult(peer.name, trouble, *where)
     promises: dict[str, str] = msgspec.json.decode(answer.stdout)
     news = [text for name, text in promises.items() if text and name not in peer.known_faults]
     known = [text for name, text in promises.items() if text and name in peer.known_faults]
-    return Answer(peer.name, "; ".join(news), *where, promises, "; ".join(known))
+    return ContractResult(peer.name, "; ".join(news), *where, promises, "; ".join(known))

@@ -18,7 +18,7 @@ from heapwise.model import PoolCandidate, Replay
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.experiment_plan import RunRequest, prepare_run
 from heapwise.trace import Trace, open_trace
-from heapwise.trace.candidates import Candidate, find_candidates
+from heapwise.trace.candidates import SiteCandidate, find_candidates
 from heapwise.trace.contents import read_contents
 from heapwise.trace.file import FrameKind
 from heapwise.trace.symbols import Symbols
@@ -82,7 +82,7 @@ def prepare_advice(trace: Path, request: RunRequest, environment: Mapping[str, s
 
 
 def _pooled(trace: Trace, symbols: Symbols, window: int | None, number: int,
-            each: Candidate) -> PoolCandidate:
+            each: SiteCandidate) -> PoolCandidate:
     place, *others = [_place(trace, symbols, site) for site in each.sites]
     return PoolCandidate(f"candidate_{number}", place, each.block_size, each.blocks, each.policy,
                          str(_script(trace, window, number, [each])), others)
@@ -93,7 +93,7 @@ def _place(trace: Trace, symbols: Symbols, site: int) -> str:
     return str(symbols.place(address)) if address is not None else f"site {site}"
 
 
-def _sites(pools: Sequence[Candidate]) -> list[str]:
+def _sites(pools: Sequence[SiteCandidate]) -> list[str]:
     """As heapwise-script reads them."""
     return [f"{','.join(map(str, each.sites))}:{each.block_size}:{each.policy}" for each in pools]
 
@@ -157,7 +157,7 @@ def _replay(trace: Trace, window: int | None) -> Replay:
 
 
 def _script(trace: Trace, window: int | None, number: int = 0,
-            pools: Sequence[Candidate] = ()) -> Path:
+            pools: Sequence[SiteCandidate] = ()) -> Path:
     """The script of this window, in which the sites of ``pools`` have pools; made once, and found
     again by its contents. Scripts of one window have one name, and end with their numbers."""
     digest = hashlib.sha256()

@@ -7,7 +7,7 @@ from itertools import pairwise
 from math import log, log2
 from typing import Literal
 
-State = Literal["like good", "like bad", "skipped", "cannot tell"]
+SuspectState = Literal["like good", "like bad", "skipped", "cannot tell"]
 
 AT_ONCE = 3
 """Commits of a stage beside both ends. Each stage leaves a quarter of the range."""
@@ -18,7 +18,7 @@ class Suspects:
     """commits: from the good end, which is first, to the bad one."""
 
     commits: list[str]
-    states: dict[str, State] = field(default_factory=dict)
+    states: dict[str, SuspectState] = field(default_factory=dict)
 
     @property
     def ends(self) -> tuple[int, int]:
@@ -57,7 +57,7 @@ class Suspects:
         return 1 + (round(log2(len(self.open) + 1) / log2(AT_ONCE + 1) + 0.49) if self.open else 0)
 
 
-def side_of(ratio: tuple[float, float], whole: float) -> State:
+def side_of(ratio: tuple[float, float], whole: float) -> SuspectState:
     """Of a commit whose time over the good end's lies in an interval. whole: that ratio of the bad
     end. It belongs to the end to which the whole interval is nearer, on the logarithmic scale."""
     shares = sorted(log(end) / log(whole) for end in ratio)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Numbers = NDArray[np.float64]
+from heapwise.stats.arrays import Floats
 
 LEAST = 3
 """Values on each side of a change point. One or two values that stray make none."""
@@ -80,7 +79,7 @@ def change_points(
     return []
 
 
-def without_spikes(values: Numbers) -> Numbers:
+def without_spikes(values: Floats) -> Floats:
     """The values, with each spike replaced by the median of its neighbourhood.
 
     The scale of the noise is the upper quartile of the differences of neighbouring values: changes
@@ -98,7 +97,7 @@ def without_spikes(values: Numbers) -> Numbers:
     return np.where(np.abs(values - medians) > SPIKE * noise, medians, values)
 
 
-def divergence(values: Numbers) -> Numbers:
+def divergence(values: Floats) -> Floats:
     """q[i, j]: how much ``values[:i]`` and ``values[i:j]`` differ, for 0 < i < j <= n; else 0.
 
     Shape (n,) in, (n + 1, n + 1) out, in the unit of the values. With m and k numbers in the two
@@ -120,7 +119,7 @@ def divergence(values: Numbers) -> Numbers:
     return np.where(valid, q / np.maximum(last, 1), 0.0)
 
 
-def best_split(values: Numbers, least: int = LEAST) -> tuple[float, int, int] | None:
+def best_split(values: Floats, least: int = LEAST) -> tuple[float, int, int] | None:
     """The largest divergence, the place where it is, and the end of the second set. None for fewer
     than 2 * ``least`` values.
 
@@ -136,7 +135,7 @@ def best_split(values: Numbers, least: int = LEAST) -> tuple[float, int, int] | 
     return float(q.max()), int(place), int(end)
 
 
-def _weak_points(values: Numbers, p_value: float) -> list[int]:
+def _weak_points(values: Floats, p_value: float) -> list[int]:
     """Places that one window suggests."""
     found: set[int] = set()
     start = 0
@@ -149,7 +148,7 @@ def _weak_points(values: Numbers, p_value: float) -> list[int]:
     return sorted(found)
 
 
-def _divide(values: Numbers, p_value: float) -> list[int]:
+def _divide(values: Floats, p_value: float) -> list[int]:
     """The most divergent place first, then the most divergent one between those found, until the
     best one is not significant."""
     found: list[int] = []
@@ -175,7 +174,7 @@ def _triples(places: Sequence[int], end: int) -> Iterable[tuple[int, int, int]]:
     return zip([0, *places[:-1]], places, [*places[1:], end], strict=True)
 
 
-def _describe(values: Numbers, low: int, place: int, high: int) -> ChangePoint:
+def _describe(values: Floats, low: int, place: int, high: int) -> ChangePoint:
     """The change at ``place``, by Student's t test of the segments beside it."""
     from scipy.special import stdtr, stdtrit
 

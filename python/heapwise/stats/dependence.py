@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from heapwise.stats.arrays import Floats
+
 LEAST_ROUNDS = 6
 """No order of fewer rounds is rare enough to say something."""
 
@@ -29,8 +31,6 @@ UNTESTED = 0.3
 
 MOST_CORRELATED = 0.8
 SHUFFLES = 400
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def untested() -> Dependence:
     return Dependence(0.0, 1.0, 1.0, float(_widening(np.asarray(UNTESTED))))
 
 
-def dependences(series: Array) -> tuple[Array, Array, Array, Array]:
+def dependences(series: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """The fields of ``Dependence`` for many experiments, shape (m, k, n); each of shape (m,)."""
     rounds = series.shape[2]
     centred = series - series.mean(axis=2, keepdims=True)
@@ -86,7 +86,7 @@ def dependences(series: Array) -> tuple[Array, Array, Array, Array]:
     p_value = (lags >= found[:, None] - 1e-12).mean(axis=1)
     corrected = np.clip((found + 1 / rounds) / (1 - 3 / rounds), -1.0, MOST_CORRELATED)
 
-    def factor(level: float, allowance: Any) -> Array:
+    def factor(level: float, allowance: Any) -> Floats:
         allowed = np.clip(corrected + allowance, 0.0, MOST_CORRELATED)
         return np.where((p_value > level) | (corrected <= 0), 1.0, _widening(allowed))
 

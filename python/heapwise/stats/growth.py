@@ -9,11 +9,9 @@ from math import floor
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heapwise.stats.arrays import Floats
 from heapwise.stats.location import location_interval
-
-Numbers = NDArray[np.float64]
 
 BLOCKS, PARTS = 12, 3
 """Values are averaged over blocks, within which they depend on each other. What grows must grow in
@@ -37,7 +35,7 @@ HOUR_S = 3600.0
 MANY = 6
 """Series of which each has one slope, from which an interval over the series can be had."""
 
-Trend = Literal["grows", "falls", "level", "cannot tell"]
+Direction = Literal["grows", "falls", "level", "cannot tell"]
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,7 @@ class Growth:
     """per_hour, low, high: in the unit of the values; low and high are the ends of the 95 %
     interval, None if there are too few values. level: the median of all values."""
 
-    trend: Trend
+    trend: Direction
     per_hour: float
     low: float | None
     high: float | None
@@ -97,7 +95,7 @@ def _ends(slopes: list[_Slope], confidence: float) -> tuple[float | None, float 
 
 
 def _trend(slopes: list[_Slope], centre: float, usual: tuple[float | None, float | None],
-           strict: tuple[float | None, float | None], level: float, seconds: float) -> Trend:
+           strict: tuple[float | None, float | None], level: float, seconds: float) -> Direction:
     if strict[0] is None or strict[1] is None or usual[0] is None or usual[1] is None:
         return "cannot tell"
     if (strict[0] > 0 or strict[1] < 0) and abs(centre) * seconds >= LEAST_GROWTH * abs(level):
@@ -109,7 +107,7 @@ def _trend(slopes: list[_Slope], centre: float, usual: tuple[float | None, float
     return "level" if -margin <= usual[0] and usual[1] <= margin else "cannot tell"
 
 
-def _slope(at: Numbers, values: Numbers) -> _Slope:
+def _slope(at: Floats, values: Floats) -> _Slope:
     """Blocks of equal time, so that moments that lie close together do not count for more."""
     edges = np.linspace(at[0], at[-1], BLOCKS + 1)
     places = np.clip(np.searchsorted(edges, at, side="right") - 1, 0, BLOCKS - 1)
@@ -125,16 +123,16 @@ def _slope(at: Numbers, values: Numbers) -> _Slope:
                   float(at[-1] - at[0]), float(np.median(values)))
 
 
-def _pairs(times: Numbers, means: Numbers) -> Numbers:
+def _pairs(times: Floats, means: Floats) -> Floats:
     first, second = np.triu_indices(len(times), 1)
     return np.sort((means[second] - means[first]) / (times[second] - times[first]))
 
 
-def _sen_slope(times: Numbers, means: Numbers) -> float:
+def _sen_slope(times: Floats, means: Floats) -> float:
     return float(np.median(_pairs(times, means))) if len(times) > 1 else 0.0
 
 
-def _sen(times: Numbers, means: Numbers) -> tuple[float, list[tuple[float, float]]]:
+def _sen(times: Floats, means: Floats) -> tuple[float, list[tuple[float, float]]]:
     """The slope, and the ends for the usual and the strict confidence."""
     ordered = _pairs(times, means)
     ends = []
@@ -164,7 +162,7 @@ def kendall_quantile(n: int, confidence: float) -> int:
     return most
 
 
-def _widening(rest: Numbers) -> float:
+def _widening(rest: Floats) -> float:
     """Of what is left without the slope; at most tenfold.
 
     The correlation of so few blocks comes out too small, by about (2 + 4 r) / n without the slope

@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heapwise.stats.arrays import Floats
 from heapwise.stats.dependence import dependence
 from heapwise.stats.paired import PairedRatio, ratio_of_logs
 from heapwise.stats.student import LEAST
@@ -49,8 +49,7 @@ than one in 1,000 would be called regressed."""
 
 ALL_LOOKS = [round(FIRST_LOOK * GROWTH**number) for number in range(MOST_LOOKS - 1)]
 
-Array = NDArray[np.float64]
-Verdict = Literal["regressed", "fine", "cannot tell"]
+LimitVerdict = Literal["regressed", "fine", "cannot tell"]
 Reason = Literal["", "noise", "too few rounds", "not confirmed", "near the limit"]
 
 
@@ -65,7 +64,7 @@ class Decision:
     changes.
     """
 
-    verdict: Verdict
+    verdict: LimitVerdict
     change: PairedRatio | None
     fresh: int | None
     floor: float | None
@@ -108,7 +107,7 @@ def decide(
     found = _latest(judged, top, CONFIRM if fresh is not None else None, ended)
     shown = _ratio(logs if len(judged) < LEAST else judged)
     due = next_look(len(judged))
-    verdict: Verdict = "cannot tell"
+    verdict: LimitVerdict = "cannot tell"
     if found == "beyond" and shown is not None and shown.ratio > top * (1 + (floor or 0.0)):
         verdict = "regressed"
     elif found == "within" and floor is not None and floor <= limit:
@@ -118,7 +117,7 @@ def decide(
                     due and (suspected or 0) + due)
 
 
-def _reason(logs: Array, fresh: Array | None, floor: float | None, limit: float) -> Reason:
+def _reason(logs: Floats, fresh: Floats | None, floor: float | None, limit: float) -> Reason:
     if len(logs) < FIRST_LOOK:
         return "too few rounds"
     if floor is None or floor > limit:
@@ -126,13 +125,13 @@ def _reason(logs: Array, fresh: Array | None, floor: float | None, limit: float)
     return "near the limit" if fresh is None else "not confirmed"
 
 
-def _first_beyond(logs: Array, top: float, level: float) -> int | None:
+def _first_beyond(logs: Floats, top: float, level: float) -> int | None:
     """After how many rounds the first stage suspects."""
     return next((rounds for rounds in looks(len(logs))
                  if _side(logs[:rounds], top, level, None) == "beyond"), None)
 
 
-def _latest(logs: Array, top: float, beyond: float | None, ended: bool) -> str:
+def _latest(logs: Floats, top: float, beyond: float | None, ended: bool) -> str:
     """What the newest look says. beyond: the level of being beyond; None: that is not asked."""
     taken = looks(len(logs))
     found = _side(logs[:taken[-1]], top, beyond, MISS) if taken else "between"
@@ -141,7 +140,7 @@ def _latest(logs: Array, top: float, beyond: float | None, ended: bool) -> str:
     return found
 
 
-def _side(logs: Array, top: float, beyond: float | None, within: float | None) -> str:
+def _side(logs: Floats, top: float, beyond: float | None, within: float | None) -> str:
     """On which side of the limit all of the interval lies. beyond, within: the levels of all looks
     of the stage together."""
     ratio = _ratio(logs)
@@ -159,7 +158,7 @@ def _confidence(level: float) -> float:
     return 1 - 2 * level / MOST_LOOKS
 
 
-def _ratio(logs: Array) -> PairedRatio | None:
+def _ratio(logs: Floats) -> PairedRatio | None:
     """None below 3 rounds, where there is no interval."""
     if len(logs) < LEAST:
         return None
@@ -167,7 +166,7 @@ def _ratio(logs: Array) -> PairedRatio | None:
     return ratio_of_logs(logs).widened(tied.factor, tied.strict_factor)
 
 
-def _floor(control: Array) -> float | None:
+def _floor(control: Floats) -> float | None:
     """How far from 1 the base may be from itself, as ``noise_floor`` has it."""
     found = _ratio(control)
     if found is None or found.low is None or found.high is None:
@@ -175,7 +174,7 @@ def _floor(control: Array) -> float | None:
     return max(found.high, 1 / found.low) - 1
 
 
-def decide_counts(base: Sequence[int], new: Sequence[int], limit: float) -> Verdict:
+def decide_counts(base: Sequence[int], new: Sequence[int], limit: float) -> LimitVerdict:
     """Counts of several runs of either build, ``COUNTS`` at least.
 
     If all runs of each build agree, the counts are exact. Else every answer needs a margin of

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from heapwise.stats.arrays import Floats
 from heapwise.stats.paired import centre
 from heapwise.stats.student import LEAST
 
 SPLITS = 20
 
-Array = NDArray[np.float64]
 
-
-def selection_bias(logs: Array) -> float:
+def selection_bias(logs: Floats) -> float:
     """By how much the largest of k centres exceeds what the same choice yields in other rounds.
 
     logs: shape (k, n), the logarithms of k subjects over the same n rounds, larger is better. Half

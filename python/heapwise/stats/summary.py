@@ -9,7 +9,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Summary:
+class SampleSummary:
     """All in the unit of the values, but n, which is a count."""
 
     n: int
@@ -20,7 +20,7 @@ class Summary:
     stddev: float | None
 
 
-def summarise(values: Sequence[float]) -> Summary:
+def summarise(values: Sequence[float]) -> SampleSummary:
     """values: shape (n,), any unit. stddev divides by n - 1 and is None for a single value.
 
     Nothing is left out: outliers are part of what was measured.
@@ -31,7 +31,7 @@ def summarise(values: Sequence[float]) -> Summary:
         raise ValueError("a summary needs at least one value")
     if not np.all(np.isfinite(numbers)):
         raise ValueError("a summary needs finite values")
-    return Summary(
+    return SampleSummary(
         n=len(numbers), min=float(numbers.min()), median=float(np.median(numbers)),
         mean=float(numbers.mean()), max=float(numbers.max()),
         stddev=float(numbers.std(ddof=1)) if len(numbers) > 1 else None,

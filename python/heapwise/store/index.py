@@ -36,7 +36,7 @@ TABLE = """create table runs (
 POINTS_TABLE = "create table points (name blob primary key, stamp text, content blob)"
 
 
-class Entry(NamedTuple):
+class IndexedRun(NamedTuple):
     """A row. The lists are JSON.
 
     ``name`` is that of the run's folder. ``stamp`` is that of its ``run.json``.
@@ -62,7 +62,7 @@ class Points(NamedTuple):
     content: bytes
 
 
-IndexRow = TypeVar("IndexRow", Entry, Points)
+IndexRow = TypeVar("IndexRow", IndexedRun, Points)
 
 
 def stamp(status: os.stat_result) -> str:
@@ -70,9 +70,9 @@ def stamp(status: os.stat_result) -> str:
     return f"{status.st_size}.{status.st_mtime_ns}.{status.st_ino}"
 
 
-def load(store: Path) -> dict[bytes, Entry]:
+def load(store: Path) -> dict[bytes, IndexedRun]:
     """The entries by name. Empty if there is no index, or none that can be used."""
-    return _load(store, "runs", Entry)
+    return _load(store, "runs", IndexedRun)
 
 
 def load_points(store: Path) -> dict[bytes, Points]:
@@ -98,7 +98,7 @@ def _load(store: Path, table: str, kind: type[IndexRow]) -> dict[bytes, IndexRow
     return {entry.name: entry for entry in entries}
 
 
-def save(store: Path, entries: Iterable[Entry] | None = None,
+def save(store: Path, entries: Iterable[IndexedRun] | None = None,
          points: Iterable[Points] | None = None) -> None:
     """Replaces what is given of the index. Does nothing if that fails, or if the store is not the
     user's alone."""
@@ -114,13 +114,13 @@ def save(store: Path, entries: Iterable[Entry] | None = None,
             load_points(store).values() if points is None else points))
 
 
-def _content(entries: Iterable[Entry], points: Iterable[Points]) -> bytes:
+def _content(entries: Iterable[IndexedRun], points: Iterable[Points]) -> bytes:
     import sqlite3
 
     with closing(sqlite3.connect(":memory:")) as database:
         database.execute(TABLE)
         database.execute(POINTS_TABLE)
-        marks = ", ".join("?" for _ in Entry._fields)
+        marks = ", ".join("?" for _ in IndexedRun._fields)
         database.executemany(f"insert into runs values ({marks})", entries)
         database.executemany("insert into points values (?, ?, ?)", points)
         database.execute(f"pragma user_version = {VERSION}")

@@ -12,7 +12,7 @@ import msgspec
 
 from heapwise.errors import Problem
 from heapwise.store import codec, index
-from heapwise.store.index import Entry
+from heapwise.store.index import IndexedRun
 from heapwise.store.location import RUN_FILE, RUNS, SAMPLES_FILE
 from heapwise.store.lock import is_locked
 from heapwise.store.run_file import read_run_file
@@ -53,7 +53,7 @@ def list_runs(store: Path | str) -> list[Listing]:
     """All runs, oldest first. Runs that are not in the store's index yet are read and added."""
     files = dict(_run_files(Path(store) / RUNS))
     known = index.load(Path(store)) if len(files) >= FEW else {}
-    entries: dict[bytes, Entry] = {}
+    entries: dict[bytes, IndexedRun] = {}
     found: list[Listing] = []
     for folder, stamp in files.items():
         name = os.fsencode(folder.name)
@@ -141,15 +141,15 @@ def _created(folder: Path) -> str:
     return str(document.get("created", ""))
 
 
-def _to_entry(name: bytes, stamp: str, listing: Listing) -> Entry:
+def _to_entry(name: bytes, stamp: str, listing: Listing) -> IndexedRun:
     command_line, command, experiments = (
         msgspec.json.encode(words).decode()
         for words in (listing.command_line, listing.command, listing.experiments))
-    return Entry(name, stamp, listing.id, listing.created, listing.kind, listing.state,
-                 listing.smoke, command_line, command, experiments)
+    return IndexedRun(name, stamp, listing.id, listing.created, listing.kind, listing.state,
+                      listing.smoke, command_line, command, experiments)
 
 
-def _from_entry(folder: Path, entry: Entry) -> Listing | None:
+def _from_entry(folder: Path, entry: IndexedRun) -> Listing | None:
     """None for a damaged entry."""
     try:
         command_line, command, experiments = (

@@ -27,7 +27,7 @@ Policy = Literal["unsynchronized", "thread_cached", "sized", "arena"]
 
 
 @dataclass(frozen=True)
-class Candidate:
+class SiteCandidate:
     """Sites that share a pool or an arena, their largest block in bytes, how many blocks they
     made, and what they share. ``sized``: a pool for each size class."""
 
@@ -38,7 +38,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedSite:
     """A site with many blocks that can have neither a pool nor an arena, and why, in words."""
 
     site: int
@@ -46,7 +46,7 @@ class Refused:
     reason: str
 
 
-def find_candidates(trace: Trace, found: Contents) -> tuple[list[Candidate], list[Refused]]:
+def find_candidates(trace: Trace, found: Contents) -> tuple[list[SiteCandidate], list[RefusedSite]]:
     """The candidates with most blocks first, and the other sites that have as many."""
     large = {number: site for number, site in found.sites.items()
              if site.count >= max(LEAST_BLOCKS, LEAST_SHARE * found.blocks)}
@@ -56,21 +56,21 @@ def find_candidates(trace: Trace, found: Contents) -> tuple[list[Candidate], lis
     for number, site in sorted(large.items(), key=lambda item: -item[1].count):
         mine = use[number]
         if reason := _obstacle(mine, site.largest):
-            refused.append(Refused(number, site.count, reason))
+            refused.append(RefusedSite(number, site.count, reason))
             continue
         if fits := len(mine.threads) == 1 and mine.phases.fits_an_arena:
             suitable[number] = mine.phases
         policy = _pool_for(mine, site.smallest, site.largest)
         # Pools for size classes would do what an arena does better.
         if policy and not (fits and policy == "sized"):
-            candidates.append(Candidate((number,), site.largest, site.count, policy))
+            candidates.append(SiteCandidate((number,), site.largest, site.count, policy))
         elif not fits:
-            refused.append(Refused(number, site.count, "its blocks have many sizes, "
+            refused.append(RefusedSite(number, site.count, "its blocks have many sizes, "
                                    f"{site.smallest:,} to {site.largest:,} bytes, and do not end "
                                    "together"))
     for group in _arena_groups(trace, suitable):
-        candidates.append(Candidate(tuple(group), max(large[n].largest for n in group),
-                                    sum(large[n].count for n in group), "arena"))
+        candidates.append(SiteCandidate(tuple(group), max(large[n].largest for n in group),
+                                        sum(large[n].count for n in group), "arena"))
     candidates.sort(key=lambda each: -each.blocks)
     return candidates[:MOST_CANDIDATES], refused
 

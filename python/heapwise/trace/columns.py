@@ -14,6 +14,8 @@ COLUMNS = 7
 KIND, THREAD, TIME, BLOCK, SIZE, SITE, ALIGNMENT = range(COLUMNS)
 
 Numbers = NDArray[np.uint64]
+Integers = NDArray[np.int64]
+Reals = NDArray[np.float64]
 
 
 class Kind(IntEnum):

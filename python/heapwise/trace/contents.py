@@ -8,15 +8,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from heapwise.trace.columns import Events, Kind, LiveBlocks, Numbers
+from heapwise.trace.columns import Events, Integers, Kind, LiveBlocks, Numbers
 from heapwise.trace.file import Frame, FrameKind, Trace
 from heapwise.trace.live_table import Ended, LiveTable
 from heapwise.trace.peak import PeakSites
 from heapwise.trace.spread import Spread
 
 Flags = NDArray[np.bool_]
-Places = NDArray[np.int64]
-
 EXACT_SIZES = 4096
 """Sizes up to here are counted one by one, larger ones by powers of two."""
 
@@ -183,7 +181,7 @@ def _take(found: Contents, events: Events, ended: Ended) -> None:
 
 
 def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
-                lifetimes: Places) -> None:
+                lifetimes: Integers) -> None:
     """Adds the events of each site; its live bytes are followed from event to event."""
     makes = np.flatnonzero(events.makes)
     rows = np.concatenate([makes, ended.row])
@@ -213,7 +211,7 @@ def _take_sites(found: Contents, events: Events, ended: Ended, own: Flags,
         site.live_bytes, site.live_blocks = int(live[-1]), int(blocks[-1])
 
 
-def power_buckets(numbers: Numbers) -> Places:
+def power_buckets(numbers: Numbers) -> Integers:
     """0 for 0, else the k with 2**(k-1) <= number < 2**k."""
     _, exponent = np.frexp(numbers.astype(np.float64))
     return np.where(numbers == 0, 0, exponent).astype(np.int64)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heapwise.trace.columns import Events, LiveBlocks
+from heapwise.trace.columns import Events, Integers, LiveBlocks
 from heapwise.trace.live_table import Ended
-
-Counts = NDArray[np.int64]
 
 
 class PeakSites:
@@ -62,13 +59,13 @@ class PeakSites:
         """(blocks, bytes) of a call site that nobody freed in the trace."""
         return _of(self._now, site)
 
-    def _grow(self, site: Counts) -> None:
+    def _grow(self, site: Integers) -> None:
         more = int(site.max(initial=-1)) + 1 - self._now.shape[1]
         if more > 0:
             self._now = np.pad(self._now, ((0, 0), (0, more)))
 
 
-def _of(numbers: Counts, site: int) -> tuple[int, int]:
+def _of(numbers: Integers, site: int) -> tuple[int, int]:
     if site >= numbers.shape[1]:
         return 0, 0
     return int(numbers[0, site]), int(numbers[1, site])

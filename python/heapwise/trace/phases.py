@@ -6,9 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from heapwise.trace.columns import Events, LiveBlocks
+from heapwise.trace.columns import Events, Integers, LiveBlocks
 from heapwise.trace.live_table import Ended
 
 LEAST_PHASE_BLOCKS = 16
@@ -21,8 +20,6 @@ SPARE_BYTES = 64 << 10
 SAME_PHASES = 0.8
 """This share of the ends of one site's phases has one end of the other's between it and the next.
 """
-
-Places = NDArray[np.int64]
 
 
 @dataclass
@@ -37,7 +34,7 @@ class Phases:
     blocks: int = 0
     largest_bytes: int = 0
     peak_bytes: int = 0
-    ends: list[Places] = field(default_factory=list)
+    ends: list[Integers] = field(default_factory=list)
     _live: int = 0
     _live_bytes: int = 0
     _phase_bytes: int = 0
@@ -73,7 +70,7 @@ class Phases:
         self._phase_bytes = in_phase[-1]
 
     @property
-    def end_places(self) -> Places:
+    def end_places(self) -> Integers:
         return np.concatenate([np.zeros(0, np.int64), *self.ends])
 
     @property
@@ -101,7 +98,7 @@ def grouped(found: dict[int, Phases]) -> list[list[int]]:
     return groups
 
 
-def _end_together(one: Places, other: Places) -> bool:
+def _end_together(one: Integers, other: Integers) -> bool:
     if min(len(one), len(other)) == 0:
         return len(one) == len(other)
     if max(len(one), len(other)) * SAME_PHASES > min(len(one), len(other)):

@@ -15,11 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from heapwise.errors import Problem
-from heapwise.trace.columns import Numbers
+from heapwise.trace.columns import Numbers, Reals
 from heapwise.trace.file import Trace
 from heapwise.trace.live_table import LiveTable
-
-Reals = NDArray[np.float64]
 
 CONFIDENCE = 0.95
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from heapwise.trace.call_stacks import CallStack, stack_places
+from heapwise.trace.columns import Reals
 from heapwise.trace.file import Trace
 from heapwise.trace.profile import Samples
 from heapwise.trace.symbols import Symbols
 from heapwise.trace.wrappers import Wrappers
 
-Reals = NDArray[np.float64]
 NEVER = (1 << 63) - 1
 
 

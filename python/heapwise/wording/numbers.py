@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import floor, log10
+
+ShowNumber = Callable[[float], str]
+"""How a number is written in a figure or a table."""
 
 SCALES: dict[str, list[tuple[float, str]]] = {
     "s": [(1e-9, "ns"), (1e-6, "µs"), (1e-3, "ms"), (1.0, "s")],

@@ -120,7 +120,7 @@ def _good_index(names: tuple[str, ...]) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         store = Path(folder)
         store.chmod(0o700)
-        index.save(store, [index.Entry(
+        index.save(store, [index.IndexedRun(
             name.split("/")[1].encode(), "1.1.1", hostile.SCRIPT, "2026", "compare", "complete",
             False, '["a"]', '["\x1b[2J"]', '["e"]') for name in names])
         return (store / index.INDEX_FILE).read_bytes()

@@ -10,7 +10,7 @@ import pytest
 from heapwise.builder import buildable
 from heapwise.builder.fetch import LOCKS
 from heapwise.builder.recipes import RECIPES
-from heapwise.catalog import Build, Declared
+from heapwise.catalog import Declared, PeerBuild
 
 WANTED = {"jemalloc-current", "mimalloc2", "mimalloc3", "snmalloc", "rpmalloc", "tcmalloc-google"}
 PEERS = buildable()
@@ -20,7 +20,7 @@ def test_the_peers_of_the_second_release_are_declared() -> None:
     assert {peer.name for peer in PEERS} >= WANTED
 
 
-def of(peer: Declared) -> Build:
+def of(peer: Declared) -> PeerBuild:
     assert peer.declaration.build is not None
     return peer.declaration.build
 

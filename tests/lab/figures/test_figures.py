@@ -17,7 +17,7 @@ from heapwise.evidence import Evidence
 from heapwise.figures import curves, forest, latency, order, scaling, sizes, strip, tradeoff
 from heapwise.figures.axis import even_ticks, linear, logarithmic, ratio_label, ratio_ticks
 from heapwise.figures.labels import Rectangle, place_labels, spread
-from heapwise.figures.order import Moment
+from heapwise.figures.order import OrderPoint
 from heapwise.figures.svg import Drawing, text_width
 from heapwise.model import Row
 from heapwise.wording.numbers import show
@@ -101,7 +101,7 @@ def test_latency_goes_from_the_median_to_the_maximum() -> None:
 
 
 def test_order_has_a_dot_for_every_process() -> None:
-    moments = [Moment(i, "ab"[i % 2], 1 + i / 100) for i in range(20)]
+    moments = [OrderPoint(i, "ab"[i % 2], 1 + i / 100) for i in range(20)]
     root = parse(order.draw(moments, "order"))
     assert len(dots(root)) == 20
     assert {path.findtext(f"{SVG}title") for path in root.iter(f"{SVG}path")} == {"a", "b"}

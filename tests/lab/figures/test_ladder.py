@@ -12,7 +12,7 @@ from synthetic_shelf import shelf_run
 from heapwise.analysis import analyse
 from heapwise.evidence import Evidence
 from heapwise.figures import ladder
-from heapwise.figures.ladder import Step
+from heapwise.figures.ladder import LadderStep
 from heapwise.model import Row
 from heapwise.wording.numbers import Scale
 
@@ -22,12 +22,12 @@ ROWS = [row for row in analyse(Evidence(shelf_run())).rows
 SCALE = Scale(1.0, "M/s")
 
 
-def steps(rows: list[Row]) -> list[Step]:
-    return [Step(f"fields {word}", [r for r in rows if r.parameters["fields"] == word])
+def steps(rows: list[Row]) -> list[LadderStep]:
+    return [LadderStep(f"fields {word}", [r for r in rows if r.parameters["fields"] == word])
             for word in ("all", "two")]
 
 
-def draw(found: list[Step]) -> ElementTree.Element:
+def draw(found: list[LadderStep]) -> ElementTree.Element:
     return ElementTree.fromstring(ladder.draw(found, SCALE, "layout", "higher"))
 
 
@@ -69,6 +69,6 @@ def test_far_apart_is_logarithmic() -> None:
 
 def test_odd_names_are_escaped_and_cut() -> None:
     odd = [replace(row, subject="<b>&'\"" + "x" * 60) for row in ROWS]
-    root = draw([Step("a < b", odd)])
+    root = draw([LadderStep("a < b", odd)])
     assert "a < b" in words(root)
     assert any(text.endswith("…") for text in words(root))

@@ -98,8 +98,8 @@ def test_no_subject_has_a_colour_of_its_own() -> None:
 
 
 def test_a_map_of_speed_says_so_at_its_ends() -> None:
-    points = [tradeoff.Point("base", (1, 1, 1), (1, 1, 1), baseline=True),
-              tradeoff.Point("quick", (1.8, 1.9, 2.0), (0.8, 0.85, 0.9))]
+    points = [tradeoff.TradeoffPoint("base", (1, 1, 1), (1, 1, 1), baseline=True),
+              tradeoff.TradeoffPoint("quick", (1.8, 1.9, 2.0), (0.8, 0.85, 0.9))]
     root = parse(tradeoff.draw(points, words=tradeoff.SPEED))
     words = [t.text for t in root.iter(f"{SVG}text")]
     assert "← slower · speed · faster →" in words

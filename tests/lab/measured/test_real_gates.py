@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.analysis.gate import gate_result
-from heapwise.cli.frame.progress import Quiet
+from heapwise.cli.frame.progress import NoProgress
 from heapwise.evidence import Evidence
 from heapwise.model import Build, GateResult
 from heapwise.runner import CompareRequest, GateRequest, prepare_gate, start
@@ -46,7 +46,7 @@ def gate(folder: Path, number: int, new: str, limits: dict[str, float], work: st
         ("base", build(folder, 0)), ("new", new))]
     prepared = prepare_gate(GateRequest(CompareRequest(
         builds=builds, time_s=time_s, seed=number), limits), os.environ)
-    campaign = start(prepared, folder / "store", ["heapwise", "gate"], Quiet())
+    campaign = start(prepared, folder / "store", ["heapwise", "gate"], NoProgress())
     campaign.go()
     campaign.writer.close()
     evidence = Evidence(read_run(folder / "store", str(campaign.writer.folder)))

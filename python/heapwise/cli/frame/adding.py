@@ -22,7 +22,7 @@ EVERY_S = 30.0
 
 
 @dataclass(frozen=True)
-class Result:
+class AddingResult:
     """``trouble`` is "" for a peer that is here and keeps malloc's promises."""
 
     name: str
@@ -70,7 +70,7 @@ class Steps:
 Thing = TypeVar("Thing", Declared, TreePrograms)
 
 
-def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[Result]:
+def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[AddingResult]:
     """One result for each. A peer that fails is not a reason to leave out the next one.
 
     The problem of a single peer is raised; those of several are printed on the way.
@@ -80,7 +80,7 @@ def add_each(peers: Sequence[Declared], out: Console, *, again: bool) -> list[Re
 
 def add_each_tree(
     trees: Sequence[TreePrograms], out: Console, *, again: bool, install: bool
-) -> list[Result]:
+) -> list[AddingResult]:
     """The same for the programs of the trees, language by language.
 
     install: whether missing compilers may be installed with apt-get, by root.
@@ -88,7 +88,7 @@ def add_each_tree(
     return _each(trees, partial(_add_tree, out=out, again=again, install=install))
 
 
-def _each(things: Sequence[Thing], add: Callable[[Thing], Result]) -> list[Result]:
+def _each(things: Sequence[Thing], add: Callable[[Thing], AddingResult]) -> list[AddingResult]:
     results = []
     for thing in things:
         try:
@@ -97,11 +97,11 @@ def _each(things: Sequence[Thing], add: Callable[[Thing], Result]) -> list[Resul
             if len(things) == 1:
                 raise
             console.print_problem(problem)
-            results.append(Result(thing.name, "", "", problem.exit, problem.what))
+            results.append(AddingResult(thing.name, "", "", problem.exit, problem.what))
     return results
 
 
-def _add_tree(programs: TreePrograms, out: Console, *, again: bool, install: bool) -> Result:
+def _add_tree(programs: TreePrograms, out: Console, *, again: bool, install: bool) -> AddingResult:
     """Built, and each row that is here now tried once: its sums have to be right."""
     began_s = time.monotonic()
     name = f"{TREES}/{programs.name}"
@@ -118,10 +118,10 @@ def _add_tree(programs: TreePrograms, out: Console, *, again: bool, install: boo
         if not spec.available:
             out.result(f"{name} without {spec.name}: {spec.reason}")
     code = Exit.NOT_TRUSTWORTHY if wrong else Exit.DONE
-    return Result(name, added.version, added.path, code, wrong)
+    return AddingResult(name, added.version, added.path, code, wrong)
 
 
-def _add(peer: Declared, out: Console, *, again: bool) -> Result:
+def _add(peer: Declared, out: Console, *, again: bool) -> AddingResult:
     began_s = time.monotonic()
     with Steps(peer.name, out.quiet) as steps:
         added = add_peer(peer, steps, again=again)
@@ -136,6 +136,6 @@ def _add(peer: Declared, out: Console, *, again: bool) -> Result:
     return _result(added, answer.trouble)
 
 
-def _result(added: Added, trouble: str) -> Result:
+def _result(added: Added, trouble: str) -> AddingResult:
     code = Exit.NOT_TRUSTWORTHY if trouble else Exit.DONE
-    return Result(added.name, added.record.version, added.path, code, trouble)
+    return AddingResult(added.name, added.record.version, added.path, code, trouble)

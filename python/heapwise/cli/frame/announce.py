@@ -18,7 +18,7 @@ from heapwise.wording.numbers import percent
 SECONDS_PER_REPEAT = 0.025
 """For the estimate of what nobody ran before, here or where the usual costs were written down."""
 
-Costs = dict[str, float]
+KnownCosts = dict[str, float]
 """Experiment -> seconds of one process."""
 
 LAUNCH_S = 0.03
@@ -37,7 +37,7 @@ START_S = 0.05
 """For the estimate too: launcher, calibrated spins and the experiment's own preparation."""
 
 
-def announce(prepared: Prepared, console: Console, known: Costs | None = None) -> None:
+def announce(prepared: Prepared, console: Console, known: KnownCosts | None = None) -> None:
     """The lines Checking, Allocators, Machine and Plan. known: see ``estimate_s``."""
     for one in prepared.examined:
         name = f"{one.build.name}: " if one.build.name else ""
@@ -95,7 +95,7 @@ def machine_line(machine: Machine) -> str:
     return f"{machine.cpu}, {cores}, {frequency}, load {load[0] if load else '?'}{counters}"
 
 
-def plan_line(prepared: Prepared, known: Costs | None = None) -> str:
+def plan_line(prepared: Prepared, known: KnownCosts | None = None) -> str:
     plan = prepared.plan
     if plan.kind == "run":
         return _run_plan(prepared, known or {})
@@ -121,7 +121,7 @@ def processes_of(prepared: Prepared) -> int:
     return each * plan.max_rounds
 
 
-def estimate_s(prepared: Prepared, known: Costs | None = None) -> float:
+def estimate_s(prepared: Prepared, known: KnownCosts | None = None) -> float:
     """Seconds, roughly. known: experiment -> what its processes took in earlier runs."""
     plan = prepared.plan
     usual = {} if plan.smoke or plan.options.repeats else usual_costs()
@@ -168,7 +168,7 @@ def _size(experiment: Experiment, cell: dict[str, Any]) -> float:
     return float(cell["iterations"] / usual) if usual else 1.0
 
 
-def _run_plan(prepared: Prepared, known: Costs) -> str:
+def _run_plan(prepared: Prepared, known: KnownCosts) -> str:
     plan = prepared.plan
     number = len(prepared.experiments)
     measured = sum(experiment.id in known for experiment in prepared.experiments)

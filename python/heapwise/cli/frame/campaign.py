@@ -33,7 +33,7 @@ MANY_FINDINGS = 24
 """More sentences neither: then each experiment has one, and the report has all."""
 
 
-def conduct(campaign: Campaign, watcher: progress.Quiet, console: Console, *,
+def conduct(campaign: Campaign, watcher: progress.NoProgress, console: Console, *,
             strict: bool = False, exports: Sequence[Path] = ()) -> int:
     """Measures, prints the result or how to go on; the exit code of docs/exit-codes.md.
 

@@ -80,7 +80,7 @@ def _joined(args: Sequence[str]) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Commands:
+class CommandWords:
     """The options that say what is started."""
 
     words: Sequence[str]

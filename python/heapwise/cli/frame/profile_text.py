@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from math import isnan
 
 from heapwise.cli.frame.compare_table import rendered
@@ -14,9 +14,7 @@ from heapwise.trace.sampled_stacks import SampledStacks
 from heapwise.trace.symbols import Symbols
 from heapwise.trace.wrappers import Wrappers
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import percent, show, significant, size
-
-Show = Callable[[float], str]
+from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 
 
 def profile_lines(trace: Trace, stacks: SampledStacks, symbols: Symbols, wrappers: Wrappers,
@@ -67,11 +65,11 @@ def _count(value: float) -> str:
     return significant(round(value))
 
 
-def _said(estimate: Estimate, show_one: Show) -> str:
+def _said(estimate: Estimate, show_one: ShowNumber) -> str:
     return f"{show_one(estimate.value)} ({show_one(estimate.low)} to {show_one(estimate.high)})"
 
 
-def _time(unit: float) -> Show:
+def _time(unit: float) -> ShowNumber:
     return lambda value: show(value * unit, "ns") if unit else f"{value:.0f} units"
 
 

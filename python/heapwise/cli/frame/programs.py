@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.tree_table import WALL, Table, TreeLine, tree_tables
+from heapwise.analysis.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.cli.frame.table import align
 from heapwise.model import Experiment, Result
 from heapwise.wording.numbers import Scale, times
@@ -16,7 +16,7 @@ def program_tables(experiment: Experiment, result: Result) -> str:
     return "\n\n".join(_text(table) for table in tree_tables(experiment, result.rows))
 
 
-def _text(table: Table) -> str:
+def _text(table: TreeTable) -> str:
     scales = table.scales(SHOWN)
     quantities = list(scales)
     base = table.experiment.baseline

@@ -22,7 +22,7 @@ EVERY_S = 30.0
 BAR = 20
 
 
-class Quiet:
+class NoProgress:
     """Says nothing, for ``--quiet``."""
 
     def begin(self, run: Run) -> None:
@@ -50,7 +50,7 @@ class Quiet:
 
 
 @dataclass(frozen=True)
-class Moment:
+class CurrentProcess:
     """The process that is under way, and since when."""
 
     step: Step
@@ -63,11 +63,11 @@ class Moment:
             self.step, self.progress, time.monotonic() - self.began_s, self.limit_s))
 
 
-class Lines(Quiet):
+class Lines(NoProgress):
     """No terminal: no escape codes, and a line every 30 s, however long one process takes."""
 
     def __init__(self) -> None:
-        self._now: Moment | None = None
+        self._now: CurrentProcess | None = None
         self._limit_s = 0.0
         self._ended = Event()
 
@@ -76,7 +76,7 @@ class Lines(Quiet):
         Thread(target=self._tell, daemon=True).start()
 
     def step(self, step: Step, progress: Progress) -> None:
-        self._now = Moment(step, progress, self._limit_s)
+        self._now = CurrentProcess(step, progress, self._limit_s)
 
     def so_far(self, evidence: Evidence, elapsed_s: float) -> None:
         if words := verdict_words(evidence):
@@ -92,14 +92,14 @@ class Lines(Quiet):
                     console.error_line(self._now.line())
 
 
-class Live(Quiet):
+class Live(NoProgress):
     """One line of a terminal, rewritten by rich once a second: the time moves on."""
 
     def __init__(self) -> None:
         from rich.console import Console
         from rich.live import Live as RichLive
 
-        self._now: Moment | None = None
+        self._now: CurrentProcess | None = None
         self._known = ""
         self._limit_s = 0.0
         self._live: Any = RichLive(
@@ -112,7 +112,7 @@ class Live(Quiet):
         self._live.start()
 
     def step(self, step: Step, progress: Progress) -> None:
-        self._now = Moment(step, progress, self._limit_s)
+        self._now = CurrentProcess(step, progress, self._limit_s)
 
     def _line(self) -> Any:
         from rich.text import Text
@@ -162,9 +162,9 @@ def verdict_words(evidence: Evidence) -> str:
     return f"{max(row.n for row in rows)} rounds: {', '.join(told)}{more}" if told else ""
 
 
-def choose(quiet: bool) -> Quiet:
+def choose(quiet: bool) -> NoProgress:
     if quiet:
-        return Quiet()
+        return NoProgress()
     return Live() if console.is_live(sys.stderr) else Lines()
 
 

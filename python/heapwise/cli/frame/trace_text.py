@@ -13,9 +13,7 @@ from heapwise.trace.named_sites import NamedSite
 from heapwise.trace.spread import Spread
 from heapwise.trace.wrappers import bare_name
 from heapwise.wording.lists import counted
-from heapwise.wording.numbers import percent, show, significant, size
-
-Shown = Callable[[float], str]
+from heapwise.wording.numbers import ShowNumber, percent, show, significant, size
 
 HEADS = ("", *(f"p{order * 100:g}" for order in ORDERS), "most")
 
@@ -84,12 +82,12 @@ def paused(summary: Summary) -> str:
             "that lived when a pause began have no end")
 
 
-def shown_time(unit: float) -> Shown:
+def shown_time(unit: float) -> ShowNumber:
     """Of a time in units of a trace."""
     return lambda value: show(value * unit, "ns") if unit else f"{value:.0f} units"
 
 
-def _spreads(found: Contents, shown: Shown) -> Iterator[str]:
+def _spreads(found: Contents, shown: ShowNumber) -> Iterator[str]:
     lines = [list(HEADS)]
     for title, spread, say in (("Size", found.size_spread, size),
                                ("Lifetime", found.lifetime_spread, shown)):
@@ -101,7 +99,7 @@ def _spreads(found: Contents, shown: Shown) -> Iterator[str]:
         yield from rendered(lines, width()).splitlines()
 
 
-def _quantiles(title: str, spread: Spread, say: Shown, by_bytes: bool) -> list[str]:
+def _quantiles(title: str, spread: Spread, say: ShowNumber, by_bytes: bool) -> list[str]:
     found = [spread.quantile(order, by_bytes) for order in (*ORDERS, 1.0)]
     return [title, *("-" if each is None else say(each) for each in found)]
 
@@ -171,7 +169,7 @@ def _sizes(site: NamedSite) -> str:
     return f"{size(site.smallest)}..{size(site.largest)}"
 
 
-def _lifetime(site: NamedSite, shown: Shown) -> str:
+def _lifetime(site: NamedSite, shown: ShowNumber) -> str:
     """The median, to a power of two."""
     bucket = median_bucket(site.lifetimes)
     return "to the end" if bucket is None else f"< {shown(2.0**bucket)}"

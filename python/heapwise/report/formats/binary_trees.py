@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shlex
 
-from heapwise.analysis.tree_table import Table, TreeLine, tree_tables
+from heapwise.analysis.tree_table import TreeLine, TreeTable, tree_tables
 from heapwise.report.view import View
 
 NAME, SUFFIX, MIME = "binary-trees", "txt", "text/plain"
@@ -28,7 +28,7 @@ def write(view: View) -> str:
     return "\n".join([f"# heapwise {run.version} run {run.id}, {run.created}\n", *blocks]) + "\n"
 
 
-def _block(table: Table, line: TreeLine) -> str:
+def _block(table: TreeTable, line: TreeLine) -> str:
     settings = [f"{name}={value}" for name, value in line.spec.environment.items()]
     depth = str(table.parameters.get("depth", ""))
     words = [word.replace("{depth}", depth) for word in line.spec.command]

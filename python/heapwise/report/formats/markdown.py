@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.report.cells import Entry, cells
+from heapwise.report.cells import ColumnCell, cells
 from heapwise.report.view import Group, View
 from heapwise.wording.lists import counted
 from heapwise.wording.names import cell_words, quantity_name
@@ -44,7 +44,7 @@ def _table(group: Group) -> list[str]:
     ]
 
 
-def _line(cell: Entry) -> str:
+def _line(cell: ColumnCell) -> str:
     figures = [cell.figures[name] for name in ("min", "median", "mean", "max", "stddev")]
     words = [cell.row.subject, str(cell.row.n), *figures, cell.ends, cell.relation, cell.interval]
     return f"| {' | '.join(map(plain_text, words))} |"

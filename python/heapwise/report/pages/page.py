@@ -10,7 +10,7 @@ from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.record import builds
 from heapwise.analysis.record import rounds as rounds_of
 from heapwise.model import CitedFigure, Experiment
-from heapwise.report.cells import Entry, cells
+from heapwise.report.cells import ColumnCell, cells
 from heapwise.report.pages.markdown import table
 from heapwise.report.pages.programs import programs_table
 from heapwise.report.story import story
@@ -126,7 +126,7 @@ def _matrix(view: View, groups: list[Group], experiment: Experiment) -> list[str
             *table(head if is_cited else head[:-1], shown), *(["", *notes] if notes else [])]
 
 
-def _short(cell: Entry) -> str:
+def _short(cell: ColumnCell) -> str:
     """``500 (499–502)``, or why there is none."""
     if not cell.median:
         return spaced(cell.row.status)

@@ -11,7 +11,7 @@ from heapwise.evidence import YARDSTICK
 from heapwise.figures import ladder, scaling
 from heapwise.figures.svg import plain_colours
 from heapwise.model import Experiment, Row
-from heapwise.report.lines import Setting, axis_of, by_setting
+from heapwise.report.lines import LineSetting, axis_of, by_setting
 from heapwise.report.view import Group, View
 from heapwise.wording.names import cell_words, quantity_name, setting
 from heapwise.wording.numbers import scale_for, show
@@ -56,7 +56,7 @@ def _rows(view: View, groups: list[Group]) -> list[Row]:
 
 
 def _first_line(groups: list[Group], varying: list[str],
-                axis: str | None) -> tuple[Setting, list[Group]]:
+                axis: str | None) -> tuple[LineSetting, list[Group]]:
     """The groups of the first setting of what varies beside the axis."""
     lines = by_setting(groups, varying, axis) if axis is not None else {}
     return next(iter(lines.items()), ((), []))
@@ -83,7 +83,7 @@ def _ladder(view: View, groups: list[Group], varying: list[str], title: str) -> 
     for group in measured[:MOST_CELLS]:
         rows = [_bare(row) for row in group.rows if _drawn(view, row)]
         name = cell_words(readable(group.experiment, group.parameters, varying))
-        found.append(ladder.Step(name, rows))
+        found.append(ladder.LadderStep(name, rows))
     scale = scale_for([row.median for step in found for row in step.rows], groups[0].unit)
     return ladder.draw(found, scale, title, groups[0].rows[0].better)
 

@@ -29,7 +29,7 @@ class Chart:
     name: str
     title: str
     unit: str
-    marks: list[published.Mark]
+    marks: list[published.PublishedMark]
     slots: list[str] = field(default_factory=list)
     rows_are: str = ""
     lines: list[ChartLine] = field(default_factory=list)
@@ -82,10 +82,10 @@ def _kind(figure: PublishedFigure) -> tuple[bool, float, str]:
             figure.unit.partition(" ")[2] or figure.unit)
 
 
-def _mark(name: str, figure: PublishedFigure, ours: Ours, factor: float) -> published.Mark:
+def _mark(name: str, figure: PublishedFigure, ours: Ours, factor: float) -> published.PublishedMark:
     scaled = partial(_times, factor)
-    return published.Mark(name, scaled(figure.value), scaled(ours.value), scaled(ours.low),
-                          scaled(ours.high))
+    return published.PublishedMark(name, scaled(figure.value), scaled(ours.value), scaled(ours.low),
+                                   scaled(ours.high))
 
 
 def _line(name: str, found: ReproducedTable, at: int, is_ours: bool) -> ChartLine:

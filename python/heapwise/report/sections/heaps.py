@@ -122,8 +122,9 @@ def _maps(view: View) -> list[tuple[str, Markup]]:
 
 def picture(found: SpeedMemory) -> Markup:
     """Speed to the right, memory upwards: the best are at the right below."""
-    points = [tradeoff.Point(short_name(s.subject), s.speed, s.memory, s.baseline, s.control)
-              for s in found.spots]
+    points = [
+        tradeoff.TradeoffPoint(short_name(s.subject), s.speed, s.memory, s.baseline, s.control)
+        for s in found.spots]
     return Markup(tradeoff.draw(points, words=tradeoff.SPEED))
 
 

@@ -19,7 +19,7 @@ TITLE, ORDER = "Memory over time", 45
 
 
 @dataclass(frozen=True)
-class Block:
+class CellOverTime:
     title: str
     figure: Markup
     rows: list[tuple[str, str, str, str, str]]
@@ -34,14 +34,14 @@ def build(view: View) -> dict[str, Any] | None:
     return {"blocks": blocks} if blocks else None
 
 
-def _block(one: MemoryOverTime) -> Block:
+def _block(one: MemoryOverTime) -> CellOverTime:
     scale = scale_for([max(band.middle) for band in one.bands], "bytes")
     title = cell_words(one.parameters)
     lines = [memory.DrawnCurve(band.subject, band.seconds, band.low, band.middle, band.high)
              for band in one.bands]
     drawn = memory.draw(lines, f"Memory over time {title}".strip(), scale.text, scale.factor)
-    return Block(title, Markup(drawn), [_row(band, scale) for band in one.bands], one.left_out,
-                 one.unread)
+    rows = [_row(band, scale) for band in one.bands]
+    return CellOverTime(title, Markup(drawn), rows, one.left_out, one.unread)
 
 
 def _row(band: Band, scale: Scale) -> tuple[str, str, str, str, str]:

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from heapwise.evidence.series import Series
 from heapwise.figures import order
-from heapwise.figures.order import Moment
+from heapwise.figures.order import OrderPoint
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name
 
@@ -30,12 +30,12 @@ def build(view: View) -> dict[str, Any] | None:
     return {"figures": figures, "check": check} if figures else None
 
 
-def _moments(series: Series) -> list[Moment]:
+def _moments(series: Series) -> list[OrderPoint]:
     by_process: dict[int, list[float]] = {}
     for number, value in zip(series.order, series.values, strict=True):
         by_process.setdefault(number, []).append(value)
     centre = series.median
     if centre <= 0:
         return []
-    return [Moment(number, series.subject, float(np.median(values)) / centre)
+    return [OrderPoint(number, series.subject, float(np.median(values)) / centre)
             for number, values in by_process.items()]

@@ -12,7 +12,7 @@ from heapwise.analysis.gain import PEAK
 from heapwise.analysis.provenance import provenance
 from heapwise.analysis.published_figures import published_figures
 from heapwise.analysis.tree_headlines import GROUPS, group_place, has_curves
-from heapwise.analysis.tree_table import WALL, Table, TreeLine, tree_tables
+from heapwise.analysis.tree_table import WALL, TreeLine, TreeTable, tree_tables
 from heapwise.figures import plane
 from heapwise.model import Experiment, Row, SubjectName, short_name
 from heapwise.report.view import View
@@ -51,7 +51,7 @@ def _part(view: View, experiment: Experiment) -> dict[str, Any]:
             "is_open": not has_curves(experiment)}
 
 
-def _table(view: View, table: Table) -> dict[str, Any]:
+def _table(view: View, table: TreeTable) -> dict[str, Any]:
     scales = table.scales(QUANTITIES)
     published = {line.subject: _published(table, line) for line in table.lines}
     machines = {f.machine: f.report for f in table.experiment.published
@@ -91,7 +91,7 @@ def _cell(line: TreeLine, quantity: str, scale: Scale) -> tuple[str, str, float 
     return scale.number(value), ends, value
 
 
-def _published(table: Table, line: TreeLine) -> dict[str, tuple[str, str]]:
+def _published(table: TreeTable, line: TreeLine) -> dict[str, tuple[str, str]]:
     """Machine -> real time, and user and system time, of the same cell; in seconds, as printed."""
     found: dict[str, dict[str, str]] = {}
     for quantity in ("wall", "user", "system"):
@@ -102,7 +102,7 @@ def _published(table: Table, line: TreeLine) -> dict[str, tuple[str, str]]:
             for machine, times in found.items()}
 
 
-def _figure(view: View, table: Table) -> tuple[Markup, str] | None:
+def _figure(view: View, table: TreeTable) -> tuple[Markup, str] | None:
     """The map of all rows; of an experiment with budgets the curve of each runtime."""
     trails = _trails(view, table)
     if len(trails) < 2:
@@ -126,7 +126,7 @@ def _figure(view: View, table: Table) -> tuple[Markup, str] | None:
     return Markup(drawn), f"{title}. {caption}"
 
 
-def _trails(view: View, table: Table) -> list[plane.Trail]:
+def _trails(view: View, table: TreeTable) -> list[plane.Trail]:
     """Points of one runtime in the order in which the experiment declares them."""
     order = {spec.name: place for place, spec in enumerate(table.experiment.subjects)}
     found: dict[str, plane.Trail] = {}
@@ -141,7 +141,7 @@ def _trails(view: View, table: Table) -> list[plane.Trail]:
     return list(found.values())
 
 
-def _triple(row: Row, factor: float = 1.0) -> plane.Triple:
+def _triple(row: Row, factor: float = 1.0) -> plane.Extent:
     middle = row.median or 0.0
     low, high = row.ci_low or middle, row.ci_high or middle
     return low / factor, middle / factor, high / factor

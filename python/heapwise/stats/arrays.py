@@ -1,0 +1,8 @@
+"""What the statistics compute with."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
