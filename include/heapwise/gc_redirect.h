@@ -28,7 +28,7 @@ struct heapwise_gc_thread_start {
 
 /* The first function of a thread. `memory`: a heapwise_gc_thread_start in a block that is kept.
  * Returns: what the function of the program returns. */
-static inline void* heapwise_gc_run_thread(void* memory) {
+static __inline__ void* heapwise_gc_run_thread(void* memory) {
   struct heapwise_gc_thread_start start;
   heapwise_gc_register_thread();
   start = *(struct heapwise_gc_thread_start*)memory; /* now on a stack that is a root */
@@ -39,8 +39,9 @@ static inline void* heapwise_gc_run_thread(void* memory) {
 /* Effects: as pthread_create; the new thread is registered before `call` is called, and `argument`
  * is a root until then. Returns: as pthread_create; EAGAIN also without memory. Requires: a
  * registered thread. */
-static inline int heapwise_gc_pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
-                                             void* (*call)(void*), void* argument) {
+static __inline__ int heapwise_gc_pthread_create(pthread_t* thread,
+                                                 const pthread_attr_t* attributes,
+                                                 void* (*call)(void*), void* argument) {
   int error;
   struct heapwise_gc_thread_start* const start =
       (struct heapwise_gc_thread_start*)heapwise_gc_malloc_uncollectable(sizeof *start);
@@ -53,7 +54,7 @@ static inline int heapwise_gc_pthread_create(pthread_t* thread, const pthread_at
 }
 
 /* Returns: `count * size` zero bytes; NULL with ENOMEM also if there is no such number. */
-static inline void* heapwise_gc_calloc(size_t count, size_t size) {
+static __inline__ void* heapwise_gc_calloc(size_t count, size_t size) {
   if (size != 0 && count > (size_t)-1 / size) {
     errno = ENOMEM;
     return NULL;
@@ -62,7 +63,7 @@ static inline void* heapwise_gc_calloc(size_t count, size_t size) {
 }
 
 /* Returns: the first bytes of the text, at most `most`, with an end, in an atomic block. */
-static inline char* heapwise_gc_strndup(const char* text, size_t most) {
+static __inline__ char* heapwise_gc_strndup(const char* text, size_t most) {
   char* copy;
   size_t length = 0;
   while (length < most && text[length] != '\0') ++length;
@@ -74,7 +75,7 @@ static inline char* heapwise_gc_strndup(const char* text, size_t most) {
 }
 
 /* Returns: the same of the whole text. */
-static inline char* heapwise_gc_strdup(const char* text) {
+static __inline__ char* heapwise_gc_strdup(const char* text) {
   return heapwise_gc_strndup(text, strlen(text));
 }
 
