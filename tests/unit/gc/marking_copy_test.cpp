@@ -94,7 +94,7 @@ class slow_roots {
   }
 
  private:
-  static constexpr std::size_t bytes = std::size_t{4} << 30;
+  static constexpr std::size_t bytes = std::size_t{1} << 30;
 
   [[nodiscard]] const void* end() const { return static_cast<char*>(begin_) + bytes; }
 
