@@ -79,13 +79,22 @@ bool may_grow_alone() noexcept {
 }
 
 /// Returns: whether freed blocks of this length may wait in a stock for the next request. With one
-/// shard they may not: its stock would have one lock too, as the space has.
+/// shard they may not: its stock would have one lock too, as the space has. Where pages are hidden,
+/// the stock saves the system calls for the one behind the block.
 bool are_stocked(std::size_t slices) noexcept {
-  return slices <= large_stock::most_slices && shard_count() > 1;
+  return slices <= large_stock::most_slices && (chosen_profile::guards_large || shard_count() > 1);
 }
 
-/// Effects: the span does not hold a block any more. Returns: false if another thread came first,
-/// or if its slices have to stay out of use.
+/// Returns: a span that waited, where no page is hidden but the one behind `bytes`, or nullptr.
+/// Requires: `bytes` are whole pages. A span that waited comes from a stock, or is nullptr.
+span* ready_for(span* waited, std::size_t bytes) noexcept {
+  if (waited == nullptr || waited->bytes == bytes || lower_guard(*waited)) return waited;
+  the_space.retire(*waited);
+  return nullptr;
+}
+
+/// Effects: the span does not hold a block any more; the page behind it remains as it is. Returns:
+/// false if another thread came first.
 bool close_large(span& block) noexcept {
   // Of two threads that free it at once, one comes second. Acquire and release: the figures of the
   // block are read after make_large has written them, and before another thread takes the slices.
@@ -94,14 +103,8 @@ bool close_large(span& block) noexcept {
     invalid_free(the_space.begin_of(block), invalid::freed_before);
     return false;
   }
-  const bool usable = lower_guard(block);
   count(block, std::uint64_t{0} - 1, std::size_t{0} - block.bytes);
-  block.bytes = 0;
-  if (!usable) {
-    stop_growing(block);
-    the_space.retire(block);
-  }
-  return usable;
+  return true;
 }
 
 } // namespace
@@ -125,6 +128,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     return nullptr;
   }
   size_bytes = std::max(size_bytes, std::size_t{1});
+  const std::size_t bytes = round_up(size_bytes, os::page_bytes());
   const std::size_t slices = slices_of(size_bytes + large_guard_bytes());
   const std::size_t shard = own_shard();
   bool clean = false;
@@ -133,7 +137,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
                           clean, free_behind);
   };
   const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
-  span* made = may_be_stocked ? the_large_stocks[shard].take(slices) : nullptr;
+  span* made = may_be_stocked ? ready_for(the_large_stocks[shard].take(slices), bytes) : nullptr;
   const bool was_stocked = made != nullptr;
   if (!was_stocked) made = take();
   if (made == nullptr && room_slices == 0) { // with room, it was only a wish
@@ -142,7 +146,7 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   }
   if (made == nullptr) return nullptr;
   std::byte* const begin = the_space.begin_of(*made);
-  made->bytes = round_up(size_bytes, os::page_bytes());
+  made->bytes = bytes;
   made->grows = false;
   made->touched_bytes = made->bytes;
   made->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
@@ -155,8 +159,8 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     the_space.zero(*made, size_bytes);
   }
   count(*made, 1, made->bytes);
-  made->guarded = false;
-  raise_guard(*made);
+  if (!was_stocked) made->guarded = false;
+  if (!made->guarded) raise_guard(*made);
   // Release: pairs with the acquire in look_up. The length was written before.
   made->use.store(slice_use::large, std::memory_order_release);
   purge_after_growth();
@@ -169,7 +173,7 @@ void release_large(span& block, bool clean) noexcept {
   const bool may_wait = !clean && block.pieces == 0;
   if (stop_growing(block) && may_wait && stock.keep_to_grow(block)) return;
   if (!may_wait || !are_stocked(block.slices) || !stock.keep(block)) {
-    the_space.give(block, 0, clean);
+    give_to_space(block, clean);
   }
   notice_free_memory();
 }
@@ -177,6 +181,7 @@ void release_large(span& block, bool clean) noexcept {
 void retire_large(span& block) noexcept {
   if (!close_large(block)) return;
   stop_growing(block);
+  static_cast<void>(lower_guard(block)); // one mapping less, if the system agrees
   the_space.retire(block);
 }
 
@@ -184,18 +189,19 @@ span* make_growing(std::size_t size_bytes) noexcept {
   if (size_bytes < worth_growing_bytes || size_bytes > max_small_bytes || !may_grow_alone()) {
     return nullptr;
   }
-  if (span* const again = the_large_stocks[own_shard()].take_to_grow()) {
-    again->bytes = max_small_bytes;
+  constexpr std::size_t bytes = max_small_bytes;
+  if (span* const again = ready_for(the_large_stocks[own_shard()].take_to_grow(), bytes)) {
+    again->bytes = bytes;
     count(*again, 1, again->bytes);
-    raise_guard(*again);
+    if (!again->guarded) raise_guard(*again);
     start_growing(*again);
     // Release: as in make_large.
     again->use.store(slice_use::large, std::memory_order_release);
     return again;
   }
-  span* const made = make_large(max_small_bytes, slice_bytes, 0, false, free_behind_growing);
+  span* const made = make_large(bytes, slice_bytes, 0, false, free_behind_growing);
   if (made == nullptr) return nullptr;
-  set_bytes(*made, max_small_bytes); // also where pages are larger
+  set_bytes(*made, bytes); // also where pages are larger
   start_growing(*made);
   return made;
 }

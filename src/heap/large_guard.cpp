@@ -44,6 +44,12 @@ bool show_page_behind(span& block) noexcept {
   return true;
 }
 
+void give_to_space(span& freed, bool clean) noexcept {
+  if (!lower_guard(freed)) return the_space.retire(freed);
+  freed.bytes = 0;
+  the_space.give(freed, 0, clean);
+}
+
 bool is_behind_large(const void* address) noexcept {
   if constexpr (!chosen_profile::guards_large) return false;
   const span* const block = the_space.holds(address) ? large_block_around(address) : nullptr;

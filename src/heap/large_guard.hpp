@@ -34,6 +34,10 @@ inline void raise_guard(span& block) noexcept {
   return true;
 }
 
+/// Effects: gives the slices of a freed block to the space, with the page behind the block like any
+/// other. If the system refuses that, they stay out of use. `clean`: as for space::give.
+void give_to_space(span& freed, bool clean) noexcept;
+
 /// Returns: whether the address is in the guard page of a block. Safe in a handler of a signal.
 [[nodiscard]] bool is_behind_large(const void* address) noexcept;
 

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <span>
 
-#include "heap/space.hpp"
+#include "heap/large_guard.hpp"
 
 namespace heapwise::detail {
 
@@ -51,8 +51,8 @@ span* large_stock::take_unneeded() noexcept {
 }
 
 void large_stock::trim() noexcept {
-  if (detail::span* const waiting = take_to_grow()) the_space.give(*waiting);
-  while (detail::span* const unneeded = take_unneeded()) the_space.give(*unneeded);
+  if (detail::span* const waiting = take_to_grow()) give_to_space(*waiting, false);
+  while (detail::span* const unneeded = take_unneeded()) give_to_space(*unneeded, false);
   const std::lock_guard hold{lock_};
   least_kept_ = kept_.load(std::memory_order_relaxed);
 }

@@ -15,7 +15,8 @@
 
 namespace heapwise::detail {
 
-/// To the space their slices are in use. Thread safety: all.
+/// To the space their slices are in use. The page behind a block stays hidden while it waits
+/// (large_guard.hpp), and its record says how many bytes it had. Thread safety: all.
 class alignas(cache_line_bytes) large_stock {
  public:
   /// Longer blocks are not kept: to touch them costs more than any lock.
@@ -73,7 +74,7 @@ class alignas(cache_line_bytes) large_stock {
 static_assert(sizeof(large_stock) % cache_line_bytes == 0, "no two stocks share a line");
 
 /// One for each shard. If there is one shard only, nothing waits but the slice of a block that
-/// grew.
+/// grew, unless the profile hides pages behind large blocks.
 extern std::array<large_stock, most_shards> the_large_stocks;
 
 /// Effects: trims all.

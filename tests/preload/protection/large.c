@@ -2,14 +2,23 @@
  *
  *   large behind SIZE HOW     writes a byte behind the block that was made so, after all of its own
  *   large limited             as legal, after the limit of data was set to what is in use
+ *   large quiet               blocks of few lengths come and go, while a call that changes the
+ *                             protection of a page ends the process
+ *   large waiting             says what the page behind a block is while the block is in use, when
+ *                             it was freed, and when its memory went back
  *   large legal               many blocks, resized and freed, each written to its last usable byte
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 static void fill(volatile char* block) {
   const size_t bytes = malloc_usable_size((void*)block);
@@ -108,8 +117,64 @@ static int limited(void) {
   return 0;
 }
 
+static int forbid_protection(void) {
+  struct sock_filter steps[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  struct sock_fprog filter = {.len = sizeof steps / sizeof steps[0], .filter = steps};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
+}
+
+static void come_and_go(void) {
+  static const size_t sizes[] = {70000, 140000, 200000, 333333};
+  char* blocks[4];
+  for (int each = 0; each < 4; ++each) fill(blocks[each] = malloc(sizes[each]));
+  for (int each = 0; each < 4; ++each) free(blocks[each]);
+}
+
+static int quiet(void) {
+  come_and_go();
+  if (forbid_protection() != 0) return 1;
+  for (int turn = 0; turn < 100; ++turn) come_and_go();
+  puts("done");
+  return 0;
+}
+
+/* The access that the process has to the page, as the system says it. */
+static void print_access(const volatile char* page) {
+  FILE* const maps = fopen("/proc/self/maps", "r");
+  char line[512];
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    char access[5];
+    if (sscanf(line, "%zx-%zx %4s", &begin, &end, access) != 3) continue;
+    if (begin <= (uintptr_t)page && (uintptr_t)page < end) puts(access);
+  }
+  if (maps != NULL) fclose(maps);
+}
+
+static int waiting(void) {
+  char* const block = malloc(200000);
+  const char* const behind = block + malloc_usable_size(block);
+  fill(block);
+  print_access(behind);
+  free(block);
+  print_access(behind);
+  malloc_trim(0);
+  malloc_trim(0); /* the first finds what was not used lately */
+  print_access(behind);
+  return 0;
+}
+
 int main(int count, char** words) {
   if (count == 2 && strcmp(words[1], "limited") == 0) return limited();
+  if (count == 2 && strcmp(words[1], "quiet") == 0) return quiet();
+  if (count == 2 && strcmp(words[1], "waiting") == 0) return waiting();
   if (count == 4) return behind(strtoul(words[2], NULL, 10), words[3]);
   return legal();
 }

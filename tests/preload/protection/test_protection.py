@@ -84,7 +84,12 @@ def test_hardened_finds_a_write_behind_a_large_block(
     assert int(found["block"], 16) + found["bytes"] == int(found["address"], 16)
 
 
-@pytest.mark.parametrize("use", ["legal", "limited"])
+def test_a_large_block_that_waits_keeps_its_page_hidden(host: Any, compiled: Any) -> None:
+    done = of_profile(host, "hardened").run(compiled(LARGE), "waiting")
+    assert (done.status, done.out.split()) == (0, [b"---p", b"---p", b"rw-p"]), done
+
+
+@pytest.mark.parametrize("use", ["legal", "limited", "quiet"])
 def test_legal_uses_of_large_blocks_raise_no_alarm(
     profile: Any, compiled: Any, use: str
 ) -> None:
