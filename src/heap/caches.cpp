@@ -10,6 +10,7 @@
 #include "heap/last_resort.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/profile.hpp"
+#include "heap/quarantine.hpp"
 #include "heap/stacks.hpp"
 #include "heap/start.hpp"
 #include "heap/uncommon.hpp"
@@ -148,13 +149,18 @@ void release_uncached(void* block, size_class of) noexcept {
 /// Effects: as `release_slowly`, where every block has a state.
 [[maybe_unused]] void give_checked(void* freed) noexcept {
   if (freed == nullptr) return;
-  auto* const block = static_cast<std::byte*>(freed);
+  auto* block = static_cast<std::byte*>(freed);
   const size_class of = the_heap_map.class_at(block);
   if (of == no_class) {
     release_uncommon(block);
     return;
   }
   if (!block_states::free(block, of)) return;
+  if constexpr (chosen_profile::quarantines) {
+    heap_cache* const holder = own_cache();
+    if (holder != nullptr) block = hold_back(*holder, block, of);
+    if (block == nullptr) return;
+  }
   heap_cache* cache = cache_in_use();
   if (cache->tops[of] == cache->ends[of]) [[unlikely]] {
     cache = own_cache();

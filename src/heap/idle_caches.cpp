@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "heap/profile.hpp"
+#include "heap/quarantine.hpp"
 #include "heap/sharing.hpp"
 #include "heap/stacks.hpp"
 #include "heapwise/detail/config.hpp"
@@ -50,7 +51,7 @@ std::size_t pages_of_a_cache() noexcept {
 heap_cache* make_cache() noexcept {
   void* const memory = os::map(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
-  auto* const made = new (memory) thread_cache{cache_without_stacks(), {}, {}};
+  auto* const made = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr};
   made->map = the_heap_map;
   return made;
 }
@@ -86,7 +87,9 @@ bool keep_emptied(heap_cache& cache) noexcept {
 }
 
 void retire_emptied(heap_cache& cache) noexcept {
-  if (!keep_emptied(cache)) os::unmap(&cache, pages_of_a_cache());
+  if (keep_emptied(cache)) return;
+  if constexpr (chosen_profile::quarantines) drop_quarantine(cache);
+  os::unmap(&cache, pages_of_a_cache());
 }
 
 /// Effects: the cache of a thread that ends is there for another one. Returns: whether there was

@@ -9,7 +9,8 @@
 #include "heap/clock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/profile.hpp"
-#include "os/os.hpp"
+#include "heap/quarantine.hpp"
+#include "heap/random_numbers.hpp"
 
 namespace heapwise::detail {
 
@@ -22,17 +23,6 @@ thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cac
 /// loop over 50,000 strings took 2.3 times as long with whole stacks shuffled, 1.2 times with
 /// groups of 8. Only the profile for programs that are attacked pays that (decision 109).
 constexpr std::size_t shuffled_group = chosen_profile::clears ? SIZE_MAX : 8;
-
-/// Returns: a number of this thread's sequence, below `limit`.
-std::size_t random_below(std::size_t limit) noexcept {
-  static __thread std::uint64_t state = 0;
-  if (state == 0) state = os::random_word() | 1;
-  state ^= state << 13; // xorshift (Marsaglia 2003)
-  state ^= state >> 7;
-  state ^= state << 17;
-  constexpr unsigned half_word = 32;
-  return (state >> half_word) * limit >> half_word;
-}
 
 bool has_batch(heap_cache& cache, size_class of) noexcept {
   return all_of(cache).bin_calls[of] >= thread_cache::just_grown;
@@ -133,6 +123,7 @@ bool make_room_in_batch(heap_cache& cache, size_class of) noexcept {
 }
 
 void empty(heap_cache& cache, size_class of) noexcept {
+  if constexpr (chosen_profile::quarantines) release_held(cache, of);
   if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) put_back(&hot, 1, of);
   if (has_stack(cache, of)) {
     put_back(begin_of_stack(cache, of), height_of_stack(cache, of), of);
@@ -228,6 +219,7 @@ std::size_t cached_bytes(heap_cache& cache) noexcept {
     const class_facts& facts = class_table[of];
     std::size_t blocks = cache.spare_is_full[of] ? facts.batch : 0;
     if (has_stack(cache, of)) blocks += height_of_stack(cache, of);
+    if constexpr (chosen_profile::quarantines) blocks += count_held(cache, of);
     bytes += blocks * facts.bytes;
   }
   return bytes;

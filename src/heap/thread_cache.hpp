@@ -11,6 +11,8 @@
 
 namespace heapwise::detail {
 
+class quarantine;
+
 namespace short_stacks {
 
 /// Returns: how many blocks the short stack of a class may hold. Larger blocks have fewer.
@@ -55,6 +57,7 @@ struct thread_cache : heap_cache {
 
   std::uint8_t bin_calls[class_slots]; // since the short stack is used; or one of these
   std::byte* places[short_stacks::all_places];
+  quarantine* held_back; // or nullptr; only where the profile has one
 
   [[nodiscard]] std::byte** short_stack(size_class of) noexcept {
     return places + short_stacks::begins[of];

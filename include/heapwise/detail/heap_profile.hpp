@@ -14,6 +14,7 @@ struct fast_profile {
   static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = false;
   static constexpr bool guards_large = false;
+  static constexpr bool quarantines = false;
 };
 
 /// What is cheap is checked: a block freed twice in a row. Some blocks lie between pages without
@@ -26,6 +27,7 @@ struct default_profile {
   static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
+  static constexpr bool quarantines = false;
 };
 
 /// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
@@ -38,10 +40,12 @@ struct guarded_profile {
   static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
+  static constexpr bool quarantines = false;
 };
 
 /// The same, and a canary ends each small block; free blocks are zeros, and are checked to be when
-/// they are used again. A page without access follows each large block.
+/// they are used again. A page without access follows each large block. A small block that was freed
+/// waits in a quarantine.
 struct hardened_profile {
   static constexpr const char* name = "hardened";
   static constexpr bool checks_last = true;
@@ -50,6 +54,7 @@ struct hardened_profile {
   static constexpr std::size_t canary_bytes = 8;
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = true;
+  static constexpr bool quarantines = true;
 };
 
 } // namespace heapwise::detail

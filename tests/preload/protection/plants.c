@@ -47,7 +47,10 @@ static void plant(void) {
     free(block);
     say(block);
     block[8] = 'x';
-    for (int i = 0; i < 100000; ++i) block = malloc(bytes);
+    for (int i = 0; i < 100000; ++i) { /* what is freed drives it out of a quarantine */
+      block = malloc(bytes);
+      if (i % 2 == 0) free(block);
+    }
   }
 }
 

@@ -14,6 +14,7 @@ PLANTS = Path(__file__).parent / "plants.c"
 SAMPLES = Path(__file__).parent / "samples.c"
 LEGAL = Path(__file__).parent / "legal.cpp"
 LARGE = Path(__file__).parent / "large.c"
+QUARANTINE = Path(__file__).parent / "quarantine.c"
 PROFILES = ["guarded", "hardened"]
 KINDS = {
     "interior": "inside-block", "double": "double-free", "foreign": "foreign",
@@ -94,6 +95,40 @@ def test_legal_uses_of_large_blocks_raise_no_alarm(
     profile: Any, compiled: Any, use: str
 ) -> None:
     done = profile.run(compiled(LARGE), use)
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
+
+
+@pytest.mark.parametrize(("use", "kind"), [
+    ("owner", "double-free"), ("written", "written-after-free")])
+@pytest.mark.parametrize("size", [8, 128, 1000, 4096, 20_000, 32_000])
+def test_a_stale_pointer_is_found_since_its_block_has_no_new_owner(
+    host: Any, compiled: Any, tmp_path: Path, size: int, use: str, kind: str
+) -> None:
+    report = tmp_path / "report"
+    done = of_profile(host, "hardened").run(
+        compiled(QUARANTINE), use, size, HEAPWISE_MALLOC_REPORT=str(report),
+        HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert done.status == -signal.SIGABRT, done
+    found = json.loads(report.read_text())
+    assert found["kind"] == kind
+    if use == "owner":
+        assert found["address"] == done.out.decode().split()[0]
+
+
+@pytest.mark.parametrize(("size", "least"), [(8, 128), (100, 128), (1000, 15), (32_000, 2)])
+def test_the_address_of_a_freed_block_does_not_come_back_soon(
+    host: Any, compiled: Any, size: int, least: int
+) -> None:
+    done = of_profile(host, "hardened").run(
+        compiled(QUARANTINE), "again", size, HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert done.status == 0, done
+    assert int(done.out) > least
+
+
+def test_nothing_is_held_back_when_threads_end_and_memory_is_trimmed(
+    profile: Any, compiled: Any
+) -> None:
+    done = profile.run(compiled(QUARANTINE), "empty", HEAPWISE_MALLOC_GUARD_EVERY="0")
     assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
 
 

@@ -1,0 +1,53 @@
+#include "heap/quarantine.hpp"
+
+#include <type_traits>
+
+#include "heap/random_numbers.hpp"
+#include "heap/slice_map.hpp"
+#include "heap/stacks.hpp"
+#include "os/os.hpp"
+
+namespace heapwise::detail {
+
+namespace {
+
+static_assert(std::is_trivially_default_constructible_v<quarantine>);
+
+quarantine*& quarantine_of(heap_cache& cache) noexcept {
+  return static_cast<thread_cache&>(cache).held_back;
+}
+
+std::size_t mapped_bytes() noexcept { return round_up(sizeof(quarantine), os::page_bytes()); }
+
+} // namespace
+
+std::byte* hold_back(heap_cache& cache, std::byte* block, size_class of) noexcept {
+  quarantine*& held = quarantine_of(cache);
+  if (held == nullptr) {
+    // Nothing is written: a page of it is resident when a class there needs it.
+    held = static_cast<quarantine*>(os::map(mapped_bytes(), os::page_bytes()));
+    if (held == nullptr) return block;
+  }
+  return held->exchange(block, of, random_below(quarantine::places(of)));
+}
+
+void release_held(heap_cache& cache, size_class of) noexcept {
+  quarantine* const held = quarantine_of(cache);
+  if (held == nullptr || of == mixed_class) return;
+  held->drain(of,
+              [of](std::byte* const* blocks, std::size_t count) { put_back(blocks, count, of); });
+}
+
+std::size_t count_held(heap_cache& cache, size_class of) noexcept {
+  const quarantine* const held = quarantine_of(cache);
+  return held == nullptr ? 0 : held->held(of);
+}
+
+void drop_quarantine(heap_cache& cache) noexcept {
+  quarantine*& held = quarantine_of(cache);
+  // A refusal leaves the pages mapped, of a process that has as many mappings as it may have.
+  if (held != nullptr && !os::unmap(held, mapped_bytes())) os::purge(held, mapped_bytes());
+  held = nullptr;
+}
+
+} // namespace heapwise::detail

@@ -1,0 +1,114 @@
+// Blocks that a thread has freed, and that nobody is given yet. A pointer to such a block that is
+// freed again is found out, since the block has no new owner; so is a write to it, which a later
+// request finds.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include "heapwise/detail/heap_cache.hpp"
+#include "heapwise/detail/size_classes.hpp"
+
+namespace heapwise::detail {
+
+namespace quarantine_halves {
+
+inline constexpr std::size_t most_bytes = std::size_t{16} << 10;
+inline constexpr std::size_t least_blocks = 2;
+inline constexpr std::size_t most_blocks = 128;
+
+/// Returns: the blocks of a class in each of its two halves.
+constexpr std::size_t blocks(size_class of) noexcept {
+  return std::clamp(most_bytes / class_table[of].bytes, least_blocks, most_blocks);
+}
+
+/// Where the first half of each class begins; behind the last class, how many places there are.
+inline constexpr std::array<std::uint16_t, class_count + 2> begins = [] {
+  std::array<std::uint16_t, class_count + 2> table{};
+  for (size_class of = 1; of <= class_count; ++of) {
+    table[of + 1U] = static_cast<std::uint16_t>(table[of] + 2 * blocks(of));
+  }
+  return table;
+}();
+
+/// What a thread holds back at most, if it uses all classes.
+inline constexpr std::size_t bytes_of_all = [] {
+  std::size_t sum = 0;
+  for (size_class of = 1; of <= class_count; ++of) sum += 2 * blocks(of) * class_table[of].bytes;
+  return sum;
+}();
+static_assert(bytes_of_all <= std::size_t{2} << 20);
+
+} // namespace quarantine_halves
+
+/// Two halves for each class. A block that is freed takes a random place in the first half. The one
+/// that was there goes to the end of the second, a queue, and the first of that queue leaves. So
+/// nobody can say when a block leaves, and none does before `places` others of its class. Blocks
+/// leave only if others are freed, never to serve a request. All zero: it holds nothing.
+/// Thread safety: none.
+class quarantine {
+ public:
+  /// Returns: the blocks of the class in each half.
+  static constexpr std::size_t places(size_class of) noexcept {
+    using quarantine_halves::begins; // a division takes longer
+    return (begins[of + 1U] - begins[of]) / 2U;
+  }
+
+  /// Effects: holds a block, in this place of the first half. Returns: the block that leaves, or
+  /// nullptr. Requires: a class of blocks; at < places(of).
+  [[nodiscard]] std::byte* exchange(std::byte* block, size_class of, std::size_t at) noexcept {
+    std::byte** const first_half = blocks_ + quarantine_halves::begins[of];
+    std::byte* const older = std::exchange(first_half[at], block);
+    std::byte* oldest = nullptr;
+    if (older != nullptr) {
+      std::byte** const queue = first_half + places(of);
+      oldest = std::exchange(queue[next_[of]], older);
+      const std::size_t next = next_[of] + std::size_t{1};
+      next_[of] = static_cast<std::uint8_t>(next == places(of) ? 0 : next);
+    }
+    if (oldest == nullptr) ++held_[of];
+    return oldest;
+  }
+
+  /// Effects: holds no block of the class any more. Calls `take(blocks, count)` for those that it
+  /// held.
+  template <class Take>
+  void drain(size_class of, Take take) noexcept {
+    if (held_[of] == 0) return;
+    std::byte** const begin = blocks_ + quarantine_halves::begins[of];
+    std::byte** const end = begin + 2 * places(of);
+    std::byte** const end_of_held = std::remove(begin, end, nullptr);
+    take(begin, static_cast<std::size_t>(end_of_held - begin));
+    std::fill(begin, end, nullptr);
+    next_[of] = 0;
+    held_[of] = 0;
+  }
+
+  /// Returns: how many blocks of the class it holds.
+  [[nodiscard]] std::size_t held(size_class of) const noexcept { return held_[of]; }
+
+ private:
+  // No initializers: fresh pages of the system are one that holds nothing.
+  std::array<std::uint8_t, class_slots> next_;  // in the queue of each class: the first to leave
+  std::array<std::uint16_t, class_slots> held_; // of each class
+  std::byte* blocks_[quarantine_halves::begins.back()];
+};
+
+/// What is in the way of a thread that frees, in a profile with a quarantine.
+/// Returns: the block that may be used again instead of this one, or nullptr. Without memory for a
+/// quarantine that is the block itself. Requires: the block is free, and of the class.
+[[nodiscard]] std::byte* hold_back(heap_cache& cache, std::byte* block, size_class of) noexcept;
+
+/// Effects: gives the blocks of the class that the cache holds back to their spans.
+void release_held(heap_cache& cache, size_class of) noexcept;
+
+/// Returns: how many blocks of the class the cache holds back.
+[[nodiscard]] std::size_t count_held(heap_cache& cache, size_class of) noexcept;
+
+/// Effects: the cache has no quarantine any more. Requires: it holds no block back.
+void drop_quarantine(heap_cache& cache) noexcept;
+
+} // namespace heapwise::detail
