@@ -44,8 +44,8 @@ struct guarded_profile {
 };
 
 /// The same, and a canary ends each small block; free blocks are zeros, and are checked to be when
-/// they are used again. A page without access follows each large block. A small block that was freed
-/// waits in a quarantine.
+/// they are used again. A page without access follows each large block. A small block that was
+/// freed waits in a quarantine.
 struct hardened_profile {
   static constexpr const char* name = "hardened";
   static constexpr bool checks_last = true;
