@@ -7,6 +7,7 @@
 #include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/lookup.hpp"
+#include "heap/random_numbers.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
 
@@ -56,6 +57,7 @@ void expect_size(const void* block, std::size_t size_bytes) noexcept {
 
 bool start_checking() noexcept {
   block_states::canary_secret = os::random_word();
+  seed_random_numbers();
   return the_space.allow_mixing();
 }
 

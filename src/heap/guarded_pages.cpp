@@ -3,6 +3,7 @@
 #include "heap/invalid.hpp"
 #include "heap/large_guard.hpp"
 #include "heap/options.hpp"
+#include "heap/random_numbers.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -12,7 +13,7 @@ constinit guarded_pages the_guards;
 namespace {
 
 /// Refills of this thread until the next sample; 0 at the start of a thread.
-__thread std::uint32_t refills_left = 0;
+__thread std::uint64_t refills_left = 0;
 
 /// Effects: reports a fault in the guarded pages, or behind a large block. Other faults are none of
 /// the heap's.
@@ -38,8 +39,7 @@ bool guarded_pages::is_due() noexcept {
   const std::uint32_t every = the_options.guard_every;
   if (every == 0) return false;
   if (refills_left == 0) { // the first of a thread is not always a sample
-    refills_left =
-        1 + static_cast<std::uint32_t>(os::random_word() % (2 * std::uint64_t{every} - 1));
+    refills_left = 1 + 2 * std::uint64_t{random_below(every)};
   }
   return --refills_left == 0;
 }
@@ -63,7 +63,6 @@ const std::byte* guarded_pages::begin_around(const void* address) const noexcept
 void* guarded_pages::take(size_class of) noexcept {
   const std::uint32_t bytes = class_table[of].bytes;
   if (bytes > os::page_bytes()) return nullptr;
-  watch(); // not at the start: the program's own handlers come first
   const std::size_t slot = next_.fetch_add(1, std::memory_order_relaxed) % slots;
   guarded_block& block = blocks_[slot];
   std::uint8_t seen = block.state.load(std::memory_order_relaxed);
@@ -73,7 +72,7 @@ void* guarded_pages::take(size_class of) noexcept {
                                            std::memory_order_acquire)) {
     return nullptr;
   }
-  if (!os::commit(page_of(slot), os::page_bytes())) {
+  if (!os::reveal(page_of(slot), os::page_bytes(), block.hidden)) {
     block.state.store(seen, std::memory_order_release);
     return nullptr;
   }
@@ -109,7 +108,7 @@ bool guarded_pages::release(std::byte* address) noexcept {
     invalid_free(address, invalid::freed_before);
     return true;
   }
-  os::hide(page_of(slot), os::page_bytes());
+  block.hidden = os::hide(page_of(slot), os::page_bytes());
   block.freed_by = os::thread_number();
   block.released = os::trace_stack();
   // Release: pairs with the acquires above.

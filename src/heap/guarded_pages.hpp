@@ -17,6 +17,7 @@ namespace heapwise::detail {
 struct guarded_block {
   enum use : std::uint8_t { never, changing, live, freed };
   std::atomic<std::uint8_t> state{never};
+  os::hidden_by hidden = os::hidden_by::protection; // its page, unless it is in use
   std::uint32_t bytes = 0;
   std::uint64_t thread = 0; // that allocated it
   std::uint64_t freed_by = 0;
@@ -29,7 +30,7 @@ class guarded_pages {
  public:
   static constexpr std::size_t slots = 64;
 
-  /// Effects: has the addresses, if the system gives them.
+  /// Effects: has the addresses, if the system gives them. Requires: os::prepare_hiding().
   void start() noexcept;
 
   /// Returns: a block of the class in a guarded page if it is the turn of this one, else nullptr.

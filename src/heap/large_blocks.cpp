@@ -118,7 +118,7 @@ void set_bytes(span& block, std::size_t bytes) noexcept {
   expects(bytes <= block.slices * slice_bytes, "a block has no more bytes than slices");
   if (bytes != block.bytes) count(block, 0, bytes - block.bytes);
   block.bytes = bytes;
-  if (!block.guarded) raise_guard(block);
+  raise_guard(block);
   if (bytes > max_small_bytes) stop_growing(block);
 }
 
@@ -159,8 +159,8 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     the_space.zero(*made, size_bytes);
   }
   count(*made, 1, made->bytes);
-  if (!was_stocked) made->guarded = false;
-  if (!made->guarded) raise_guard(*made);
+  if (!was_stocked) made->behind = os::hidden_by::nothing;
+  raise_guard(*made);
   // Release: pairs with the acquire in look_up. The length was written before.
   made->use.store(slice_use::large, std::memory_order_release);
   purge_after_growth();
@@ -193,7 +193,7 @@ span* make_growing(std::size_t size_bytes) noexcept {
   if (span* const again = ready_for(the_large_stocks[own_shard()].take_to_grow(), bytes)) {
     again->bytes = bytes;
     count(*again, 1, again->bytes);
-    if (!again->guarded) raise_guard(*again);
+    raise_guard(*again);
     start_growing(*again);
     // Release: as in make_large.
     again->use.store(slice_use::large, std::memory_order_release);

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "heap/guarded_pages.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/space.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -14,10 +13,11 @@ namespace heapwise::detail {
 
 namespace {
 
-/// Each splits a mapping in three. A process may have 65,530, and the program needs some too.
-constexpr std::size_t most_guards = 8192;
+/// Each that is hidden by protection splits a mapping in three. A process may have 65,530, and the
+/// program needs some too.
+constexpr std::size_t most_protected = 8192;
 
-constinit std::atomic<std::size_t> guards{0};
+constinit std::atomic<std::size_t> protected_pages{0};
 
 std::byte* page_behind(const span& block) noexcept {
   return the_space.begin_of(block) + round_up(block.bytes, os::page_bytes());
@@ -26,21 +26,23 @@ std::byte* page_behind(const span& block) noexcept {
 } // namespace
 
 void hide_page_behind(span& block) noexcept {
+  if (block.behind != os::hidden_by::nothing) return;
   const std::size_t end = round_up(block.bytes, os::page_bytes()) + os::page_bytes();
   if (end > block.slices * slice_bytes) return;
   // Relaxed: a few more or less do no harm.
-  if (guards.load(std::memory_order_relaxed) >= most_guards) return;
-  guarded_pages::watch();
-  if (!os::hide(page_behind(block), os::page_bytes())) return;
-  guards.fetch_add(1, std::memory_order_relaxed);
-  block.guarded = true;
+  if (protected_pages.load(std::memory_order_relaxed) >= most_protected) return;
+  block.behind = os::hide(page_behind(block), os::page_bytes());
+  if (block.behind == os::hidden_by::protection) {
+    protected_pages.fetch_add(1, std::memory_order_relaxed);
+  }
 }
 
 bool show_page_behind(span& block) noexcept {
-  if (!block.guarded) return true;
-  if (!os::commit(page_behind(block), os::page_bytes())) return false;
-  block.guarded = false;
-  guards.fetch_sub(1, std::memory_order_relaxed);
+  if (!os::reveal(page_behind(block), os::page_bytes(), block.behind)) return false;
+  if (block.behind == os::hidden_by::protection) {
+    protected_pages.fetch_sub(1, std::memory_order_relaxed);
+  }
+  block.behind = os::hidden_by::nothing;
   return true;
 }
 
@@ -53,7 +55,7 @@ void give_to_space(span& freed, bool clean) noexcept {
 bool is_behind_large(const void* address) noexcept {
   if constexpr (!chosen_profile::guards_large) return false;
   const span* const block = the_space.holds(address) ? large_block_around(address) : nullptr;
-  if (block == nullptr || !block->guarded) return false;
+  if (block == nullptr || block->behind == os::hidden_by::nothing) return false;
   const auto offset = reinterpret_cast<std::uintptr_t>(address) -
                       reinterpret_cast<std::uintptr_t>(page_behind(*block));
   return offset < os::page_bytes();

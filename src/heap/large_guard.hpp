@@ -15,13 +15,12 @@ namespace heapwise::detail {
   return chosen_profile::guards_large ? os::page_bytes() : 0;
 }
 
-/// Effects: hides the page behind the block. There is none while too many blocks have one, or if
-/// the system refuses. Requires: the block has no guard page, and `large_guard_bytes()` of its
-/// slices are behind its bytes.
+/// Effects: hides the page behind the block, if it is not hidden. It is not while too many blocks
+/// split a mapping, or if the system refuses. Requires: `behind` of a new span says `nothing`.
 void hide_page_behind(span& block) noexcept;
 
 /// Effects: the page behind the block is like any other again. Returns: false if the system
-/// refuses, as it may where a limit of data was reached meanwhile: the page stays hidden, and its
+/// refuses, as it may where a limit of data was set meanwhile: the page stays hidden, and its
 /// slices must not be used for anything else. Requires: `bytes` are those with which it was hidden.
 [[nodiscard]] bool show_page_behind(span& block) noexcept;
 

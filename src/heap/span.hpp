@@ -58,6 +58,7 @@
 #include "heap/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "heapwise/detail/size_classes.hpp"
+#include "os/faults.hpp"
 
 namespace heapwise::detail {
 
@@ -207,7 +208,7 @@ struct span {
   std::uint16_t longest_seen; // mixed: of the holes before that, in granules
   // Small and large: whose span it is; never changes meanwhile.
   std::atomic<std::uint8_t> shard;
-  bool guarded;         // large: the page behind its bytes is hidden
+  os::hidden_by behind; // large: the page behind its bytes
   std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only

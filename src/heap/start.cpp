@@ -18,6 +18,7 @@
 #include "heap/options.hpp"
 #include "heap/owned.hpp"
 #include "heap/profile.hpp"
+#include "heap/random_numbers.hpp"
 #include "heap/shards.hpp"
 #include "heap/space.hpp"
 #include "options/text.hpp"
@@ -95,11 +96,18 @@ void follow_options() noexcept {
   if (the_options.stats) std::atexit(print_statistics);
 }
 
-/// Effects: makes guarded pages, once, if an option wants samples. Requires: the lock, and that no
-/// other thread is in the heap yet.
+/// Effects: prepares for pages to be hidden, if the profile or an option wants that. What the
+/// system is asked here it is not asked later: a program may forbid it after its first malloc.
+/// Requires: the lock, and that no other thread is in the heap yet.
 void start_guards() noexcept {
   if constexpr (chosen_profile::samples_guards) {
-    if (the_options.guard_every != 0) the_guards.start();
+    const bool samples = the_options.guard_every != 0;
+    if (!samples && !chosen_profile::guards_large) return;
+    os::prepare_hiding();
+    guarded_pages::watch();
+    if (!samples) return;
+    seed_random_numbers();
+    the_guards.start();
   }
 }
 

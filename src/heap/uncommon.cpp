@@ -67,7 +67,7 @@ relocated copy_large(span& from, span& to) noexcept {
 void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
   void* const same = resize_in_place(block, size_bytes);
   if (same != nullptr) return same;
-  if (!block.guarded) raise_guard(block); // it may have been lowered for a move
+  raise_guard(block); // it may have been lowered for a move
   return no_memory();
 }
 

@@ -27,9 +27,24 @@ struct stack_trace {
 /// happens once more. A handler that the program installs later replaces it.
 void watch_faults(void (*action)(const void* address)) noexcept;
 
-/// Effects: no access to these pages, and their contents are gone. Returns: false if the system
-/// refuses; then only the contents are gone.
-bool hide(void* memory, std::size_t size_bytes) noexcept;
+/// What keeps a process from pages of its own.
+enum class hidden_by : std::uint8_t {
+  nothing,
+  mark,       // in the table of pages, from Linux 6.13 on: the mapping stays whole
+  protection, // of a mapping of their own
+};
+
+/// Effects: finds out how pages can be hidden here. Requires: no other thread hides or reveals.
+void prepare_hiding() noexcept;
+
+/// Effects: no access to these pages, and their contents are gone. Returns: how; `nothing` if the
+/// system refuses, then only the contents are gone. Where only protection is left, and a limit of
+/// data was in force at `prepare_hiding`, that is the answer: hidden pages do not count as data,
+/// and may be refused later. Requires: private memory that can be written.
+[[nodiscard]] hidden_by hide(void* memory, std::size_t size_bytes) noexcept;
+
+/// Effects: pages that are hidden so can be used. Returns: false if the system refuses.
+[[nodiscard]] bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept;
 
 /// A file at whose end is written, without the C library's buffers.
 class appended_file {

@@ -4,12 +4,14 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
 #include "os/errno_keeper.hpp"
 #include "os/faults.hpp"
+#include "os/os.hpp"
 
 namespace heapwise::os {
 
@@ -26,6 +28,22 @@ bool read_frame(std::uintptr_t address, frame& into) noexcept {
   iovec from{.iov_base = reinterpret_cast<void*>(address), .iov_len = sizeof into};
   const long read = ::syscall(SYS_process_vm_readv, ::syscall(SYS_getpid), &to, 1L, &from, 1L, 0L);
   return read == static_cast<long>(sizeof into);
+}
+
+// <sys/mman.h> of the C library may be older than the kernel.
+constexpr int install_marks = 102; // MADV_GUARD_INSTALL
+constexpr int remove_marks = 103;  // MADV_GUARD_REMOVE
+
+constinit bool has_marks = false;
+constinit bool protects = true;
+
+bool mark(void* memory, std::size_t size_bytes) noexcept {
+  return ::madvise(memory, size_bytes, install_marks) == 0;
+}
+
+bool has_data_limit() noexcept {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
 void (*fault_action)(const void*) = nullptr;
@@ -75,10 +93,27 @@ void watch_faults(void (*action)(const void* address)) noexcept {
   ::sigaction(SIGSEGV, &ours, nullptr);
 }
 
-bool hide(void* memory, std::size_t size_bytes) noexcept {
+void prepare_hiding() noexcept {
   const errno_keeper keep;
+  protects = !has_data_limit();
+  void* const page = map(page_bytes(), page_bytes());
+  if (page == nullptr) return;
+  has_marks = mark(page, page_bytes());
+  unmap(page, page_bytes());
+}
+
+hidden_by hide(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
+  if (has_marks && mark(memory, size_bytes)) return hidden_by::mark;
   ::madvise(memory, size_bytes, MADV_DONTNEED);
-  return ::mprotect(memory, size_bytes, PROT_NONE) == 0;
+  if (protects && ::mprotect(memory, size_bytes, PROT_NONE) == 0) return hidden_by::protection;
+  return hidden_by::nothing;
+}
+
+bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept {
+  const errno_keeper keep;
+  if (how == hidden_by::mark) return ::madvise(memory, size_bytes, remove_marks) == 0;
+  return how == hidden_by::nothing || commit(memory, size_bytes);
 }
 
 appended_file::appended_file(const char* path) noexcept {

@@ -35,6 +35,19 @@ def of_python(root: Path, results: Path) -> list[Part]:
     ]
 
 
+def installed_native() -> Path:
+    """Where `make setup` put what it built: not the newest build that lies about."""
+    return Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
+
+
+def preload_profile(
+    name: str, profile: str, results: Path, *folders: str, timeout_s: float = 900
+) -> Part:
+    """Tests of what is preloaded, with this profile of the heap."""
+    library = installed_native() / f"libheapwise-malloc-{profile}.so"
+    return pytest(name, results, *folders, timeout_s=timeout_s, HEAPWISE_TEST_MALLOC=str(library))
+
+
 def pytest(
     name: str,
     results: Path,
@@ -54,9 +67,7 @@ def pytest(
     junit = results / f"{name}.xml"
     command = [sys.executable, "-m", "pytest", f"--junitxml={junit}", "--durations=8"]
     command += ["--numprocesses", str(processes), "--dist", "worksteal", "-m", marks, *folders]
-    # Not the newest build that lies about, but what `make setup` installed.
-    native = Path(sysconfig.get_path("purelib")) / "heapwise" / "native"
-    added = {"HEAPWISE_NATIVE": str(native)} | environment
+    added = {"HEAPWISE_NATIVE": str(installed_native())} | environment
     return Part(name, command, junit, timeout_s, added, unrelated=unrelated, lane=lane)
 
 
@@ -132,6 +143,9 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         # Each process would build the fuzzer, all in the same folder.
         pytest("fuzz", results, "tests/fuzz", processes=1, lane=Lane.BESIDE),
         pytest("preload", results, "tests/preload"),
+        preload_profile(
+            "limits of hardened", "hardened", results, "tests/preload/faults/test_limits.py"
+        ),
         # Each process would build the library again.
         pytest("install", results, "tests/install", processes=1, lane=Lane.BESIDE),
         # Each process would build the site again.
@@ -175,6 +189,8 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             timeout_s=3600,
             HEAPWISE_MOST_FAULTS="200",
         ),
+        preload_profile("long hardened", "hardened", results, "tests/preload", timeout_s=3600),
+        preload_profile("long guarded", "guarded", results, "tests/preload", timeout_s=3600),
         pytest(
             "long bisections",
             results,

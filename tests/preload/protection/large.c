@@ -2,12 +2,13 @@
  *
  *   large behind SIZE HOW     writes a byte behind the block that was made so, after all of its own
  *   large limited             as legal, after the limit of data was set to what is in use
- *   large quiet               blocks of few lengths come and go, while a call that changes the
- *                             protection of a page ends the process
+ *   large quiet               blocks of few lengths come and go, while a call that hides a page or
+ *                             shows it ends the process
  *   large waiting             says what the page behind a block is while the block is in use, when
  *                             it was freed, and when its memory went back
  *   large legal               many blocks, resized and freed, each written to its last usable byte
  */
+#define _GNU_SOURCE
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
@@ -19,6 +20,8 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 static void fill(volatile char* block) {
   const size_t bytes = malloc_usable_size((void*)block);
@@ -117,10 +120,15 @@ static int limited(void) {
   return 0;
 }
 
-static int forbid_protection(void) {
+static int forbid_hiding(void) {
+  enum { install_marks = 102, remove_marks = 103 }; /* advice to madvise, from Linux 6.13 on */
   struct sock_filter steps[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 0, 1),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mprotect, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_madvise, 0, 4),
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, install_marks, 1, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, remove_marks, 0, 1),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
@@ -138,24 +146,18 @@ static void come_and_go(void) {
 
 static int quiet(void) {
   come_and_go();
-  if (forbid_protection() != 0) return 1;
+  if (forbid_hiding() != 0) return 1;
   for (int turn = 0; turn < 100; ++turn) come_and_go();
   puts("done");
   return 0;
 }
 
-/* The access that the process has to the page, as the system says it. */
+/* Whether the system can read the page for the process. */
 static void print_access(const volatile char* page) {
-  FILE* const maps = fopen("/proc/self/maps", "r");
-  char line[512];
-  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
-    uintptr_t begin = 0;
-    uintptr_t end = 0;
-    char access[5];
-    if (sscanf(line, "%zx-%zx %4s", &begin, &end, access) != 3) continue;
-    if (begin <= (uintptr_t)page && (uintptr_t)page < end) puts(access);
-  }
-  if (maps != NULL) fclose(maps);
+  char byte = 0;
+  const struct iovec into = {.iov_base = &byte, .iov_len = 1};
+  const struct iovec from = {.iov_base = (void*)page, .iov_len = 1};
+  puts(process_vm_readv(getpid(), &into, 1, &from, 1, 0) == 1 ? "shown" : "hidden");
 }
 
 static int waiting(void) {
