@@ -41,6 +41,12 @@ bool mark(void* memory, std::size_t size_bytes) noexcept {
   return ::madvise(memory, size_bytes, install_marks) == 0;
 }
 
+/// Returns: whether the page has a mark. An emulator (qemu's user mode) may say yes to all advice.
+bool is_marked(void* page) noexcept {
+  constexpr int read_now = 22; // MADV_POPULATE_READ
+  return ::madvise(page, page_bytes(), read_now) != 0;
+}
+
 bool has_data_limit() noexcept {
   rlimit limit{};
   return ::getrlimit(RLIMIT_DATA, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
@@ -98,7 +104,7 @@ void prepare_hiding() noexcept {
   protects = !has_data_limit();
   void* const page = map(page_bytes(), page_bytes());
   if (page == nullptr) return;
-  has_marks = mark(page, page_bytes());
+  has_marks = mark(page, page_bytes()) && is_marked(page);
   unmap(page, page_bytes());
 }
 
