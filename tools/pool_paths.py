@@ -22,6 +22,7 @@ TIMEOUT_S = 60
 PARTS = (
     "os/linux.cpp",
     "os/linux_bare_thread.cpp",
+    "os/bare_state.cpp",
     "os/mutex.cpp",
     "pool/block_source.cpp",
     "pool/cache_registry.cpp",

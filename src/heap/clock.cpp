@@ -50,10 +50,12 @@ struct alignas(cache_line_bytes) clock_state {
   std::atomic<std::uint32_t> calls_skipped_last{0};
   std::atomic<std::uint32_t> calls_to_skip{0};
   std::atomic<std::size_t> left_over{0}; // what was free when the clock stopped: it had its chance
+  std::atomic<bool> ticks_now{false};
 };
 constinit clock_state the_clock;
 
-std::size_t tick() noexcept {
+/// Effects: gives back what was free for long. Returns: the bytes.
+std::size_t give_back_old() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
@@ -61,6 +63,16 @@ std::size_t tick() noexcept {
   trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);
   count_purged(purged);
+  return purged;
+}
+
+/// Effects: one tick of the clock. Does nothing while an outdated thread is still in its last one:
+/// a fork counts on one thread that works (os::pause_bare_threads).
+std::size_t tick() noexcept {
+  // Acquire and release: what the last thread in here wrote is seen.
+  if (the_clock.ticks_now.exchange(true, std::memory_order_acquire)) return 0;
+  const std::size_t purged = give_back_old();
+  the_clock.ticks_now.store(false, std::memory_order_release);
   return purged;
 }
 
@@ -87,7 +99,7 @@ void run_clock() {
   std::uint32_t own_phase = ticking; // the phase that this thread was the last to set
   std::uint32_t idle_ticks = 0;
   for (std::uint32_t ticks = 1;; ++ticks) {
-    os::wait(the_clock.phase, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
+    os::rest(the_clock.phase, own_phase, std::max(the_options.purge_delay_ms / old_age, 1U));
     if (the_clock.phase.load(std::memory_order_relaxed) != own_phase) return; // another took over
     const bool little = tick() <= trickle_bytes && the_space.dirty_bytes() <= trickle_bytes;
     const bool idle = little || the_page_returns.refused();
@@ -135,8 +147,13 @@ void notice_free_memory() noexcept {
   if (change_phase(seen, ticking)) start_clock();
 }
 
-void forget_clock() noexcept {
-  os::forget_bare_threads();
+void forget_clock(bool forked_in_pause) noexcept {
+  if (forked_in_pause) {
+    if (os::resume_bare_thread()) return;
+  } else {
+    os::forget_bare_threads();
+  }
+  the_clock.ticks_now.store(false, std::memory_order_relaxed);
   the_clock.phase.store(stopped, std::memory_order_relaxed);
   the_clock.left_over.store(0, std::memory_order_relaxed);
   the_clock.calls_to_skip.store(0, std::memory_order_relaxed);

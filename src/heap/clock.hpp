@@ -9,7 +9,8 @@ namespace heapwise::detail {
 /// where memory became free.
 void notice_free_memory() noexcept;
 
-/// Effects: in a forked child, where there is no clock: lets the next one start.
-void forget_clock() noexcept;
+/// Effects: in a forked child, where there is no clock: lets the next one start. `forked_in_pause`:
+/// the clock was paused; if it waited for a lock that the forking thread holds, it goes on.
+void forget_clock(bool forked_in_pause) noexcept;
 
 } // namespace heapwise::detail

@@ -71,6 +71,7 @@ std::size_t purge_spans(bool even_if_touched) noexcept {
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
     const size_class of = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
     if (of == no_class) continue;
+    os::let_fork();
     span& slice = *the_space.record(at);
     if (slice.use.load(std::memory_order_relaxed) == slice_use::inside) continue;
     purged += even_if_touched ? purge_all_pages(slice, of) : purge_if_untouched(slice, of);

@@ -35,16 +35,11 @@ constinit os::mutex starting;
 constinit bool said_no_memory = false;
 constinit bool has_options = false; // written with `starting` locked
 
-constinit bool locked_for_fork = false; // written with `starting` locked, or by the only thread
+constinit bool paused_for_fork = false; // else locked; written as `has_options`, or if paused
 
 // The order in which all locks are taken; a lock may be taken while an earlier one is held.
-void before_fork() {
-  // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
-  // and child both have it, and both go on to unlock.
-  const bool locks = !os::is_single_threaded();
-  if (locks) starting.lock();
-  locked_for_fork = locks;
-  if (!locks) return;
+void lock_all() {
+  starting.lock();
   lock_owned_heaps();
   lock_caches();
   lock_bins();
@@ -56,7 +51,6 @@ void before_fork() {
 }
 
 void unlock_all() {
-  if (!locked_for_fork) return;
   unlock_batches();
   the_space.lock().unlock();
   the_space.purging().unlock();
@@ -68,9 +62,31 @@ void unlock_all() {
   starting.unlock();
 }
 
+// A signal handler may fork while its own thread is in malloc and holds a lock. If that is the only
+// thread of the C library, parent and child both have it, and both go on to unlock. Then the clock
+// is all that a fork has to wait for.
+void before_fork() {
+  const bool pauses = os::has_one_library_thread();
+  if (pauses) {
+    os::pause_bare_threads();
+  } else {
+    lock_all();
+  }
+  paused_for_fork = pauses;
+}
+
+void after_fork() {
+  if (paused_for_fork) {
+    os::end_pause();
+  } else {
+    unlock_all();
+  }
+}
+
 void in_child() {
-  unlock_all();
-  forget_clock();
+  const bool paused = paused_for_fork;
+  after_fork();
+  forget_clock(paused);
 }
 
 /// Effects: arranges, once, that a fork finds the heap in order. May allocate.
@@ -78,7 +94,7 @@ void watch_forks() noexcept {
   // Relaxed: at_fork has a lock of its own. Set before the call, which may come back here.
   static constinit std::atomic<bool> watched{false};
   if (watched.exchange(true, std::memory_order_relaxed)) return;
-  os::at_fork(before_fork, unlock_all, in_child);
+  os::at_fork(before_fork, after_fork, in_child);
 }
 
 void say_no_memory() noexcept {

@@ -13,8 +13,10 @@
 #include <sys/prctl.h>
 #include <sys/single_threaded.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 #include <unistd.h>
 
+#include "os/bare_state.hpp"
 #include "os/errno_keeper.hpp"
 #include "os/os.hpp"
 
@@ -99,9 +101,11 @@ struct place {
   // that it is `starting`.
   std::atomic<pid_t> thread{0};
   std::byte* memory = nullptr;
+  std::byte* thread_pointer = nullptr;
 };
-// Two: a thread that was told to end may still be there when the next one starts.
-constinit std::array<place, 2> places;
+constinit std::array<place, most_bare_threads> places;
+
+bare_state& state_of(const place& of) noexcept { return the_bare_states[&of - places.data()]; }
 
 constexpr pid_t starting = -1;
 
@@ -145,6 +149,7 @@ std::byte* memory_of(place& chosen, const extent& variables) noexcept {
     unmap(memory, guard + usable);
     return nullptr;
   }
+  state_of(chosen).set_stack(memory + guard, memory + guard + round_up(stack_bytes));
   return chosen.memory = memory;
 }
 
@@ -154,17 +159,9 @@ int run_bare(void* body) {
   return 0;
 }
 
-/// Requires: the place is ours.
-bool start_at(place& chosen, void (*body)(), const extent& variables) noexcept {
-  std::byte* const memory = memory_of(chosen, variables);
-  if (memory == nullptr) return false;
-  std::byte* const stack_end = memory + page_bytes() + round_up(stack_bytes);
-  std::byte* const thread_pointer = stack_end + variables.below();
-#if defined(__x86_64__)
-  // The processor cannot read its own thread pointer, so the C library keeps it there, twice.
-  reinterpret_cast<void**>(thread_pointer)[0] = thread_pointer;
-  reinterpret_cast<void**>(thread_pointer)[2] = thread_pointer;
-#endif
+/// Effects: a thread that calls `body` starts, with its stack below `stack_end`. Returns: whether
+/// the system allowed it. Requires: the place is ours.
+bool clone_at(place& chosen, std::byte* stack_end, int (*body)(void*), void* argument) noexcept {
   // As for any other thread: filters of system calls know these, and so does qemu.
   constexpr int flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
                         CLONE_SYSVSEM | CLONE_SETTLS | CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID;
@@ -172,10 +169,44 @@ bool start_at(place& chosen, void (*body)(), const extent& variables) noexcept {
   constexpr std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  const int made = ::__clone(run_bare, stack_end, flags, reinterpret_cast<void*>(body),
-                             &chosen.thread, thread_pointer, &chosen.thread);
+  const int made = ::__clone(body, stack_end, flags, argument, &chosen.thread,
+                             chosen.thread_pointer, &chosen.thread);
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
   return made > 0;
+}
+
+/// Requires: the place is ours.
+bool start_at(place& chosen, void (*body)(), const extent& variables) noexcept {
+  std::byte* const memory = memory_of(chosen, variables);
+  if (memory == nullptr) return false;
+  std::byte* const stack_end = memory + page_bytes() + round_up(stack_bytes);
+  chosen.thread_pointer = stack_end + variables.below();
+#if defined(__x86_64__)
+  // The processor cannot read its own thread pointer, so the C library keeps it there, twice.
+  reinterpret_cast<void**>(chosen.thread_pointer)[0] = chosen.thread_pointer;
+  reinterpret_cast<void**>(chosen.thread_pointer)[2] = chosen.thread_pointer;
+#endif
+  state_of(chosen).rest();
+  return clone_at(chosen, stack_end, run_bare, reinterpret_cast<void*>(body));
+}
+
+bool is_still(const place& asked) noexcept {
+  // Acquire: pairs with the kernel's store at a thread's end. All that it did is seen. One that is
+  // about to start was interrupted by the handler that forks.
+  const pid_t thread = asked.thread.load(std::memory_order_acquire);
+  return thread == 0 || thread == starting || state_of(asked).is_still();
+}
+
+int go_on_waiting(void* state) {
+  ::setcontext(&static_cast<bare_state*>(state)->where());
+  return 1; // not reached
+}
+
+/// Effects: in a forked child, the thread that waited with its stack at the place is there again.
+bool resume_at(place& chosen) noexcept {
+  // A stack for a moment: the lower half of the thread's own, which waits at the upper end.
+  std::byte* const stack_end = chosen.memory + page_bytes() + round_up(stack_bytes) / 2;
+  return clone_at(chosen, stack_end, go_on_waiting, &state_of(chosen));
 }
 
 } // namespace
@@ -206,13 +237,62 @@ void forget_bare_threads() noexcept {
   for (place& each : places) each.thread.store(0, std::memory_order_relaxed);
 }
 
-bool is_single_threaded() noexcept {
-  if (__libc_single_threaded == 0) return false;
+bool has_bare_thread() noexcept {
   for (const place& each : places) {
     // Acquire: pairs with the kernel's store at a thread's end. All that it did is seen.
-    if (each.thread.load(std::memory_order_acquire) != 0) return false;
+    if (each.thread.load(std::memory_order_acquire) != 0) return true;
   }
-  return true;
+  return false;
+}
+
+void rest(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+          std::uint32_t limit_ms) noexcept {
+  bare_state* const own = bare_state::own();
+  if (own != nullptr) own->rest();
+  wait(word, expected, limit_ms);
+  if (own != nullptr) own->work();
+}
+
+void let_fork() noexcept {
+  if (the_pauses.load(std::memory_order_relaxed) == 0) return;
+  bare_state* const own = bare_state::own();
+  if (own != nullptr) own->work();
+}
+
+void pause_bare_threads() noexcept {
+  constexpr std::uint32_t look_again_ms = 1;
+  the_pauses.fetch_add(1, std::memory_order_seq_cst);
+  for (const place& each : places) {
+    // Nobody wakes this thread: such a fork is rare, and a bare thread is still most of the time.
+    for (int look = 0; !is_still(each); ++look) {
+      static constinit std::atomic<std::uint32_t> nothing{0};
+      if (look < 1000) {
+        pause();
+      } else {
+        wait(nothing, 0, look_again_ms);
+      }
+    }
+  }
+}
+
+void end_pause() noexcept {
+  the_pauses.fetch_sub(1, std::memory_order_seq_cst);
+  wake_all(the_pauses);
+}
+
+bool resume_bare_thread() noexcept {
+  const errno_keeper keep;
+  bool resumed = false;
+  for (place& each : places) {
+    const pid_t thread = each.thread.load(std::memory_order_relaxed);
+    if (thread == 0 || thread == starting) continue;
+    if (state_of(each).waits() && resume_at(each)) {
+      resumed = true;
+    } else {
+      each.thread.store(0, std::memory_order_relaxed);
+    }
+  }
+  return resumed;
 }
 
 #else
@@ -234,9 +314,20 @@ bool start_bare_thread(void (*body)(), const void* /*variable*/) noexcept {
 }
 
 void forget_bare_threads() noexcept {}
+bool has_bare_thread() noexcept { return false; }
 
-bool is_single_threaded() noexcept { return __libc_single_threaded != 0; }
+void rest(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+          std::uint32_t limit_ms) noexcept {
+  wait(word, expected, limit_ms);
+}
+
+void let_fork() noexcept {}
+void pause_bare_threads() noexcept {}
+void end_pause() noexcept {}
+bool resume_bare_thread() noexcept { return false; }
 
 #endif
+
+bool has_one_library_thread() noexcept { return __libc_single_threaded != 0; }
 
 } // namespace heapwise::os

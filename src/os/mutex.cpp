@@ -1,5 +1,9 @@
 #include "os/mutex.hpp"
 
+#include <ucontext.h>
+
+#include "os/bare_state.hpp"
+
 namespace heapwise::os {
 
 namespace {
@@ -14,9 +18,16 @@ void mutex::lock_slowly() noexcept {
     pause();
     if (state_.load(std::memory_order_relaxed) == unlocked && try_lock()) return;
   }
-  // From here on the thread that unlocks has to wake somebody: there may be more than one that
-  // waits.
-  while (state_.exchange(awaited, std::memory_order_acquire) != unlocked) {
+  // A fork in a signal handler may find a bare thread here, which waits for a lock that the thread
+  // holds that forks. In the child it goes on from here.
+  bare_state* const bare = bare_state::own();
+  if (bare != nullptr) ::getcontext(&bare->where());
+  for (;;) {
+    if (bare != nullptr) bare->goes_on();
+    // From here on the thread that unlocks has to wake somebody: there may be more than one that
+    // waits.
+    if (state_.exchange(awaited, std::memory_order_acquire) == unlocked) return;
+    if (bare != nullptr) bare->waits_for(*this);
     wait(state_, awaited, 0);
   }
 }

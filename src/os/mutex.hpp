@@ -32,6 +32,11 @@ class mutex {
     if (state_.exchange(unlocked, std::memory_order_release) == awaited) wake_one(state_);
   }
 
+  /// It may be otherwise a moment later.
+  [[nodiscard]] bool is_locked() const noexcept {
+    return state_.load(std::memory_order_relaxed) != unlocked;
+  }
+
  private:
   enum : std::uint32_t { unlocked, locked, awaited };
 

@@ -146,8 +146,33 @@ void at_thread_exit(void* argument) noexcept;
 /// Thread safety: all.
 [[nodiscard]] bool start_bare_thread(void (*body)(), const void* variable) noexcept;
 
+/// Effects: as `wait`. A bare thread that calls it holds no lock and touches nothing that is
+/// shared, so a fork may come meanwhile; it returns when that fork is done.
+void rest(std::atomic<std::uint32_t>& word, std::uint32_t expected,
+          std::uint32_t limit_ms) noexcept;
+
+/// Effects: if the calling thread is a bare one and a fork waits for it, lets the fork be done.
+/// Called where the thread holds no lock and has changed nothing by halves.
+void let_fork() noexcept;
+
+/// Effects: returns when each bare thread rests, is gone, or waits for a lock that the calling
+/// thread holds. They stay so until `end_pause`. May be nested, as a signal handler may fork while
+/// its thread forks. Requires: has_one_library_thread(); one bare thread works at a time.
+void pause_bare_threads() noexcept;
+void end_pause() noexcept;
+
+/// Effects: in a child of a fork within a pause: a bare thread that waited for a lock, with others
+/// held perhaps, goes on to wait in the child. Others are forgotten, but for one that the calling
+/// thread was about to start when it was interrupted.
+/// Returns: whether there is one that goes on. Errors: if the system refuses it, the locks that it
+/// holds stay locked.
+[[nodiscard]] bool resume_bare_thread() noexcept;
+
 /// Effects: in a forked child, which has none of its parent's bare threads: forgets them.
 void forget_bare_threads() noexcept;
+
+/// Returns: whether there is a bare thread. It may be about to end.
+[[nodiscard]] bool has_bare_thread() noexcept;
 
 /// Effects: later bare threads may run on the processors that the calling thread may use now.
 void remember_processors() noexcept;
@@ -159,8 +184,8 @@ void remember_processors() noexcept;
 /// may be another one a moment later. Requires: a thread of the C library.
 [[nodiscard]] std::size_t processor() noexcept;
 
-/// Returns: whether this process never had a second thread of the C library and has no bare thread.
-[[nodiscard]] bool is_single_threaded() noexcept;
+/// Returns: whether this process never had a second thread of the C library. It may have bare ones.
+[[nodiscard]] bool has_one_library_thread() noexcept;
 
 /// Effects: waits until `word` is no longer `expected`, for about `limit_ms` at most (0: for ever);
 /// may return early. the others let those that wait look again.

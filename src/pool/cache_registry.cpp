@@ -43,7 +43,7 @@ constinit bool locked_for_fork = false; // written with the registry locked, or 
 void before_fork() {
   // A signal handler may fork while its own thread holds a lock. If that is the only thread, parent
   // and child both have it, and both go on to unlock.
-  const bool locks = !os::is_single_threaded();
+  const bool locks = !os::has_one_library_thread();
   if (locks) the_registry.mutex.lock();
   locked_for_fork = locks;
   if (!locks) return;

@@ -1,6 +1,7 @@
 /* A signal handler forks (argv[1] "fork"), or calls _Fork ("_Fork"), while the only thread is inside
  * malloc: glibc promises the first for processes of one thread and the second always. The child only
- * leaves. argv[2]: how many signals. */
+ * leaves. argv[2]: how many signals. argv[3] "much": so much is free again and again that a thread of
+ * the heap's own gives it back; the child uses the heap then. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/wait.h>
@@ -10,10 +11,31 @@
 static volatile sig_atomic_t handled;
 static volatile sig_atomic_t wrong;
 static int with_handlers;
+static int with_much;
+
+enum { blocks = 2000, block_bytes = 20000 };
+
+static void free_much(void) {
+  static void* held[blocks];
+  for (int i = 0; i < blocks; ++i) {
+    held[i] = malloc(block_bytes);
+    REQUIRE(held[i] != NULL);
+    *(char*)held[i] = 1;
+  }
+  for (int i = 0; i < blocks; ++i) free(held[i]);
+}
+
+/* What the child does once the handler has returned: a lock that nobody unlocks would stop it. */
+static volatile sig_atomic_t in_child;
 
 static void on_signal(int unused) {
   (void)unused;
   const pid_t pid = with_handlers ? fork() : _Fork();
+  if (pid == 0 && with_much && with_handlers && handled % 10 == 0) {
+    in_child = 1;
+    alarm(30);
+    return;
+  }
   if (pid == 0) _exit(0);
   int status = 1;
   if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0) wrong = 1;
@@ -31,7 +53,8 @@ static void* beside(void* stop) {
 }
 
 int main(int argc, char** argv) {
-  REQUIRE(argc == 3);
+  REQUIRE(argc >= 3);
+  with_much = argc == 4;
   const int wanted = atoi(argv[2]);
   with_handlers = strcmp(argv[1], "fork") == 0;
   alarm(120);
@@ -51,7 +74,15 @@ int main(int argc, char** argv) {
   const pid_t sender = fork();
   REQUIRE(sender >= 0);
   if (sender == 0) send_signals(self);
-  for (uint64_t i = 0; handled < wanted; ++i) churn(i, 300);
+  for (uint64_t i = 0; handled < wanted && !in_child; ++i) {
+    if (with_much && i % 50 == 0) free_much();
+    churn(i, 300);
+  }
+  if (in_child) {
+    free_much();
+    churn(1, 300);
+    _exit(0);
+  }
   REQUIRE(kill(sender, SIGKILL) == 0);
   REQUIRE(!wrong);
   atomic_store(&stop, 1);

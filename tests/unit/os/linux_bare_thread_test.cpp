@@ -9,9 +9,12 @@
 #include <string>
 #include <thread>
 
+#include <unistd.h>
+
 #include <doctest/doctest.h>
 
 #include "contract/child.hpp"
+#include "os/mutex.hpp"
 #include "os/os.hpp"
 
 // With these runtimes the C library starts the thread: they have to know of it.
@@ -45,7 +48,7 @@ bool start() { return os::start_bare_thread(wait_for_leave, &a_variable); }
 void end_all() {
   may_end = 1;
   os::wake_all(may_end);
-  while (running.load() != 0 || (!by_the_c_library() && !os::is_single_threaded())) {
+  while (running.load() != 0 || os::has_bare_thread()) {
     std::this_thread::yield();
   }
   may_end = 0;
@@ -74,7 +77,7 @@ TEST_CASE("a bare thread has errno and variables of its own, and its place is us
       EXPECT(start());
       while (running.load() != 1) std::this_thread::yield();
       EXPECT(errno == 42 && a_variable == 7);
-      EXPECT(!os::is_single_threaded());
+      EXPECT(by_the_c_library() || os::has_bare_thread());
       end_all();
     }
   });
@@ -105,12 +108,106 @@ TEST_CASE("a forked child has no bare thread and may start one") {
     const contract::ending child = contract::in_child([] {
       os::forget_bare_threads();
       running = 0;
-      EXPECT(os::is_single_threaded());
+      EXPECT(!os::has_bare_thread());
       EXPECT(start());
       while (running.load() != 1) std::this_thread::yield();
       end_all();
     });
     std::_Exit(child.exit_code);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+// What the threads below do, and how often.
+std::atomic<std::uint32_t> bell{0};
+std::atomic<std::uint32_t> steps{0};
+std::atomic<bool> halfway{false};
+os::mutex outer;
+os::mutex inner;
+
+void step_between_rests() {
+  while (may_end.load() == 0) {
+    os::rest(bell, bell.load(), 1);
+    halfway = true;
+    for (int i = 0; i < 1000; ++i) steps.fetch_add(1);
+    halfway = false;
+  }
+}
+
+void step_for_ever() {
+  os::rest(bell, bell.load(), 1);
+  while (may_end.load() == 0) {
+    halfway = true;
+    for (int i = 0; i < 1000; ++i) steps.fetch_add(1);
+    halfway = false;
+    os::let_fork();
+  }
+}
+
+void take_both_locks() {
+  os::rest(bell, bell.load(), 1);
+  outer.lock();
+  running = 1;
+  inner.lock();
+  steps = 1;
+  inner.unlock();
+  outer.unlock();
+  while (may_end.load() == 0) os::wait(may_end, 0, 0);
+}
+
+void check_pauses(void (*body)()) {
+  EXPECT(os::start_bare_thread(body, &a_variable));
+  for (int turn = 0; turn < 200; ++turn) {
+    const std::uint32_t seen = steps;
+    while (steps == seen) std::this_thread::yield();
+    os::pause_bare_threads();
+    os::pause_bare_threads(); // as by a handler that forks while its thread forks
+    EXPECT(!halfway);
+    const std::uint32_t before = steps;
+    os::end_pause();
+    ::usleep(2000);
+    EXPECT(steps == before);
+    os::end_pause();
+  }
+  may_end = 1;
+  while (os::has_bare_thread()) std::this_thread::yield();
+}
+
+TEST_CASE("a pause finds a bare thread at rest and keeps it there") {
+  if (by_the_c_library()) return;
+  CHECK(contract::in_child([] { check_pauses(step_between_rests); }).exit_code == 0);
+}
+
+TEST_CASE("a bare thread that works lets a fork be done where it says so") {
+  if (by_the_c_library()) return;
+  CHECK(contract::in_child([] { check_pauses(step_for_ever); }).exit_code == 0);
+}
+
+TEST_CASE(
+    "a pause does not wait for a bare thread that waits for the caller; the child has it too") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    inner.lock();
+    EXPECT(os::start_bare_thread(take_both_locks, &a_variable));
+    while (running.load() != 1) std::this_thread::yield();
+    os::pause_bare_threads();
+    const contract::ending child = contract::in_child([] {
+      os::end_pause();
+      EXPECT(os::resume_bare_thread());
+      EXPECT(steps == 0 && outer.is_locked());
+      inner.unlock();
+      outer.lock(); // that it held
+      EXPECT(steps == 1);
+      may_end = 1;
+      os::wake_all(may_end);
+      while (os::has_bare_thread()) std::this_thread::yield();
+    });
+    EXPECT(child.exit_code == 0);
+    os::end_pause();
+    EXPECT(steps == 0);
+    inner.unlock();
+    outer.lock();
+    EXPECT(steps == 1);
   });
   CHECK(how.exit_code == 0);
 }

@@ -1,0 +1,49 @@
+#include "os/bare_state.hpp"
+
+#include "os/os.hpp"
+
+namespace heapwise::os {
+
+constinit std::array<bare_state, most_bare_threads> the_bare_states{};
+constinit std::atomic<std::uint32_t> the_pauses{0};
+
+void bare_state::work() noexcept {
+  for (;;) {
+    set(working);
+    const std::uint32_t pauses = the_pauses.load(std::memory_order_seq_cst);
+    if (pauses == 0) return;
+    set(resting);
+    wait(the_pauses, pauses, 0);
+  }
+}
+
+void bare_state::waits_for(const mutex& lock) noexcept {
+  awaited_.store(&lock, std::memory_order_relaxed); // the next store publishes it
+  set(waiting);
+}
+
+bool bare_state::is_still() const noexcept {
+  const std::uint32_t now = state();
+  if (now != waiting) return now == resting;
+  return awaited_.load(std::memory_order_relaxed)->is_locked();
+}
+
+void bare_state::set_stack(const void* begin, const void* end) noexcept {
+  stack_begin_.store(reinterpret_cast<std::uintptr_t>(begin), std::memory_order_relaxed);
+  stack_end_.store(reinterpret_cast<std::uintptr_t>(end), std::memory_order_relaxed);
+}
+
+bare_state* bare_state::own() noexcept {
+  const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+  for (bare_state& each : the_bare_states) {
+    // Relaxed: a bare thread sees what was written before it started. For any other thread the
+    // stack is elsewhere, now and before.
+    if (here >= each.stack_begin_.load(std::memory_order_relaxed) &&
+        here < each.stack_end_.load(std::memory_order_relaxed)) {
+      return &each;
+    }
+  }
+  return nullptr;
+}
+
+} // namespace heapwise::os

@@ -1,0 +1,70 @@
+// What a bare thread is doing, so that a fork can wait until it does nothing that a child would
+// find half done (docs/decisions/0132-forks-in-signal-handlers.md).
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include <ucontext.h>
+
+#include "os/mutex.hpp"
+
+namespace heapwise::os {
+
+/// Written by its bare thread, read by the only other thread while that one forks.
+class bare_state {
+ public:
+  /// Effects: the thread holds no lock and touches nothing that is shared. Also before it starts.
+  void rest() noexcept { set(resting); }
+
+  /// Effects: the thread works. Returns once no pause is asked for.
+  void work() noexcept;
+
+  /// Effects: the thread waits for a lock, and touches nothing until `goes_on`.
+  void waits_for(const mutex& lock) noexcept;
+  void goes_on() noexcept { set(working); }
+
+  /// Returns: whether the thread does nothing until the calling thread lets it.
+  /// Requires: a pause is asked for, no other bare thread works, and the calling thread is the only
+  /// other one, so that it holds each lock that is held and that the thread waits for.
+  [[nodiscard]] bool is_still() const noexcept;
+
+  [[nodiscard]] bool waits() const noexcept { return state() == waiting; }
+
+  /// Effects: `own` finds this for the threads whose stacks lie between the two addresses.
+  void set_stack(const void* begin, const void* end) noexcept;
+
+  /// Where the thread goes on waiting in a forked child. Written by `getcontext` in the frame that
+  /// waits.
+  ucontext_t& where() noexcept { return where_; }
+
+  /// Returns: that of the calling thread; nullptr if it is not a bare thread.
+  [[nodiscard]] static bare_state* own() noexcept;
+
+ private:
+  enum : std::uint32_t { resting, working, waiting };
+
+  // Sequentially consistent, here and where pauses are asked for: of a thread that begins to work
+  // and one that asks for a pause, one sees the other.
+  void set(std::uint32_t to) noexcept { state_.store(to, std::memory_order_seq_cst); }
+  [[nodiscard]] std::uint32_t state() const noexcept {
+    return state_.load(std::memory_order_seq_cst);
+  }
+
+  std::atomic<std::uint32_t> state_{resting};
+  std::atomic<const mutex*> awaited_{nullptr};
+  std::atomic<std::uintptr_t> stack_begin_{0};
+  std::atomic<std::uintptr_t> stack_end_{0};
+  ucontext_t where_{};
+};
+
+/// How many bare threads there can be: one that was told to end may still be there when the next
+/// one starts.
+inline constexpr std::size_t most_bare_threads = 2;
+extern std::array<bare_state, most_bare_threads> the_bare_states;
+
+/// How many forks have asked for a pause. Bare threads wait for it to become 0.
+extern std::atomic<std::uint32_t> the_pauses;
+
+} // namespace heapwise::os
