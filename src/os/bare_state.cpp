@@ -17,7 +17,7 @@ void bare_state::work() noexcept {
   }
 }
 
-void bare_state::waits_for(const mutex& lock) noexcept {
+void bare_state::waits_for(mutex& lock) noexcept {
   awaited_.store(&lock, std::memory_order_relaxed); // the next store publishes it
   set(waiting);
 }
@@ -26,6 +26,10 @@ bool bare_state::is_still() const noexcept {
   const std::uint32_t now = state();
   if (now != waiting) return now == resting;
   return awaited_.load(std::memory_order_relaxed)->is_locked();
+}
+
+void bare_state::look_again() const noexcept {
+  if (state() == waiting) awaited_.load(std::memory_order_relaxed)->wake_if_unlocked();
 }
 
 void bare_state::set_stack(const void* begin, const void* end) noexcept {

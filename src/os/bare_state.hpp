@@ -22,13 +22,17 @@ class bare_state {
   void work() noexcept;
 
   /// Effects: the thread waits for a lock, and touches nothing until `goes_on`.
-  void waits_for(const mutex& lock) noexcept;
+  void waits_for(mutex& lock) noexcept;
   void goes_on() noexcept { set(working); }
 
   /// Returns: whether the thread does nothing until the calling thread lets it.
   /// Requires: a pause is asked for, no other bare thread works, and the calling thread is the only
   /// other one, so that it holds each lock that is held and that the thread waits for.
   [[nodiscard]] bool is_still() const noexcept;
+
+  /// Effects: wakes the thread if it waits for a lock that is not held any more. The thread that
+  /// unlocked it may have been interrupted just before it would have done so.
+  void look_again() const noexcept;
 
   [[nodiscard]] bool waits() const noexcept { return state() == waiting; }
 
@@ -53,7 +57,7 @@ class bare_state {
   }
 
   std::atomic<std::uint32_t> state_{resting};
-  std::atomic<const mutex*> awaited_{nullptr};
+  std::atomic<mutex*> awaited_{nullptr};
   std::atomic<std::uintptr_t> stack_begin_{0};
   std::atomic<std::uintptr_t> stack_end_{0};
   ucontext_t where_{};

@@ -260,15 +260,17 @@ void let_fork() noexcept {
 }
 
 void pause_bare_threads() noexcept {
+  constexpr int most_looks = 1000;
   constexpr std::uint32_t look_again_ms = 1;
   the_pauses.fetch_add(1, std::memory_order_seq_cst);
   for (const place& each : places) {
     // Nobody wakes this thread: such a fork is rare, and a bare thread is still most of the time.
     for (int look = 0; !is_still(each); ++look) {
       static constinit std::atomic<std::uint32_t> nothing{0};
-      if (look < 1000) {
+      if (look < most_looks) {
         pause();
       } else {
+        state_of(each).look_again();
         wait(nothing, 0, look_again_ms);
       }
     }

@@ -32,6 +32,11 @@ class mutex {
     if (state_.exchange(unlocked, std::memory_order_release) == awaited) wake_one(state_);
   }
 
+  /// Effects: one of the threads that wait, if any, looks at the lock again if it is not held.
+  void wake_if_unlocked() noexcept {
+    if (!is_locked()) wake_one(state_);
+  }
+
   /// It may be otherwise a moment later.
   [[nodiscard]] bool is_locked() const noexcept {
     return state_.load(std::memory_order_relaxed) != unlocked;

@@ -1,7 +1,7 @@
-/* A signal handler forks (argv[1] "fork"), or calls _Fork ("_Fork"), while the only thread is inside
- * malloc: glibc promises the first for processes of one thread and the second always. The child only
- * leaves. argv[2]: how many signals. argv[3] "much": so much is free again and again that a thread of
- * the heap's own gives it back; the child uses the heap then. */
+/* A signal handler forks (argv[1] "fork"), or calls _Fork ("_Fork"), while the only thread is
+ * inside malloc: glibc promises the first for processes of one thread and the second always. The
+ * child only leaves. argv[2]: how many signals. argv[3] "much": so much is free again and again
+ * that a thread of the heap's own gives it back; some children use the heap then. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,17 +12,19 @@ static volatile sig_atomic_t handled;
 static volatile sig_atomic_t wrong;
 static int with_handlers;
 static int with_much;
+static int wanted;
 
 enum { blocks = 2000, block_bytes = 20000 };
 
 static void free_much(void) {
   static void* held[blocks];
-  for (int i = 0; i < blocks; ++i) {
-    held[i] = malloc(block_bytes);
-    REQUIRE(held[i] != NULL);
-    *(char*)held[i] = 1;
+  int filled = 0;
+  for (; filled < blocks && handled < wanted; ++filled) {
+    held[filled] = malloc(block_bytes);
+    REQUIRE(held[filled] != NULL);
+    *(char*)held[filled] = 1;
   }
-  for (int i = 0; i < blocks; ++i) free(held[i]);
+  while (filled > 0) free(held[--filled]);
 }
 
 /* What the child does once the handler has returned: a lock that nobody unlocks would stop it. */
@@ -43,7 +45,8 @@ static void on_signal(int unused) {
 }
 
 static void send_signals(pid_t to) {
-  while (kill(to, SIGUSR1) == 0 && getppid() == to) usleep(200);
+  /* With much memory a fork takes longer: the program has to go on between two. */
+  while (kill(to, SIGUSR1) == 0 && getppid() == to) usleep(with_much ? 2000 : 200);
   _exit(0);
 }
 
@@ -55,7 +58,7 @@ static void* beside(void* stop) {
 int main(int argc, char** argv) {
   REQUIRE(argc >= 3);
   with_much = argc == 4;
-  const int wanted = atoi(argv[2]);
+  wanted = atoi(argv[2]);
   with_handlers = strcmp(argv[1], "fork") == 0;
   alarm(120);
   static atomic_int stop;

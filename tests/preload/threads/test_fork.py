@@ -41,6 +41,14 @@ def test_fork_in_a_signal_handler(heap: Any, compiled: Any, call: str) -> None:
     assert (done.status, done.out) == (0, b"done\n"), done.err
 
 
+def test_fork_in_a_signal_handler_while_the_heap_gives_memory_back(heap: Any,
+                                                                   compiled: Any) -> None:
+    """The clock is the heap's own thread. The main thread may hold the lock that it waits for."""
+    done = heap.run(compiled(HERE / "fork_in_handler.c"), "fork", "400", "much", timeout_s=60,
+                    HEAPWISE_MALLOC_PURGE_DELAY_MS="20")
+    assert (done.status, done.out) == (0, b"done\n"), done.err
+
+
 def test_handlers_of_a_library_that_is_loaded_early_may_allocate(heap: Any, compiled: Any) -> None:
     source = HERE / "allocates_at_fork.c"
     library = compiled(source, "-DLIBRARY", "-shared", "-fPIC")

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -208,6 +209,27 @@ TEST_CASE(
     inner.unlock();
     outer.lock();
     EXPECT(steps == 1);
+  });
+  CHECK(how.exit_code == 0);
+}
+
+TEST_CASE("a pause wakes a bare thread whose lock was unlocked by a call that was interrupted") {
+  if (by_the_c_library()) return;
+  const contract::ending how = contract::in_child([] {
+    inner.lock();
+    EXPECT(os::start_bare_thread(take_both_locks, &a_variable));
+    while (running.load() != 1) std::this_thread::yield();
+    ::usleep(20'000); // it sleeps
+    // What unlock() does before it wakes anybody.
+    static_assert(sizeof inner == sizeof(std::uint32_t));
+    std::memset(static_cast<void*>(&inner), 0, sizeof inner);
+    ::alarm(20);
+    // The thread takes the lock and goes on, up to the end of its work or to the next place where
+    // it lets a fork be done: here, to its end.
+    may_end = 1;
+    os::pause_bare_threads();
+    EXPECT(steps == 1);
+    os::end_pause();
   });
   CHECK(how.exit_code == 0);
 }
