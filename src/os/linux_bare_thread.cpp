@@ -105,7 +105,9 @@ struct place {
 };
 constinit std::array<place, most_bare_threads> places;
 
-bare_state& state_of(const place& of) noexcept { return the_bare_states[&of - places.data()]; }
+bare_state& state_of(const place& of) noexcept {
+  return the_bare_states[static_cast<std::size_t>(&of - places.data())];
+}
 
 constexpr pid_t starting = -1;
 

@@ -65,6 +65,7 @@ bool churn(int rounds) {
 /// Effects: three threads use what can be attached to blocks; `beside` is called meanwhile.
 template <class Beside>
 void check_three_threads(int rounds, Beside beside) {
+  finalized = 0;
   std::atomic<int> running{3};
   std::atomic<int> whole{0};
   std::vector<std::thread> threads;
@@ -101,8 +102,15 @@ TEST_CASE("and while copies of the process mark beside them" * doctest::skip(HEA
   heapwise_gc_init(&options);
   always_live = heapwise_gc_malloc(16); // an empty heap is not worth a copy
   heapwise_gc_collect();
-  check_three_threads(200'000, [] { // garbage, so that there is something to collect
-    for (int each = 0; each < 100; ++each) static_cast<void>(heapwise_gc_malloc(4096));
-  });
-  CHECK((HEAPWISE_EMULATED || gc_test::statistics().concurrent_collections > 0));
+  // A copy is of no use if a thread meanwhile read a weak reference to a block that is lost in the
+  // copy. On a busy machine most copies are.
+  constexpr int most_tries = 20;
+  bool of_use = false;
+  for (int tries = 0; !of_use && tries < most_tries; ++tries) {
+    check_three_threads(200'000, [] { // garbage, so that there is something to collect
+      for (int each = 0; each < 100; ++each) static_cast<void>(heapwise_gc_malloc(4096));
+    });
+    of_use = HEAPWISE_EMULATED || gc_test::statistics().concurrent_collections > 0;
+  }
+  CHECK(of_use);
 }
