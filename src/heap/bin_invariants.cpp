@@ -32,6 +32,7 @@ bool bin::is_sound_locked(size_class of) const noexcept {
     return listed.use.load(std::memory_order_relaxed) == slice_use::small && listed.of == of &&
            listed.slices == facts.slices && listed.fullness == list &&
            list == span_lists::list_of(listed, facts.blocks) &&
+           listed.most_free == span_lists::most_free(list, facts.blocks) &&
            listed.free_map.count(facts.blocks) == listed.free_blocks;
   });
   std::size_t stocked = 0;

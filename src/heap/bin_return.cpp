@@ -114,12 +114,12 @@ HEAPWISE_ALWAYS_INLINE bool bin::take_back(const block_run& run, change& ongoing
   home->free_blocks += run.count;
   home->touched = 1;
   home->mark.written();
-  if (span_lists::is_too_empty(*home, blocks)) [[unlikely]]
-    lists_.place(*home, blocks);
   expects(home->free_blocks <= blocks, "a span has no more free blocks than blocks");
+  const bool is_too_empty = span_lists::is_too_empty(*home);
+  if (is_too_empty) [[unlikely]]
+    lists_.place(*home, blocks);
   expects(home->fullness == span_lists::list_of(*home, blocks), "a span is in the list for it");
-  if (home->free_blocks == blocks) [[unlikely]]
-    take_whole(*home, ongoing, of);
+  if (is_too_empty && home->free_blocks == blocks) take_whole(*home, ongoing, of);
   return true;
 }
 

@@ -161,6 +161,9 @@ std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_r
     run->word = static_cast<std::uint32_t>(number / word_bits);
     const std::byte* first_of_word = *at - number % word_bits * bytes;
     const auto first = at++;
+    // Mostly the next block is elsewhere if the order is random: found with a constant.
+    const auto next = static_cast<std::uint64_t>(at == end ? 0 : *at - first_of_word);
+    if (at == end || by_size.number_at(next) >= word_bits) continue;
     if (const std::ptrdiff_t distance = order_of(first, end, bytes); distance != 0) {
       run = split_by_words(run, first, end, distance, facts);
       first_of_word = *first - offset + run->word * word_bits * bytes;

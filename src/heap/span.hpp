@@ -208,8 +208,9 @@ struct span {
   std::uint16_t longest_seen; // mixed: of the holes before that, in granules
   // Small and large: whose span it is; never changes meanwhile.
   std::atomic<std::uint8_t> shard;
-  os::hidden_by behind; // large: the page behind its bytes
-  std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
+  os::hidden_by behind;    // large: the page behind its bytes
+  std::uint16_t most_free; // small: with more free blocks it belongs into another list, or to none
+  std::uint32_t pieces;    // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
     // large: what is behind these is not in use; at most `worth_purging_slices`

@@ -30,9 +30,15 @@ class span_lists {
     const std::uint32_t used = blocks - some.free_blocks;
     return some.free_blocks == 0 ? unlisted : static_cast<std::uint8_t>(used * count / blocks);
   }
-  /// Returns: whether the span has more free blocks than belong into its list.
-  [[nodiscard]] static bool is_too_empty(const span& listed, std::uint32_t blocks) noexcept {
-    return (blocks - listed.free_blocks) * count < listed.fullness * blocks;
+  /// Returns: whether the span has more free blocks than belong into its list, or is empty.
+  [[nodiscard]] static bool is_too_empty(const span& listed) noexcept {
+    return listed.free_blocks > listed.most_free;
+  }
+  /// Returns: the most free blocks of a span in the list. (A span of the emptiest list may have one
+  /// more. Then it is empty, and need not stay.)
+  [[nodiscard]] static std::uint16_t most_free(std::uint8_t list, std::uint32_t blocks) noexcept {
+    if (list == 0) return static_cast<std::uint16_t>(blocks - 1);
+    return static_cast<std::uint16_t>(blocks - (list * blocks + count - 1) / count);
   }
   /// Effects: puts the span where its free blocks say.
   void place(span& moved, std::uint32_t blocks) noexcept;

@@ -82,6 +82,24 @@ TEST_CASE("the fullest span serves first, full ones not at all") {
   CHECK(lists.fullest() == nullptr);
 }
 
+TEST_CASE("a span has too many free blocks if it belongs into an emptier list, or is empty") {
+  for (const std::uint32_t blocks : {8U, 13U, 64U, 1365U, 4096U}) {
+    CAPTURE(blocks);
+    for (std::uint32_t free = 0; free < blocks; ++free) {
+      CAPTURE(free);
+      span_lists lists;
+      listed_span some{free};
+      lists.place(some, blocks);
+      CHECK_FALSE(span_lists::is_too_empty(some));
+      const std::uint8_t list = some.fullness;
+      ++some.free_blocks;
+      const bool is_empty = some.free_blocks == blocks;
+      const bool belongs_elsewhere = span_lists::list_of(some, blocks) != list;
+      CHECK(span_lists::is_too_empty(some) == (is_empty || belongs_elsewhere));
+    }
+  }
+}
+
 TEST_CASE("spans in one list are all found, in whichever order they leave") {
   constexpr std::uint32_t blocks = 64;
   for (int first = 0; first < 3; ++first) {
