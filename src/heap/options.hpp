@@ -20,6 +20,7 @@ struct options {
   std::size_t limit_bytes = static_cast<std::size_t>(-1);
   std::uint32_t shards = 0; // 0: as the processors need
   char report[256] = {};    // the file for reports of faults; empty: none
+  bool huge_pages = false;  // ask the system for them
   // On average, one refill of this many takes its block from the guarded pages; 0: none does.
   std::uint32_t guard_every = chosen_profile::keeps_states ? 64 : 0;
 };

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "heap/huge_pages.hpp"
 #include "heapwise/detail/size_classes.hpp"
 #include "options/text.hpp"
 #include "os/os.hpp"
@@ -38,6 +39,7 @@ std::size_t first_mapping(const std::byte* begin, std::size_t bytes) noexcept {
 mended map_again(std::byte* begin, std::size_t bytes) noexcept {
   switch (os::map_at(begin, bytes)) {
     case os::placed::here:
+      want_huge_pages(begin, bytes);
       return mended::fresh;
     case os::placed::occupied:
       return mended::as_was;
@@ -118,13 +120,16 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
     forget_pieces(source_span);
     return relocated::source_lost;
   }
+  want_huge_pages(source, made.bytes);
   if (made.bytes < bytes) return relocated::copied;
   forget_pieces(source_span);
   return relocated::moved;
 }
 
 mended mend(std::byte* begin, std::size_t bytes) noexcept {
-  return os::renew(begin, bytes) ? mended::fresh : map_again(begin, bytes);
+  if (!os::renew(begin, bytes)) return map_again(begin, bytes);
+  want_huge_pages(begin, bytes);
+  return mended::fresh;
 }
 
 void forget_pieces(span& of) noexcept {

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "heap/expects.hpp"
+#include "heap/huge_pages.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "os/os.hpp"
@@ -131,6 +132,7 @@ bool space::commit_to(slice_index end) noexcept {
     const os::placed answer = slices_.grow_to(wanted * slice_bytes);
     if (answer == os::placed::occupied && pass_over(wanted)) return true;
     if (answer != os::placed::here) continue;
+    want_huge_pages(address_of(committed), (wanted - committed) * slice_bytes);
     // Release: pairs with the acquire in `record`. The tables were mapped before.
     committed_slices_.store(wanted, std::memory_order_release);
     return true;
@@ -168,7 +170,10 @@ bool space::pass_over(slice_index end) noexcept {
   for (; at < end; ++at) {
     const os::placed answer = slices_.grow_to((at + 1) * slice_bytes);
     if (answer == os::placed::refused) break;
-    if (answer == os::placed::here) continue;
+    if (answer == os::placed::here) {
+      want_huge_pages(address_of(at), slice_bytes);
+      continue;
+    }
     slices_.skip(slice_bytes);
     mark_used(at, 1);
   }

@@ -15,7 +15,7 @@ PREFIX, OLD_PREFIX = "HEAPWISE_MALLOC_", "HEAPWISE_"
 PAGE = "heapwise malloc, profile "
 OLD = "heapwise: old names, which the next version will not read: "
 
-NEWER_THAN_THE_PREFIX = {"SHARDS", "REPORT", "GUARD_EVERY"}
+NEWER_THAN_THE_PREFIX = {"SHARDS", "REPORT", "HUGE_PAGES", "GUARD_EVERY"}
 
 LABORATORY = {
     "HEAPWISE_PAD": "x" * 4000, "HEAPWISE_PROBE_OUT": "/dev/null",
@@ -101,3 +101,17 @@ def test_a_new_name_wins_over_the_old_one_without_a_line(heap: Any, compiled: An
     done = heap.run(compiled(ALLOCATES), HEAPWISE_STATS="0", HEAPWISE_MALLOC_STATS="1")
     assert done.err.startswith(PAGE)
     assert "heapwise: " not in done.err
+
+
+@pytest.mark.parametrize("wanted", [0, 1])
+def test_huge_pages_are_asked_for_on_request_and_for_all_of_the_heap(
+    heap: Any, compiled: Any, wanted: int
+) -> None:
+    done = heap.run(compiled(Path(__file__).parent / "huge_pages.c"),
+                    HEAPWISE_MALLOC_HUGE_PAGES=str(wanted))
+    assert (done.status, done.err) == (0, "")
+    said = done.out.decode().split()
+    if "-1" in said:
+        pytest.skip("the system does not say what was asked of it (CONFIG_PROC_PAGE_MONITOR)")
+    answers = [word for word in said if word.isdigit()]
+    assert answers == [str(wanted)] * 7

@@ -38,7 +38,7 @@ bool is_taken(const char* name, const std::string& value, const Check& is_as_wan
 bool are_defaults(const options& now) {
   return !now.stats && now.invalid_free == when_invalid::abort && now.purge_thread &&
          now.purge_delay_ms == 500 && !now.abort_without_memory &&
-         now.limit_bytes == static_cast<std::size_t>(-1) && now.shards == 0;
+         now.limit_bytes == static_cast<std::size_t>(-1) && now.shards == 0 && !now.huge_pages;
 }
 
 /// Whether the value is refused with this line, and changes nothing.
@@ -80,12 +80,16 @@ TEST_CASE("every value that there is") {
       is_taken("HEAPWISE_MALLOC_SHARDS", "1", [](const options& now) { return now.shards == 1; }));
   CHECK(is_taken("HEAPWISE_MALLOC_SHARDS", "32",
                  [](const options& now) { return now.shards == 32; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_HUGE_PAGES", "1",
+                 [](const options& now) { return now.huge_pages; }));
+  CHECK(is_taken("HEAPWISE_MALLOC_HUGE_PAGES", "0", are_defaults));
 }
 
 TEST_CASE("values that there are not are refused, each with a line that says which there are") {
   for (const char* value : {"", "2", "yes", "10", " 1"}) {
     CHECK(is_refused("STATS", value, "no such value; it is ignored. Next: 0 or 1"));
     CHECK(is_refused("PURGE_THREAD", value, "no such value; it is ignored. Next: 0 or 1"));
+    CHECK(is_refused("HUGE_PAGES", value, "no such value; it is ignored. Next: 0 or 1"));
   }
   for (const char* value : {"", "Abort", "aborts", "0"}) {
     CHECK(is_refused("INVALID_FREE", value,
@@ -110,7 +114,7 @@ TEST_CASE("there are 1 to 32 shards") {
 TEST_CASE("options that there are not are refused") {
   constexpr const char* reason =
       "no such option; it is ignored. Next: STATS, INVALID_FREE, PURGE_THREAD, PURGE_DELAY_MS, "
-      "OUT_OF_MEMORY, LIMIT_MIB, SHARDS, REPORT, GUARD_EVERY";
+      "OUT_OF_MEMORY, LIMIT_MIB, SHARDS, REPORT, HUGE_PAGES, GUARD_EVERY";
   CHECK(is_refused("STAT", "1", reason));
   CHECK(is_refused("STATS2", "1", reason));
   CHECK(is_refused("stats", "1", reason));
