@@ -1,10 +1,11 @@
 """Strikes one fleet run with faults of 18 kinds, counts them, looks for lost and doubled samples.
 
     PYTHONPATH=tools:python .venv/bin/python -m fleet_faults --page docs/results/MACHINE/FILE.md
-    ... --machines 2 --faults 12 --rounds 60      a minute or two
+    ... --machines 2 --faults 12 --rounds 100     a minute or two
+    ... --time --rounds 40                        no faults: the time beside the slowest machine's
 
 Needs root, Debian's openssh-server and iproute2: each machine is a network namespace with an sshd,
-a disk and a wall clock of its own. 300 faults on 8 machines take about half an hour on two
+a disk and a wall clock of its own. 300 faults on 8 machines take a quarter of an hour on two
 processors.
 """
 
@@ -18,6 +19,7 @@ from pathlib import Path
 
 from fleet_faults.campaign import Struck, strike_fleet
 from fleet_faults.machines import why_not
+from fleet_faults.own_time import Times, time_fleet
 from heapwise.machine import read_machine
 from heapwise.wording.durations import show_duration
 
@@ -29,6 +31,9 @@ def main() -> int:
     with ExitStack() as left:
         folder = options.folder or left.enter_context(
             tempfile.TemporaryDirectory(prefix="heapwise-fleet-faults-"))
+        if options.time:
+            print(time_line(time_fleet(Path(folder), options.machines, options.rounds)))
+            return 0
         struck = strike_fleet(Path(folder), options.machines, options.faults, options.rounds,
                               options.seed)
     text = page(struck, options.seed)
@@ -36,6 +41,13 @@ def main() -> int:
         options.page.write_text(text)
     print(text)
     return 0
+
+
+def time_line(times: Times) -> str:
+    over_s = times.total_s - times.slowest_s
+    return (f"{times.machines} machines, {times.rounds} rounds: {times.total_s:.1f} s, of which "
+            f"the slowest machine measured {times.slowest_s:.1f} s. The aim of 1.05 times that "
+            f"and 10 s is {'met' if over_s <= 0.05 * times.slowest_s + 10 else 'missed'}.")
 
 
 def page(struck: Struck, seed: int) -> str:
@@ -68,6 +80,7 @@ def _options() -> argparse.Namespace:
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--page", type=Path)
     parser.add_argument("--folder", type=Path, help="An empty one, which is kept: client.log.")
+    parser.add_argument("--time", action="store_true")
     parser.add_argument("--machines", type=int, default=8)
     parser.add_argument("--faults", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=500)
