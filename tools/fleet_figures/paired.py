@@ -184,12 +184,13 @@ def _words(folder: Path, side: str, rounds: int) -> Sequence[str]:
 
 
 def _end(process: subprocess.Popen[bytes], folder: Path) -> None:
-    """Also the measuring process of a worker, which has a session of its own."""
+    """At once: all samples are stored. Also the measuring process of a worker, which has a session
+    of its own; scheduler and worker end with the client."""
     for pid in _engine_of(process.pid):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGCONT)
     with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
+        os.killpg(process.pid, signal.SIGKILL)
     for path in folder.glob("machine/jobs/*/pid"):
         with suppress(ProcessLookupError, ValueError):
-            os.killpg(int(path.read_text()), signal.SIGTERM)
+            os.killpg(int(path.read_text()), signal.SIGKILL)

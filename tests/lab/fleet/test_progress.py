@@ -59,6 +59,6 @@ def test_the_slowest_machine_decides_when_all_are_done() -> None:
 
 
 def test_one_machine_is_not_many() -> None:
-    row = MachineRow("m", "h", "k", "cpu", 2, "Linux", "glibc", 0.9, 0.8, 1.1, "cannot tell", "good")
+    row = MachineRow("m", "h", "k", "cpu", 2, "Linux", "glibc", 0.9, 0.8, 1.1, "better", "good")
     assert ByMachine("a", "time", "", [row], 0, 0).sentence.endswith("on any of 1 machine")
     assert ByMachine("a", "time", "", [row] * 2, 2, 0).sentence == "a: better on 2 of 2 machines"
