@@ -2,7 +2,7 @@
 
     PYTHONPATH=tools:python .venv/bin/python -m fleet_figures --page docs/results/MACHINE/fleet.md
     ... --pairs FILE --add-pairs 170s   only pairs, kept in a file; may be given again and again
-    ... --pairs FILE --page PAGE        with the pairs of that file
+    ... --pairs FILE --page PAGE        with the pairs of that file; --only-influence: nothing else
     ... --smoke                         10 machines and half a minute of pairs
 
 Run it in the root of the repository, on a machine that does nothing else: ten minutes.
@@ -31,7 +31,8 @@ def main() -> int:
     if options.add_pairs:
         add_pairs(options.pairs, parse_duration(options.add_pairs, "--add-pairs"))
         return 0
-    growth = measure_growth((10,) if options.smoke else COUNTS)
+    counts = (10,) if options.smoke else COUNTS
+    growth = [] if options.only_influence else measure_growth(counts)
     text = page(growth, _pairs(options.pairs, SMOKE_S if options.smoke else PAIRS_S))
     if options.page:
         options.page.write_text(text)
@@ -55,6 +56,14 @@ def page(growth: list[Growth], pairs: list[Pair]) -> str:
         "# Fleet", "",
         f"{machine.cpu}, {machine.cores} cores, kernel {machine.kernel}, {machine.libc}. Made by "
         "`python -m fleet_figures --page FILE`.", "",
+        *(growth_lines(growth) if growth else []),
+        "## Influence of the engine", "", *influence_lines(pairs),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def growth_lines(growth: list[Growth]) -> list[str]:
+    lines = [
         "## Growth with the number of machines", "",
         "The machines are threads behind a real scheduler of Dask, and each gives back the same "
         f"real run (`heapwise {' '.join(COMPARE)}`) under its own name. Client, scheduler and "
@@ -68,8 +77,7 @@ def page(growth: list[Growth], pairs: list[Pair]) -> str:
         lines.append(f"| {row.machines:,} | {row.collect_s:.1f} s | {row.page_s:.1f} s | "
                      f"{show(row.peak_bytes, 'bytes')} | {show(row.page_bytes, 'bytes')} | "
                      f"{opened} |")
-    lines += ["", "## Influence of the engine", "", *influence_lines(pairs)]
-    return "\n".join(lines) + "\n"
+    return [*lines, ""]
 
 
 def influence_lines(pairs: list[Pair]) -> list[str]:
@@ -102,6 +110,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--page", type=Path)
     parser.add_argument("--pairs", type=Path)
     parser.add_argument("--add-pairs", metavar="DURATION")
+    parser.add_argument("--only-influence", action="store_true")
     parser.add_argument("--smoke", action="store_true")
     options = parser.parse_args()
     if options.add_pairs and not options.pairs:
