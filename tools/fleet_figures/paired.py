@@ -31,7 +31,7 @@ ALLOCATORS = "glibc,heapwise"
 SEED = "11"
 """The order of the subjects is the same on both sides."""
 WAIT_S = 60.0
-OF_ONE_RUN = re.compile(r"[^ =]*/heapwise-scratch-\w+|:[0-9a-f]{16}\b")
+OF_ONE_RUN = re.compile(r"/heapwise-scratch-\w+|:[0-9a-f]{16}\b")
 """Names of temporary files and numbers of inodes, which no two runs share."""
 SIDES = ("alone", "worker")
 
