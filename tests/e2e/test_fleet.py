@@ -14,16 +14,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from fleet_faults.journals import Journals
+
 ROOT = Path(__file__).resolve().parents[2]
 HOW_TO = ROOT / "docs/how-to/measure-on-many-machines.md"
 PATIENCE_S = 240.0
-LONG_PATIENCE_S = 1200.0
 
 
 @pytest.fixture
@@ -140,46 +140,24 @@ class Fleet:
             return True
         return False
 
-    def lines(self) -> dict[str, list[str]]:
-        """Run -> whole lines of its journal on the machine."""
-        return {path.parent.name: path.read_text().split("\n")[:-1]
-                for path in self.machines.glob("jobs/*/store/runs/*/samples.jsonl")}
-
 
 KINDS = ["measuring kill", "worker kill", "client", "measuring kill", "scheduler kill",
          "worker stop", "scheduler stop"]
 
 
-def assert_all_once(fleet: Fleet, seen: dict[str, list[str]], rounds: int) -> None:
-    for name, lines in seen.items():
-        final = (fleet.store / "runs" / name / "samples.jsonl").read_text().split("\n")
-        assert final[:len(lines)] == lines, f"{name} lost lines"
-    for path in fleet.store.glob("runs/*/samples.jsonl"):
-        processes = [json.loads(line) for line in path.read_text().splitlines() if line[:1] == "{"]
-        done = [p for p in processes if p["kind"] == "process" and p["status"] != "interrupted"]
-        assert max(Counter(p["number"] for p in processes if p["kind"] == "process").values()) == 1
-        steps = Counter((p["subject"], p["round"]) for p in done
-                        if not p["facts"].get("counting"))
-        assert max(steps.values()) == 1, f"{path} has a step twice"
-        assert {round_ for _, round_ in steps} >= set(range(rounds))
-
-
 def run_faults(environment: dict[str, str], folder: Path, faults: int, rounds: int, *,
-               least: int, seed: int = 17, patience_s: float = PATIENCE_S) -> None:
+               least: int, seed: int = 17) -> None:
     """faults: at most; least: that must have struck before the fleet run was done."""
     fleet, chance = Fleet(environment, folder, rounds), random.Random(seed)
-    seen: dict[str, list[str]] = {}
-    hits, until = 0, time.monotonic() + patience_s
+    journals = Journals(dict.fromkeys(("one", "two"), fleet.machines))
+    hits, until = 0, time.monotonic() + PATIENCE_S
     try:
         while fleet.client.poll() != 0:
             assert time.monotonic() < until, "the fleet never ended"
             if fleet.client.poll():  # given up for too many faults: the user collects
                 fleet.client = fleet.start("fleet", "collect", "--store", str(fleet.store))
             time.sleep(chance.uniform(0.1, 0.8))
-            for name, lines in fleet.lines().items():
-                before = seen.get(name, [])
-                assert lines[:len(before)] == before, f"{name} lost lines on its machine"
-                seen[name] = lines
+            journals.look()
             if hits < faults:
                 hits += fleet.hit(KINDS[hits % len(KINDS)])
     finally:
@@ -188,17 +166,8 @@ def run_faults(environment: dict[str, str], folder: Path, faults: int, rounds: i
         for pid in fleet.measuring():
             os.kill(pid, signal.SIGKILL)
     assert hits >= least, f"the fleet was done after {hits} of {faults} faults"
-    assert len(seen) == 2
-    assert_all_once(fleet, seen, rounds)
+    assert journals.demand_all(fleet.store, rounds)
 
 
 def test_faults_lose_and_double_nothing(environment: dict[str, str], tmp_path: Path) -> None:
     run_faults(environment, tmp_path, 15, 40, least=3)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("part", range(20))
-def test_300_faults_lose_and_double_nothing(
-    environment: dict[str, str], tmp_path: Path, part: int
-) -> None:
-    run_faults(environment, tmp_path, 15, 400, least=15, seed=part, patience_s=LONG_PATIENCE_S)

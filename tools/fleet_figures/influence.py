@@ -1,78 +1,82 @@
-"""What the engine changes: the same comparison here and under a worker, in turn."""
+"""What the engine changes: the same comparison here and under a worker, sample by sample."""
 
 from __future__ import annotations
 
 import math
-import os
 import statistics
-import subprocess
-import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 from scipy import stats
 
-from heapwise.store import read_run, run_ids
+from fleet_figures.paired import Pair, Taken, measure_pairs
 
-PROGRAM = ("perl", "-e", 'my %h; for (1..12) { %h = (); $h{$_} = "x" x ($_ % 90) for 1..20000 }')
-ALLOCATORS = "glibc,heapwise"
-QUANTITY = "wall_time"
+MOST_ROUNDS = 5000
 
 
 class Influence(msgspec.Struct, frozen=True):
-    """Time under a worker over time without one. low, high: the 95 % interval of the mean of the
-    pairs' logarithms."""
+    """Under a worker over without one. low, high: the 95 % interval of the mean of the pairs'
+    logarithms."""
 
     what: str
+    pairs: int
     ratio: float
     low: float
     high: float
 
 
-def measure_influence(pairs: int, rounds: int) -> list[Influence]:
-    """Each pair is a run without and a run with the engine, the first of them in turn."""
-    logs: dict[str, list[float]] = {}
-    with tempfile.TemporaryDirectory(prefix="heapwise-fleet-figures-") as name:
-        folder = Path(name)
-        (folder / "hosts.toml").write_text('one = "local"\n')
-        for pair in range(pairs):
-            found: dict[bool, dict[str, float]] = {}
-            for with_engine in (pair % 2 == 0, pair % 2 == 1):
-                found[with_engine] = _medians(folder, rounds, with_engine)
-            for subject, seconds in found[True].items():
-                logs.setdefault(subject, []).append(math.log(seconds / found[False][subject]))
-            print(f"pair {pair + 1} of {pairs}", file=sys.stderr)
-    subjects = list(logs)
-    rows = [_influence(subject, values) for subject, values in logs.items()]
-    for other in subjects[1:]:  # what a comparison prints; of the control it is the A/A test
-        rows.append(_influence(f"{other} over {subjects[0]}", [
-            b - a for a, b in zip(logs[subjects[0]], logs[other], strict=True)]))
+def add_pairs(file: Path, seconds: float) -> None:
+    """Measures for this long, and adds what was measured to the file."""
+    with tempfile.TemporaryDirectory(prefix="heapwise-fleet-figures-") as folder:
+        pairs = measure_pairs(Path(folder), seconds, MOST_ROUNDS)
+    with file.open("ab") as kept:
+        kept.writelines(msgspec.json.encode(pair) + b"\n" for pair in pairs)
+
+
+def kept_pairs(file: Path) -> list[Pair]:
+    return [msgspec.json.decode(line, type=Pair) for line in file.read_bytes().splitlines()]
+
+
+def influence_of(pairs: Sequence[Pair]) -> list[Influence]:
+    """Time and processor time of each subject, and what a comparison prints, which of the control
+    is the A/A test."""
+    rows = []
+    for name, quantity in (("time", _seconds), ("processor time", _cpu)):
+        logs = _by_subject(pairs, quantity)
+        first, *others = sorted(logs)
+        rows += [_influence(f"{name}, {subject}", list(logs[subject].values()))
+                 for subject in (first, *others)]
+        rows += [_influence(f"{name}, {other} over {first}", [
+            log - logs[first][place] for place, log in logs[other].items()
+            if place in logs[first]]) for other in others]
     return rows
 
 
-def _medians(folder: Path, rounds: int, with_engine: bool) -> dict[str, float]:
-    """Subject -> the median of its samples, in seconds."""
-    store = folder / "store"
-    fleet = ("--fleet", str(folder / "hosts.toml")) if with_engine else ()
-    known = set(run_ids(store)) if store.is_dir() else set()
-    done = subprocess.run(
-        [sys.executable, "-m", "heapwise", "compare", *fleet, "--store", str(store), "--rounds",
-         str(rounds), "--allocators", ALLOCATORS, "--quiet", "--", *PROGRAM], cwd=folder,
-        env=os.environ | {"HEAPWISE_FLEET_FOLDER": str(folder / "machine"),
-                          "HEAPWISE_FLEET_LOCK": str(folder / "host-lock")},
-        capture_output=True, check=False)
-    new = [run for run in run_ids(store) if run not in known]
-    if len(new) != 1:
-        raise SystemExit(f"error: nothing was measured: {done.stderr.decode()[-500:]}")
-    found: dict[str, list[float]] = {}
-    for sample in read_run(store, new[0]).samples:
-        if not sample.warm_up and QUANTITY in sample.values:
-            found.setdefault(sample.subject, []).append(float(sample.values[QUANTITY]))
-    return {subject: statistics.median(values) for subject, values in sorted(found.items())}
+def _by_subject(pairs: Sequence[Pair], quantity: Callable[[Taken], float]
+                ) -> dict[str, dict[tuple[int, int], float]]:
+    """Subject -> (campaign, round) -> logarithm of under a worker over without one."""
+    found: dict[str, dict[tuple[int, int], float]] = {}
+    campaign, before = 0, 0
+    for pair in pairs:
+        campaign += pair.round < before
+        before = pair.round
+        found.setdefault(pair.subject, {})[campaign, pair.round] = math.log(
+            quantity(pair.worker) / quantity(pair.alone))
+    return found
 
 
-def _influence(what: str, logs: list[float]) -> Influence:
+def _seconds(taken: Taken) -> float:
+    return taken.seconds
+
+
+def _cpu(taken: Taken) -> float:
+    return taken.cpu_s
+
+
+def _influence(what: str, logs: Sequence[float]) -> Influence:
     mean = statistics.fmean(logs)
     half = stats.t.ppf(0.975, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
-    return Influence(what, math.exp(mean), math.exp(mean - half), math.exp(mean + half))
+    return Influence(what, len(logs), math.exp(mean), math.exp(mean - half),
+                     math.exp(mean + half))

@@ -30,6 +30,8 @@ class Silent:
 class SimulatedMachines:
     """An engine whose workers are threads of a LocalCluster; each serves many names."""
 
+    grows = False
+
     def __init__(self, names: Sequence[str], workers: int) -> None:
         import dask.config
         import distributed

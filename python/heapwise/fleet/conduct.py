@@ -83,6 +83,11 @@ class FleetCampaign:
     def show(self) -> None:
         self.watcher.machines(self.states, self.progress, time.monotonic() - self._begun)
 
+    def join(self, name: str) -> None:
+        """A machine that connected after the fleet run began."""
+        self.states[name] = MachineState()
+        self.note(name, state="waiting")
+
     def began(self, name: str) -> int:
         """How often the job of this machine was given, with this time."""
         attempts = self.states[name].attempts + 1

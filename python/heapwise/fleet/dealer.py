@@ -51,6 +51,8 @@ class Dealer:
         now = time.monotonic()
         self.due = dict.fromkeys(self.campaign.open(), now)
         self._seen_at = dict.fromkeys(self.due, now)
+        if self.engine.grows:
+            self._look_at_workers()  # also if all known machines are complete
         while (self.due or self.running or self.carrier) and self.engine.is_alive():
             self._look_at_workers()
             self._give()
@@ -67,6 +69,8 @@ class Dealer:
         ended = time.monotonic()
         self._ask_at = ended + max(WORKERS_S, 20 * (ended - begun))
         self._seen_at |= dict.fromkeys(self.known, ended)
+        if self.engine.grows:
+            self._let_join(ended)
         needed = {*self.due, *self.running}
         restarted = self.engine.mend(self.known.keys(), needed)
         # The scheduler goes on to name a worker that was stopped and is ended, for some seconds.
@@ -79,6 +83,11 @@ class Dealer:
             self._again(name, self.engine.reasons.get(name, "its worker was lost"))
         for name in [name for name in self.due if ended - self._seen_at[name] > ABSENT_S]:
             self._give_up(name, self.engine.reasons.get(name, "it has no worker"))
+
+    def _let_join(self, now: float) -> None:
+        for name in self.known.keys() - self.campaign.states.keys():
+            self.campaign.join(name)
+            self.due[name] = now
 
     def _give(self) -> None:
         now = time.monotonic()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any, Protocol
@@ -15,9 +14,11 @@ from heapwise.fleet.workers import connected_workers
 
 
 class Engine(Protocol):
-    """address: of the scheduler. reasons: machine -> why it has no worker."""
+    """address: of the scheduler. grows: machines that connect later take part too. reasons:
+    machine -> why it has no worker."""
 
     address: str
+    grows: bool
     reasons: dict[str, str]
 
     def machines(self, client: Any) -> dict[str, str]:
@@ -35,6 +36,8 @@ class Engine(Protocol):
 
 class RunningScheduler:
     """``dask:tcp://HOST:PORT``: somebody else's scheduler. One worker of each host is used."""
+
+    grows = True
 
     def __init__(self, address: str) -> None:
         self.address = address
@@ -62,6 +65,8 @@ class ClusterEngine(RunningScheduler):
     A test runs it against a real Slurm of one node; of Kubernetes only the options are tested.
     """
 
+    grows = False
+
     def __init__(self, cluster: Any, count: int) -> None:
         super().__init__(cluster.scheduler_address)
         self.cluster, self.count, self._has_waited = cluster, count, False
@@ -77,40 +82,46 @@ class ClusterEngine(RunningScheduler):
         self.cluster.close()
 
 
-def slurm_options(partition: str) -> dict[str, Any]:
-    """Of dask-jobqueue's SLURMCluster: a whole node for each worker, and no nanny."""
-    return {
-        "queue": partition, "cores": 1, "processes": 1, "memory": "1GiB", "nanny": False,
-        "job_directives_skip": ["--mem", "--cpus-per-task", "-n 1"],
-        "job_extra_directives": ["--exclusive", "--nodes=1"],
-        "worker_extra_args": ["--resources", "machine=1"], "python": sys.executable,
-    }
+def _slurm(partition: str) -> Any:
+    """Its scheduler is in this process, so the settings are too."""
+    from dask_jobqueue.slurm import SLURMCluster
+
+    from heapwise.fleet.cluster_options import slurm_options
+    from heapwise.fleet.quiet_engine import make_quiet
+
+    make_quiet()
+    return SLURMCluster(**slurm_options(partition))
 
 
-def kubernetes_options(namespace: str) -> dict[str, Any]:
-    """Of dask-kubernetes's KubeCluster. Pods of one node share it: a dedicated node pool is
-    needed, as HostLock sees only its own pod."""
-    return {
-        "name": "heapwise-fleet", "namespace": namespace, "n_workers": 0,
-        "worker_command": ["dask-worker", "--no-nanny", "--nthreads", "1",
-                           "--resources", "machine=1"],
-    }
+def _kubernetes(namespace: str) -> Any:
+    from dask_kubernetes.operator import KubeCluster
+
+    from heapwise.fleet.cluster_options import kubernetes_options
+
+    options = kubernetes_options(namespace)
+    try:
+        return KubeCluster(**options)
+    except ImportError:
+        raise
+    except Exception as error:  # whatever the clients of Kubernetes raise
+        raise Problem("E065", f"Kubernetes gave no cluster: {type(error).__name__}: {error}",
+                      do="see that kubectl reaches the namespace and that Dask's operator is "
+                      "installed there") from error
+
+
+CLUSTERS = {"slurm": _slurm, "k8s": _kubernetes}
 
 
 def open_engine(target: str, count: int = 1) -> Engine:
     """target: a file of hosts, or ``dask:``, ``slurm:``, ``k8s:`` and what follows them. count:
-    machines of a cluster. Problem E003, or E064 if a part is not installed."""
+    machines of a cluster. Problem E003, or E064 if a part is not installed or does not answer."""
     kind, _, rest = target.partition(":")
     demand_engine()
     try:
         if kind == "dask" and rest:
             return RunningScheduler(rest)
-        if kind == "slurm" and rest:
-            from dask_jobqueue.slurm import SLURMCluster
-            return ClusterEngine(SLURMCluster(**slurm_options(rest)), count)
-        if kind == "k8s" and rest:
-            from dask_kubernetes.operator import KubeCluster
-            return ClusterEngine(KubeCluster(**kubernetes_options(rest)), count)
+        if kind in CLUSTERS and rest:
+            return ClusterEngine(CLUSTERS[kind](rest), count)
     except ImportError as error:
         extra = {"slurm": "fleet-slurm", "k8s": "fleet-k8s"}.get(kind, "fleet")
         raise Problem("E064", f"{error.name} is not installed",

@@ -23,6 +23,8 @@ class HostsEngine:
     """A scheduler of our own on the loopback; workers here or over ssh. Nothing listens to others:
     ssh carries both directions."""
 
+    grows = False
+
     def __init__(self, hosts: Sequence[Host]) -> None:
         self.hosts = {host.name: host for host in hosts}
         self.workers: dict[str, subprocess.Popen[bytes]] = {}

@@ -26,5 +26,12 @@ QUIET = {
 """allowed-failures: a job is idempotent; the client counts the attempts itself."""
 
 
+def quiet_variables() -> dict[str, str]:
+    """The same as variables of a worker that somebody else starts. Measured processes get none of
+    them."""
+    return {f"DASK_{name.upper().replace('.', '__').replace('-', '_')}": str(value)
+            for name, value in QUIET.items()}
+
+
 def make_quiet() -> None:
     dask.config.set(QUIET)

@@ -54,10 +54,11 @@ class ByMachine:
     def sentence(self) -> str:
         """On how many machines the sign agrees."""
         n = len(self.rows)
+        machines = f"{n} machine{'s' if n != 1 else ''}"
         most, word = max((self.better, "better"), (self.worse, "worse"))
         where = f" ({self.cell})" if self.cell else ""
         if not most:
-            return f"{self.subject}{where}: no difference is certain on any of {n} machines"
+            return f"{self.subject}{where}: no difference is certain on any of {machines}"
         against = self.better + self.worse - most
         opposite = f", the opposite on {against}" if against else ""
-        return f"{self.subject}{where}: {word} on {most} of {n} machines{opposite}"
+        return f"{self.subject}{where}: {word} on {most} of {machines}{opposite}"

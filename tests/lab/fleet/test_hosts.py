@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.fleet.engines import kubernetes_options, machine_name, open_engine, slurm_options
+from heapwise.fleet.engines import machine_name, open_engine
 from heapwise.fleet.hosts import Host, read_hosts
 from heapwise.fleet.request import words_for_machines
 
@@ -43,15 +43,6 @@ def test_what_is_no_list_of_machines_is_refused(tmp_path: Path, text: str) -> No
 ])
 def test_machines_get_the_words_that_concern_them(words: list[str], kept: list[str]) -> None:
     assert words_for_machines(words) == kept
-
-
-def test_clusters_are_asked_for_whole_nodes_without_nannies() -> None:
-    """Of Slurm and Kubernetes only these options are tested: neither is here."""
-    slurm, pods = slurm_options("bench"), kubernetes_options("bench")
-    assert slurm["queue"] == pods["namespace"] == "bench"
-    assert "--exclusive" in slurm["job_extra_directives"]
-    assert slurm["nanny"] is False
-    assert "--no-nanny" in pods["worker_command"]
 
 
 @pytest.mark.parametrize("target", ["slurm:bench", "k8s:bench"])

@@ -44,8 +44,9 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def job(machine: Path, *words: str, files: list[ShippedFile] | None = None) -> Job:
-    return Job("f1", "a", list(words), {"PATH": "/usr/bin:/bin"}, {"PATH": "/usr/bin:/bin"},
-               str(machine.parent), files or [], str(machine))
+    environment = {"PATH": "/usr/bin:/bin", "XDG_DATA_HOME": str(machine.parent / "data")}
+    return Job("f1", "a", list(words), environment, environment, str(machine.parent), files or [],
+               str(machine))
 
 
 COMPARE = ("compare", "--rounds", "3", "--allocators", "glibc,heapwise", "--", "/bin/true")

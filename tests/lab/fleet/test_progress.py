@@ -9,6 +9,7 @@ from heapwise.cli.frame.console import Console
 from heapwise.cli.frame.fleet_form import FleetLines
 from heapwise.fleet.fleet_file import MachineState
 from heapwise.fleet.plan_progress import PlanProgress, RoundClock
+from heapwise.model.by_machine import ByMachine, MachineRow
 
 
 def store_rounds(folder: Path, last: int) -> None:
@@ -55,3 +56,9 @@ def test_the_slowest_machine_decides_when_all_are_done() -> None:
     assert len(heard.lines) == 1  # nothing is new
     lines.machines(states, {}, 50.0)
     assert "eta" not in heard.lines[-1]
+
+
+def test_one_machine_is_not_many() -> None:
+    row = MachineRow("m", "h", "k", "cpu", 2, "Linux", "glibc", 0.9, 0.8, 1.1, "better", "good")
+    assert ByMachine("a", "time", "", [row], 0, 0).sentence.endswith("on any of 1 machine")
+    assert ByMachine("a", "time", "", [row] * 2, 2, 0).sentence == "a: better on 2 of 2 machines"

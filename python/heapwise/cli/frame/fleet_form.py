@@ -110,6 +110,9 @@ def show_fleet(fleet: FleetRun, file: FleetFile, store: Path, console: Console) 
     page = file.path.with_name("by-machine.html")
     write_atomically(page, fleet_page(fleet.id, f"heapwise {shlex.join(fleet.words)}", tables,
                                       failed).encode())
+    if tables:
+        console.result("Ratio        subject over baseline, with its 95 % interval; below 1 is "
+                       "less time or memory")
     for table in tables:
         for line in table_lines(table):
             console.result(line)

@@ -1,0 +1,1 @@
+"""Faults at every part of a fleet, counted, and whether a sample was lost or doubled."""
