@@ -56,6 +56,7 @@ bool glance(const tree_process& process, bool alone, tree_memory& sum, sharing& 
   if (whole == 0) return false; // it has ended
   const process_memory now{resident * page_kib, (resident - shared_pages) * page_kib};
   sum.resident_kib += now.resident_kib;
+  sum.file_kib += shared_pages * page_kib;
   sum.proportional_kib += shared.proportional_kib(process, now, alone);
   return true;
 }
@@ -106,14 +107,17 @@ std::uint64_t memory_curve::expected_count_ns(const tree_memory& seen) const {
 }
 
 /// Glances before it took what other programs share, libraries above all, for the program's own.
-/// How much that is, a glance at the same moment tells.
+/// How much that is, a glance at the same moment tells. It is of files: a program that ends loses
+/// other memory between the two.
 tree_memory memory_curve::first_count() {
-  const std::int64_t guessed_kib = see(false).proportional_kib;
+  const tree_memory guess = see(false);
   const tree_memory seen = see(true);
-  const std::int64_t others_kib = std::max<std::int64_t>(0, guessed_kib - seen.proportional_kib);
+  const std::int64_t difference_kib = guess.proportional_kib - seen.proportional_kib;
+  const std::int64_t others_kib = std::clamp<std::int64_t>(difference_kib, 0, guess.file_kib);
   const auto lower = [others_kib](tree_memory& before) {
     before.proportional_kib = std::max<std::int64_t>(0, before.proportional_kib - others_kib);
   };
+  if (seen.processes != guess.processes) return seen; // one has started or ended
   std::for_each_n(moments_, count_, lower);
   lower(peak_);
   return seen;

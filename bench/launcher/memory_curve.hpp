@@ -21,6 +21,7 @@ struct tree_memory {
   std::int64_t lazy_free_kib = 0; ///< private ones that the kernel may take back at any time
   std::int64_t swap_kib = 0;
   std::int64_t resident_kib = 0; ///< shared pages whole: what a count has to walk over
+  std::int64_t file_kib = 0; ///< of these, pages of files and shared memory; of a glance
   int processes = 0;
   int unread = 0;      ///< that may not be looked at
   bool counted = true; ///< false: a glance; all but the proportional size are of the last count
