@@ -65,7 +65,7 @@ import os, time
 block = bytearray(64 << 20)
 time.sleep(0.1)
 if os.fork() == 0:
-    time.sleep(0.3)
+    time.sleep(0.6)
     other = bytearray(32 << 20)
     time.sleep(0.8)
     os._exit(0)
