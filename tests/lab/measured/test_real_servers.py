@@ -111,11 +111,14 @@ MEMCACHED = ("memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", "{port}", "-m
 
 @pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
 @pytest.mark.alone
-@pytest.mark.parametrize(("name", "server"), [("redis", REDIS), ("memcached", MEMCACHED)])
+@pytest.mark.parametrize(("name", "server"), [
+    ("redis", REDIS),
+    pytest.param("memcached", MEMCACHED, marks=pytest.mark.skipif(not LONG, reason="takes 45 s"))])
 def test_sysbench_sees_a_pause_of_a_real_server(
         heapwise: Any, tmp_path: Path, name: str, server: tuple[str, ...]) -> None:
     """The real server is stopped for a part of each period. The load without a rate beside it, of
-    the same generator, hides the pauses, and its latencies are not read."""
+    the same generator, hides the pauses, and its latencies are not read. Debian's redis is linked
+    with jemalloc, so the C library's malloc cannot be the baseline."""
     if not shutil.which(server[0]):
         pytest.skip(f"{server[0]} is not installed")
     script = Path(__file__).resolve().parents[3] / "recipes" / name / "load.lua"
@@ -125,9 +128,9 @@ def test_sysbench_sees_a_pause_of_a_real_server(
     for _ in range(TRIES):
         done = heapwise(
             "compare", "--serve", "--ready", "tcp:{port}", "--load", load, "--rates", "5%",
-            "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "glibc,jemalloc",
-            "--force", "-r", str(ROUNDS), "--", sys.executable, str(PAUSED), str(PERIOD_S),
-            str(PAUSE_S), *server, timeout_s=900)
+            "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "jemalloc,mimalloc",
+            "--baseline", "jemalloc", "-r", str(ROUNDS), "--", sys.executable, str(PAUSED),
+            str(PERIOD_S), str(PAUSE_S), *server, timeout_s=900)
         assert done.returncode in (0, 4), done.stderr
         run = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
         found = [sample.values["latency_p99_9"] for sample in run.samples
