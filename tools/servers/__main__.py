@@ -49,6 +49,8 @@ def _command(recipe: str, options: argparse.Namespace) -> list[str]:
     if options.smoke:
         return [*words, "--allocators", "glibc,jemalloc", "-r", "1", "--load-time", "1s", "--idle",
                 "0.3s"]
+    if options.allocators:
+        words += ["--allocators", options.allocators]
     return [*words, "-r", str(options.rounds), "--load-time", f"{options.load_time:g}s", "--idle",
             f"{options.idle:g}s", "--time", f"{options.minutes}m"]
 
@@ -69,6 +71,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--page", type=Path, default=Path("build/servers.md"))
     parser.add_argument("--store", type=Path, default=Path("build/servers-store"))
     parser.add_argument("--recipe", action="append", help="this one alone; repeatable")
+    parser.add_argument("--allocators", help="as of compare; all that are installed if not given")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--minutes", type=int, default=5, help="of each server")
     parser.add_argument("--load-time", type=float, default=3, help="seconds")
