@@ -21,7 +21,7 @@ struct tree_memory {
   std::int64_t lazy_free_kib = 0; ///< private ones that the kernel may take back at any time
   std::int64_t swap_kib = 0;
   std::int64_t resident_kib = 0; ///< shared pages whole: what a count has to walk over
-  std::int64_t file_kib = 0; ///< of these, pages of files and shared memory; of a glance
+  std::int64_t file_kib = 0;     ///< of these, pages of files and shared memory; of a glance
   int processes = 0;
   int unread = 0;      ///< that may not be looked at
   bool counted = true; ///< false: a glance; all but the proportional size are of the last count
@@ -95,7 +95,7 @@ class memory_curve {
   std::int64_t looks_ = 0;
   tree_memory peak_;
   tree_memory last_;
-  tree_memory counted_; ///< by the last count
+  tree_memory counted_;       ///< by the last count
   double cost_of_kib_ns_ = 0; ///< of the last count; 0 before the first
   process_tree tree_;
   sharing sharing_;
