@@ -13,9 +13,13 @@ namespace heapwise::bench {
 namespace {
 
 constexpr std::uint64_t millisecond_ns = 1'000'000;
-constexpr std::uint64_t first_look_ns = 50 * millisecond_ns; // what a look costs is not known yet
+constexpr std::uint64_t first_look_ns = 50 * millisecond_ns;
 constexpr std::uint64_t least_distance_ns = 10 * millisecond_ns;
 constexpr std::uint64_t share = 2000; // of the time, one part for each of the two kinds of looks
+
+// Of a count, until one was made.
+constexpr double guessed_kib_ns = 15;
+constexpr double guessed_process_ns = 50'000;
 
 /// smaps_rollup has these lines for all mappings of a process together.
 bool count(const tree_process& process, tree_memory& sum, sharing& shared) {
@@ -27,7 +31,9 @@ bool count(const tree_process& process, tree_memory& sum, sharing& shared) {
   };
   const std::int64_t proportional = file.number_after("\nPss:");
   if (proportional < 0) return false;
-  shared.counted(process, {number("\nRss:"), number("\nAnonymous:")}, proportional);
+  const std::int64_t resident = number("\nRss:");
+  shared.counted(process, {resident, number("\nAnonymous:")}, proportional);
+  sum.resident_kib += resident;
   sum.proportional_kib += proportional;
   sum.private_kib += number("\nPrivate_Clean:") + number("\nPrivate_Dirty:");
   sum.shared_kib += number("\nShared_Clean:") + number("\nShared_Dirty:");
@@ -49,6 +55,8 @@ bool glance(const tree_process& process, bool alone, tree_memory& sum, sharing& 
   }
   if (whole == 0) return false; // it has ended
   const process_memory now{resident * page_kib, (resident - shared_pages) * page_kib};
+  sum.resident_kib += now.resident_kib;
+  sum.file_kib += shared_pages * page_kib;
   sum.proportional_kib += shared.proportional_kib(process, now, alone);
   return true;
 }
@@ -69,8 +77,7 @@ void memory_curve::start(pid_t program, std::uint64_t now) {
   program_ = program;
   start_ns_ = now;
   distance_ns_ = least_distance_ns;
-  counts_.start(now, first_look_ns);
-  glances_.start(now, first_look_ns + least_distance_ns);
+  glances_.start(now, first_look_ns);
 }
 
 std::uint64_t memory_curve::due_ns() const {
@@ -80,14 +87,40 @@ std::uint64_t memory_curve::due_ns() const {
 void memory_curve::look() {
   const bool counts = now_ns() >= counts_.due_ns();
   const std::uint64_t cost_before = process_cpu_ns(); // not the wait for a processor
-  const tree_memory seen = see(counts);
+  const tree_memory seen = !counts ? see(false) : cost_of_kib_ns_ == 0 ? first_count() : see(true);
   const std::uint64_t cost = process_cpu_ns() - cost_before;
+  if (looks_ == 0) counts_.start(start_ns_, first_look_ns);
   (counts ? counts_ : glances_).took(cost, now_ns(), distance_ns_);
-  const auto kib = static_cast<double>(std::max<std::int64_t>(1, seen.proportional_kib));
-  if (counts) cost_of_kib_ns_ = static_cast<double>(cost) / kib;
-  counts_.expect(static_cast<std::uint64_t>(cost_of_kib_ns_ * kib));
+  if (counts) {
+    const std::int64_t walked_kib = std::max<std::int64_t>(1, seen.resident_kib);
+    cost_of_kib_ns_ = static_cast<double>(cost) / static_cast<double>(walked_kib);
+  }
+  counts_.expect(expected_count_ns(seen));
   // A program that has just ended has no memory, and that is not a look.
   if (seen.processes != 0) keep(seen);
+}
+
+std::uint64_t memory_curve::expected_count_ns(const tree_memory& seen) const {
+  const double kib_ns = cost_of_kib_ns_ == 0 ? guessed_kib_ns : cost_of_kib_ns_;
+  const double processes_ns = cost_of_kib_ns_ == 0 ? guessed_process_ns * seen.processes : 0;
+  return static_cast<std::uint64_t>(kib_ns * static_cast<double>(seen.resident_kib) + processes_ns);
+}
+
+/// Glances before it took what other programs share, libraries above all, for the program's own.
+/// How much that is, a glance at the same moment tells. It is of files: a program that ends loses
+/// other memory between the two.
+tree_memory memory_curve::first_count() {
+  const tree_memory guess = see(false);
+  const tree_memory seen = see(true);
+  const std::int64_t difference_kib = guess.proportional_kib - seen.proportional_kib;
+  const std::int64_t others_kib = std::clamp<std::int64_t>(difference_kib, 0, guess.file_kib);
+  const auto lower = [others_kib](tree_memory& before) {
+    before.proportional_kib = std::max<std::int64_t>(0, before.proportional_kib - others_kib);
+  };
+  if (seen.processes != guess.processes) return seen; // one has started or ended
+  std::for_each_n(moments_, count_, lower);
+  lower(peak_);
+  return seen;
 }
 
 tree_memory memory_curve::see(bool counts) {

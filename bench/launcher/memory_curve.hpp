@@ -20,6 +20,8 @@ struct tree_memory {
   std::int64_t shared_kib = 0;
   std::int64_t lazy_free_kib = 0; ///< private ones that the kernel may take back at any time
   std::int64_t swap_kib = 0;
+  std::int64_t resident_kib = 0; ///< shared pages whole: what a count has to walk over
+  std::int64_t file_kib = 0;     ///< of these, pages of files and shared memory; of a glance
   int processes = 0;
   int unread = 0;      ///< that may not be looked at
   bool counted = true; ///< false: a glance; all but the proportional size are of the last count
@@ -49,7 +51,8 @@ class look_clock {
 /// A count asks the kernel for every page of a process, and the kernel keeps its map locked
 /// meanwhile: 15 us for each MiB. A glance reads the resident size, which the kernel knows. Both
 /// are made as often as all looks together take at most a thousandth of the time, which is then
-/// the most that the program can lose.
+/// the most that the program can lose. The first look is a glance: only then is it known what a
+/// count would cost.
 class memory_curve {
  public:
   static constexpr int most_kept = 4096;
@@ -75,6 +78,8 @@ class memory_curve {
 
  private:
   [[nodiscard]] tree_memory see(bool count);
+  [[nodiscard]] tree_memory first_count();
+  [[nodiscard]] std::uint64_t expected_count_ns(const tree_memory& seen) const;
   void keep(const tree_memory& seen);
   void thin();
   template <class Field>
@@ -90,8 +95,8 @@ class memory_curve {
   std::int64_t looks_ = 0;
   tree_memory peak_;
   tree_memory last_;
-  tree_memory counted_; ///< by the last count
-  double cost_of_kib_ns_ = 0;
+  tree_memory counted_;       ///< by the last count
+  double cost_of_kib_ns_ = 0; ///< of the last count; 0 before the first
   process_tree tree_;
   sharing sharing_;
   tree_memory moments_[most_kept];

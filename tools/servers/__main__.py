@@ -49,8 +49,10 @@ def _command(recipe: str, options: argparse.Namespace) -> list[str]:
     if options.smoke:
         return [*words, "--allocators", "glibc,jemalloc", "-r", "1", "--load-time", "1s", "--idle",
                 "0.3s"]
-    return [*words, "-r", str(options.rounds), "--load-time", f"{options.load_time}s", "--idle",
-            f"{options.idle}s", "--time", f"{options.minutes}m"]
+    if options.allocators:
+        words += ["--allocators", options.allocators]
+    return [*words, "-r", str(options.rounds), "--load-time", f"{options.load_time:g}s", "--idle",
+            f"{options.idle:g}s", "--time", f"{options.minutes}m"]
 
 
 def _newest(store: Path) -> dict[str, View]:
@@ -69,10 +71,11 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--page", type=Path, default=Path("build/servers.md"))
     parser.add_argument("--store", type=Path, default=Path("build/servers-store"))
     parser.add_argument("--recipe", action="append", help="this one alone; repeatable")
+    parser.add_argument("--allocators", help="as of compare; all that are installed if not given")
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--minutes", type=int, default=5, help="of each server")
-    parser.add_argument("--load-time", type=int, default=3, help="seconds")
-    parser.add_argument("--idle", type=int, default=1, help="seconds")
+    parser.add_argument("--load-time", type=float, default=3, help="seconds")
+    parser.add_argument("--idle", type=float, default=1, help="seconds")
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("--only-page", action="store_true")
     return parser.parse_args()

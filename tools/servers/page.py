@@ -38,12 +38,20 @@ def _of_recipe(recipe: str, view: View) -> list[str]:
     loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
     for load in loads:
         title = "As fast as it answers" if load == CAPACITY else \
-            f"At {load} of the capacity of the slowest"
+            f"At {load} of the capacity of the slowest{rate_of(view, load)}"
         wanted = {**(SPEED if load == CAPACITY else LATE), **MEMORY}
         lines += [f"### {recipe}: {title}", "", *_figures(view, load, wanted), ""]
     said = [finding.sentence for finding in view.result.findings
             if finding.cell.quantity in (*SPEED, *LATE, *MEMORY)]
     return [*lines, *([*(f"- {sentence}" for sentence in said), ""] if said else [])]
+
+
+def rate_of(view: View, load: str) -> str:
+    """What that share is: all processes of the cell have the same rate."""
+    rates = {float(process.facts.load.intended_rate) for process in view.evidence.stored.processes
+             if process.facts.load and process.facts.load.intended_rate
+             and process.parameters.get("load") == load}
+    return f", {max(rates):,.0f} requests/s" if rates else ""
 
 
 def _command(recipe: str, view: View) -> str:

@@ -85,9 +85,12 @@ def find_recipe(name: str) -> Recipe:
     load, rates = found.load, found.rates
     if found.without is not None and not shutil.which(load.split()[0]):
         load, rates = found.without.load, []
+    if not shutil.which(load.split()[0]):
+        raise Problem("E010", f"--recipe {name}: {load.split()[0]} is not installed",
+                      do="see docs/how-to/measure-a-server.md for where load generators are")
 
     def placed(text: str) -> str:
         return text.replace("{recipe}", str(path.parent))
 
-    return Recipe(name, found.title, list(map(placed, found.server)), found.ready, load,
+    return Recipe(name, found.title, list(map(placed, found.server)), found.ready, placed(load),
                   list(map(placed, found.prepare)), rates, found.brings_malloc)

@@ -28,6 +28,7 @@ pytestmark = pytest.mark.usefixtures("built_native")
 LONG = os.environ.get("HEAPWISE_TIER") == "long"
 DATA = Path(__file__).resolve().parents[2] / "data"
 DATABASE, PROGRAM = DATA / "paused_database.py", DATA / "steady_program.py"
+PAUSED = DATA / "paused.py"
 PERIOD_S, LOAD_S, ROUNDS = (5, 42, 3) if LONG else (1.2, 4, 1)
 """A load that ends in a pause does not have the requests of its last moments answered."""
 
@@ -102,6 +103,45 @@ def closed_loop_p99_9(tmp_path: Path) -> float:
     late = sorted(int(line.split()[2]) / 1e6 for file in folder.glob("pgbench_log.*")
                   for line in file.read_text().splitlines())
     return late[int(0.999 * len(late))]
+
+
+REDIS = ("redis-server", "--port", "{port}", "--bind", "127.0.0.1", "--save", "")
+MEMCACHED = ("memcached", "-u", "nobody", "-l", "127.0.0.1", "-p", "{port}", "-m", "256")
+
+
+@pytest.mark.skipif(not shutil.which("sysbench"), reason="sysbench is not installed")
+@pytest.mark.alone
+@pytest.mark.parametrize(("name", "server"), [
+    ("redis", REDIS),
+    pytest.param("memcached", MEMCACHED, marks=pytest.mark.skipif(not LONG, reason="takes 45 s"))])
+def test_sysbench_sees_a_pause_of_a_real_server(
+        heapwise: Any, tmp_path: Path, name: str, server: tuple[str, ...]) -> None:
+    """The real server is stopped for a part of each period. The load without a rate beside it, of
+    the same generator, hides the pauses, and its latencies are not read. Debian's redis is linked
+    with jemalloc, so the C library's malloc cannot be the baseline."""
+    if not shutil.which(server[0]):
+        pytest.skip(f"{server[0]} is not installed")
+    script = Path(__file__).resolve().parents[3] / "recipes" / name / "load.lua"
+    load = f"sysbench {script} --port={{port}} --threads=8 --time={{time}} --rate={{rate}} run"
+    found: list[float] = []
+    refused: list[str] = []
+    for _ in range(TRIES):
+        done = heapwise(
+            "compare", "--serve", "--ready", "tcp:{port}", "--load", load, "--rates", "5%",
+            "--load-time", f"{LOAD_S}s", "--idle", "0.1s", "--allocators", "jemalloc,mimalloc",
+            "--baseline", "jemalloc", "-r", str(ROUNDS), "--", sys.executable, str(PAUSED),
+            str(PERIOD_S), str(PAUSE_S), *server, timeout_s=900)
+        assert done.returncode in (0, 4), done.stderr
+        run = read_run(tmp_path / "store", run_ids(tmp_path / "store")[-1])
+        found = [sample.values["latency_p99_9"] for sample in run.samples
+                 if "latency_p99_9" in sample.values]
+        refused += [process.reason for process in run.processes if process.reason]
+        if found:
+            break
+    assert found, refused
+    assert LEAST * COMPUTED_S <= median(found) <= MOST * COMPUTED_S, (found, COMPUTED_S)
+    assert not [sample for sample in run.samples if sample.parameters["load"] == "capacity"
+                and "latency_p99_9" in sample.values]
 
 
 @contextmanager

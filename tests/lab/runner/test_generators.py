@@ -102,7 +102,7 @@ def test_h2load_counts_what_succeeded() -> None:
 
 
 @pytest.mark.parametrize("name", ["redis-benchmark", "wrk", "memcslap", "h2load",
-                                  "memtier_benchmark"])
+                                  "memtier_benchmark", "sysbench"])
 def test_nothing_that_can_be_read_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="in what"):
         parsed(name, "some other words\n")
@@ -154,3 +154,37 @@ def test_ghz_lists_each_answer() -> None:
     assert found.seconds == pytest.approx(1.003324456)
     broken = parsed("ghz", text.replace('"status": "OK"', '"status": "Unavailable"', 1))
     assert (broken.requests, broken.errors) == (3, 1)
+
+
+def recorded_by_sysbench(name: str) -> str:
+    """By sysbench 1.0.20 for two seconds."""
+    return (Path(__file__).resolve().parents[2] / "data" / "generators" / name).read_text()
+
+
+def test_sysbench_has_a_histogram_of_its_queue() -> None:
+    found = parsed("sysbench", recorded_by_sysbench("sysbench.txt"))
+    assert (found.requests, found.errors, len(found.latencies_s)) == (407, 0, 407)
+    assert found.seconds == 2.0246
+    assert sum(found.latencies_s) == pytest.approx(0.35152, rel=0.01)
+    assert max(found.latencies_s) == 0.006095
+    assert found.scheduled_s == 2
+
+
+def test_sysbench_tells_what_its_queue_still_holds() -> None:
+    text = recorded_by_sysbench("sysbench_overloaded.txt")
+    found = parsed("sysbench", text)
+    assert found.requests == 8333
+    assert found.scheduled_s == pytest.approx(2 * 8333 / (8333 + 51841))
+
+
+def test_sysbench_that_falls_behind_its_own_schedule_is_seen() -> None:
+    """407 of the 2,000 requests that a rate of 1,000 has in two seconds came into the queue; their
+    number varies by 45, four times of which are believed."""
+    text = recorded_by_sysbench("sysbench.txt").replace("200/sec", "1000/sec")
+    found = parsed("sysbench", text)
+    assert found.scheduled_s == pytest.approx(2 * 407 / (2000 - 4 * 2000 ** 0.5))
+
+
+def test_sysbench_without_a_rate_has_no_schedule() -> None:
+    text = recorded_by_sysbench("sysbench.txt").replace("Target transaction rate", "Rate")
+    assert parsed("sysbench", text).scheduled_s is None

@@ -6,14 +6,16 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec import structs
 from synthetic import compare_run
 
 from heapwise.evidence import Evidence
+from heapwise.model import LoadFacts
 from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from servers.page import page
+from servers.page import page, rate_of
 from servers.sampling import table
 
 
@@ -33,3 +35,14 @@ def test_sampling_has_an_interval_beside_that_of_the_same_twice() -> None:
     assert "| plain again over plain, wall_s | +0.00 % |" in text
     assert "| looked at over plain, wall_s | +1.20 % |" in text
     assert "0.050 %" in text
+
+
+def test_the_rate_of_a_load_stands_beside_its_share() -> None:
+    stored = compare_run()
+    load = LoadFacts(generator="sysbench", open_loop=True, intended_rate=14_676)
+    processes = [replace(process, parameters={"load": "70%"},
+                         facts=structs.replace(process.facts, load=load))
+                 for process in stored.processes]
+    view = View(Evidence(replace(stored, processes=processes)))
+    assert rate_of(view, "70%") == ", 14,676 requests/s"
+    assert rate_of(view, "capacity") == ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,6 +22,9 @@ K6_LINES = "k6.json"
 
 UNSEEN_GAPS = 10.0
 """At the two ends of a schedule, together."""
+
+CHANCE = 4.0
+"""Standard deviations of a number of requests whose gaps are drawn."""
 
 
 @dataclass(frozen=True)
@@ -212,6 +216,33 @@ def _ghz(printed: Printed) -> Measured:
     return Measured(len(sound), len(details) - len(sound), found["total"] / 1e9, sound)
 
 
+def _sysbench(printed: Printed) -> Measured:
+    """A thread of its own puts requests into a queue by a schedule, and a latency counts from the
+    moment in the queue. The histogram has steps of 1.8 %, and its values are their middles."""
+    text = printed.stdout
+    requests = _number(r"total number of events:\s+(\d+)", text)
+    seconds = _number(r"total time:\s+([\d.]+)s", text)
+    if requests is None or seconds is None:
+        raise ValueError("no number of events in what sysbench printed")
+    late = [float(ms) / 1000
+            for ms, number in re.findall(r"^\s*([\d.]+) \|[* ]*\s(\d+)$", text, re.MULTILINE)
+            for _ in range(int(number))]
+    rate = _number(r"Target transaction rate: (\d+)/sec", text)
+    share = None if rate is None else _share_of_queue(text, requests, rate * math.floor(seconds))
+    return Measured(round(requests), 0, seconds, late,
+                    None if share is None else share * math.floor(seconds))
+
+
+def _share_of_queue(text: str, answered: float, expected: float) -> float:
+    """Of the requests of a schedule. Those that wait in the queue at the end are counted in its
+    last report. Those that never came into it are what is less than was to be expected of gaps
+    that are drawn."""
+    waiting = re.findall(r"queue length: (\d+)", text)
+    planned = answered + (int(waiting[-1]) if waiting else 0)
+    never = max(0.0, expected - planned - CHANCE * math.sqrt(expected))
+    return answered / (planned + never)
+
+
 def _number(pattern: str, text: str) -> float | None:
     found = re.search(pattern, text, re.MULTILINE)
     return float(found[1]) if found else None
@@ -223,6 +254,8 @@ GENERATORS = {generator.name: generator for generator in (
     Generator("pgbench", _pgbench, (("--log",),), has_schedule=True),
     Generator("k6", _k6, (("--quiet",), (f"--out=json={K6_LINES}",)), has_schedule=True),
     Generator("ghz", _ghz, (("-O", "json"),), has_schedule=True, with_rate=("--async",)),
+    Generator("sysbench", _sysbench, (("--histogram=on",), ("--report-interval=1",)),
+              has_schedule=True),
     Generator("redis-benchmark", _redis_benchmark, (("--csv",),)),
     Generator("wrk", _wrk),
     Generator("h2load", _h2load),
