@@ -18,7 +18,8 @@ process_end::process_end(pid_t process, std::uint64_t start_time)
     : process_{process}, file_{static_cast<int>(syscall(SYS_pidfd_open, process, 0))} {
   // Asked after the file was opened, so that the file is of the process that has this start time.
   const std::string stat = "/proc/" + std::to_string(process) + "/stat";
-  was_gone_ = (file_ < 0 && errno == ESRCH) || (start_time != 0 && start_time_of(stat.c_str()) != start_time);
+  was_gone_ = (file_ < 0 && errno == ESRCH) ||
+              (start_time != 0 && start_time_of(stat.c_str()) != start_time);
 }
 
 process_end::~process_end() {

@@ -18,7 +18,8 @@ void process_trace::begin(unsigned number, const process_identity& process, std:
   process_ = process;
   start_ = start;
   texts_ = context_.all.map_texts(number);
-  end_ = std::make_unique<process_end>(process.id, entry.start_time.load(std::memory_order_relaxed));
+  end_ =
+      std::make_unique<process_end>(process.id, entry.start_time.load(std::memory_order_relaxed));
   tables_ = std::make_unique<call_tables>();
   resolver_ = std::make_unique<resolver>(file_, tables_->sites, tables_->stacks, start,
                                          context_.time_shift);

@@ -15,8 +15,7 @@ namespace {
 
 /// In the child: its entry, its environment, its signals, and exec. Returns if that fails.
 void become_program(const recording_options& asked, rings& all, pid_t parent) {
-  const std::string path =
-      "/proc/" + std::to_string(parent) + "/fd/" + std::to_string(all.file());
+  const std::string path = "/proc/" + std::to_string(parent) + "/fd/" + std::to_string(all.file());
   const char* preloaded = std::getenv("LD_PRELOAD");
   const std::string preload = preloaded != nullptr && *preloaded != '\0'
                                   ? asked.recorder + ":" + preloaded

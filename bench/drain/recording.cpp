@@ -82,7 +82,8 @@ std::uint64_t recording::pass() {
   std::uint64_t taken = 0;
   for (process_trace* each : live_) {
     const bool is_over = std::ranges::find(ended, each) != ended.end();
-    if (context_.all.has_slots(each->number())) taken += each->drain(is_over ? UINT64_MAX : horizon);
+    if (context_.all.has_slots(each->number()))
+      taken += each->drain(is_over ? UINT64_MAX : horizon);
   }
   if (passes_++ % passes_between_looks == 0 || !ended.empty()) reclaim(now);
   for (process_trace* each : ended) finish(*each);
@@ -167,8 +168,8 @@ int recording::error() const noexcept {
 }
 
 const std::string& recording::failed_path() const noexcept {
-  const auto failed = std::ranges::find_if(
-      traces_, [](const auto& each) { return !each->file().ok(); });
+  const auto failed =
+      std::ranges::find_if(traces_, [](const auto& each) { return !each->file().ok(); });
   return (failed != traces_.end() ? *failed : traces_.front())->file().path();
 }
 

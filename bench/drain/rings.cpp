@@ -10,7 +10,8 @@
 
 namespace heapwise::bench {
 
-rings::rings(std::uint32_t stack_every) : rings_(most_threads), readers_(most_threads), slots_(most_processes) {
+rings::rings(std::uint32_t stack_every)
+    : rings_(most_threads), readers_(most_threads), slots_(most_processes) {
   file_ = memfd_create("heapwise-record", MFD_CLOEXEC);
   if (file_ < 0) return;
   const std::size_t bytes = slot_offset(most_threads);

@@ -1,7 +1,7 @@
 #include "drain/rows.hpp"
 
-#include <bit>
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace heapwise::bench {

@@ -31,7 +31,9 @@ class size_budget {
   [[nodiscard]] bool take(std::uint64_t bytes);
   void give_back(std::uint64_t bytes) noexcept { used_ -= bytes; }
   /// What a file was charged becomes what it is.
-  void settle(std::uint64_t charged, std::uint64_t bytes) noexcept { used_ = used_ - charged + bytes; }
+  void settle(std::uint64_t charged, std::uint64_t bytes) noexcept {
+    used_ = used_ - charged + bytes;
+  }
 
   /// Lets the largest files shrink until this many bytes are left. Returns whether they are.
   bool make_room(std::uint64_t bytes);

@@ -87,9 +87,9 @@ std::string summary_json(const recording_totals& totals, const recording_end& en
   line.field("pauses", end.pauses).field("paused_s", end.paused_s);
   line.field("ns_a_unit", end.ns_a_unit).field("wall_s", end.wall_s);
   line.key("exit_code");
-  end.status && WIFEXITED(*end.status) ? line.value(WEXITSTATUS(*end.status)) : line.null();
+  end.status&& WIFEXITED(*end.status) ? line.value(WEXITSTATUS(*end.status)) : line.null();
   line.key("signal");
-  end.status && WIFSIGNALED(*end.status) ? line.value(WTERMSIG(*end.status)) : line.null();
+  end.status&& WIFSIGNALED(*end.status) ? line.value(WTERMSIG(*end.status)) : line.null();
   line.key("calls").open('[');
   for (const std::uint64_t each : totals.calls) line.value(each);
   line.close(']').key("commands").members(commands).close('}');
@@ -98,7 +98,8 @@ std::string summary_json(const recording_totals& totals, const recording_end& en
 
 std::string commands_json(const image_log& images) {
   std::vector<std::string> all;
-  images.visit([&](const image_log::image& each) { all.push_back(arguments_json(each.arguments)); });
+  images.visit(
+      [&](const image_log::image& each) { all.push_back(arguments_json(each.arguments)); });
   std::size_t first = all.size();
   std::size_t bytes = 0;
   while (first > 0 && bytes + all[first - 1].size() < most_commands_bytes) {

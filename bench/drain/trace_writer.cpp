@@ -24,8 +24,9 @@ constexpr std::size_t fewest_windows = 3;
 } // namespace
 
 std::uint64_t trace_writer::window::bytes() const noexcept {
-  return std::accumulate(frames.begin(), frames.end(), std::uint64_t{0},
-                         [](std::uint64_t sum, const frame_place& each) { return sum + each.bytes; });
+  return std::accumulate(
+      frames.begin(), frames.end(), std::uint64_t{0},
+      [](std::uint64_t sum, const frame_place& each) { return sum + each.bytes; });
 }
 
 std::uint64_t trace_writer::window::events() const noexcept {
@@ -298,7 +299,8 @@ std::uint64_t trace_writer::kept_events() const noexcept {
 void trace_writer::finish(const std::string& modules, std::function<std::string()> summary) {
   if (!open_again()) return;
   // A window that was begun and got no event says nothing.
-  std::erase_if(windows_, [](const window& each) { return each.number != 0 && each.events() == 0; });
+  std::erase_if(windows_,
+                [](const window& each) { return each.number != 0 && each.events() == 0; });
   close_gaps();
   const std::vector<unsigned char> stored = compressor_.compressed_text(modules);
   const std::uint64_t charged = sizeof(frame_header) + stored.size() + index_entry_bytes;

@@ -114,8 +114,8 @@ void note_image(process_texts& texts) noexcept {
   const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
   char arguments[image_log::most_image_bytes];
   const std::size_t bytes = read_all("/proc/self/cmdline", arguments, sizeof arguments);
-  texts.images.add({{program, length > 0 ? static_cast<std::size_t>(length) : 0},
-                    {arguments, bytes}});
+  texts.images.add(
+      {{program, length > 0 ? static_cast<std::size_t>(length) : 0}, {arguments, bytes}});
 }
 
 void copy_last_image(const process_texts& parent, process_texts& child) noexcept {

@@ -55,8 +55,8 @@ struct process_entry {
   std::atomic<std::uint64_t> first_stamp{0}; ///< before all of its events
   /// Released when the fields above are right.
   std::atomic<bool> is_ready{false};
-  std::atomic<bool> is_forked{false}; ///< it began as a copy of its parent, not with exec
-  std::atomic<std::uint32_t> images{0}; ///< how many programs the process has been
+  std::atomic<bool> is_forked{false};           ///< it began as a copy of its parent, not with exec
+  std::atomic<std::uint32_t> images{0};         ///< how many programs the process has been
   std::atomic<std::uint64_t> threads_missed{0}; ///< for which no slot was free
   std::atomic<std::uint64_t> events_missed{0};  ///< after the drain had gone
 };
