@@ -1,6 +1,7 @@
 // heapwise-record: runs one program, and writes what its threads allocate and free to a trace file;
 // if asked to, also what its children do, to files of their own. recording_usage has the options.
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -61,6 +62,37 @@ void obey_signal(pid_t program, bool has_ended, recording& all) {
   }
 }
 
+/// The program, and in a recording that follows children also those whose parents have ended: the
+/// kernel makes them children of this process (prctl(2), PR_SET_CHILD_SUBREAPER). A child that has
+/// not allocated yet is not known otherwise.
+class started_processes {
+ public:
+  started_processes(pid_t program, bool follows) : program_{program}, follows_{follows} {}
+
+  /// Returns true at the moment at which the program has ended.
+  bool reap() {
+    bool has_ended_now = false;
+    int status = 0;
+    pid_t ended = 0;
+    while ((ended = waitpid(follows_ ? -1 : program_, &status, WNOHANG)) > 0) {
+      if (ended != program_) continue;
+      status_ = status;
+      has_ended_now = true;
+    }
+    is_any_left_ = ended == 0;
+    return has_ended_now;
+  }
+
+  [[nodiscard]] bool is_any_left() const noexcept { return is_any_left_; }
+  [[nodiscard]] int status() const noexcept { return status_; }
+
+ private:
+  pid_t program_;
+  bool follows_;
+  bool is_any_left_ = true;
+  int status_ = 0;
+};
+
 /// Says once why the command does not end, if children of the program go on for a while.
 class reminder {
  public:
@@ -70,7 +102,7 @@ class reminder {
     if (was_said_ || now_ns() - since_ < patience_ns) return;
     was_said_ = true;
     std::fprintf(stderr,
-                 "The program has ended; %zu of its processes go on and are recorded. "
+                 "The program has ended; processes that it started go on, %zu of them recorded. "
                  "Ctrl-C ends the recording.\n",
                  running);
   }
@@ -86,12 +118,12 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
   // A ring of samples fills slowly, and the drain is to take no time from the program.
   const long pause_ns = memory.sample_every != 0 ? 50'000'000 : 500'000;
   bool has_ended = false;
+  started_processes started{program, memory.follows};
   reminder waits;
-  while (all.running() != 0) {
-    int status = 0;
-    if (!has_ended && waitpid(program, &status, WNOHANG) == program) {
+  while (all.running() != 0 || (started.is_any_left() && !all.is_stopped())) {
+    if (started.reap()) {
       has_ended = true;
-      all.end_first(status);
+      all.end_first(started.status());
     }
     obey_signal(program, has_ended, all);
     if (pausing.look() && all.first_is_written()) {
@@ -101,8 +133,8 @@ void follow(pid_t program, trace_context& context, pauses& pausing, recording& a
     const std::uint64_t taken = all.pass();
     if (!all.first_is_written())
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-    if (taken == 0 && all.running() != 0) all.wait(pause_ns);
-    if (has_ended && all.running() != 0) waits.look(all.running());
+    if (taken == 0 && !all.is_stopped()) all.wait(pause_ns);
+    if (has_ended) waits.look(all.running());
   }
 }
 
@@ -132,6 +164,7 @@ int record(const recording_options& asked) {
   recording all{context, tick, pausing, asked.trace};
   if (all.error() != 0) return not_written(asked.trace, all.error());
   const std::uint64_t start = stamp_now();
+  if (asked.follows) prctl(PR_SET_CHILD_SUBREAPER, 1);
   int reason = 0;
   const pid_t program = start_program(asked, shared, reason);
   if (program < 0 || reason != 0) {

@@ -37,6 +37,7 @@ class recording {
   /// Waits until one of the processes ends, or this time.
   void wait(long nanoseconds) const;
 
+  [[nodiscard]] bool is_stopped() const noexcept { return is_stopped_; }
   [[nodiscard]] std::size_t running() const noexcept { return live_.size(); }
   /// Of the trace of the first process, and of the others: 0 if all could be written.
   [[nodiscard]] int error() const noexcept;

@@ -215,25 +215,14 @@ def _child_of(process: int) -> int:
 def test_what_goes_on_after_the_program_is_recorded_until_ctrl_c(
         known: Path, followed: Followed) -> None:
     recorder = subprocess.Popen(followed.command("sh", "-c", f"{known} killed & true"),
-                                stderr=subprocess.PIPE, text=True)
+                                stderr=subprocess.PIPE, text=True, start_new_session=True)
     assert recorder.stderr is not None
-    assert "Ctrl-C" in recorder.stderr.readline()
-    [left] = _orphans(known)
-    recorder.send_signal(signal.SIGINT)
     try:
+        assert "Ctrl-C" in recorder.stderr.readline()
+        recorder.send_signal(signal.SIGINT)
         assert recorder.wait(60) == 0
-        assert made(followed.result().processes[-1].trace)[32] > 1000
-        os.kill(left, 0)
+        [_, left] = followed.result().processes
+        assert made(left.trace)[32] > 1000
+        os.kill(left.pid, 0)
     finally:
-        os.kill(left, signal.SIGKILL)
-
-
-def _orphans(program: Path) -> list[int]:
-    found = []
-    for path in Path("/proc").glob("[0-9]*/exe"):
-        try:
-            if path.resolve() == program:
-                found.append(int(path.parent.name))
-        except OSError:
-            continue
-    return found
+        os.killpg(recorder.pid, signal.SIGKILL)
