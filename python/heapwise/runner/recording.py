@@ -70,7 +70,7 @@ class RecordedProcess(msgspec.Struct, frozen=True):
 class Recorded(Summary, frozen=True):
     """Totals of the first process, and all processes in the order in which they began."""
 
-    processes: list[RecordedProcess] = []
+    processes: list[RecordedProcess] = msgspec.field(default_factory=list)
 
 
 def record(wanted: Recording) -> Recorded:
