@@ -130,7 +130,7 @@ def _switch(pause: int | None, resume: int | None) -> int:
 def _children(summary: Recorded) -> list[str]:
     """What was recorded of child processes."""
     from heapwise.cli.frame.process_text import sibling_lines
-    from heapwise.trace import Process
+    from heapwise.trace import TracedProcess
     from heapwise.trace.siblings import Sibling
     from heapwise.wording.lists import counted
     from heapwise.wording.numbers import percent, size
@@ -144,7 +144,7 @@ def _children(summary: Recorded) -> list[str]:
              f"{percent(kept / events if events else 1)} kept, "
              f"{size(sum(each.bytes for each in summary.processes))}"]
     lines += sibling_lines([
-        Sibling(Path(each.trace), Process(each.pid, each.parent, first=False),
+        Sibling(Path(each.trace), TracedProcess(each.pid, each.parent, first=False),
                 each.commands[-1] if each.commands else [], each.events)
         for each in children if each.trace], "Traces")
     if missed := sum(not each.trace for each in children):

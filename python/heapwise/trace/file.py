@@ -105,7 +105,7 @@ class Summary(msgspec.Struct, frozen=True):
     commands: list[list[str]] = []
 
 
-class Process(msgspec.Struct, frozen=True):
+class TracedProcess(msgspec.Struct, frozen=True):
     """The process that a trace is of, when it began. argv is empty if /proc could not be read.
 
     first: it is the program that was started, not a child. forked: it began as a copy of its
@@ -201,10 +201,10 @@ class Trace:
         return self._sites.get(number)
 
     @property
-    def process(self) -> Process | None:
+    def process(self) -> TracedProcess | None:
         """None if the trace does not say it."""
         try:
-            return msgspec.convert(self.about["process"], Process)
+            return msgspec.convert(self.about["process"], TracedProcess)
         except (KeyError, msgspec.ValidationError):
             return None
 

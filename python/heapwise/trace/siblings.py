@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.errors import Problem
-from heapwise.trace.file import Process, Trace, open_trace
+from heapwise.trace.file import TracedProcess, Trace, open_trace
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Sibling:
     """The trace of one process. events: 0 if the trace was cut off."""
 
     path: Path
-    process: Process
+    process: TracedProcess
     command: list[str]
     events: int
 
