@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from heapwise.errors import Problem
-from heapwise.trace.file import TracedProcess, Trace, open_trace
+from heapwise.trace.file import Trace, TracedProcess, open_trace
 
 
 @dataclass(frozen=True)
