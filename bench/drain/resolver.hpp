@@ -24,6 +24,8 @@ struct recording_totals {
   std::uint64_t bytes = 0; ///< asked for, all blocks together
   std::uint64_t peak_live_bytes = 0;
   std::uint64_t peak_live_blocks = 0;
+  std::uint64_t end_live_blocks = 0; ///< filled by resolver::totals
+  std::uint64_t end_live_bytes = 0;
   std::uint64_t unknown_ends = 0; ///< of blocks that were made before the recording
   std::uint64_t late_events = 0;  ///< that came after one with a larger stamp
   std::uint64_t lost_ends = 0;    ///< an address was allocated again, and its free never seen
@@ -44,9 +46,13 @@ class resolver {
   /// Events with a smaller stamp than this are not waited for any longer.
   void give_up_waiting(std::uint64_t stamp);
 
-  [[nodiscard]] const recording_totals& totals() const noexcept { return totals_; }
   [[nodiscard]] std::size_t live_count() const noexcept { return live_.count(); }
-  [[nodiscard]] std::uint64_t live_bytes() const noexcept { return live_bytes_; }
+  [[nodiscard]] recording_totals totals() const noexcept {
+    recording_totals found = totals_;
+    found.end_live_blocks = live_.count();
+    found.end_live_bytes = live_bytes_;
+    return found;
+  }
   [[nodiscard]] std::uint64_t last_time() const noexcept { return time_; }
 
  private:

@@ -6,9 +6,12 @@
 #include <algorithm>
 #include <new>
 
+#include "trace/process_identity.hpp"
+
 namespace heapwise::bench {
 
-rings::rings(std::uint32_t stack_every) : rings_(most_threads), readers_(most_threads) {
+rings::rings(std::uint32_t stack_every)
+    : rings_(most_threads), readers_(most_threads), slots_(most_processes) {
   file_ = memfd_create("heapwise-record", MFD_CLOEXEC);
   if (file_ < 0) return;
   const std::size_t bytes = slot_offset(most_threads);
@@ -18,6 +21,7 @@ rings::rings(std::uint32_t stack_every) : rings_(most_threads), readers_(most_th
   memory_ = new (found) shared_memory;
   memory_->magic = shared_magic;
   memory_->stack_every = stack_every;
+  memory_->process_namespace = own_process_namespace();
   memory_->drain.store(getpid(), std::memory_order_relaxed);
 }
 
@@ -39,24 +43,45 @@ const event* rings::ring_of(unsigned slot) {
   return rings_[slot];
 }
 
-/// Looks at all rings. Returns whether one of them is half full.
-bool rings::find_runs() {
+const process_texts* rings::map_texts(unsigned process) const noexcept {
+  void* found = mmap(nullptr, texts_bytes, PROT_READ, MAP_SHARED, file_,
+                     static_cast<off_t>(texts_offset(process)));
+  return found != MAP_FAILED ? static_cast<const process_texts*>(found) : nullptr;
+}
+
+void rings::unmap_texts(const process_texts* texts) noexcept {
+  munmap(const_cast<process_texts*>(texts), texts_bytes);
+}
+
+void rings::look() {
+  for (std::vector<unsigned>& each : slots_) each.clear();
+  for (unsigned slot = 0; slot < slots_used(); ++slot) {
+    const thread_slot& each = memory_->slots[slot];
+    // acquire: with the writer's release, so that its events and its process are there.
+    const std::uint64_t end = each.written.load(std::memory_order_acquire);
+    if (each.read.load(std::memory_order_relaxed) == end && !readers_[slot].has_next()) continue;
+    const std::uint32_t process = each.process.load(std::memory_order_relaxed);
+    if (process < most_processes) slots_[process].push_back(slot);
+  }
+}
+
+/// Looks at all rings of the process. Returns whether one of them is half full.
+bool rings::find_runs(unsigned process, call_tables& tables) {
   runs_.clear();
   bool is_urgent = false;
-  for (unsigned slot = 0; slot < slots_used(); ++slot) {
+  for (const unsigned slot : slots_[process]) {
     thread_slot& each = memory_->slots[slot];
     ring_reader& reader = readers_[slot];
     // acquire: with the writer's release, so that the events up to this number are there.
     const std::uint64_t end = each.written.load(std::memory_order_acquire);
     const std::uint64_t at = each.read.load(std::memory_order_relaxed);
-    if (at == end && !reader.has_next()) continue;
     if (end - at >= ring_events / 2) is_urgent = true;
     if (!reader.has_begun()) {
       const event* ring = ring_of(slot);
       if (ring == nullptr) continue;
-      reader.begin(ring, threads_++);
+      reader.begin(ring, tables.threads++);
     }
-    if (!reader.has_next()) reader.advance(end, sites_, stacks_);
+    if (!reader.has_next()) reader.advance(end, tables.sites, tables.stacks);
     // release: as in drain_first.
     each.read.store(reader.at(), std::memory_order_release);
     if (reader.has_next()) runs_.push_back({slot, end, reader.next().order()});
@@ -65,14 +90,15 @@ bool rings::find_runs() {
 }
 
 /// Hands over the next call of `first`, and those behind it up to `last_order`.
-std::uint64_t rings::drain_first(run& first, std::uint64_t last_order, const take& take_calls) {
+std::uint64_t rings::drain_first(run& first, call_tables& tables, std::uint64_t last_order,
+                                 const take& take_calls) {
   constexpr std::size_t most_calls = 64;
   call calls[most_calls];
   ring_reader& reader = readers_[first.slot];
   std::uint64_t taken = 0;
   do {
     const std::size_t count =
-        reader.take(calls, most_calls, first.end, last_order, sites_, stacks_);
+        reader.take(calls, most_calls, first.end, last_order, tables.sites, tables.stacks);
     // release: with the writer's acquire, so that it overwrites only what has been read.
     memory_->slots[first.slot].read.store(reader.at(), std::memory_order_release);
     take_calls({calls, count});
@@ -82,8 +108,9 @@ std::uint64_t rings::drain_first(run& first, std::uint64_t last_order, const tak
   return taken;
 }
 
-std::uint64_t rings::drain(std::uint64_t horizon, const take& take_calls) {
-  const bool is_urgent = find_runs();
+std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t horizon,
+                           const take& take_calls) {
+  const bool is_urgent = find_runs(process, tables);
   const std::uint64_t last_order = is_urgent || horizon > UINT64_MAX / 2 ? UINT64_MAX : horizon * 2;
   const auto later = [](const run& one, const run& other) { return one.order > other.order; };
   std::ranges::make_heap(runs_, later);
@@ -93,7 +120,7 @@ std::uint64_t rings::drain(std::uint64_t horizon, const take& take_calls) {
     run& first = runs_.back();
     // As long as no other ring has an earlier call, the heap is not asked.
     const std::uint64_t rival = runs_.size() > 1 ? runs_.front().order : UINT64_MAX;
-    taken += drain_first(first, std::min(rival, last_order), take_calls);
+    taken += drain_first(first, tables, std::min(rival, last_order), take_calls);
     if (readers_[first.slot].has_next()) {
       std::ranges::push_heap(runs_, later);
     } else {
@@ -103,18 +130,22 @@ std::uint64_t rings::drain(std::uint64_t horizon, const take& take_calls) {
   return taken;
 }
 
-void rings::reclaim(const std::function<bool(std::int32_t)>& is_gone) {
+void rings::reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone) {
   for (unsigned number = 0; number < slots_used(); ++number) {
     thread_slot& slot = memory_->slots[number];
     const slot_state state = slot.state.load(std::memory_order_acquire);
     if (state == slot_state::free) continue;
     const std::int32_t thread = slot.kernel_id.load(std::memory_order_relaxed);
-    if (state == slot_state::live && (thread == 0 || !is_gone(thread))) continue;
+    const std::uint32_t process = slot.process.load(std::memory_order_relaxed);
+    // A thread may be about to say whose slot it is.
+    if (process == no_process) continue;
+    if (state == slot_state::live && !is_gone(process, thread)) continue;
     if (readers_[number].has_next() ||
         slot.written.load(std::memory_order_acquire) != slot.read.load(std::memory_order_relaxed)) {
       continue;
     }
     slot.kernel_id.store(0, std::memory_order_relaxed);
+    slot.process.store(no_process, std::memory_order_relaxed);
     slot.written.store(0, std::memory_order_relaxed);
     slot.read.store(0, std::memory_order_relaxed);
     readers_[number].leave();

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "drain/call_tables.hpp"
 #include "drain/ring_reader.hpp"
 #include "trace/shared.hpp"
 
@@ -26,17 +27,23 @@ class rings {
 
   using take = std::function<void(std::span<const call>)>;
 
-  /// Hands over what is in the rings, in the order of stamps, some calls of one thread at a time.
-  /// Events that are younger than `horizon` stay, unless a ring is half full: one with a smaller
-  /// stamp may still come. Returns how many calls it has handed over.
-  std::uint64_t drain(std::uint64_t horizon, const take& take_calls);
+  /// What a process says of itself. Null if it cannot be mapped.
+  [[nodiscard]] const process_texts* map_texts(unsigned process) const noexcept;
+  static void unmap_texts(const process_texts* texts) noexcept;
 
-  /// Frees the slots of threads that are gone. `is_gone` is asked for a thread of the kernel.
-  void reclaim(const std::function<bool(std::int32_t)>& is_gone);
+  /// Looks at all slots, before drain() is called for each process that has something.
+  void look();
+  [[nodiscard]] bool has_slots(unsigned process) const noexcept { return !slots_[process].empty(); }
 
-  [[nodiscard]] std::uint32_t threads_seen() const noexcept { return threads_; }
-  [[nodiscard]] const call_sites& sites() const noexcept { return sites_; }
-  [[nodiscard]] call_stacks& stacks() noexcept { return stacks_; }
+  /// Hands over what the process has in its rings, in the order of stamps, some calls of one thread
+  /// at a time. Events that are younger than `horizon` stay, unless a ring is half full: one with a
+  /// smaller stamp may still come. Returns how many calls it has handed over.
+  std::uint64_t drain(unsigned process, call_tables& tables, std::uint64_t horizon,
+                      const take& take_calls);
+
+  /// Frees the slots of threads that are gone and whose rings were read. `is_gone` is asked for a
+  /// process and a thread of the kernel, which may be 0: not known.
+  void reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone);
 
  private:
   struct run {
@@ -47,17 +54,16 @@ class rings {
 
   [[nodiscard]] std::uint32_t slots_used() const noexcept;
   const event* ring_of(unsigned slot);
-  bool find_runs();
-  std::uint64_t drain_first(run& first, std::uint64_t last_order, const take& take_calls);
+  bool find_runs(unsigned process, call_tables& tables);
+  std::uint64_t drain_first(run& first, call_tables& tables, std::uint64_t last_order,
+                            const take& take_calls);
 
   int file_ = -1;
   shared_memory* memory_ = nullptr;
   std::vector<const event*> rings_;
   std::vector<ring_reader> readers_;
+  std::vector<std::vector<unsigned>> slots_; ///< with something to read, by process
   std::vector<run> runs_;
-  std::uint32_t threads_ = 0;
-  call_sites sites_;
-  call_stacks stacks_;
 };
 
 } // namespace heapwise::bench

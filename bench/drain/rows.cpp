@@ -1,5 +1,6 @@
 #include "drain/rows.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -48,7 +49,8 @@ unsigned width_of(const std::vector<Number>& numbers, std::size_t count) noexcep
 } // namespace
 
 void rows::grow() {
-  room_ += most;
+  // Small at first, since a process may have few calls; a frame of live blocks may pass `most`.
+  room_ = room_ < most ? std::max(first_room, room_ * 4) : room_ + most;
   for (auto* column : {&kinds_, &alignments_}) column->resize(room_);
   for (auto* column : {&threads_, &row_sites_}) column->resize(room_);
   for (auto* column : {&times_, &blocks_, &sizes_}) column->resize(room_);

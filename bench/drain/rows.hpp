@@ -62,6 +62,8 @@ class rows {
   void clear();
 
  private:
+  static constexpr std::uint32_t first_room = 1024;
+
   void grow();
   /// Of sites and stacks, behind the columns.
   [[nodiscard]] std::size_t extra_bytes() const noexcept;

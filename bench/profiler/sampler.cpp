@@ -40,7 +40,7 @@ void write_sample(event_kind kind, const void* block, std::size_t size, const vo
   const std::uint64_t stamp = stamp_now();
   const thread_writer::inner_calls inner{writer};
   if (!sampled.insert(reinterpret_cast<std::uintptr_t>(block))) {
-    recorded.memory().events_missed.fetch_add(1, std::memory_order_relaxed);
+    recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   const int saved_errno = errno;
@@ -67,7 +67,7 @@ void sample_end::write(event_kind kind, const void* site) const noexcept {
 void sample_end::take_back() const noexcept {
   // There is room: the block was here before the call.
   if (was_sampled_ && !sampled.insert(reinterpret_cast<std::uintptr_t>(block_))) {
-    recorded.memory().events_missed.fetch_add(1, std::memory_order_relaxed);
+    recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
   }
 }
 

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "recorder/writer.hpp"
+
 namespace heapwise::bench {
 
 constinit session recorded;
@@ -20,7 +22,7 @@ namespace {
 constexpr std::size_t filter_bits = 1U << 16;
 constinit std::atomic<std::uint64_t> large_filter[filter_bits / 64];
 
-constexpr std::uint32_t off = 0;
+constinit std::uint32_t off = 0; ///< nobody writes to it
 constexpr std::uint32_t on = 1;
 
 std::size_t filter_bit(const void* block) noexcept {
@@ -50,7 +52,7 @@ bool session::begin() noexcept {
   const int saved_errno = errno;
   const char* path = std::getenv(record_variable);
   const bool found = path != nullptr && open(path);
-  const std::uint32_t* here = &off;
+  std::uint32_t* here = &off;
   if (found) {
     if (std::uint32_t* page = page_of_this_process(); page != nullptr) {
       *page = on;
@@ -63,43 +65,71 @@ bool session::begin() noexcept {
   return *here != 0 && records();
 }
 
+/// In a forked child that is to be recorded, at its first call: it has one thread. What it knows of
+/// its parent is replaced, but the slots that are mapped, which are those of all processes.
+bool session::begin_in_child() noexcept {
+  std::uint32_t* const page = in_this_process_;
+  if (page == &off || !memory_->follows) return false;
+  in_this_process_ = &off;
+  const int saved_errno = errno;
+  const process_texts* const parent = process_.texts;
+  const process_place taken = take_process(*memory_, true);
+  if (taken.entry == nullptr) {
+    memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    copy_last_image(*parent, *taken.texts);
+    process_ = taken;
+    image_.store(0, std::memory_order_relaxed);
+    taken.entry->images.store(1, std::memory_order_relaxed);
+    writer.leave_ring();
+    *page = on;
+    in_this_process_ = page;
+  }
+  errno = saved_errno;
+  return taken.entry != nullptr && records();
+}
+
 bool session::open(const char* path) noexcept {
   const int file = ::open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return false;
   void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  slots_begin_ = mmap(nullptr, page_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file,
+                      static_cast<off_t>(slots_offset));
   // The program may close all files, or give this number to another one, so it is not kept.
   ::close(file);
-  if (found == MAP_FAILED) return false;
+  if (found == MAP_FAILED || slots_begin_ == MAP_FAILED) return false;
   memory_ = static_cast<shared_memory*>(found);
   if (memory_->magic != shared_magic) return false;
-  if (memory_->process.load(std::memory_order_relaxed) != getpid()) {
+  process_ = find_process(*memory_);
+  if (process_.entry == nullptr && memory_->follows) process_ = take_process(*memory_, false);
+  if (process_.entry == nullptr) {
     memory_->other_processes.fetch_add(1, std::memory_order_relaxed);
     return false;
   }
+  begin_image();
+  return true;
+}
+
+void session::begin_image() noexcept {
   // The rings of the program that this one replaced have nobody who writes to them.
   const std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
   for (std::uint32_t slot = 0; slot < used && slot < most_threads; ++slot) {
+    thread_slot& each = memory_->slots[slot];
+    if (each.process.load(std::memory_order_relaxed) != process_.number) continue;
     auto live = slot_state::live;
-    memory_->slots[slot].state.compare_exchange_strong(live, slot_state::ended,
-                                                       std::memory_order_release);
+    each.state.compare_exchange_strong(live, slot_state::ended, std::memory_order_release);
   }
-  memory_->maps.loaded.store(0, std::memory_order_relaxed);
-  image_.store(memory_->images.fetch_add(1, std::memory_order_relaxed) + 1,
+  process_.texts->maps.loaded.store(0, std::memory_order_relaxed);
+  note_image(*process_.texts);
+  image_.store(process_.entry->images.fetch_add(1, std::memory_order_relaxed) + 1,
                std::memory_order_relaxed);
-  return true;
 }
 
 void* session::map_slot(unsigned number) noexcept {
   // A thread that had the slot before has left its mapping.
   if (void* known = mapped_[number].load(std::memory_order_relaxed); known != nullptr) return known;
-  // Without a file: the kernel maps from the begin of the same memory (mremap(2), size 0). What
-  // lies before the slot goes at once.
-  const std::size_t offset = slot_offset(number);
-  void* all = mremap(memory_, 0, offset + slot_bytes, MREMAP_MAYMOVE);
-  if (all == MAP_FAILED) return nullptr;
-  munmap(all, offset);
-  void* found = static_cast<char*>(all) + offset;
-  mapped_[number].store(found, std::memory_order_relaxed);
+  void* found = map_behind(slots_begin_, number * slot_bytes, slot_bytes);
+  if (found != nullptr) mapped_[number].store(found, std::memory_order_relaxed);
   return found;
 }
 
@@ -116,6 +146,7 @@ void* session::take_slot(thread_slot*& slot) noexcept {
       next.state.store(slot_state::free, std::memory_order_release);
       break;
     }
+    next.process.store(process_.number, std::memory_order_relaxed);
     next.kernel_id.store(static_cast<std::int32_t>(syscall(SYS_gettid)), std::memory_order_relaxed);
     std::uint32_t used = memory_->slots_used.load(std::memory_order_relaxed);
     while (used <= number && !memory_->slots_used.compare_exchange_weak(
@@ -124,7 +155,7 @@ void* session::take_slot(thread_slot*& slot) noexcept {
     slot = &next;
     return found;
   }
-  memory_->threads_missed.fetch_add(1, std::memory_order_relaxed);
+  process_.entry->threads_missed.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
 }
 
@@ -173,7 +204,7 @@ int read_loaded(dl_phdr_info* object, std::size_t, void* argument) noexcept {
 void session::note_modules() noexcept {
   std::uint64_t loaded = 0;
   dl_iterate_phdr(read_loaded, &loaded);
-  maps_text& maps = memory_->maps;
+  maps_text& maps = process_.texts->maps;
   if (maps.loaded.load(std::memory_order_relaxed) == loaded) return;
   std::uint32_t idle = 0;
   if (!maps.busy.compare_exchange_strong(idle, 1, std::memory_order_acquire)) return;

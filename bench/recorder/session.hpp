@@ -1,6 +1,7 @@
 // What the recording threads of this process share: the memory of the drain, and whether to record.
 #pragma once
 
+#include "recorder/process_place.hpp"
 #include "trace/shared.hpp"
 
 namespace heapwise::bench {
@@ -9,12 +10,14 @@ class session {
  public:
   /// Whether calls of this process are recorded now. Any thread may ask; never allocates.
   ///
-  /// False before the C library is set up, without a drain, in a child of fork, and in any process
-  /// but the one that the drain has started.
+  /// False before the C library is set up and without a drain. If the drain does not follow
+  /// children: also in a child of fork, and in any process but the one that the drain has started.
   [[nodiscard]] bool records() noexcept {
     const std::uint32_t* here = in_this_process_;
     if (here == nullptr) return begin();
-    return *here != 0 && memory_->recording.load(std::memory_order_relaxed) == recording_state::on;
+    if (*here == 0) [[unlikely]]
+      return begin_in_child();
+    return memory_->recording.load(std::memory_order_relaxed) == recording_state::on;
   }
 
   /// Whether the end of a block that was recorded is of interest, even in a pause.
@@ -28,6 +31,7 @@ class session {
   [[nodiscard]] bool has_memory() const noexcept { return memory_ != nullptr; }
 
   [[nodiscard]] shared_memory& memory() const noexcept { return *memory_; }
+  [[nodiscard]] process_entry& process() const noexcept { return *process_.entry; }
 
   /// Takes a slot and maps its places and its ring, slot_bytes of them. Returns null if there is
   /// none; the thread is then counted.
@@ -49,12 +53,16 @@ class session {
 
  private:
   bool begin() noexcept;
+  bool begin_in_child() noexcept;
   bool open(const char* path) noexcept;
+  void begin_image() noexcept;
   void* map_slot(unsigned number) noexcept;
 
   /// In a page that the kernel clears in a forked child, however it was forked.
-  const std::uint32_t* in_this_process_ = nullptr;
+  std::uint32_t* in_this_process_ = nullptr;
   shared_memory* memory_ = nullptr;
+  void* slots_begin_ = nullptr; ///< a mapping of the first page of all slots
+  process_place process_;
   std::atomic<void*> mapped_[most_threads]{}; ///< as they are mapped here; the slot's owner asks
   std::atomic<std::uint32_t> beginning_{0};
   std::atomic<std::uint32_t> image_{0};

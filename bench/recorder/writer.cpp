@@ -43,6 +43,7 @@ bool thread_writer::attach() noexcept {
     at_end = end_of_thread;
     pthread_once(&key_made, make_key);
     if (has_key) pthread_setspecific(end_key, this);
+    recorded.note_modules(); // a thread may only free, and its sites are to have names
     if (recorded.take_image()) {
       write_call(event_kind::new_image, nullptr, 0, stamp_now(), nullptr);
     }
@@ -72,7 +73,7 @@ bool thread_writer::wait_for_room() noexcept {
     const pid_t drain = memory.drain.load(std::memory_order_relaxed);
     if (turn % turns_between_looks == 0 && kill(drain, 0) != 0 && errno == ESRCH) {
       memory.recording.store(recording_state::off, std::memory_order_relaxed);
-      memory.events_missed.fetch_add(1, std::memory_order_relaxed);
+      recorded.process().events_missed.fetch_add(1, std::memory_order_relaxed);
       errno = saved_errno;
       return false;
     }

@@ -41,6 +41,12 @@ class thread_writer {
     return written_ * golden >> 58 == 0;
   }
 
+  /// In a forked child: the ring is that of the parent.
+  void leave_ring() noexcept {
+    ring_ = nullptr;
+    refused_ = false;
+  }
+
   /// A call that returned no block ends what it was part of: an exception may follow.
   void leave_inner_calls() noexcept { inner_ = false; }
 

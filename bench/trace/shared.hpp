@@ -1,8 +1,8 @@
-// The memory that a recorded process and the drain share: one ring of events for each thread.
+// The memory that recorded processes and the drain share: one ring of events for each thread.
 //
 // The drain makes it (a memory file, so that it outlives a recorded process that is killed) and
 // names it to the process by a path. Each ring has one writer, its thread, and one reader, the
-// drain.
+// drain. A forked child has the mapping of its parent, and takes an entry and rings of its own.
 #pragma once
 
 #include <atomic>
@@ -10,14 +10,16 @@
 #include <cstdint>
 
 #include "trace/event.hpp"
+#include "trace/image_log.hpp"
 
 namespace heapwise::bench {
 
 /// The variable by which the recorder finds the shared memory.
 inline constexpr const char* record_variable = "HEAPWISE_RECORD";
 
-inline constexpr std::uint64_t shared_magic = 0x3330'4345'5257'4848; // "HHWREC03"
-inline constexpr unsigned most_threads = 4096;                       ///< at one time
+inline constexpr std::uint64_t shared_magic = 0x3430'4345'5257'4848; // "HHWREC04"
+inline constexpr unsigned most_threads = 4096;                       ///< at one time, of all
+inline constexpr unsigned most_processes = 1024;                     ///< at one time
 inline constexpr std::uint64_t ring_events = 131072;                 ///< 2 MiB
 
 /// Return addresses that a thread has written as event_kind::site, by their places. Only the thread
@@ -29,6 +31,9 @@ inline constexpr std::uint64_t site_places = std::uint64_t{1} << event::place_bi
 /// the thread is gone, or a new image of the process) -> free (the drain, when the ring is empty).
 enum class slot_state : std::uint32_t { free = 0, live = 1, ended = 2 };
 
+/// Of a slot that no thread has, or whose thread has not said yet whose it is.
+inline constexpr std::uint32_t no_process = UINT32_MAX;
+
 struct thread_slot {
   /// Events written so far. The writer publishes with release; the drain reads with acquire.
   alignas(64) std::atomic<std::uint64_t> written{0};
@@ -36,6 +41,24 @@ struct thread_slot {
   alignas(64) std::atomic<std::uint64_t> read{0};
   alignas(64) std::atomic<slot_state> state{slot_state::free};
   std::atomic<std::int32_t> kernel_id{0}; ///< of the thread; 0 until it is known
+  /// The entry of its process: set before the first event.
+  std::atomic<std::uint32_t> process{no_process};
+};
+
+/// A process that is recorded. The process takes a free entry; the drain frees it when the process
+/// has ended and its events were read.
+struct process_entry {
+  alignas(64) std::atomic<std::int32_t> id{0}; ///< 0: the entry is free
+  std::atomic<std::int32_t> parent{0};
+  /// As /proc says it: tells a process from a later one with the same number. 0: not known.
+  std::atomic<std::uint64_t> start_time{0};
+  std::atomic<std::uint64_t> first_stamp{0}; ///< before all of its events
+  /// Released when the fields above are right.
+  std::atomic<bool> is_ready{false};
+  std::atomic<bool> is_forked{false};           ///< it began as a copy of its parent, not with exec
+  std::atomic<std::uint32_t> images{0};         ///< how many programs the process has been
+  std::atomic<std::uint64_t> threads_missed{0}; ///< for which no slot was free
+  std::atomic<std::uint64_t> events_missed{0};  ///< after the drain had gone
 };
 
 /// Lines of /proc/self/maps as they were when a library was new: what addresses mean.
@@ -46,6 +69,18 @@ struct maps_text {
   std::atomic<std::uint32_t> bytes{0};  ///< released by the writer, acquired by the drain
   std::atomic<std::uint64_t> loaded{0}; ///< how many objects the loader had loaded at the last look
   char text[most_bytes];
+
+  void clear() noexcept {
+    busy.store(0, std::memory_order_relaxed);
+    loaded.store(0, std::memory_order_relaxed);
+    bytes.store(0, std::memory_order_relaxed);
+  }
+};
+
+/// What a process says of itself in words.
+struct process_texts {
+  image_log images;
+  maps_text maps;
 };
 
 /// off: nobody reads what would be written. paused: only ends of known blocks are of interest.
@@ -53,9 +88,11 @@ enum class recording_state : std::uint32_t { off = 0, on = 1, paused = 2 };
 
 struct shared_memory {
   std::uint64_t magic = 0;
-  /// The only process that is recorded. Its children are counted and not recorded.
-  std::atomic<std::int32_t> process{0};
   std::atomic<std::int32_t> drain{0};
+  /// Whether children are recorded. If not, only the process of the first entry is.
+  bool follows = false;
+  /// Of the drain: process numbers of another namespace mean other processes.
+  std::uint64_t process_namespace = 0;
   /// Set by the drain.
   std::atomic<recording_state> recording{recording_state::off};
   std::uint32_t stack_every =
@@ -65,24 +102,31 @@ struct shared_memory {
   /// 0: each call is written down. Else the mean number of bytes from one sample to the next.
   std::uint64_t sample_every = 0;
   std::atomic<std::uint32_t> slots_used{0};      ///< slots from here on were never taken
-  std::atomic<std::uint32_t> images{0};          ///< how many programs the process has been
-  std::atomic<std::uint64_t> threads_missed{0};  ///< for which no slot was free
-  std::atomic<std::uint64_t> events_missed{0};   ///< after the drain had gone
-  std::atomic<std::uint64_t> other_processes{0}; ///< that loaded the recorder, or were forked
+  std::atomic<std::uint32_t> processes_used{0};  ///< entries from here on were never taken
+  std::atomic<std::uint64_t> other_processes{0}; ///< that began to run and are not recorded
+  process_entry processes[most_processes];
   thread_slot slots[most_threads];
-  maps_text maps;
 };
 
 inline constexpr std::size_t page_bytes =
     65536; ///< of every Linux system, or a multiple of its own
-inline constexpr std::size_t control_bytes =
-    (sizeof(shared_memory) + page_bytes - 1) / page_bytes * page_bytes;
+[[nodiscard]] constexpr std::size_t whole_pages(std::size_t bytes) noexcept {
+  return (bytes + page_bytes - 1) / page_bytes * page_bytes;
+}
+inline constexpr std::size_t control_bytes = whole_pages(sizeof(shared_memory));
+inline constexpr std::size_t texts_bytes = whole_pages(sizeof(process_texts));
 inline constexpr std::size_t ring_bytes = ring_events * sizeof(event);
 inline constexpr std::size_t slot_bytes = page_bytes + ring_bytes; ///< places, then the ring
 static_assert(site_places * sizeof(std::uint64_t) <= page_bytes);
 
+/// The file: the control, the texts of each process, the slots. Each begins with low numbers, so
+/// that a process with a limit of its address space reaches them from the begin of its part.
+[[nodiscard]] constexpr std::size_t texts_offset(unsigned process) noexcept {
+  return control_bytes + process * texts_bytes;
+}
+inline constexpr std::size_t slots_offset = texts_offset(most_processes);
 [[nodiscard]] constexpr std::size_t slot_offset(unsigned slot) noexcept {
-  return control_bytes + slot * slot_bytes;
+  return slots_offset + slot * slot_bytes;
 }
 
 } // namespace heapwise::bench

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -97,3 +98,54 @@ def test_a_cut_trace_is_not_played(heapwise: Heapwise, trace: Path) -> None:
     assert done.returncode == 2
     assert "E062" in done.stderr
     assert "record" in done.stderr
+
+
+BUILD = """
+cat > hello.c <<'EOF'
+#include <stdlib.h>
+int main(void) { free(malloc(10)); return 0; }
+EOF
+cat > Makefile <<'EOF'
+hello: hello.o
+\tgcc hello.o -o hello
+hello.o: hello.c
+\tgcc -O2 -c hello.c
+EOF
+make -s && perl -e 'exit 0 if fork == 0; my @all = (1..20000); wait' && ./hello
+"""
+
+
+def test_a_build_is_followed_through_make_shells_and_drivers(
+        heapwise: Heapwise, tmp_path: Path) -> None:
+    path = tmp_path / "build.hwt"
+    done = heapwise("record", "--follow", "-o", str(path), "--", "sh", "-c",
+                    f"cd {tmp_path} && {BUILD}")
+    assert done.returncode == 0, done.stderr
+    done = heapwise("trace", str(path), "--json")
+    found = json.loads(done.stdout)["processes"]
+    programs = Counter(Path(each["command"][0]).name for each in found)
+    # gcc is called twice: a compiler and an assembler, then a linker.
+    assert {"sh", "make", "gcc", "cc1", "as", "collect2", "ld", "perl"} <= programs.keys()
+    assert programs["gcc"] == 2
+    assert programs["cc1"] == programs["as"] == programs["ld"] == 1
+    by_pid = {each["pid"]: each for each in found}
+    [compiler] = [each for each in found if Path(each["command"][0]).name == "cc1"]
+    assert Path(by_pid[compiler["parent"]]["command"][0]).name == "gcc"
+    assert sum(each["own"] for each in found) == 1
+    of_compiler = heapwise("trace", compiler["trace"])
+    assert "cc1" in of_compiler.stdout
+    assert f"one of {len(found)} of this recording" in " ".join(of_compiler.stdout.split())
+    played = heapwise("replay", compiler["trace"], "--rounds", "1", "--allocators", "heapwise",
+                      "--schedule", "fast")
+    assert played.returncode in (0, 4), played.stderr
+    said = " ".join((played.stdout + played.stderr).split())
+    assert f"Process {compiler['pid']}" in said
+    advised = heapwise("advise", compiler["trace"], "--dry-run")
+    assert advised.returncode == 0, advised.stderr
+    assert f"Process {compiler['pid']}" in " ".join((advised.stdout + advised.stderr).split())
+
+
+def test_a_profile_does_not_follow(heapwise: Heapwise) -> None:
+    done = heapwise("record", "--profile", "--follow", "--", "true")
+    assert done.returncode == 2
+    assert "E003" in done.stderr

@@ -59,6 +59,7 @@ def advise(
     """
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
+    from heapwise.cli.frame.process_text import say_process
     from heapwise.runner import RunRequest
     from heapwise.runner.replay_plan import NothingToPool, prepare_advice
     from heapwise.store import costs, find_store
@@ -67,6 +68,7 @@ def advise(
                          time_s=parse_duration(time, "--time") if time else None)
     prepared = prepare_advice(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
+    say_process(Path(file), console)
     if isinstance(prepared, NothingToPool):
         return _say_nothing_to_gain(prepared, console)
     announce(prepared, console, costs(find_store(store), False))

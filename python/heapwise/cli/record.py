@@ -12,7 +12,7 @@ from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
-    from heapwise.trace import Summary
+    from heapwise.runner.recording import Recorded
 
 
 def register(app: typer.Typer) -> None:
@@ -41,6 +41,9 @@ def record(
     sample_every: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Bytes from one sample to the next. [512K]")
     ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", help="Record child processes, each in a trace of its own.")
+    ] = False,
     start_paused: Annotated[
         bool, typer.Option("--start-paused", help="Record nothing until --resume.")
     ] = False,
@@ -63,6 +66,7 @@ def record(
     heapwise record -- ./server --bench
     heapwise record -o load.hwt --max-size 64M -- sqlite3 :memory: '.read load.sql'
     heapwise record --profile -o day.hwt -- ./server
+    heapwise record --follow -o build.hwt -- make  # build.hwt, and build.PID.hwt for each child
     heapwise record --stacks all:frames -- ./built-with-fno-omit-frame-pointer
     heapwise record --start-paused -- ./server     # then: heapwise record --resume PID
     heapwise trace load.hwt
@@ -81,6 +85,9 @@ def record(
     if sample_every and not profile:
         raise Problem("E003", "--sample-every is for --profile", do="add --profile")
     gap = parse_size(sample_every, "--sample-every") if sample_every else SAMPLE_EVERY
+    if follow and profile:
+        raise Problem("E003", "--profile does not follow child processes",
+                      do="heapwise record --follow -- PROGRAM, or profile the command of the child")
     chosen, _, way = stacks.partition(":")
     if way not in ("", "frames") or (way and profile):
         raise Problem("E003", "--profile finds stacks by unwind tables" if profile else
@@ -91,7 +98,7 @@ def record(
     console = Console(quiet, json)
     summary = record(Recording(
         program, path, parse_size(max_size, "--max-size"), every, gap if profile else 0,
-        start_paused, force, frame_pointers=bool(way)))
+        start_paused, force, frame_pointers=bool(way), follows=follow))
     if json:
         console.json({"trace": str(path), "summary": summary})
     else:
@@ -120,7 +127,33 @@ def _switch(pause: int | None, resume: int | None) -> int:
     return 0
 
 
-def _said(summary: Summary, path: Path, sample_every: int) -> list[str]:
+def _children(summary: Recorded) -> list[str]:
+    """What was recorded of child processes."""
+    from heapwise.cli.frame.process_text import sibling_lines
+    from heapwise.trace import TracedProcess
+    from heapwise.trace.siblings import Sibling
+    from heapwise.wording.lists import counted
+    from heapwise.wording.numbers import percent, size
+
+    children = summary.processes[1:]
+    if not children:
+        return []
+    events = sum(each.events for each in summary.processes)
+    kept = sum(each.kept_events for each in summary.processes)
+    lines = [f"Followed {counted(len(children), 'child', 'children')}; {events:,} calls in all, "
+             f"{percent(kept / events if events else 1)} kept, "
+             f"{size(sum(each.bytes for each in summary.processes))}"]
+    lines += sibling_lines([
+        Sibling(Path(each.trace), TracedProcess(each.pid, each.parent, first=False),
+                each.commands[-1] if each.commands else [], each.events)
+        for each in children if each.trace], "Traces")
+    if missed := sum(not each.trace for each in children):
+        lines.append(f"Missed   {counted(missed, 'child', 'children')} for which --max-size left "
+                     "no room")
+    return lines
+
+
+def _said(summary: Recorded, path: Path, sample_every: int) -> list[str]:
     from heapwise.wording.numbers import percent, significant, size
 
     stored = path.stat().st_size
@@ -135,6 +168,7 @@ def _said(summary: Summary, path: Path, sample_every: int) -> list[str]:
                      f"{summary.windows} windows")
     if summary.signal:
         lines.append(f"Ended    by signal {summary.signal}; the trace goes up to there")
+    lines += _children(summary)
     if summary.other_processes:
         lines.append(f"Missed   {summary.other_processes} other processes that it started")
     if summary.threads_missed or summary.events_missed:

@@ -64,6 +64,7 @@ def replay(
     """
     from heapwise.cli.compare import measure
     from heapwise.cli.frame.announce import announce
+    from heapwise.cli.frame.process_text import say_process
     from heapwise.runner import RunRequest
     from heapwise.runner.replay_plan import prepare_replay
     from heapwise.store import costs, find_store
@@ -75,6 +76,7 @@ def replay(
                          time_s=parse_duration(time, "--time") if time else None)
     prepared = prepare_replay(Path(file), request, os.environ, window=window, force=force)
     console = Console(quiet, json)
+    say_process(Path(file), console)
     announce(prepared, console, costs(find_store(store), False))
     if dry_run:
         if json:

@@ -33,7 +33,7 @@ def render(name: str, trace: Trace, stacks: Sequence[CallStack], live: list[tupl
     unit = trace.ns_a_unit
     figure = draw(live, unit).replace(NAMESPACE, "") if live else ""
     return templates.get_template(name).render(
-        command=" ".join(trace.about.get("command", [])) or trace.path.name, damage=trace.damage,
+        command=" ".join(trace.command) or trace.path.name, damage=trace.damage,
         summary=trace.summary, size=size, percent=percent, live=Markup(figure),
         sizes=_rows(sizes, lambda k: f"up to {size(2**k - 1)}"),
         lifetimes=_rows(lifetimes, lambda k: f"below {show(2**k * unit, 'ns')}" if unit

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import msgspec
 
@@ -39,7 +40,7 @@ class Recording:
     stack_every: of how many allocations of a thread one has its stack; 0: none. sample_every: of a
     profile, the mean number of bytes from one sample to the next; 0 to write down every call.
     frame_pointers: stacks are found by them, not by unwind tables. starts_paused: record nothing
-    until ``resume``."""
+    until ``resume``. follows: its children are recorded, too, each in a trace of its own."""
 
     command: Sequence[str]
     trace: Path
@@ -49,9 +50,30 @@ class Recording:
     starts_paused: bool = False
     force: bool = False
     frame_pointers: bool = False
+    follows: bool = False
 
 
-def record(wanted: Recording) -> Summary:
+class RecordedProcess(msgspec.Struct, frozen=True):
+    """A process of a recording. trace: empty if the limit of the size left no room for one. bytes:
+    of the trace. commands: the arguments of each program that the process was."""
+
+    trace: str
+    pid: int
+    parent: int
+    events: int
+    kept_events: int
+    blocks: int
+    bytes: int
+    commands: list[list[str]]
+
+
+class Recorded(Summary, frozen=True):
+    """Totals of the first process, and all processes in the order in which they began."""
+
+    processes: list[RecordedProcess] = msgspec.field(default_factory=list)
+
+
+def record(wanted: Recording) -> Recorded:
     """Runs the program to its end, with the terminal's streams.
 
     Problems: E010 if it cannot be started, E02x if the recorder cannot be loaded into it, E051 if
@@ -73,7 +95,7 @@ def record(wanted: Recording) -> Summary:
                                     *wanted.command[1:]], check=False)
         if not result.exists():
             raise Problem("E056", f"no trace was written (exit {ended.returncode})")
-        return msgspec.json.decode(result.read_bytes(), type=Summary)
+        return msgspec.json.decode(result.read_bytes(), type=Recorded)
 
 
 def _options(wanted: Recording) -> list[str]:
@@ -82,7 +104,8 @@ def _options(wanted: Recording) -> list[str]:
             "--max-bytes", str(wanted.most_bytes), "--stack-every", str(wanted.stack_every),
             "--frame-pointers", str(int(wanted.frame_pointers)),
             "--sample-every", str(wanted.sample_every),
-            "--start-paused", str(int(wanted.starts_paused))]
+            "--start-paused", str(int(wanted.starts_paused)),
+            "--follow", str(int(wanted.follows))]
 
 
 def pause(process: int) -> None:
@@ -128,4 +151,5 @@ def _about(wanted: Recording, program: Path) -> dict[str, Any]:
         "machine": machine_fingerprint(read_machine()),
         "processors": len(os.sched_getaffinity(0)), "stack_every": wanted.stack_every,
         "sample_every": wanted.sample_every,
+        **({"recording": uuid4().hex} if wanted.follows else {}),
     }

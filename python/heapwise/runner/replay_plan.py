@@ -148,7 +148,7 @@ def _replay(trace: Trace, window: int | None) -> Replay:
         _, threads, _, shared, calls, _, _, peak, _, _, prepared = SCRIPT_HEADER.unpack(
             file.read(SCRIPT_HEADER.size))
     return Replay(
-        str(trace.path.absolute()), str(script), list(trace.about.get("command", [])),
+        str(trace.path.absolute()), str(script), trace.command,
         calls=calls, threads=threads, handed_over=shared - prepared,
         unknown_ends=summary.unknown_ends, missed_calls=summary.events_missed + summary.lost_ends,
         missed_threads=summary.threads_missed, other_processes=summary.other_processes,

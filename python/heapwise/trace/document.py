@@ -13,6 +13,7 @@ import msgspec
 from heapwise.trace.contents import EXACT_SIZES, Contents, SiteContents
 from heapwise.trace.file import Summary, Trace
 from heapwise.trace.named_sites import NamedSite
+from heapwise.trace.siblings import Sibling, siblings
 from heapwise.trace.spread import Spread
 from heapwise.trace.symbols import Place, Symbols
 
@@ -51,6 +52,18 @@ class SourcePlace(msgspec.Struct, frozen=True):
     function: str | None
     line: str | None
     offset: int | None
+
+
+class TraceProcess(msgspec.Struct, frozen=True):
+    """A process of the recording, and its trace. own: it is the one of this document."""
+
+    trace: str
+    pid: int
+    parent: int
+    own: bool
+    forked: bool
+    command: list[str]
+    events: int
 
 
 class TraceSite(msgspec.Struct, frozen=True):
@@ -127,6 +140,7 @@ class TraceDocument(msgspec.Struct, frozen=True):
     live_bytes: list[LiveBytes]
     named_sites: list[NamedTraceSite]
     sites: list[TraceSite]
+    processes: list[TraceProcess] = []
     kind: str = "trace"
 
 
@@ -158,12 +172,19 @@ def trace_document(trace: Trace, found: Contents, symbols: Symbols,
         live_bytes=[LiveBytes(round(time * unit), live) for time, live in found.live],
         named_sites=[_named(site) for site in named],
         sites=[_site(number, site, trace, found, symbols)
-               for number, site in sorted(found.sites.items(), key=lambda item: -item[1].count)])
+               for number, site in sorted(found.sites.items(), key=lambda item: -item[1].count)],
+        processes=[_process(each, trace) for each in siblings(trace)])
 
 
 def quantiles_of(spread: Spread, unit: float, by_bytes: bool = False) -> Quantiles:
     found = [spread.quantile(order, by_bytes) for order in (*ORDERS, 1.0)]
     return Quantiles(*(None if each is None else each * unit for each in found))
+
+
+def _process(each: Sibling, trace: Trace) -> TraceProcess:
+    return TraceProcess(str(each.path), each.process.pid, each.process.parent,
+                        each.path.name == trace.path.name, each.process.forked, each.command,
+                        each.events)
 
 
 def source_place(place: Place | None) -> SourcePlace:

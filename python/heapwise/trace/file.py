@@ -102,6 +102,21 @@ class Summary(msgspec.Struct, frozen=True):
     exit_code: int | None = None
     signal: int | None = None
     calls: list[int] = []
+    commands: list[list[str]] = []
+
+
+class TracedProcess(msgspec.Struct, frozen=True):
+    """The process that a trace is of, when it began. argv is empty if /proc could not be read.
+
+    first: it is the program that was started, not a child. forked: it began as a copy of its
+    parent, so it may end blocks that its parent made."""
+
+    pid: int = 0
+    parent: int = 0
+    first: bool = True
+    forked: bool = False
+    program: str = ""
+    argv: list[str] = []
 
 
 class Modules(msgspec.Struct, frozen=True):
@@ -184,6 +199,25 @@ class Trace:
         if number < len(self.modules.sites):
             return self.modules.sites[number]
         return self._sites.get(number)
+
+    @property
+    def process(self) -> TracedProcess | None:
+        """None if the trace does not say it."""
+        try:
+            return msgspec.convert(self.about["process"], TracedProcess)
+        except (KeyError, msgspec.ValidationError):
+            return None
+
+    @property
+    def command(self) -> list[str]:
+        """The program and its arguments: of a child the last that it was, through every exec."""
+        process = self.process
+        if process is None or process.first:
+            found = self.about.get("command", [])
+            return found if isinstance(found, list) else []
+        if self.summary and self.summary.commands:
+            return self.summary.commands[-1]
+        return process.argv
 
     @property
     def ns_a_unit(self) -> float:

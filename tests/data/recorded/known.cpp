@@ -209,6 +209,11 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 10; ++i) (void)!memfd_create("others", 0);
     many_threads(count);
   }
+  if (what == "closed_fork") {
+    close_range(0, ~0U, 0);
+    for (int i = 0; i < 10; ++i) (void)!memfd_create("others", 0);
+    fork_and_churn();
+  }
   if (what == "exec") {
     free(malloc(5555));
     void* kept = malloc(6666);

@@ -19,7 +19,10 @@ constexpr std::uint64_t address = 0x5555'0000'1000;
 /// A resolver whose file nobody reads.
 class trace {
  public:
-  trace() { unlink(path_.c_str()); }
+  trace() {
+    REQUIRE(file_.begin("{}"));
+    unlink(path_.c_str());
+  }
 
   void take(event_kind kind, std::uint32_t thread, std::uint64_t stamp) {
     const call next{stamp, address, 64, 0, thread, 0, kind, 0};
@@ -36,7 +39,9 @@ class trace {
   }
 
   std::string path_ = new_path();
-  trace_writer file_{path_, 1U << 22, "{}"};
+  size_budget budget_{1U << 22};
+  frame_compressor compressor_;
+  trace_writer file_{path_, budget_, compressor_};
   call_sites sites_;
   call_stacks stacks_;
   resolver calls_{file_, sites_, stacks_, 0, 0};

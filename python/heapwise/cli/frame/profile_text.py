@@ -21,7 +21,7 @@ def profile_lines(trace: Trace, stacks: SampledStacks, symbols: Symbols, wrapper
                   top: int) -> Iterator[str]:
     """Paragraphs in the order of the questions that users ask first."""
     found = stacks.samples
-    command = " ".join(trace.about.get("command", [])) or trace.path.name
+    command = " ".join(trace.command) or trace.path.name
     yield from boxed("Profile", f"{trace.path}: {command}")
     if trace.damage:
         yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from heapwise.cli.frame.compare_table import rendered
 from heapwise.cli.frame.lines import boxed, shortened, width
+from heapwise.cli.frame.process_text import process_lines
 from heapwise.trace import Summary, Trace
 from heapwise.trace.contents import Contents, median_bucket
 from heapwise.trace.document import ORDERS
@@ -21,8 +22,9 @@ HEADS = ("", *(f"p{order * 100:g}" for order in ORDERS), "most")
 def trace_lines(trace: Trace, found: Contents, named: Sequence[NamedSite],
                 top: int) -> Iterator[str]:
     """Paragraphs in the order of the questions that users ask first."""
-    command = " ".join(trace.about.get("command", [])) or trace.path.name
+    command = " ".join(trace.command) or trace.path.name
     yield from boxed("Trace", f"{trace.path}: {command}")
+    yield from process_lines(trace)
     if trace.damage:
         yield from boxed("Damaged", f"{trace.damage}; what follows is of what could be read")
     yield from _totals(trace, found)

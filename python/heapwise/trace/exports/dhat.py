@@ -36,7 +36,7 @@ def dhat(trace: Trace, stacks: list[CallStack]) -> bytes:
     moments = {"tg": 0, "tuth": 100} if lives else {}
     return json.dumps({
         "dhatFileVersion": 2, "mode": "heap", "verb": "Allocated", "bklt": lives, "bkacc": False,
-        "tu": "microseconds", "Mtu": "s", "cmd": " ".join(trace.about.get("command", [])),
+        "tu": "microseconds", "Mtu": "s", "cmd": " ".join(trace.command),
         "pid": 0, "te": round(summary.wall_s * 1e6) if summary else 0, **moments,
         "pps": list(points.values()), "ftbl": frames,
     }).encode()

@@ -1,0 +1,127 @@
+#include "recorder/process_place.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "trace/process_identity.hpp"
+#include "trace/stamp.hpp"
+
+namespace heapwise::bench {
+
+namespace {
+
+constexpr const char* own_stat = "/proc/self/stat";
+
+/// Maps the texts of an entry. They keep nothing of a process that had the entry before.
+process_place placed(shared_memory& memory, unsigned number) noexcept {
+  void* found = map_behind(&memory, texts_offset(number), texts_bytes);
+  if (found == nullptr) return {};
+  return {number, &memory.processes[number], static_cast<process_texts*>(found)};
+}
+
+void raise_to(std::atomic<std::uint32_t>& least, std::uint32_t wanted) noexcept {
+  std::uint32_t now = least.load(std::memory_order_relaxed);
+  while (now < wanted && !least.compare_exchange_weak(now, wanted, std::memory_order_release)) {
+  }
+}
+
+/// Takes the first entry that is free. Returns most_processes if there is none.
+unsigned take_entry(shared_memory& memory, std::int32_t own) noexcept {
+  for (unsigned number = 0; number < most_processes; ++number) {
+    std::int32_t free = 0;
+    // acquire: with the drain's release, so that nothing of the process before is left.
+    if (memory.processes[number].id.compare_exchange_strong(free, own, std::memory_order_acquire)) {
+      return number;
+    }
+  }
+  return most_processes;
+}
+
+/// Whether the drain means this process by its number.
+bool is_known_to_drain(const shared_memory& memory) noexcept {
+  const std::uint64_t here = own_process_namespace();
+  return here == 0 || memory.process_namespace == 0 || here == memory.process_namespace;
+}
+
+std::size_t read_all(const char* path, char* text, std::size_t room) noexcept {
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  std::size_t held = 0;
+  for (ssize_t got = 1; got > 0 && held < room; held += static_cast<std::size_t>(got)) {
+    got = ::read(file, text + held, room - held);
+    if (got < 0) break;
+  }
+  ::close(file);
+  return held;
+}
+
+} // namespace
+
+void* map_behind(void* anchor, std::size_t offset, std::size_t bytes) noexcept {
+  void* all = mremap(anchor, 0, offset + bytes, MREMAP_MAYMOVE);
+  if (all == MAP_FAILED) return nullptr;
+  if (offset != 0) munmap(all, offset);
+  return static_cast<char*>(all) + offset;
+}
+
+process_place find_process(shared_memory& memory) noexcept {
+  const std::int32_t own = getpid();
+  const std::uint64_t began = start_time_of(own_stat);
+  const std::uint32_t used = memory.processes_used.load(std::memory_order_acquire);
+  for (unsigned number = 0; number < used && number < most_processes; ++number) {
+    const process_entry& each = memory.processes[number];
+    if (each.id.load(std::memory_order_acquire) != own) continue;
+    const std::uint64_t known = each.start_time.load(std::memory_order_relaxed);
+    if (known == began || known == 0) return placed(memory, number);
+  }
+  return {};
+}
+
+process_place take_process(shared_memory& memory, bool is_forked) noexcept {
+  if (!is_known_to_drain(memory)) return {};
+  constexpr int most_waits = 1000;
+  const std::int32_t own = getpid();
+  unsigned number = most_processes;
+  for (int wait = 0; wait < most_waits; ++wait) {
+    number = take_entry(memory, own);
+    if (number != most_processes) break;
+    const timespec pause{0, 1'000'000};
+    nanosleep(&pause, nullptr);
+  }
+  if (number == most_processes) return {};
+  process_entry& entry = memory.processes[number];
+  const process_place taken = placed(memory, number);
+  if (taken.entry == nullptr) {
+    entry.id.store(0, std::memory_order_release);
+    return {};
+  }
+  taken.texts->images.clear();
+  taken.texts->maps.clear();
+  entry.parent.store(getppid(), std::memory_order_relaxed);
+  entry.start_time.store(start_time_of(own_stat), std::memory_order_relaxed);
+  entry.first_stamp.store(stamp_now(), std::memory_order_relaxed);
+  entry.is_forked.store(is_forked, std::memory_order_relaxed);
+  // release: the drain that sees it sees the fields above.
+  entry.is_ready.store(true, std::memory_order_release);
+  raise_to(memory.processes_used, number + 1);
+  return taken;
+}
+
+void note_image(process_texts& texts) noexcept {
+  char program[image_log::most_image_bytes];
+  const ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  char arguments[image_log::most_image_bytes];
+  const std::size_t bytes = read_all("/proc/self/cmdline", arguments, sizeof arguments);
+  texts.images.add(
+      {{program, length > 0 ? static_cast<std::size_t>(length) : 0}, {arguments, bytes}});
+}
+
+void copy_last_image(const process_texts& parent, process_texts& child) noexcept {
+  image_log::image last{};
+  parent.images.visit([&](const image_log::image& each) { last = each; });
+  child.images.add(last);
+}
+
+} // namespace heapwise::bench

@@ -1,0 +1,33 @@
+// The part of this process in the memory of the drain: its entry and its texts.
+#pragma once
+
+#include "trace/shared.hpp"
+
+namespace heapwise::bench {
+
+struct process_place {
+  unsigned number = 0;
+  process_entry* entry = nullptr;
+  process_texts* texts = nullptr;
+};
+
+/// Maps `bytes` of the memory file at `offset` behind what `anchor` maps. Needs no file: the kernel
+/// maps from the anchor on (mremap(2), size 0), and what lies before the offset goes at once.
+/// Returns null if there is no room.
+[[nodiscard]] void* map_behind(void* anchor, std::size_t offset, std::size_t bytes) noexcept;
+
+/// The entry that the drain has made for this process, or that the program before exec has taken.
+/// An empty place if there is none.
+[[nodiscard]] process_place find_process(shared_memory& memory) noexcept;
+
+/// Takes a free entry; waits a while if there is none. An empty place if there is still none, or
+/// if the drain would not know the process by its number.
+[[nodiscard]] process_place take_process(shared_memory& memory, bool is_forked) noexcept;
+
+/// Writes down which program the process is now.
+void note_image(process_texts& texts) noexcept;
+
+/// The program of a forked child is that of its parent.
+void copy_last_image(const process_texts& parent, process_texts& child) noexcept;
+
+} // namespace heapwise::bench

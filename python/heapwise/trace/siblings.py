@@ -1,0 +1,46 @@
+"""The traces of one recording that followed the children of a program."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from heapwise.errors import Problem
+from heapwise.trace.file import Trace, TracedProcess, open_trace
+
+
+@dataclass(frozen=True)
+class Sibling:
+    """The trace of one process. events: 0 if the trace was cut off."""
+
+    path: Path
+    process: TracedProcess
+    command: list[str]
+    events: int
+
+
+def siblings(trace: Trace) -> list[Sibling]:
+    """All processes of the recording whose traces lie in the same folder, the first process first,
+    the others by their numbers. Only the trace's own process if no others were followed."""
+    recording = trace.about.get("recording")
+    found = [own] if (own := _sibling(trace)) else []
+    if not recording:
+        return found
+    for path in sorted(trace.path.parent.glob("*.hwt")):
+        if path.name == trace.path.name:
+            continue
+        try:
+            with open_trace(path) as other:
+                if other.about.get("recording") == recording and (each := _sibling(other)):
+                    found.append(each)
+        except Problem:
+            continue  # what cannot be read says nothing of its recording
+    return sorted(found, key=lambda each: (not each.process.first, each.process.pid))
+
+
+def _sibling(trace: Trace) -> Sibling | None:
+    process = trace.process
+    if process is None:
+        return None
+    events = trace.summary.events if trace.summary else 0
+    return Sibling(trace.path, process, trace.command, events)
