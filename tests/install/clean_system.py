@@ -27,7 +27,7 @@ class CleanSystem:
         known = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/srv", "LANG": "C.UTF-8"}
         done = subprocess.run(
             ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.folder}/proc",
-             "chroot", str(self.folder), *command],
+             "/usr/sbin/chroot", str(self.folder), *command],
             capture_output=True, text=True, timeout=600, env=known | environment)
         assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout

@@ -84,7 +84,7 @@ def test_a_program_is_compared_with_the_command_of_the_wheel(system: CleanSystem
     assert install.startswith("pipx install dist/heapwise-*.whl ")
     system.shell("python3 -m venv environment\n environment/bin/pip install --no-index "
                  "--find-links=dist/wheels dist/heapwise-*.whl")
-    path = {"PATH": "/srv/environment/bin:/usr/bin:/bin"}
+    path = {"PATH": "/srv/environment/bin:/usr/sbin:/usr/bin:/bin"}
     said = system.shell(compare.replace("compare", "compare --rounds 2"), **path)
     assert "your-program" in said
     assert re.search(r"\bglibc\b", said)
