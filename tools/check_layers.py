@@ -1,9 +1,10 @@
-"""Checks that every C++ include follows the arrows of docs/architecture.md.
+"""Checks that every C++ include is a dependency that docs/architecture.md allows.
 
-Every source file lives in exactly one room; a room may include the rooms that its line in ROOMS
-allows. A file in no room is an error too, so a new folder has to be given its place here.
+Every source file is part of exactly one package. A package may include those that its line in
+PACKAGES allows. A file that is part of no package is an error, so a new folder needs a line here.
 
-Usage: check_layers.py [ROOT]      exit 0: all arrows point left; 1: the offenders are printed.
+Usage: check_layers.py [ROOT]        exit 0: no offence; 1: the offences are printed
+       check_layers.py --markdown    the table of docs/architecture.md
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-LIBRARY = ("words", "source", "detail", "checking", "thread", "pool", "adapt", "observe", "hybrid",
-           "heap_header", "contents")
+LIBRARY = ("interface", "source", "detail", "checking", "thread", "pool", "adapt", "observe",
+           "hybrid", "heap_header", "contents")
 
 
 @dataclass(frozen=True)
-class Room:
+class Package:
     """A layer: the files whose path matches ``pattern`` may include those of ``may_use``."""
 
     name: str
@@ -27,50 +28,50 @@ class Room:
     may_use: tuple[str, ...]
 
 
-BELOW_POOL = ("words", "detail", "checking", "thread")
+BELOW_POOL = ("interface", "detail", "checking", "thread")
 
-ROOMS = (
-    # What a pool is asked in and answers with: it needs nothing, so that all may speak it.
-    Room("words", r"include/heapwise/(block_source|concepts|pool_options)\.hpp", ()),
-    Room("detail", r"include/heapwise/detail/", ("words",)),
-    Room("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("words", "detail")),
+PACKAGES = (
+    # The types in which a pool is asked and answers. They need nothing, so all may use them.
+    Package("interface", r"include/heapwise/(block_source|concepts|pool_options)\.hpp", ()),
+    Package("detail", r"include/heapwise/detail/", ("interface",)),
+    Package("checking", r"include/heapwise/(checking|sanitized)\.hpp", ("interface", "detail")),
     # Where memory comes from, beside the sources that everything needs.
-    Room("source", r"include/heapwise/source/", ("words",)),
-    Room("os", r"src/os/", ("words", "detail")),
-    Room("thread", r"include/heapwise/thread/", ("words", "detail", "checking")),
-    Room("pool", r"include/heapwise/(pool|typed_pool|arena)\.hpp", BELOW_POOL),
-    Room("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
-    Room("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
-    Room("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("words", "detail")),
-    Room("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
-    Room("heap_header", r"include/heapwise/heap\.hpp", ("words", "detail", "c_api")),
-    Room("gc_header", r"include/heapwise/gc\.hpp", ("c_api",)),
-    Room("gc_redirect", r"include/heapwise/gc_redirect\.h", ("c_api",)),
-    Room("c_api", r"include/heapwise/\w+\.h$", ()),
+    Package("source", r"include/heapwise/source/", ("interface",)),
+    Package("os", r"src/os/", ("interface", "detail")),
+    Package("thread", r"include/heapwise/thread/", ("interface", "detail", "checking")),
+    Package("pool", r"include/heapwise/(pool|typed_pool|arena)\.hpp", BELOW_POOL),
+    Package("adapt", r"include/heapwise/adapt/", (*BELOW_POOL, "pool")),
+    Package("observe", r"include/heapwise/observe/", (*BELOW_POOL, "pool")),
+    Package("hybrid", r"include/heapwise/hybrid(\.hpp|/)", ("interface", "detail")),
+    Package("contents", r"include/heapwise/heapwise\.hpp", LIBRARY),
+    Package("heap_header", r"include/heapwise/heap\.hpp", ("interface", "detail", "c_api")),
+    Package("gc_header", r"include/heapwise/gc\.hpp", ("c_api",)),
+    Package("gc_redirect", r"include/heapwise/gc_redirect\.h", ("c_api",)),
+    Package("c_api", r"include/heapwise/\w+\.h$", ()),
     # What the heap and the collector share: how a library reads its options and reports on stderr.
-    Room("options", r"src/options/", ("os",)),
+    Package("options", r"src/options/", ("os",)),
     # The heap needs nothing of the pools: it may be under everything else in the process.
-    Room("heap", r"src/heap/", ("words", "detail", "os", "options", "c_api")),
-    Room("gc", r"src/gc/", ("words", "detail", "os", "options", "c_api")),
-    Room("override", r"src/override/", ("words", "detail", "os", "c_api", "heap")),
-    Room("sources", r"src/pool/|src/arena/|src/pool\.cpp",
+    Package("heap", r"src/heap/", ("interface", "detail", "os", "options", "c_api")),
+    Package("gc", r"src/gc/", ("interface", "detail", "os", "options", "c_api")),
+    Package("override", r"src/override/", ("interface", "detail", "os", "c_api", "heap")),
+    Package("sources", r"src/(pool|arena)/",
          (*BELOW_POOL, "source", "os", "pool", "observe", "c_api")),
-    Room("hybrid_sources", r"src/hybrid/", ("words", "detail", "hybrid")),
-    Room("bench", r"bench/", (*LIBRARY, "c_api")),
-    Room("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
-    Room("trees", r"trees/", (*LIBRARY, "c_api")),
+    Package("hybrid_sources", r"src/hybrid/", ("interface", "detail", "hybrid")),
+    Package("bench", r"bench/", (*LIBRARY, "c_api")),
+    Package("experiments", r"experiments/", (*LIBRARY, "c_api", "bench")),
+    Package("trees", r"trees/", (*LIBRARY, "c_api")),
 )
 
 FOLDERS = ("include", "src", "bench", "experiments", "trees")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 SYSTEM_CALLS = re.compile(r"^(sys/|linux/|asm/|unistd\.h|sched\.h|pthread\.h|dlfcn\.h|fcntl\.h)")
-ROOMS_WITH_SYSTEM_CALLS = {"os", "gc_redirect", "bench", "experiments"}
+PACKAGES_WITH_SYSTEM_CALLS = {"os", "gc_redirect", "bench", "experiments"}
 
 
-def room_of(path: str) -> Room | None:
-    """The room of a path relative to the root, or None."""
-    return next((room for room in ROOMS if re.match(room.pattern, path)), None)
+def package_of(path: str) -> Package | None:
+    """The package of a path relative to the root, or None."""
+    return next((each for each in PACKAGES if re.match(each.pattern, path)), None)
 
 
 def resolve(root: Path, source: Path, name: str, quoted: bool) -> str | None:
@@ -86,7 +87,7 @@ def resolve(root: Path, source: Path, name: str, quoted: bool) -> str | None:
 
 
 def sources(root: Path) -> Iterator[Path]:
-    """Every C and C++ file of the rooms, in order."""
+    """Every C and C++ file of the packages, in order."""
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.suffix in SUFFIXES and path.is_file():
@@ -94,11 +95,11 @@ def sources(root: Path) -> Iterator[Path]:
 
 
 def offences_of(root: Path, source: Path) -> Iterator[str]:
-    """One sentence for each include of ``source`` that turns an arrow round."""
+    """One sentence for each include of ``source`` that is not an allowed dependency."""
     path = source.relative_to(root).as_posix()
-    room = room_of(path)
-    if room is None:
-        yield f"{path}: is in no room; give it one in tools/check_layers.py"
+    package = package_of(path)
+    if package is None:
+        yield f"{path}: is part of no package; add it to one in tools/check_layers.py"
         return
     text = source.read_text()
     for match in INCLUDE.finditer(text):
@@ -106,15 +107,15 @@ def offences_of(root: Path, source: Path) -> Iterator[str]:
         line = text.count("\n", 0, match.start(1)) + 1
         target = resolve(root, source, name, match[1] == '"')
         if target is None:
-            if SYSTEM_CALLS.match(name) and room.name not in ROOMS_WITH_SYSTEM_CALLS:
-                yield f"{path}:{line}: {room.name} makes no system calls, but includes <{name}>"
+            if SYSTEM_CALLS.match(name) and package.name not in PACKAGES_WITH_SYSTEM_CALLS:
+                yield f"{path}:{line}: {package.name} makes no system calls, but includes <{name}>"
             elif match[1] == '"' or name.startswith("heapwise/"):
                 yield f'{path}:{line}: "{name}" is not a file of ours'
             continue
-        used = room_of(target)
-        if used is None or (used != room and used.name not in room.may_use):
-            whose = used.name if used else "no room"
-            yield f"{path}:{line}: {room.name} may not use {whose} ({target})"
+        used = package_of(target)
+        if used is None or (used != package and used.name not in package.may_use):
+            whose = used.name if used else "a file of no package"
+            yield f"{path}:{line}: {package.name} may not use {whose} ({target})"
 
 
 def offences(root: Path) -> list[str]:
@@ -123,7 +124,24 @@ def offences(root: Path) -> list[str]:
     return [line for source in sources(root) for line in offences_of(root, source)]
 
 
+def readable(pattern: str) -> str:
+    """A pattern as a shell would have it: `src/{pool,arena}/`."""
+    braces = re.sub(r"\(([^)]*)\)", lambda found: "{" + found[1].replace("|", ",") + "}", pattern)
+    return braces.replace("\\w+", "*").replace("\\.", ".").rstrip("$")
+
+
+def markdown() -> str:
+    """The table of packages and dependencies."""
+    rows = [f"| `{each.name}` | `{readable(each.pattern)}` | "
+            f"{', '.join(f'`{name}`' for name in each.may_use) or 'nothing'} |"
+            for each in PACKAGES]
+    return "\n".join(["| package | files | may use |", "|---|---|---|", *rows])
+
+
 def main() -> int:
+    if sys.argv[1:] == ["--markdown"]:
+        print(markdown())
+        return 0
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent.parent
     found = offences(root)
     print(*found, sep="\n", end="\n" if found else "")

@@ -1,7 +1,6 @@
 #include "harness/cell.hpp"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -50,25 +49,20 @@ std::string_view cell::text(std::string_view name) const {
 
 void cell::finish(const sample& the_sample, const surroundings& around) {
   emit_line([&](json_line& line) { the_sample.write(line, around); });
-  check("quantities", the_sample.complete(), "repeat %d sets every declared quantity",
+  check("quantities", the_sample.complete(), "repeat {} sets every declared quantity",
         the_sample.repeat());
-  check("affinity", the_sample.kept_to(allowed_), "repeat %d ran where it may",
+  check("affinity", the_sample.kept_to(allowed_), "repeat {} ran where it may",
         the_sample.repeat());
 }
 
-void cell::check(const char* id, bool ok, const char* format, ...) {
+void cell::note_check(const char* id, bool ok, const check_text& what) {
   std::size_t index = 0;
   while (index < check_count_ && std::strcmp(checks_[index].id, id) != 0) ++index;
   if (index == most_checks) std::abort();
   checked& entry = checks_[index];
   if (index < check_count_ && !entry.ok) return;
   check_count_ = std::max(check_count_, index + 1);
-  entry.id = id;
-  entry.ok = ok;
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(entry.detail, sizeof entry.detail, format, arguments);
-  va_end(arguments);
+  entry = {id, ok, what};
 }
 
 int cell::end() const {
@@ -78,7 +72,7 @@ int cell::end() const {
     all_ok = all_ok && checks_[i].ok;
     emit_line([&entry = checks_[i]](json_line& line) {
       line.open('{').field("kind", "check").field("id", entry.id).field("ok", entry.ok);
-      line.field("detail", static_cast<const char*>(entry.detail)).close('}').end_of_line();
+      line.field("detail", entry.detail.c_str()).close('}').end_of_line();
     });
   }
   emit_line([this](json_line& line) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "harness/check_text.hpp"
 #include "harness/random.hpp"
 #include "harness/sample.hpp"
 #include "kernel/breadth.hpp"
@@ -59,8 +60,13 @@ class cell {
   }
 
   /// States that the work was done, or not. Only the outcome over all repeats is printed: the first
-  /// that failed, else the last. `format` is printf's.
-  [[gnu::format(printf, 4, 5)]] void check(const char* id, bool ok, const char* format, ...);
+  /// that failed, else the last. Each `{}` of the sentence stands for an argument: a whole number,
+  /// an atomic one, or a text.
+  template <class... Arguments>
+  void check(const char* id, bool ok, sentence<sizeof...(Arguments)> text,
+             const Arguments&... arguments) {
+    note_check(id, ok, check_text::of(text.text(), arguments...));
+  }
 
   /// Adds to what the timed loops ask of malloc (malloc, calloc, realloc and aligned, not frees).
   void expect_calls(std::uint64_t calls) noexcept { expected_calls_ += calls; }
@@ -80,10 +86,11 @@ class cell {
   struct checked {
     const char* id;
     bool ok;
-    char detail[200];
+    check_text detail;
   };
 
   void finish(const sample& the_sample, const surroundings& around);
+  void note_check(const char* id, bool ok, const check_text& what);
 
   const experiment* question_;
   const options* options_;

@@ -31,9 +31,7 @@ void measure_rate(cell& the_cell, std::uint64_t items, std::uint64_t expected, W
       keep(result);
     });
     the_sample.set(rate_name, millions_per_second(items, elapsed_ns));
-    the_cell.check("work", result == expected, "result %llu, expected %llu",
-                   static_cast<unsigned long long>(result),
-                   static_cast<unsigned long long>(expected));
+    the_cell.check("work", result == expected, "result {}, expected {}", result, expected);
   });
 }
 

@@ -115,7 +115,7 @@ void measure(cell& the_cell) {
       the_sample.set("reserved_over_frame", most / static_cast<double>(all.told().largest_frame));
       the_sample.set("peak_resident", static_cast<double>(peak));
       the_sample.set_processor_time(all.requests());
-      the_cell.check("work", whole == all.requests(), "%zu whole blocks of %zu", whole,
+      the_cell.check("work", whole == all.requests(), "{} whole blocks of {}", whole,
                      all.requests());
       the_cell.expect_calls(std::is_same_v<Source, arenas::system_malloc> ? all.requests() : 0);
     });

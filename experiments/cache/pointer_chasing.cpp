@@ -58,9 +58,7 @@ void measure(cell& the_cell) {
     const std::uint64_t elapsed_ns = the_sample.measure(nodes, [&] { sum = read(first, nodes); });
     the_sample.set("nodes", millions_per_second(nodes, elapsed_ns));
     the_cell.check("work", sum == sum_of(nodes) && ring.size() == nodes,
-                   "%zu nodes read once each add up to %llu, expected %llu", nodes,
-                   static_cast<unsigned long long>(sum),
-                   static_cast<unsigned long long>(sum_of(nodes)));
+                   "{} nodes read once each add up to {}, expected {}", nodes, sum, sum_of(nodes));
   });
 }
 
@@ -90,7 +88,7 @@ void measure_packed(cell& the_cell) {
       sum = scan_packed(reinterpret_cast<const four_numbers*>(memory.data()), numbers / 4);
     });
     the_sample.set("nodes", millions_per_second(numbers, elapsed_ns));
-    the_cell.check("work", sum == expected, "%zu numbers add up to %u, expected %u", numbers, sum,
+    the_cell.check("work", sum == expected, "{} numbers add up to {}, expected {}", numbers, sum,
                    expected);
   });
 }

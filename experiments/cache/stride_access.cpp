@@ -1,4 +1,6 @@
 // Every element of a large array once, each time with a longer step.
+//
+// build again: O3_native = -O3 -march=native
 #include <span>
 
 #include "harness/builds.hpp"
@@ -66,8 +68,8 @@ void measure(cell& the_cell) {
       }
     });
     the_sample.set("loads", millions_per_second(count, elapsed_ns));
-    the_cell.check("work", sum == expected, "%zu elements add up to %llu, expected %llu", count,
-                   static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "{} elements add up to {}, expected {}", count, sum,
+                   expected);
   });
 }
 

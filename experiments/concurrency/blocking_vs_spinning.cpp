@@ -1,4 +1,6 @@
 // Two threads by turns: how does the one learn that it is its turn?
+//
+// build: with_sanitizers
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -118,9 +120,8 @@ void measure(cell& the_cell) {
     the_sample.set("throughput", millions_per_second(handed_over, elapsed_ns));
     the_sample.set("processor_time",
                    static_cast<double>(busy_ns) / static_cast<double>(handed_over));
-    the_cell.check("work", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
-                   static_cast<unsigned long long>(handed_over),
-                   static_cast<unsigned long long>(turns));
+    the_cell.check("work", 2 * turns == handed_over, "{} hand-overs, {} turns of the follower",
+                   handed_over, turns);
   });
 }
 

@@ -1,4 +1,6 @@
 // Counters that nobody shares, on a line that everybody shares.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <string_view>
 
@@ -42,9 +44,8 @@ void measure_with(cell& the_cell, std::size_t distance_bytes) {
     the_sample.set("throughput", done.throughput());
     std::uint64_t counted = 0;
     for (const auto& each : counters) counted += each;
-    the_cell.check("work", counted == done.steps, "the counters add up to %llu of %llu increments",
-                   static_cast<unsigned long long>(counted),
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", counted == done.steps, "the counters add up to {} of {} increments",
+                   counted, done.steps);
   });
 }
 
@@ -64,8 +65,7 @@ void measure_empty_loop(cell& the_cell) {
     const contest_result done = run_contest(the_cell, the_sample, where, threads,
                                             [](int index) { return [index] { keep(index); }; });
     the_sample.set("throughput", done.throughput());
-    the_cell.check("work", done.steps != 0, "%llu turns without an increment",
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", done.steps != 0, "{} turns without an increment", done.steps);
   });
 }
 

@@ -1,4 +1,6 @@
 // What two threads may see of each other under each memory order, counted.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <cstdint>
 
@@ -165,13 +167,11 @@ void measure_test(cell& the_cell) {
     };
     the_sample.set("weak", per_100k(found.weak));
     the_sample.set("met", per_100k(found.met));
-    the_cell.check(
-        "order", Test::weak_is_allowed || found.weak == 0, "%llu weak outcomes in %llu rounds: %s",
-        static_cast<unsigned long long>(found.weak), static_cast<unsigned long long>(count),
-        Test::weak_is_allowed ? "allowed" : "forbidden");
-    the_cell.check("work", test.played(), "%llu rounds, in %llu of which the threads met",
-                   static_cast<unsigned long long>(count),
-                   static_cast<unsigned long long>(found.met));
+    the_cell.check("order", Test::weak_is_allowed || found.weak == 0,
+                   "{} weak outcomes in {} rounds: {}", found.weak, count,
+                   Test::weak_is_allowed ? "allowed" : "forbidden");
+    the_cell.check("work", test.played(), "{} rounds, in {} of which the threads met", count,
+                   found.met);
   });
 }
 

@@ -1,4 +1,7 @@
 // Locks under little and more work, alone and fought for.
+//
+// build: with_sanitizers
+// optional: TBB = package TBB target TBB::tbb
 #include <mutex>
 
 #include "harness/escape.hpp"
@@ -124,8 +127,7 @@ void measure(cell& the_cell) {
     });
     the_sample.set("throughput", done.throughput());
     the_cell.check("work", shared.state == state_after(done.steps * work),
-                   "after %llu holds the guarded state is %s",
-                   static_cast<unsigned long long>(done.steps),
+                   "after {} holds the guarded state is {}", done.steps,
                    shared.state == state_after(done.steps * work) ? "as computed" : "wrong");
   });
 }
@@ -143,8 +145,7 @@ void measure_no_lock(cell& the_cell) {
       };
     });
     the_sample.set("throughput", done.throughput());
-    the_cell.check("work", done.steps != 0, "%llu turns without a lock",
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", done.steps != 0, "{} turns without a lock", done.steps);
   });
 }
 

@@ -1,4 +1,6 @@
 // What the order of an atomic operation costs, in four patterns.
+//
+// build: with_sanitizers
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -180,8 +182,7 @@ void measure_pair(cell& the_cell) {
         });
     the_sample.set("throughput", millions_per_second(done, elapsed_ns));
     the_cell.check(
-        "work", pattern.ends_with(done), "%llu hand-overs, %s",
-        static_cast<unsigned long long>(done),
+        "work", pattern.ends_with(done), "{} hand-overs, {}", done,
         pattern.ends_with(done) ? "and all of them arrived" : "which is not what arrived");
   });
 }
@@ -196,10 +197,8 @@ void measure_fetch_add(cell& the_cell, int threads) {
       return [&counter] { counter.value.fetch_add(1, Order::both); };
     });
     the_sample.set("throughput", done.throughput());
-    the_cell.check("work", counter.value == done.steps,
-                   "the counter says %llu after %llu additions",
-                   static_cast<unsigned long long>(counter.value),
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", counter.value == done.steps, "the counter says {} after {} additions",
+                   counter.value, done.steps);
   });
 }
 
@@ -234,8 +233,7 @@ void measure_empty_loop(cell& the_cell) {
     const contest_result done = run_contest(the_cell, the_sample, where, threads,
                                             [](int index) { return [index] { keep(index); }; });
     the_sample.set("throughput", done.throughput());
-    the_cell.check("work", done.steps != 0, "%llu turns without an addition",
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", done.steps != 0, "{} turns without an addition", done.steps);
   });
 }
 

@@ -1,4 +1,6 @@
 // Many producers, one or many consumers, one queue.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -121,9 +123,8 @@ void measure(cell& the_cell) {
         the_cell, the_sample, where, form.threads(), [&all] { return all.messages(); },
         [&](team_member& member) { all.play(member, duration_ns(the_cell)); });
     the_sample.set("throughput", millions_per_second(all.messages(), elapsed_ns));
-    the_cell.check("work", all.is_balanced(), "%llu messages came out of %llu that went in",
-                   static_cast<unsigned long long>(all.messages()),
-                   static_cast<unsigned long long>(all.pushed()));
+    the_cell.check("work", all.is_balanced(), "{} messages came out of {} that went in",
+                   all.messages(), all.pushed());
   });
 }
 

@@ -1,4 +1,6 @@
 // One counter for all threads: behind a lock, or by itself.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <mutex>
 
@@ -58,10 +60,8 @@ void measure(cell& the_cell) {
       return [&counter] { counter.add(); };
     });
     the_sample.set("throughput", done.throughput());
-    the_cell.check("work", counter.count() == done.steps,
-                   "the counter says %llu after %llu additions",
-                   static_cast<unsigned long long>(counter.count()),
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", counter.count() == done.steps, "the counter says {} after {} additions",
+                   counter.count(), done.steps);
   });
 }
 
@@ -72,8 +72,7 @@ void measure_empty_loop(cell& the_cell) {
     const contest_result done = run_contest(the_cell, the_sample, where, threads,
                                             [](int index) { return [index] { keep(index); }; });
     the_sample.set("throughput", done.throughput());
-    the_cell.check("work", done.steps != 0, "%llu turns without an addition",
-                   static_cast<unsigned long long>(done.steps));
+    the_cell.check("work", done.steps != 0, "{} turns without an addition", done.steps);
   });
 }
 

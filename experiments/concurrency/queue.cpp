@@ -1,4 +1,6 @@
 // One producer, one consumer: does a queue without a lock pay?
+//
+// build: with_sanitizers
 #include <memory>
 
 #include "harness/experiment.hpp"

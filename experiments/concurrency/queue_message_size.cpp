@@ -1,4 +1,6 @@
 // Larger messages, one at a time and in batches: what does the queue still matter?
+//
+// build: with_sanitizers
 #include <memory>
 
 #include "harness/experiment.hpp"

@@ -1,4 +1,6 @@
 // Where two threads run that have to do with each other: left to the kernel, or asked for.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <optional>
 
@@ -98,9 +100,8 @@ void measure_round_trip(cell& the_cell, sample& the_sample, const wanted& where,
       });
   the_sample.set("round_trip",
                  2 * static_cast<double>(elapsed_ns) / static_cast<double>(handed_over));
-  the_cell.check("turns", 2 * turns == handed_over, "%llu hand-overs, %llu turns of the follower",
-                 static_cast<unsigned long long>(handed_over),
-                 static_cast<unsigned long long>(turns));
+  the_cell.check("turns", 2 * turns == handed_over, "{} hand-overs, {} turns of the follower",
+                 handed_over, turns);
 }
 
 template <wanted (*Where)(const cell&)>
@@ -113,7 +114,7 @@ void measure(cell& the_cell) {
     the_sample.set("requested", told.requested);
     the_sample.set("verified", told.verified);
     the_cell.check("placement", told.requested == told.verified,
-                   "%d placements asked for, %d of them found again", told.requested.load(),
+                   "{} placements asked for, {} of them found again", told.requested.load(),
                    told.verified.load());
   });
 }

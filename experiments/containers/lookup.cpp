@@ -1,4 +1,7 @@
 // Finding keys in four containers, few and hot or many with half of them missing.
+//
+// build: aligned_loops
+// optional: ABSL = package absl target absl::flat_hash_map
 #include <algorithm>
 #include <cstddef>
 #include <map>

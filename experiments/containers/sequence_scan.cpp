@@ -1,4 +1,7 @@
 // Adding up all elements of a vector, a deque and a list.
+//
+// build: aligned_loops
+// build again: O3_native = -O3 -march=native
 #include <cstddef>
 #include <deque>
 #include <list>

@@ -1,4 +1,7 @@
 // Stores that may, cannot, and do change what is read next.
+//
+// build: aligned_loops
+// build again: O3_native = -O3 -march=native
 #include <cstddef>
 
 #include "harness/builds.hpp"
@@ -104,8 +107,7 @@ void measure(cell& the_cell) {
     the_sample.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
     if (!checks) return;
     const std::uint64_t sum = sum_of(both.out(), total ? 1 : figures);
-    the_cell.check("work", sum == expected, "sum of the output %llu, expected %llu",
-                   static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "sum of the output {}, expected {}", sum, expected);
   });
 }
 

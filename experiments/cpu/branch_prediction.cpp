@@ -1,5 +1,8 @@
 // A branch whose outcomes repeat after 2 to 512 Ki of them: short patterns are learned, long ones
 // are not.
+//
+// build: aligned_loops
+// build again: O3_native = -O3 -march=native
 #include <algorithm>
 #include <cstddef>
 

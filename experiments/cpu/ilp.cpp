@@ -1,4 +1,6 @@
 // The same instructions in one chain, or in several that do not wait for each other.
+//
+// build: aligned_loops
 #include <array>
 #include <cstddef>
 #include <utility>

@@ -1,4 +1,6 @@
 // A small function inlined, called, and called through a pointer, in three shapes of work.
+//
+// build: aligned_loops
 #include <cstddef>
 
 #include "harness/experiment.hpp"

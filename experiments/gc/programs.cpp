@@ -1,4 +1,6 @@
 // Collectors under programs other than trees: time, memory and the longest stall.
+//
+// optional: COLLECTOR = target heapwise_gc_static
 #include <algorithm>
 #include <vector>
 
@@ -54,8 +56,8 @@ void live(cell& the_cell) {
     the_sample.set("longest_stall", static_cast<double>(stalls.longest_ns()) * 1e-6);
     the_sample.set_processor_time(steps);
     the_cell.expect_calls(Memory::calls() - calls_before);
-    the_cell.check("work", before >= elements && after == before, "%llu before, %llu after",
-                   static_cast<unsigned long long>(before), static_cast<unsigned long long>(after));
+    the_cell.check("work", before >= elements && after == before, "{} before, {} after", before,
+                   after);
   });
 }
 

@@ -55,7 +55,7 @@ struct measure {
     });
     the_sample.set_processor_time(2 * count);
     heaps::set_peak(the_sample, meter);
-    the_cell.check("work", whole == count, "%zu whole blocks of %zu", whole, count);
+    the_cell.check("work", whole == count, "{} whole blocks of {}", whole, count);
     the_cell.expect_calls(count);
   }
 };

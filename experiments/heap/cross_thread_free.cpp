@@ -95,9 +95,8 @@ struct measure {
     the_sample.set("throughput", heaps::mops(2 * blocks, elapsed_ns));
     the_sample.set_processor_time(2 * blocks);
     the_cell.check("work", written == read && written != 0,
-                   "%zu blocks handed over, bytes written add up to %llu, read to %llu", blocks,
-                   static_cast<unsigned long long>(written.load()),
-                   static_cast<unsigned long long>(read.load()));
+                   "{} blocks handed over, bytes written add up to {}, read to {}", blocks,
+                   written.load(), read.load());
     the_cell.expect_calls(blocks);
   }
 };

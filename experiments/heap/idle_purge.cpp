@@ -91,8 +91,8 @@ struct measure {
       watch(the_cell, the_sample, meter, peak);
       heaps::set_peak(the_sample, meter);
       the_cell.check("work", whole == count && peak > full_bytes / 2,
-                     "%zu whole blocks of %zu, %.0f MiB resident at the peak", whole, count,
-                     static_cast<double>(peak) / mib);
+                     "{} whole blocks of {}, {} MiB resident at the peak", whole, count,
+                     peak / mib);
       the_cell.expect_calls(count);
     });
   }

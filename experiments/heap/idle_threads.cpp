@@ -238,7 +238,7 @@ struct measure {
       the_sample.set("per_told_thread_memory", bytes_each(meter.now(), silent, threads));
       the_sample.set("silent_thread_memory", bytes_each(silent, 0, threads));
       the_cell.check("work", whole == tapes.allocations() / tapes.threads() * threads,
-                     "%zu whole blocks of %zu", whole, allocations);
+                     "{} whole blocks of {}", whole, allocations);
       the_cell.expect_calls(allocations);
     });
   }

@@ -60,9 +60,8 @@ struct measure {
       the_sample.set_processor_time(plays.allocations);
       the_sample.set("resident_over_live", heaps::ratio(meter.peak(), plays.peak_live_bytes));
       heaps::set_peak(the_sample, meter);
-      the_cell.check("work", whole == plays.allocations, "%llu whole blocks of %llu",
-                     static_cast<unsigned long long>(whole),
-                     static_cast<unsigned long long>(plays.allocations));
+      the_cell.check("work", whole == plays.allocations, "{} whole blocks of {}", whole,
+                     plays.allocations);
       the_cell.expect_calls(plays.allocations);
     });
   }

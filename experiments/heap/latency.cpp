@@ -32,9 +32,8 @@ struct measure {
       calls.measure<Source>(the_sample, tapes, rounds);
       set_quantiles(the_sample, calls);
       heaps::set_peak(the_sample, meter);
-      the_cell.check("work", calls.count() == rounds * tapes.operations(),
-                     "%llu calls of %llu timed", static_cast<unsigned long long>(calls.count()),
-                     static_cast<unsigned long long>(rounds * tapes.operations()));
+      the_cell.check("work", calls.count() == rounds * tapes.operations(), "{} calls of {} timed",
+                     calls.count(), rounds * tapes.operations());
       the_cell.expect_calls(rounds * tapes.allocations());
     });
   }

@@ -187,12 +187,9 @@ struct measure {
     the_sample.set("survived", how.well() ? 1 : 0);
     if (how.well()) the_cell.expect_calls(counts.calls);
     the_cell.check("work", !how.well() || counts.whole == counts.blocks,
-                   "%s (signal %d) after %llu MiB, then %llu MiB; %llu whole blocks of %llu",
-                   how.well() ? "went on" : "died", how.signal,
-                   static_cast<unsigned long long>(counts.first_bytes / mib),
-                   static_cast<unsigned long long>(counts.second_bytes / mib),
-                   static_cast<unsigned long long>(counts.whole),
-                   static_cast<unsigned long long>(counts.blocks));
+                   "{} (signal {}) after {} MiB, then {} MiB; {} whole blocks of {}",
+                   how.well() ? "went on" : "died", how.signal, counts.first_bytes / mib,
+                   counts.second_bytes / mib, counts.whole, counts.blocks);
   }
 };
 

@@ -27,8 +27,7 @@ class audit {
     const auto freed = static_cast<unsigned long long>(freed_bytes_.load());
     const auto spoiled = static_cast<unsigned long long>(spoiled_.load());
     the_cell.check("work", allocated == freed && spoiled == 0 && allocated != 0,
-                   "%llu bytes allocated, %llu freed, %llu blocks spoiled", allocated, freed,
-                   spoiled);
+                   "{} bytes allocated, {} freed, {} blocks spoiled", allocated, freed, spoiled);
   }
 
  private:

@@ -37,7 +37,7 @@ struct measure {
     });
     the_sample.set_processor_time(count);
     heaps::set_peak(the_sample, meter);
-    the_cell.check("work", all_bits != 0 && all_bits % 16 == 0, "%zu aligned blocks", count);
+    the_cell.check("work", all_bits != 0 && all_bits % 16 == 0, "{} aligned blocks", count);
     the_cell.expect_calls(count);
   }
 };

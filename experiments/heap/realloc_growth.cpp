@@ -83,9 +83,8 @@ struct measure {
                     [&] { large = grow_large(source, large_step, large_last); });
     const bool whole = count_pages(large, large_steps * large_step);
     source.deallocate_resized(large);
-    the_cell.check("work", kept == steps && whole,
-                   "%zu steps of %zu kept their byte, large block %s", kept, steps,
-                   whole ? "whole" : "spoiled");
+    the_cell.check("work", kept == steps && whole, "{} steps of {} kept their byte, large block {}",
+                   kept, steps, whole ? "whole" : "spoiled");
     the_cell.expect_calls(steps + large_steps);
   }
 

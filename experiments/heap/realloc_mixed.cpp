@@ -197,7 +197,7 @@ struct measure {
       the_sample.set("resident_over_live", heaps::ratio(meter.peak(), does.peak_live_bytes()));
       heaps::set_peak(the_sample, meter);
       the_cell.check("work", runs.whole() == plays * does.reallocs(),
-                     "%zu whole blocks after %zu reallocs", runs.whole(), plays * does.reallocs());
+                     "{} whole blocks after {} reallocs", runs.whole(), plays * does.reallocs());
     });
   }
 };

@@ -45,7 +45,7 @@ struct measure {
       the_sample.set("throughput", heaps::mops(seen.operations, seen.elapsed_ns));
       the_sample.set_processor_time(seen.operations);
       heaps::set_peak(the_sample, meter);
-      the_cell.check("work", whole == live && live != 0, "%zu whole blocks of the last %zu", whole,
+      the_cell.check("work", whole == live && live != 0, "{} whole blocks of the last {}", whole,
                      live);
       the_cell.expect_calls(seen.allocations);
     });

@@ -120,8 +120,7 @@ void measure(cell& the_cell) {
     const std::uint64_t peak = program.peak_bytes();
     the_sample.set("start", 1e-9 * heaps::ratio(elapsed_ns, starts));
     the_sample.set("peak_resident", static_cast<double>(peak));
-    the_cell.check("work", good == starts && peak != 0, "%zu good ends of %zu starts", good,
-                   starts);
+    the_cell.check("work", good == starts && peak != 0, "{} good ends of {} starts", good, starts);
     the_cell.expect_calls(starts + 1);
   });
 }

@@ -96,7 +96,7 @@ struct measure {
       the_sample.set_processor_time(lives);
       the_sample.set("resident_after", static_cast<double>(meter.now()));
       heaps::set_peak(the_sample, meter);
-      the_cell.check("work", whole == expected, "%zu whole blocks of %zu outlived their threads",
+      the_cell.check("work", whole == expected, "{} whole blocks of {} outlived their threads",
                      whole, expected);
       the_cell.expect_calls(lives * blocks);
     });

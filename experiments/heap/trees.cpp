@@ -88,9 +88,7 @@ struct measure {
       the_sample.set("wall", static_cast<double>(elapsed_ns) * 1e-9);
       the_sample.set_processor_time(expected);
       heaps::set_peak(the_sample, meter);
-      the_cell.check("work", counted == expected, "%llu nodes of %llu",
-                     static_cast<unsigned long long>(counted),
-                     static_cast<unsigned long long>(expected));
+      the_cell.check("work", counted == expected, "{} nodes of {}", counted, expected);
       the_cell.expect_calls(expected);
     });
   }

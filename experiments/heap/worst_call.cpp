@@ -165,14 +165,10 @@ struct measure {
     if (!how.forked) the_cell.refuse("process", "the system does not allow one more");
     if (how.exit_code != 0)
       the_cell.refuse("memory", "there was not enough for the tables of a play");
-    the_cell.check(
-        "work", how.well() && into.live != 0 && (!is_heap || into.whole == into.live),
-        "signal %d, %llu whole blocks of %llu; %llu calls judged, %llu of them interrupted "
-        "by the scheduler, %llu waited for something",
-        how.signal, static_cast<unsigned long long>(into.whole),
-        static_cast<unsigned long long>(into.live), static_cast<unsigned long long>(into.judged),
-        static_cast<unsigned long long>(into.interrupted),
-        static_cast<unsigned long long>(into.waited));
+    the_cell.check("work", how.well() && into.live != 0 && (!is_heap || into.whole == into.live),
+                   "signal {}, {} whole blocks of {}; {} calls judged, {} of them interrupted "
+                   "by the scheduler, {} waited for something",
+                   how.signal, into.whole, into.live, into.judged, into.interrupted, into.waited);
   }
 
   static play_result least_of(const play_result& one, const play_result& other) {

@@ -23,8 +23,7 @@ struct measure {
       const std::size_t allocations = is.fixed.allocations + is.segregated.allocations;
       const std::size_t frees = is.fixed.deallocations + is.segregated.deallocations;
       the_cell.check("work", allocations == work.allocations() && frees == allocations,
-                     "%zu allocations of %llu, %zu frees", allocations,
-                     static_cast<unsigned long long>(work.allocations()), frees);
+                     "{} allocations of {}, {} frees", allocations, work.allocations(), frees);
     });
   }
 

@@ -22,9 +22,7 @@ inspection check_work(cell& the_cell, const workload& work) {
     usable += seen.usable_bytes;
   });
   const std::uint64_t all = work.allocations() / work.rounds();
-  the_cell.check("work", whole == all, "%llu whole blocks of %llu",
-                 static_cast<unsigned long long>(whole.load()),
-                 static_cast<unsigned long long>(all));
+  the_cell.check("work", whole == all, "{} whole blocks of {}", whole.load(), all);
   if (Source::calls_malloc) the_cell.expect_calls(all);
   return {whole, usable};
 }

@@ -1,4 +1,6 @@
 // A word handed over through a pipe, and through a mailbox in shared memory.
+//
+// build: aligned_loops, with_sanitizers
 #include <unistd.h>
 
 #include <atomic>

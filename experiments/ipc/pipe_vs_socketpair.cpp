@@ -1,4 +1,6 @@
 // Messages through a pipe and through pairs of Unix sockets.
+//
+// build: aligned_loops, with_sanitizers
 #include <sys/socket.h>
 #include <unistd.h>
 

@@ -1,4 +1,6 @@
 // One piece of work handed over as a lambda, a functor, a function pointer and a std::function.
+//
+// build: aligned_loops
 #include <functional>
 
 #include "sources/numbers.hpp"

@@ -1,4 +1,6 @@
 // One function reached by a template, through a pointer, and through a virtual table.
+//
+// build: aligned_loops
 #include "sources/numbers.hpp"
 
 namespace {

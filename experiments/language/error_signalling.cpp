@@ -1,4 +1,6 @@
 // A function that may fail says so by a code, by its result, or by an exception.
+//
+// build: aligned_loops
 #include <algorithm>
 #include <cstddef>
 
@@ -145,11 +147,9 @@ void measure(cell& the_cell) {
     const std::uint64_t elapsed_ns =
         the_sample.measure(rounds * figures, [&] { got = ask<Way>(from, rounds); });
     the_sample.set(rate_name, millions_per_second(rounds * figures, elapsed_ns));
-    the_cell.check(
-        "work", got.sum == must.sum && got.failures == must.failures,
-        "sum %llu of %llu, failures %llu of %llu", static_cast<unsigned long long>(got.sum),
-        static_cast<unsigned long long>(must.sum), static_cast<unsigned long long>(got.failures),
-        static_cast<unsigned long long>(must.failures));
+    the_cell.check("work", got.sum == must.sum && got.failures == must.failures,
+                   "sum {} of {}, failures {} of {}", got.sum, must.sum, got.failures,
+                   must.failures);
   });
 }
 

@@ -1,4 +1,6 @@
 // Which of four kinds an object is: its own tag, typeid, or dynamic_cast.
+//
+// build: aligned_loops
 #include <memory>
 #include <typeinfo>
 #include <vector>

@@ -1,4 +1,6 @@
 // Four kinds of objects in one sequence: a variant that is visited, or a base that is called.
+//
+// build: aligned_loops
 #include <array>
 #include <memory>
 #include <variant>

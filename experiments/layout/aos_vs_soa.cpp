@@ -1,4 +1,6 @@
 // The same items as one array of structures, and as one array for each field.
+//
+// build again: O3_native = -O3 -march=native
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -182,8 +184,8 @@ void measure_fields(cell& the_cell) {
     the_sample.set("items", millions_per_second(passes * count, elapsed_ns));
     const std::size_t done = chosen == way::nothing ? 0 : passes;
     const std::size_t right = count_right<moved, speeds>(data, count, done);
-    the_cell.check("work", right == moved * count,
-                   "%zu of %zu fields are where %zu passes move them", right, moved * count, done);
+    the_cell.check("work", right == moved * count, "{} of {} fields are where {} passes move them",
+                   right, moved * count, done);
   });
 }
 

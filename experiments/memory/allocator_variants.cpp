@@ -1,4 +1,6 @@
 // Blocks of one size on one thread: out one after the other, and back in the same order.
+//
+// build: with_sanitizers
 #include "harness/experiment.hpp"
 #include "harness/mapped_array.hpp"
 #include "sources/rounds.hpp"

@@ -1,4 +1,6 @@
 // One thread allocates, another one frees: blocks of one size on their way through a ring.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <optional>
 
@@ -70,9 +72,8 @@ void measure(cell& the_cell) {
     the_sample.set("throughput", millions_per_second(2 * count, elapsed_ns));
     the_sample.set_processor_time(2 * count);
     const std::uint64_t expected = std::uint64_t{count} * (count - 1) / 2;
-    the_cell.check("work", sum == expected, "%zu blocks arrive with %llu, expected %llu", count,
-                   static_cast<unsigned long long>(sum.load()),
-                   static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "{} blocks arrive with {}, expected {}", count,
+                   sum.load(), expected);
   });
 }
 

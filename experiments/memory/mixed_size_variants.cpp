@@ -1,4 +1,6 @@
 // Blocks of mixed sizes on one thread, freed in random order: one tape, played to each allocator.
+//
+// build: with_sanitizers
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
@@ -75,9 +77,8 @@ void measure(cell& the_cell) {
     source.round_ends();
     return std::uint64_t{plays.operations.size()};
   });
-  the_cell.check("blocks", whole == plays.allocations, "%llu of %llu blocks bore their marks",
-                 static_cast<unsigned long long>(whole),
-                 static_cast<unsigned long long>(plays.allocations));
+  the_cell.check("blocks", whole == plays.allocations, "{} of {} blocks bore their marks", whole,
+                 plays.allocations);
 }
 
 const experiment question{

@@ -1,4 +1,6 @@
 // Pools of one block size, shared by threads or not: what the keeping apart of threads costs.
+//
+// build: with_sanitizers
 #include <atomic>
 
 #include "harness/experiment.hpp"
@@ -69,9 +71,8 @@ void measure(cell& the_cell) {
     the_sample.set("throughput", millions_per_second(2 * blocks, elapsed_ns));
     the_sample.set_processor_time(2 * blocks);
     const std::uint64_t expected = sum_from(0, blocks);
-    the_cell.check("work", sum == expected, "%zu blocks on %d threads read %llu, expected %llu",
-                   blocks, threads, static_cast<unsigned long long>(sum.load()),
-                   static_cast<unsigned long long>(expected));
+    the_cell.check("work", sum == expected, "{} blocks on {} threads read {}, expected {}", blocks,
+                   threads, sum.load(), expected);
   });
 }
 

@@ -1,5 +1,7 @@
 // The same number of cache lines, on few pages or on one page each: what translating addresses
 // costs.
+//
+// build: with_sanitizers
 #include <numeric>
 #include <span>
 
@@ -107,9 +109,8 @@ void measure(cell& the_cell) {
     });
     const bool arrived = end == (loads ? offsets[lines - 1] : offsets[0]);
     the_cell.check("work", sum == expected && arrived,
-                   "%zu loads add up to %llu, expected %llu; the walk ends at %llu", count,
-                   static_cast<unsigned long long>(sum), static_cast<unsigned long long>(expected),
-                   static_cast<unsigned long long>(end));
+                   "{} loads add up to {}, expected {}; the walk ends at {}", count, sum, expected,
+                   end);
   });
 }
 

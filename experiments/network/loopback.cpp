@@ -1,4 +1,6 @@
 // TCP and Unix sockets on one machine: a stream of messages, and one message there and back.
+//
+// build: with_sanitizers
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -98,8 +100,7 @@ void measure(cell& the_cell) {
     the_sample.set(rate_name, millions_per_second(count, elapsed_ns));
     the_sample.set_processor_time(count);
     the_sample.set("sleeps", static_cast<double>(sleeps() - slept) / static_cast<double>(count));
-    the_cell.check("work", ended && right == count, "%llu right messages of %llu",
-                   static_cast<unsigned long long>(right), static_cast<unsigned long long>(count));
+    the_cell.check("work", ended && right == count, "{} right messages of {}", right, count);
     the_cell.check("placement", other.placed(),
                    "each side on a processor of its own, if there are");
   });

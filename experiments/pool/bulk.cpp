@@ -58,7 +58,7 @@ void one_repeat(cell& the_cell, sample& the_sample, const mapped_array<void*>& b
   free_all<touching::none>(source, blocks, bytes);
   const std::size_t reused = pools::count_served(the_cell, the_sample, blocks.span());
   the_cell.check("work", fresh == count && reused == count,
-                 "%zu fresh and %zu reused distinct blocks of %zu", fresh, reused, count);
+                 "{} fresh and {} reused distinct blocks of {}", fresh, reused, count);
 }
 
 template <class Source>

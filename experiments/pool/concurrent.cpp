@@ -34,7 +34,7 @@ void measure_with(cell& the_cell, Way way) {
       served += got;
     });
     the_sample.set_processor_time(pairs);
-    the_cell.check("work", served == pairs, "%zu pairs of %zu on %d threads", served.load(), pairs,
+    the_cell.check("work", served == pairs, "{} pairs of {} on {} threads", served.load(), pairs,
                    threads);
     if (pools::calls_malloc<Source>) the_cell.expect_calls(pairs);
   });

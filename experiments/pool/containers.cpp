@@ -41,11 +41,9 @@ void live(cell& the_cell, const script& numbers) {
     the_sample.set("peak_resident", static_cast<double>(meter.peak()));
     the_sample.time("destroy", count, [&] { program.reset(); });
     the_sample.set_processor_time(5 * count);
-    the_cell.check(
-        "work", sums[0] == expected[0] && sums[1] == expected[1],
-        "walks find %llu and %llu, expected %llu and %llu",
-        static_cast<unsigned long long>(sums[0]), static_cast<unsigned long long>(sums[1]),
-        static_cast<unsigned long long>(expected[0]), static_cast<unsigned long long>(expected[1]));
+    the_cell.check("work", sums[0] == expected[0] && sums[1] == expected[1],
+                   "walks find {} and {}, expected {} and {}", sums[0], sums[1], expected[0],
+                   expected[1]);
     the_cell.expect_calls(Program::allocations(count, numbers.draws.size()));
   });
 }
@@ -94,7 +92,7 @@ std::vector<subject> subjects() {
       {"malloc", "std::allocator over malloc", measure<from_malloc>, "", subject_kind::malloc},
       {"pmr_unsynchronized", "std::pmr::unsynchronized_pool_resource", measure<from_pmr>},
   };
-#if HEAPWISE_HAS_BOOST_POOL
+#if defined(HEAPWISE_HAS_BOOST_POOL)
   all.push_back({"boost_fast_pool", "boost::fast_pool_allocator", measure<from_boost>});
 #else
   all.push_back({"boost_fast_pool", "boost::fast_pool_allocator", nullptr,

@@ -47,7 +47,7 @@ struct measure {
       source.reset();
     });
     the_sample.set_processor_time(2 * blocks.size());
-    the_cell.check("work", distinct == blocks.size(), "%zu distinct blocks of %zu", distinct,
+    the_cell.check("work", distinct == blocks.size(), "{} distinct blocks of {}", distinct,
                    blocks.size());
     if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks.size());
   }

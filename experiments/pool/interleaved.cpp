@@ -47,7 +47,7 @@ struct measure {
         the_sample.time("alloc_free", count,
                         [&] { served = pools::allocate_and_free<how>(source, count, bytes); });
         the_sample.set_processor_time(count);
-        the_cell.check("work", served == count, "%zu pairs of %zu", served, count);
+        the_cell.check("work", served == count, "{} pairs of {}", served, count);
         if (pools::calls_malloc<Source>) the_cell.expect_calls(count + 1);
       });
     });

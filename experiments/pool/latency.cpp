@@ -68,7 +68,7 @@ struct measure {
     set_quantiles(the_sample, "alloc", into[0]);
     set_quantiles(the_sample, "free", into[1]);
     the_cell.check("work", distinct == blocks.size() && into[1].count() == blocks.size(),
-                   "%zu distinct blocks of %zu, each timed", distinct, blocks.size());
+                   "{} distinct blocks of {}, each timed", distinct, blocks.size());
     if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks.size());
   }
 };

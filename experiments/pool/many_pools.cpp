@@ -55,7 +55,7 @@ void measure_with(cell& the_cell, Ways ways) {
       served += got;
     });
     the_sample.set_processor_time(pairs);
-    the_cell.check("work", served == pairs, "%zu pairs of %zu from %zu pools", served.load(), pairs,
+    the_cell.check("work", served == pairs, "{} pairs of {} from {} pools", served.load(), pairs,
                    order.size());
     if (pools::calls_malloc<Source>) {
       the_cell.expect_calls(pairs + warm * static_cast<std::size_t>(threads));

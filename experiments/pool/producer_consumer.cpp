@@ -1,4 +1,6 @@
 // Blocks that one thread allocates and another frees: a pipeline over one shared pool.
+//
+// build: with_sanitizers
 #include <atomic>
 #include <thread>
 
@@ -116,9 +118,8 @@ void hand_over(cell& the_cell, Way way) {
     the_sample.set("alloc", ns_each * static_cast<double>(made.ticks));
     the_sample.set("free", ns_each * static_cast<double>(freed.ticks));
     the_cell.check("work", made.sum == freed.sum && made.sum != 0,
-                   "%zu blocks with numbers that add up to %llu, %llu arrive", blocks,
-                   static_cast<unsigned long long>(made.sum),
-                   static_cast<unsigned long long>(freed.sum));
+                   "{} blocks with numbers that add up to {}, {} arrive", blocks, made.sum,
+                   freed.sum);
     if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks);
   });
 }

@@ -145,8 +145,8 @@ void measure(cell& the_cell) {
     });
     std::size_t left = 0;
     for (std::uint64_t index = 0; stack.pop(index);) ++left;
-    the_cell.check("work", served == pairs && left == stock,
-                   "%zu pairs of %zu, %zu nodes of %zu left", served.load(), pairs, left, stock);
+    the_cell.check("work", served == pairs && left == stock, "{} pairs of {}, {} nodes of {} left",
+                   served.load(), pairs, left, stock);
   });
 }
 

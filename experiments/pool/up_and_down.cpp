@@ -62,7 +62,7 @@ struct measure {
       });
       the_sample.set_processor_time(pairs);
       const std::size_t distinct = pools::count_served(the_cell, the_sample, held.span());
-      the_cell.check("work", distinct == held.size(), "%zu distinct blocks of %zu", distinct,
+      the_cell.check("work", distinct == held.size(), "{} distinct blocks of {}", distinct,
                      held.size());
       if (pools::calls_malloc<Source>) the_cell.expect_calls(pairs + held.size());
     });

@@ -1,4 +1,6 @@
 // What reading a clock costs: the ways of C++, of POSIX, of the kernel and of the processor.
+//
+// build: aligned_loops
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -76,10 +78,7 @@ void measure(cell& the_cell) {
     });
     the_sample.set(rate_name, millions_per_second(readings, elapsed_ns));
     the_cell.check("work", plausible(is, last - first, backwards, elapsed_ns),
-                   "went on by %llu in %llu ns, %llu steps back",
-                   static_cast<unsigned long long>(last - first),
-                   static_cast<unsigned long long>(elapsed_ns),
-                   static_cast<unsigned long long>(backwards));
+                   "went on by {} in {} ns, {} steps back", last - first, elapsed_ns, backwards);
   });
 }
 

@@ -1,4 +1,7 @@
 // A file that is in the page cache, read whole by read, pread, a mapping and io_uring.
+//
+// build: aligned_loops
+// optional: URING = header liburing.h library uring
 #include <unistd.h>
 
 #include <span>
@@ -47,9 +50,8 @@ void measure(cell& the_cell, const task& all, Read&& read) {
       keep(sum);
     });
     the_sample.set(rate_name, gib_per_second(all.file.bytes(), elapsed_ns));
-    the_cell.check("work", sum == all.file.sum(), "the words read add up to %llu, written %llu",
-                   static_cast<unsigned long long>(sum),
-                   static_cast<unsigned long long>(all.file.sum()));
+    the_cell.check("work", sum == all.file.sum(), "the words read add up to {}, written {}", sum,
+                   all.file.sum());
   });
 }
 

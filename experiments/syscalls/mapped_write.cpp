@@ -1,4 +1,6 @@
 // Writing to a file through a mapping: for the first time, again, shared, and down to the disk.
+//
+// build: aligned_loops
 #include "harness/experiment.hpp"
 #include "harness/rate.hpp"
 #include "sources/mapping.hpp"
@@ -26,11 +28,8 @@ void check(cell& the_cell, const warm_file& file, const mapping& mapped, word fi
   const written must{all, shared ? all : file.sum()};
   const written is{sum_of(mapped.words(), mapped.bytes()), file.read_sum()};
   the_cell.check("work", is.in_mapping == must.in_mapping && is.in_file == must.in_file,
-                 "sums of the mapping %llu of %llu, of the file %llu of %llu",
-                 static_cast<unsigned long long>(is.in_mapping),
-                 static_cast<unsigned long long>(must.in_mapping),
-                 static_cast<unsigned long long>(is.in_file),
-                 static_cast<unsigned long long>(must.in_file));
+                 "sums of the mapping {} of {}, of the file {} of {}", is.in_mapping,
+                 must.in_mapping, is.in_file, must.in_file);
 }
 
 template <int flags>
@@ -74,7 +73,7 @@ void measure_synchronized(cell& the_cell) {
       synchronized = msync(mapped.words(), file.bytes(), MS_SYNC) == 0;
     });
     the_sample.set(rate_name, gib_per_second(file.bytes(), elapsed_ns));
-    the_cell.check("msync", synchronized, "the kernel %s", synchronized ? "did it" : "refused");
+    the_cell.check("msync", synchronized, "the kernel {}", synchronized ? "did it" : "refused");
     check(the_cell, file, mapped, figure, true);
   });
 }

@@ -1,4 +1,6 @@
 // Memory written for the first time, present already, and locked.
+//
+// build: aligned_loops
 #include <array>
 #include <cstdio>
 #include <cstring>
@@ -29,11 +31,10 @@ void check(cell& the_cell, const mapping& area, word figure, std::int64_t faulte
            bool faults_wanted, std::size_t pages) {
   const word must = figure * (area.bytes() / sizeof(word));
   const word is = sum_of(area.words(), area.bytes());
-  the_cell.check("work", is == must, "sum of the words %llu of %llu",
-                 static_cast<unsigned long long>(is), static_cast<unsigned long long>(must));
+  the_cell.check("work", is == must, "sum of the words {} of {}", is, must);
   const auto count = static_cast<std::size_t>(faulted);
   const bool ok = faults_wanted ? count >= pages : count < pages / 64 + 16;
-  the_cell.check("faults", ok, "%zu page faults for %zu pages, %s", count, pages,
+  the_cell.check("faults", ok, "{} page faults for {} pages, {}", count, pages,
                  faults_wanted ? "one each wanted" : "none wanted");
 }
 
@@ -100,7 +101,7 @@ void measure_locked(cell& the_cell) {
   if (locked < area.bytes()) {
     the_cell.refuse("mlock", "mlock succeeded, but the kernel does not show the memory as locked");
   }
-  the_cell.check("locked", true, "%zu bytes locked of %zu, as /proc/self/status has it", locked,
+  the_cell.check("locked", true, "{} bytes locked of {}, as /proc/self/status has it", locked,
                  area.bytes());
   measure_present(the_cell, area);
 }

@@ -23,7 +23,7 @@ def test_more_rounds(heapwise: Any, fake_native: Path, tmp_path: Path) -> None:
     run_id = run_ids(store)[0]
     before = read_run(store, run_id)
     nothing = heapwise("resume", run_id, env=env)
-    assert "nothing is left to do" in nothing.stdout
+    assert "The run is complete." in nothing.stdout
     assert len(read_run(store, run_id).processes) == len(before.processes)
     assert len(planned_processes(before)) == 2
     done = heapwise("resume", run_id, "--runs", "3", env=env)

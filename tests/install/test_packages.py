@@ -8,14 +8,12 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from clean_system import CleanSystem, run
 
-ROOT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
 COMPARE = ("compare", "--rounds", "2", "--json", "--quiet", "--",
            "/usr/bin/python3", "-c", "print(1)")
@@ -27,54 +25,16 @@ pytestmark = [
 ]
 
 
-def run(*command: str | Path, **environment: str) -> str:
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True,
-                          timeout=1200, env=os.environ | environment)
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The packages, and the wheels that the wheel needs, from a copy of what git knows."""
-    tree = tmp_path_factory.mktemp("packages") / "tree"
-    run("git", "clone", "--quiet", ROOT, tree)
-    (tree / ".venv").symlink_to(Path(sys.prefix).resolve())
-    run(tree / "tools/package")
-    run(sys.executable, "-m", "pip", "download", "--quiet", "--dest", tree / "dist/wheels",
-        *(tree / "dist").glob("heapwise-*.whl"))
-    return tree / "dist"
-
-
-class System:
-    """A minimal Debian with Python. Programs run in it with a /proc of their own, and only what is
-    given here as their environment."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        run("debootstrap", "--variant=minbase", "--include=python3,python3-venv", "bookworm",
-            folder)
-
-    def run(self, *command: str, expected: int = 0, **environment: str) -> str:
-        known = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/srv", "LANG": "C.UTF-8"}
-        done = subprocess.run(
-            ["unshare", "--mount", "--pid", "--fork", f"--mount-proc={self.folder}/proc",
-             "chroot", str(self.folder), *command],
-            capture_output=True, text=True, timeout=600, env=known | environment)
-        assert done.returncode == expected, f"{command}\n{done.stdout}\n{done.stderr}"
-        return done.stdout
-
-
-@pytest.fixture(scope="module")
-def system(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Iterator[System]:
-    system = System(tmp_path_factory.mktemp("debian") / "root")
+def system(tmp_path_factory: pytest.TempPathFactory, dist: Path) -> Iterator[CleanSystem]:
+    system = CleanSystem(tmp_path_factory.mktemp("debian") / "root", "python3", "python3-venv")
     shutil.copytree(dist, system.folder / "dist")
     yield system
     shutil.rmtree(system.folder)
 
 
 @pytest.fixture
-def installed(system: System) -> Iterator[System]:
+def installed(system: CleanSystem) -> Iterator[CleanSystem]:
     packages = [f"/dist/{path.name}" for path in (system.folder / "dist").glob("*.deb")]
     system.run("dpkg", "--install", *packages)
     yield system
@@ -85,21 +45,22 @@ def allocators(text: str) -> set[str]:
     return {str(row["subject"]) for row in json.loads(text)["rows"]}
 
 
-def test_the_laboratory_compares_a_program(installed: System) -> None:
+def test_the_laboratory_compares_a_program(installed: CleanSystem) -> None:
     assert installed.run("heapwise", "--version").startswith("heapwise ")
     assert {"glibc", "heapwise"} <= allocators(installed.run("heapwise", *COMPARE))
     for name in ("man/man1/heapwise-compare.1.gz", "bash-completion/completions/heapwise"):
         assert (installed.folder / "usr/share" / name).is_file()
 
 
-def test_the_heap_is_preloaded(installed: System) -> None:
+def test_the_heap_is_preloaded(installed: CleanSystem) -> None:
     program = "import ctypes; print(ctypes.CDLL(None).heapwise_good_size(100))"
     assert int(installed.run("python3", "-c", program, LD_PRELOAD="libheapwise-malloc.so")) >= 100
 
 
 @pytest.mark.parametrize(("package", "expected"), [("heapwise", "64 freed\n"),
                                                    ("heapwise-malloc", "ours ours\n")])
-def test_a_program_is_linked_by_pkg_config(installed: System, package: str, expected: str) -> None:
+def test_a_program_is_linked_by_pkg_config(
+        installed: CleanSystem, package: str, expected: str) -> None:
     """Compiled here, where there is a compiler, against the files of that system; run in it."""
     [folder] = installed.folder.glob("usr/lib/*/pkgconfig")
     flags = run("pkg-config", "--cflags", "--libs", package, PKG_CONFIG_LIBDIR=str(folder),
@@ -109,7 +70,7 @@ def test_a_program_is_linked_by_pkg_config(installed: System, package: str, expe
     assert installed.run("/program") == expected
 
 
-def test_nothing_is_left_after_removal(system: System) -> None:
+def test_nothing_is_left_after_removal(system: CleanSystem) -> None:
     def ours() -> list[Path]:
         return [*(system.folder / "usr").rglob("*heapwise*")]
 
@@ -121,7 +82,7 @@ def test_nothing_is_left_after_removal(system: System) -> None:
     assert ours() == []
 
 
-def test_the_wheel_needs_no_compiler(system: System) -> None:
+def test_the_wheel_needs_no_compiler(system: CleanSystem) -> None:
     [wheel] = (system.folder / "dist").glob("heapwise-*manylinux*.whl")
     system.run("python3", "-m", "venv", "/opt/environment")
     system.run("/opt/environment/bin/pip", "install", "--no-index", "--find-links=/dist/wheels",

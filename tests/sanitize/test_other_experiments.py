@@ -6,6 +6,7 @@ The commands are those of ``build/asan``, with all their options, but without co
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -14,9 +15,11 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = ROOT / "build" / "asan" / "compile_commands.json"
-CONCURRENT = ("concurrency", "ipc", "memory", "network")
+DECLARED = re.compile(r"^// build: .*\bwith_sanitizers\b", re.MULTILINE)
 SOURCES = sorted(
-    path for path in (ROOT / "experiments").glob("*/*.cpp") if path.parent.name not in CONCURRENT
+    path
+    for path in (ROOT / "experiments").glob("*/*.cpp")
+    if not DECLARED.search(path.read_text(encoding="utf-8"))
 )
 
 

@@ -12,7 +12,8 @@ from suite.part import Lane, Part
 PROCESSORS = os.cpu_count() or 1
 
 NOT_FOR_CPP = (
-    *("docs", "peers", "programs", "python", "schema", "tests/data", "tests/e2e", "tests/lab"),
+    *("docs", "packaging", "peers", "programs", "python", "schema"),
+    *("tests/data", "tests/e2e", "tests/lab"),
     *("CHANGELOG.md", "CONTRIBUTING.md", "README.md", "SECURITY.md"),
 )
 """What neither the C++ tests nor the programs that they are built with read."""
@@ -198,6 +199,15 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             timeout_s=3600,
             processes=1,
             HEAPWISE_TIER="long",
+        ),
+        # A system of its own, made by debootstrap, and Conan: the packages as a newcomer gets them.
+        pytest(
+            "long packages",
+            results,
+            "tests/install",
+            timeout_s=3600,
+            processes=1,
+            marks="slow",
         ),
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
     ]

@@ -1,5 +1,7 @@
 // What frames take their memory from. A source has `allocate(bytes)` and `end_frame(blocks)`, which
 // frees all that was allocated since the last one.
+//
+// optional: FOONATHAN = package foonathan_memory target foonathan_memory
 #pragma once
 
 #include <algorithm>

@@ -334,11 +334,9 @@ inline void measure(cell& the_cell, std::span<const entry> entries) {
                        static_cast<double>(std::max<std::uint64_t>(1, counts.later)));
     the_sample.set("hung", share(counts.hung));
     the_sample.set("false_alarms", share(counts.alarms));
-    the_cell.check(
-        "work", counts.failures == 0,
-        "%llu of %llu attempts did not come to the deed, or showed its effect without it",
-        static_cast<unsigned long long>(counts.failures),
-        static_cast<unsigned long long>(2 * attempts));
+    the_cell.check("work", counts.failures == 0,
+                   "{} of {} attempts did not come to the deed, or showed its effect without it",
+                   counts.failures, 2 * attempts);
   });
 }
 

@@ -33,8 +33,8 @@ void time_walks(heapwise::bench::cell& the_cell, const ring_of_lines& ring, walk
     set(the_sample, elapsed_ns);
     if (moves) position = (position + steps) % ring.size();
     the_cell.check("work", end == ring.place(position),
-                   "%zu steps around %zu lines end where they must, at step %zu", steps,
-                   ring.size(), position);
+                   "{} steps around {} lines end where they must, at step {}", steps, ring.size(),
+                   position);
   });
 }
 

@@ -1,6 +1,15 @@
 // Queues from libraries, with push and pop as in rings.hpp. A library that was not found when the
 // build was configured makes its subjects unavailable. None of them allocates to take a message:
 // they are bounded, or asked not to grow.
+//
+// optional: READERWRITERQUEUE = header readerwriterqueue/readerwriterqueue.h
+// optional: BOOST_LOCKFREE = package Boost target Boost::headers
+//
+// Fences, a read before it is known whose turn it is, a library that is not instrumented: what the
+// thread sanitizer calls races.
+// optional: TBB = package TBB target TBB::tbb without thread
+// optional: CONCURRENTQUEUE = header concurrentqueue/concurrentqueue.h without thread
+// optional: BOOST_QUEUE = package Boost target Boost::headers without thread
 #pragma once
 
 #include <cstddef>

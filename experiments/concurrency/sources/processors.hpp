@@ -114,7 +114,7 @@ std::uint64_t measure_placed(cell& the_cell, sample& the_sample, const processor
         if (here.kept()) ++kept;
       });
   the_cell.check("placement", kept == threads,
-                 "%d threads of %d kept to the processor they asked for", kept.load(), threads);
+                 "{} threads of {} kept to the processor they asked for", kept.load(), threads);
   return elapsed_ns;
 }
 

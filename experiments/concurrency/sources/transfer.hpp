@@ -87,9 +87,7 @@ class transfer {
   [[nodiscard]] std::uint64_t messages() const noexcept { return got_; }
 
   void check(cell& the_cell) const {
-    the_cell.check("work", is_whole(), "%llu messages of %llu arrived, %s",
-                   static_cast<unsigned long long>(got_),
-                   static_cast<unsigned long long>(sent_.load()),
+    the_cell.check("work", is_whole(), "{} messages of {} arrived, {}", got_, sent_.load(),
                    is_whole() ? "in order and whole" : "not all, out of order or torn");
   }
 

@@ -3,6 +3,9 @@
 // Each has `start()`, once and before any other call; `block` (zero bytes that may hold addresses),
 // `text` (bytes that hold none), `drop` (the program needs it no more), `in_thread`, which calls a
 // function in a thread that is not the first one, and `calls`: how many of them ask malloc.
+//
+// A sanitizer and it do not agree.
+// optional: BOEHM = header gc/gc.h library gc without any
 #pragma once
 
 #include <cstddef>

@@ -121,10 +121,8 @@ void measure_mix(cell& the_cell, const size_mix& mix) {
     set_peak(the_sample, meter);
     the_cell.check(
         "work", seen.whole_blocks() == tapes.allocations() && calls.count() == tapes.operations(),
-        "%llu whole blocks of %llu, %llu calls timed",
-        static_cast<unsigned long long>(seen.whole_blocks()),
-        static_cast<unsigned long long>(tapes.allocations()),
-        static_cast<unsigned long long>(calls.count()));
+        "{} whole blocks of {}, {} calls timed", seen.whole_blocks(), tapes.allocations(),
+        calls.count());
     the_cell.expect_calls((rounds + 2) * tapes.allocations());
   });
 }

@@ -53,9 +53,8 @@ void measure_messages(cell& the_cell, Send send, Receive receive) {
     });
     const bool sent = sender.end();
     the_sample.set(rate_name, millions_per_second(count, elapsed_ns));
-    the_cell.check("work", sent && sum == expected, "sent %s, sum %llu of %llu",
-                   sent ? "all" : "less", static_cast<unsigned long long>(sum),
-                   static_cast<unsigned long long>(expected));
+    the_cell.check("work", sent && sum == expected, "sent {}, sum {} of {}", sent ? "all" : "less",
+                   sum, expected);
     the_cell.check("placement", sender.placed(),
                    "each side on a processor of its own, if there are");
   });

@@ -31,9 +31,8 @@ void time_rounds(heapwise::bench::cell& the_cell, std::size_t operations, std::u
                    heapwise::bench::millions_per_second(rounds * operations, elapsed_ns));
     the_sample.set_processor_time(rounds * operations);
     the_cell.check("work", sum == rounds * expected,
-                   "%zu rounds of %zu operations read %llu from their blocks, expected %llu",
-                   rounds, operations, static_cast<unsigned long long>(sum),
-                   static_cast<unsigned long long>(rounds * expected));
+                   "{} rounds of {} operations read {} from their blocks, expected {}", rounds,
+                   operations, sum, rounds * expected);
   });
 }
 

@@ -1,11 +1,12 @@
 // boost::pool, unordered, alone and behind a std::mutex.
+//
+// optional: BOOST_POOL = package Boost target Boost::headers
 #pragma once
 
 #include "sources/chunk_memory.hpp"
 #include "sources/demand.hpp"
 
-#if __has_include(<boost/pool/pool.hpp>)
-#define HEAPWISE_HAS_BOOST_POOL 1
+#if defined(HEAPWISE_HAS_BOOST_POOL)
 #include <boost/pool/pool.hpp>
 
 namespace pools {
@@ -23,6 +24,4 @@ class boost_blocks {
 };
 
 } // namespace pools
-#else
-#define HEAPWISE_HAS_BOOST_POOL 0
 #endif

@@ -1,4 +1,6 @@
 // foonathan/memory's memory_pool, alone and with the library's own std::mutex adaptor.
+//
+// optional: FOONATHAN = package foonathan_memory target foonathan_memory
 #pragma once
 
 #include "sources/chunk_memory.hpp"

@@ -48,7 +48,7 @@ std::vector<subject> for_one_thread() {
        Measure<pmr_unsynchronized>::run},
       {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
   };
-#if HEAPWISE_HAS_BOOST_POOL
+#if defined(HEAPWISE_HAS_BOOST_POOL)
   subjects.push_back({"boost_pool", "boost::pool", Measure<boost_blocks>::run});
 #else
   subjects.push_back({"boost_pool", "boost::pool", nullptr, get_boost});
@@ -74,7 +74,7 @@ std::vector<subject> for_many_threads() {
       malloc_subject<Measure>(),
       {"pmr_synchronized", "std::pmr::synchronized_pool_resource", Measure<pmr_synchronized>::run},
   };
-#if HEAPWISE_HAS_BOOST_POOL
+#if defined(HEAPWISE_HAS_BOOST_POOL)
   subjects.push_back(
       {"boost_pool", "boost::pool + std::mutex", Measure<locked<boost_blocks>>::run});
 #else

@@ -93,18 +93,13 @@ inline void measure_script(cell& the_cell, const script& plays) {
       failed += each.failed;
     }
     const std::uint64_t peak = ordered ? players[0].own.peak() : wanted.peak_live_bytes;
-    the_cell.check(
-        "work",
-        calls == wanted.calls && blocks == wanted.blocks && bytes == wanted.bytes &&
-            peak == wanted.peak_live_bytes && failed == 0,
-        "%llu of %llu calls, %llu of %llu blocks, %llu of %llu bytes, peak %llu of %llu, "
-        "%llu failed",
-        static_cast<unsigned long long>(calls), static_cast<unsigned long long>(wanted.calls),
-        static_cast<unsigned long long>(blocks), static_cast<unsigned long long>(wanted.blocks),
-        static_cast<unsigned long long>(bytes), static_cast<unsigned long long>(wanted.bytes),
-        static_cast<unsigned long long>(peak),
-        static_cast<unsigned long long>(wanted.peak_live_bytes),
-        static_cast<unsigned long long>(failed));
+    the_cell.check("work",
+                   calls == wanted.calls && blocks == wanted.blocks && bytes == wanted.bytes &&
+                       peak == wanted.peak_live_bytes && failed == 0,
+                   "{} of {} calls, {} of {} blocks, {} of {} bytes, peak {} of {}, "
+                   "{} failed",
+                   calls, wanted.calls, blocks, wanted.blocks, bytes, wanted.bytes, peak,
+                   wanted.peak_live_bytes, failed);
   });
 }
 

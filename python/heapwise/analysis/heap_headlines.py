@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.lead import lead
 from heapwise.analysis.roles import INLINED, OURS
-from heapwise.analysis.standing import Place, Standing, alone, standings
+from heapwise.analysis.standing import Rank, Standing, alone, standings
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.wording.lists import listed
@@ -92,8 +92,8 @@ def _losses(evidence: Evidence, ours: str, found: list[Standing],
             f"{_cut([words for _, words in sorted(lost, reverse=True)])}"]
 
 
-def _best_rival(standing: Standing) -> Place | None:
-    rivals: Iterable[Place] = (p for name, p in standing.places.items()
+def _best_rival(standing: Standing) -> Rank | None:
+    rivals: Iterable[Rank] = (p for name, p in standing.places.items()
                                if name not in (OURS, INLINED))
     choose = max if standing.quantity.better == "higher" else min
     return choose(rivals, key=lambda place: place.median, default=None)

@@ -69,7 +69,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Series:
+class MetricHistory:
     """Of one figure, in the order of the commits."""
 
     key: Key
@@ -81,7 +81,7 @@ class Series:
 
 
 def series_of(runs: Iterable[RunPoints], metrics: Collection[str] = (), since: str = "",
-              least_change: float = LEAST_CHANGE) -> list[Series]:
+              least_change: float = LEAST_CHANGE) -> list[MetricHistory]:
     """Every series, smoke runs left out. metrics: only these quantities, if any are named. since:
     only what is of that time (ISO 8601) or later."""
     found: dict[Key, list[tuple[RunPoints, Point]]] = defaultdict(list)
@@ -113,7 +113,7 @@ def _instant(text: str) -> float:
         return 0.0
 
 
-def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) -> Series:
+def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) -> MetricHistory:
     seen = sorted(seen, key=lambda pair: (_instant(_when(pair[0])), _instant(pair[0].created)))
     moments = [
         Moment(run.run, _when(run), point.value, run.revision.commit if run.revision else "",
@@ -125,7 +125,7 @@ def _series(key: Key, seen: list[tuple[RunPoints, Point]], least_change: float) 
     bounds = [0, *(seam.place for seam in seams), len(seen)]
     for begin, end in itertools.pairwise(bounds):
         changes += _changes(moments, begin, end, first.better, least_change)
-    return Series(key, first.unit, first.better, moments, seams, changes)
+    return MetricHistory(key, first.unit, first.better, moments, seams, changes)
 
 
 def _seams(seen: Sequence[tuple[RunPoints, Point]]) -> list[Seam]:

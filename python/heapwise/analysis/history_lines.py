@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heapwise.analysis.history import Change, Moment, Seam, Series
+from heapwise.analysis.history import Change, MetricHistory, Moment, Seam
 from heapwise.wording.lists import counted
 from heapwise.wording.names import quantity_name
 from heapwise.wording.numbers import Scale, percent, scale_for
@@ -16,17 +16,17 @@ SHORT = 10
 """Figures of a hash that people read."""
 
 
-def scale_of(series: Series) -> Scale:
+def scale_of(series: MetricHistory) -> Scale:
     return scale_for([moment.value for moment in series.moments], series.unit)
 
 
-def name_of(series: Series) -> str:
+def name_of(series: MetricHistory) -> str:
     settings = " ".join(f"{name}={value}" for name, value in series.key.parameters)
     words = (series.key.subject, quantity_name(series.key.quantity), settings)
     return "  ".join(word for word in words if word)
 
 
-def series_line(series: Series) -> str:
+def series_line(series: MetricHistory) -> str:
     """``  glibc  time   ▁▁▁▂▁▇▇▇  2.41 to 2.60 s, last 2.58 s, 8 runs``; a seam is a bar."""
     scale, values = scale_of(series), [moment.value for moment in series.moments]
     span = f"{scale.ends(min(values), max(values))} {scale.label}".rstrip()
@@ -34,7 +34,7 @@ def series_line(series: Series) -> str:
             f"{counted(len(values), 'run')}")
 
 
-def sparkline(series: Series) -> str:
+def sparkline(series: MetricHistory) -> str:
     values = [moment.value for moment in series.moments]
     low, high = min(values), max(values)
     # A series that hardly moves should look like it: the whole height is at least 2 % of a value.
@@ -45,7 +45,7 @@ def sparkline(series: Series) -> str:
     return "".join(letters[-WIDEST:])
 
 
-def change_line(series: Series, change: Change) -> str:
+def change_line(series: MetricHistory, change: Change) -> str:
     """``8.1 % more (95 % CI 7.0 to 9.2 %) after 1a2b3c4d5e, by 9f8e7d6c5b: worse``."""
     scale = scale_of(series)
     how = f"{scale.text(change.before)} became {scale.text(change.after)}"
@@ -62,11 +62,11 @@ def change_line(series: Series, change: Change) -> str:
     return f"{verdict}: {how}, {_range(series, change)}{recovery}"
 
 
-def seam_line(series: Series, seam: Seam) -> str:
+def seam_line(series: MetricHistory, seam: Seam) -> str:
     return f"not compared across run {series.moments[seam.place].run}: {seam.why}"
 
 
-def _range(series: Series, change: Change) -> str:
+def _range(series: MetricHistory, change: Change) -> str:
     before, first = series.moments[change.place - 1], series.moments[change.place]
     if before.commit and first.commit and before.commit != first.commit:
         return f"in {before.commit[:SHORT]}..{first.commit[:SHORT]}{_dirty(first)}"

@@ -19,8 +19,8 @@ from heapwise.evidence.series import Series, Side, pair
 from heapwise.model import (
     Cell,
     Conclusion,
+    FigureKey,
     Formula,
-    Place,
     PublishedFigure,
     PublishedReport,
     PublishedTable,
@@ -213,7 +213,7 @@ class _Finder:
         return JudgedStatement(statement.words, figure.value, low, high, WORDS[word],
                                "; ".join(notes))
 
-    def _side(self, place: Place) -> Side:
+    def _side(self, place: FigureKey) -> Side:
         experiment = self.evidence.experiments[place.experiment]
         settings = settle(experiment, place.parameters, self._changes.get(place.experiment, {}))
         return Cell(place.experiment, Settings.of(settings), place.quantity), place.subject
@@ -233,7 +233,7 @@ class _Finder:
                 return "cannot tell here", trouble[1]
         return None
 
-    def _value(self, place: Place, *, never: bool) -> Figure:
+    def _value(self, place: FigureKey, *, never: bool) -> Figure:
         return value_of(self.evidence, self._side(place), never=never)
 
     def _ratio(self, formula: Formula) -> Figure | str:
@@ -253,24 +253,24 @@ class _Finder:
         return Figure.of(found.widened(max(t.factor for t in tied),
                                        max(t.strict_factor for t in tied)).blurred(step), note)
 
-    def _product(self, places: tuple[Place, ...]) -> dict[int, float]:
+    def _product(self, places: tuple[FigureKey, ...]) -> dict[int, float]:
         """Round -> product, of the rounds in which each was measured."""
         rounds = [self._rounds(place) for place in places]
         shared = set.intersection(*(set(values) for values in rounds))
         return {number: prod(values[number] for values in rounds) for number in sorted(shared)}
 
-    def _rounds(self, place: Place) -> dict[int, float]:
+    def _rounds(self, place: FigureKey) -> dict[int, float]:
         cell, subject = self._side(place)
         series = self.evidence.table[cell][subject]
         return _spreads(series) if place.statistic == "spread" else series.rounds
 
-    def _crowded(self, places: tuple[Place, ...]) -> str:
+    def _crowded(self, places: tuple[FigureKey, ...]) -> str:
         cores = self.evidence.stored.run.machine.cores
         threads = max(self._side(place)[0].parameters.number("threads", 1) for place in places)
         return f"{threads:g} threads on {cores} processors" if threads > cores else ""
 
 
-def _absence(place: Place, spec: SubjectSpec | None) -> str:
+def _absence(place: FigureKey, spec: SubjectSpec | None) -> str:
     if spec is not None:
         return spec.reason
     peer = SubjectName.parse(place.subject).peer

@@ -27,7 +27,7 @@ FAMILIES = 3
 
 
 @dataclass(frozen=True)
-class Place:
+class Rank:
     """median: of the rounds. behind: how many times worse than the best, 1 for the best itself; no
     unit. low, high: its 95 % interval, None without one. Both allow for the choice of the best.
 
@@ -53,7 +53,7 @@ class Standing:
     quantity: Quantity
     aspect: Aspect
     best: str
-    places: dict[str, Place]
+    places: dict[str, Rank]
     group: str = ""
 
     def level(self) -> list[str]:
@@ -152,19 +152,19 @@ def is_whole(evidence: Evidence, cell: Cell, subject: str) -> bool:
 
 
 def _place(evidence: Evidence, cell: Cell, medians: dict[str, float], name: str, best: str,
-           bias: float) -> Place:
+           bias: float) -> Rank:
     if name == best:
-        return Place(name, medians[name], 1.0, 1.0, 1.0, level=True)
+        return Rank(name, medians[name], 1.0, 1.0, 1.0, level=True)
     found, _ = gain(evidence, cell, best, name)
     aside = evidence.is_aside(cell, name)
     if found is None:
-        return Place(name, medians[name], None, None, None,
+        return Rank(name, medians[name], None, None, None,
                      medians[name] == medians[best] and not aside, aside=aside)
     if aside:
-        return Place(name, medians[name], found.ratio, found.low, found.high, level=False,
+        return Rank(name, medians[name], found.ratio, found.low, found.high, level=False,
                      p_value=found.p_value, aside=True)
     ratio = found.less(bias)
     floor = evidence.floors.get(cell, 0.0)
     level = judge(ratio, "higher", floor) != "better"
-    return Place(name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level,
+    return Rank(name, medians[name], max(1.0, ratio.ratio), ratio.low, ratio.high, level,
                  ratio.p_value)

@@ -10,14 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from heapwise.model import Formula, Place, Statement
+from heapwise.model import FigureKey, Formula, Statement
 from heapwise.wording.suggest import did_you_mean
 
 TERM = re.compile(r"\s*(?:(spread)\(\s*([a-z]\w*)\s*\)|([a-z]\w*))\s*")
 BOUND = re.compile(r"(.+?)\s*(>=|<=|within)\s*([0-9.e+-]+?)(?:\.\.([0-9.e+-]+))?\s*")
 
 
-def parse_statement(words: str, places: Mapping[str, Place]) -> Statement:
+def parse_statement(words: str, places: Mapping[str, FigureKey]) -> Statement:
     """ValueError says what is wrong with the words."""
     found = BOUND.fullmatch(words)
     if found is None or (found[2] == "within") != (found[4] is not None):
@@ -29,10 +29,10 @@ def parse_statement(words: str, places: Mapping[str, Place]) -> Statement:
     return Statement(words, formula, first, float(found[4]) if found[4] else None)
 
 
-def parse_formula(words: str, places: Mapping[str, Place]) -> Formula:
+def parse_formula(words: str, places: Mapping[str, FigureKey]) -> Formula:
     """ValueError says what is wrong with the words."""
-    above: list[Place] = []
-    below: list[Place] = []
+    above: list[FigureKey] = []
+    below: list[FigureKey] = []
     side, at = above, 0
     while True:
         term = TERM.match(words, at)

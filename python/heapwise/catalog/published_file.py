@@ -16,9 +16,9 @@ from heapwise.errors import Problem
 from heapwise.model import (
     EXPERIMENT_ID,
     Conclusion,
+    FigureKey,
     Formula,
     Picture,
-    Place,
     PublishedFigure,
     PublishedReport,
     PublishedRow,
@@ -138,7 +138,7 @@ def read_published(path: Path) -> PublishedReport:
 def _report(name: str, document: ReportDocument) -> PublishedReport:
     machines = {key: SourceMachine(name=key, **msgspec.structs.asdict(part))
                 for key, part in document.machine.items()}
-    places = {key: Place(part.experiment, part.subject, part.quantity, part.parameters)
+    places = {key: FigureKey(part.experiment, part.subject, part.quantity, part.parameters)
               for key, part in document.place.items()}
     _add_rows(places, document)
     for key, place in places.items():
@@ -155,7 +155,7 @@ def _report(name: str, document: ReportDocument) -> PublishedReport:
         tuple(_pictures(document, tables)), document.repeats or 0)
 
 
-def _add_rows(places: dict[str, Place], document: ReportDocument) -> None:
+def _add_rows(places: dict[str, FigureKey], document: ReportDocument) -> None:
     """The first figure of each row that has a name."""
     for table in document.table:
         for row in table.row:
@@ -171,7 +171,9 @@ def _add_rows(places: dict[str, Place], document: ReportDocument) -> None:
             places[row.name] = place
 
 
-def _table(table: TablePart, places: dict[str, Place], document: ReportDocument) -> PublishedTable:
+def _table(
+    table: TablePart, places: dict[str, FigureKey], document: ReportDocument
+) -> PublishedTable:
     lines = [*table.row, *_grid(table)]
     if not table.name or not table.title or not lines:
         raise ValueError(f"table '{table.name or table.title}' needs a name, a title and rows")
@@ -219,14 +221,19 @@ def _merged(*parts: Part) -> dict[str, Any]:
     return found
 
 
-def _place(merged: dict[str, Any]) -> Place | None:
+def _place(merged: dict[str, Any]) -> FigureKey | None:
     if not all(merged.get(name) for name in ("experiment", "subject", "quantity")):
         return None
-    return Place(merged["experiment"], merged["subject"], merged["quantity"], merged["parameters"])
+    return FigureKey(
+        merged["experiment"], merged["subject"], merged["quantity"], merged["parameters"]
+    )
 
 
 def _figure(
-    merged: dict[str, Any], printed: float | int | str, ours: str | None, places: dict[str, Place]
+    merged: dict[str, Any],
+    printed: float | int | str,
+    ours: str | None,
+    places: dict[str, FigureKey],
 ) -> PublishedFigure:
     text = str(printed) or NOT_PUBLISHED
     number = NUMBER.search(text) if isinstance(printed, str) else None
@@ -258,7 +265,7 @@ def _ratio(merged: dict[str, Any]) -> Formula | None:
     return Formula((place,), (below,)) if below else None
 
 
-def _conclusion(part: ConclusionPart, places: dict[str, Place]) -> Conclusion:
+def _conclusion(part: ConclusionPart, places: dict[str, FigureKey]) -> Conclusion:
     if bool(part.shows) == bool(part.impossible):
         raise ValueError(f"conclusion '{part.says}' needs either shows, or impossible with the "
                          "reason")

@@ -13,7 +13,7 @@ from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, Sto
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:
-    from heapwise.analysis.history import Series
+    from heapwise.analysis.history import MetricHistory
 
 RARE = {"cpu_time", "minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"}
 """What is shown only if it is named."""
@@ -104,7 +104,7 @@ def _time_of(since: str) -> str:
                       do="heapwise history --since HEAD~20, or --since 2026-01-31") from error
 
 
-def _print(shown: list[Series], console: Console, *, empty: bool) -> None:
+def _print(shown: list[MetricHistory], console: Console, *, empty: bool) -> None:
     from heapwise.analysis.history_lines import change_line, seam_line, series_line
 
     title = ""

@@ -1,4 +1,4 @@
-"""``heapwise list``: what the laboratory can measure here."""
+"""``heapwise list``: the experiments that can be run here."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def list_experiments(
     ids: Annotated[
         list[str] | None,
         typer.Argument(metavar="[ID]...", autocompletion=completion.experiments,
-                       help="Ids, families or patterns; all if none."),
+                       help="Ids, families or patterns. [all]"),
     ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """List the experiments, each with the question that it answers.
+    """List the experiments, each with its question.
 
     \b
     heapwise list

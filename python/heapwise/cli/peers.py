@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NamesArgument = Annotated[
     list[str] | None,
     typer.Argument(metavar="[NAME]...", autocompletion=completion.peers,
-                   help="Only these; all if none."),
+                   help="Only these peers. [all]"),
 ]
 
 
@@ -34,7 +34,7 @@ def register(app: typer.Typer) -> None:
 
 
 def peers(context: typer.Context) -> None:
-    """The allocators that can be compared: which are here, where, and do they work.
+    """List, check, add and remove the allocators that can be compared.
 
     \b
     heapwise peers list
@@ -85,11 +85,12 @@ def list_peers(
 
 def path(
     name: Annotated[str, typer.Argument(
-        metavar="NAME", autocompletion=completion.peers, help="A peer of the list.")],
+        metavar="NAME", autocompletion=completion.peers,
+        help="A name that `heapwise peers list` prints.")],
     json: JsonOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Print the library of a peer, for LD_PRELOAD; an empty line for the system's own.
+    """Print the path of a peer's library, for LD_PRELOAD; an empty line for the C library's malloc.
 
     \b
     heapwise peers path jemalloc
@@ -114,7 +115,7 @@ def check(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Load each peer into a process, prove that it is there, and test what malloc promises.
+    """Load each peer into a process, prove that it is in use, and test what malloc promises.
 
     \b
     heapwise peers check

@@ -1,4 +1,4 @@
-"""``heapwise resume``: goes on with a run that was stopped."""
+"""``heapwise resume``: continues a run that was stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def register(app: typer.Typer) -> None:
-    app.command("resume", short_help="Go on with a run, or add rounds to it.")(resume)
+    app.command("resume", short_help="Continue a run, or add rounds to it.")(resume)
 
 
 def resume(
@@ -35,10 +35,11 @@ def resume(
         metavar="[RUN]", autocompletion=completion.runs, help="A run's id. [the last]")] = "last",
     rounds: Annotated[
         int | None, typer.Option("--rounds", "-r", "--runs", min=1, metavar="N",
-                                 help="Rounds, with those done.")
+                                 help="Rounds in all, with those that are done.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(metavar="DURATION", help="Time, with that already spent: 10m.")
+        str | None, typer.Option(metavar="DURATION",
+                                 help="Time in all, with the time already spent: 10m.")
     ] = None,
     strict: StrictOption = False,
     store: StoreOption = None,
@@ -47,7 +48,7 @@ def resume(
     dry_run: DryRunOption = False,
     debug: DebugOption = False,
 ) -> int:
-    """Go on with a run where it stopped, or add rounds to one that is complete.
+    """Continue a run that was stopped, or add rounds to a complete one.
 
     \b
     heapwise resume 7f3a
@@ -72,7 +73,7 @@ def resume(
             console.json(plan)
         return 0
     if stored.run.state == "complete" and plan == stored.run.plan:
-        console.say("It is complete: nothing is left to do. --time or --rounds add to it.")
+        console.say("The run is complete. To add rounds, give --time or --rounds.")
         return show(stored.path, console, strict=strict)
     if stored.run.plan.command:
         console.say(labelled("Command      ", shlex.join(stored.run.plan.command)))
@@ -81,8 +82,8 @@ def resume(
     watcher = progress.choose(quiet)
     campaign = go_on(stored.path, partial(extended, rounds=rounds, time=time), watcher)
     if changed := campaign.run.plan.options.environment_changed:
-        console.say(labelled("Environment  ", f"not as it was when the run began: "
-                             f"{', '.join(changed)}. The processes get the values of today."))
+        console.say(labelled("Environment  ", f"changed since the run began: {', '.join(changed)}. "
+                             "The processes get the present values."))
     return conduct(campaign, watcher, console, strict=strict)
 
 

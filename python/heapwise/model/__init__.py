@@ -65,9 +65,9 @@ from heapwise.model.options import (
 )
 from heapwise.model.published import (
     Conclusion,
+    FigureKey,
     Formula,
     Picture,
-    Place,
     PublishedFigure,
     PublishedReport,
     PublishedRow,
@@ -96,7 +96,8 @@ from heapwise.model.stored import (
 from heapwise.model.subject_name import SubjectName, control_name, name_with_peer, short_name
 
 __all__ = [
-    "ATTACKS", "EXPERIMENT_ID",
+    "ATTACKS",
+    "EXPERIMENT_ID",
     "PROCESSOR_TIME",
     "PROGRAM",
     "ROUND",
@@ -122,6 +123,7 @@ __all__ = [
     "Expected",
     "Experiment",
     "Fate",
+    "FigureKey",
     "FileState",
     "Finding",
     "FleetOrigin",
@@ -143,7 +145,6 @@ __all__ = [
     "Parameter",
     "Peer",
     "Picture",
-    "Place",
     "Plan",
     "PlanOptions",
     "Planted",

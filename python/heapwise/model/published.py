@@ -18,7 +18,7 @@ Statistic = Literal["median", "min", "mean", "max", "sd", "spread"]
 
 
 @dataclass(frozen=True)
-class Place:
+class FigureKey:
     """Where one figure of ours is: a quantity of a subject in a cell of an experiment.
 
     ``parameters``: what the report says of its settings; others have their first usual value.
@@ -35,15 +35,15 @@ class Place:
 class Formula:
     """The product of ``above`` over the product of ``below``: one value, or a ratio."""
 
-    above: tuple[Place, ...]
-    below: tuple[Place, ...] = ()
+    above: tuple[FigureKey, ...]
+    below: tuple[FigureKey, ...] = ()
 
     @property
-    def places(self) -> tuple[Place, ...]:
+    def places(self) -> tuple[FigureKey, ...]:
         return self.above + self.below
 
     @property
-    def value_of(self) -> Place | None:
+    def value_of(self) -> FigureKey | None:
         """The only place of a formula that is not a ratio."""
         return self.above[0] if len(self.places) == 1 else None
 
@@ -162,11 +162,11 @@ class PublishedReport:
         return (figure for table in self.tables for figure in table.figures)
 
     @property
-    def places(self) -> list[Place]:
+    def places(self) -> list[FigureKey]:
         """Of every figure and every statement, each once."""
         formulas = [figure.ours for figure in self.figures if figure.ours]
         formulas += [s.formula for c in self.conclusions for s in c.statements]
-        found: dict[str, Place] = {}
+        found: dict[str, FigureKey] = {}
         for formula in formulas:
             for place in formula.places:
                 found.setdefault(repr(place), place)

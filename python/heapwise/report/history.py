@@ -8,7 +8,7 @@ from statistics import mean
 from markupsafe import Markup
 
 from heapwise import __version__
-from heapwise.analysis.history import Moment, Series
+from heapwise.analysis.history import MetricHistory, Moment
 from heapwise.analysis.history_lines import SHORT, change_line, name_of, scale_of, seam_line
 from heapwise.figures.history import Level, draw
 from heapwise.figures.svg import PALETTE
@@ -16,7 +16,7 @@ from heapwise.report.page import NAMESPACE, environment
 from heapwise.wording.numbers import Scale
 
 
-def history_page(shown: list[Series]) -> str:
+def history_page(shown: list[MetricHistory]) -> str:
     """One file that asks nothing of the network."""
     templates = environment()
     assert templates.loader is not None
@@ -27,7 +27,7 @@ def history_page(shown: list[Series]) -> str:
         version=__version__)
 
 
-def _block(series: Series) -> dict[str, object]:
+def _block(series: MetricHistory) -> dict[str, object]:
     scale = scale_of(series)
     figure = draw([m.value for m in series.moments],
                   [_hint(moment, scale) for moment in series.moments], _levels(series),
@@ -45,7 +45,7 @@ def _hint(moment: Moment, scale: Scale) -> str:
     return f"{scale.text(moment.value)}: run {moment.run}{commit}, {moment.when[:16]}"
 
 
-def _levels(series: Series) -> list[Level]:
+def _levels(series: MetricHistory) -> list[Level]:
     changes = {change.place: change for change in series.changes}
     bounds = sorted({0, len(series.moments), *changes, *(seam.place for seam in series.seams)})
     return [Level(begin, end, mean(m.value for m in series.moments[begin:end]),

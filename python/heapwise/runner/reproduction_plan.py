@@ -11,7 +11,7 @@ from heapwise.errors import Problem
 from heapwise.model import (
     PROGRAM,
     Experiment,
-    Place,
+    FigureKey,
     PublishedReport,
     Reproduction,
     Setting,
@@ -60,21 +60,24 @@ def changes_of(
             if e.id in places}
 
 
-def _by_experiment(report: PublishedReport) -> dict[str, list[Place]]:
-    places: dict[str, list[Place]] = {}
+def _by_experiment(report: PublishedReport) -> dict[str, list[FigureKey]]:
+    places: dict[str, list[FigureKey]] = {}
     for place in report.places:
         places.setdefault(place.experiment, []).append(place)
     return places
 
 
-def _with_subjects(experiment: Experiment, places: Sequence[Place]) -> Experiment:
+def _with_subjects(experiment: Experiment, places: Sequence[FigureKey]) -> Experiment:
     """Only those that the report names, and the baseline, without which there is no noise floor."""
     names = {place.subject for place in places} | {experiment.baseline}
     return replace(experiment, subjects=[s for s in experiment.subjects if s.name in names])
 
 
 def _changes(
-    experiment: Experiment, places: Sequence[Place], chosen: Mapping[str, list[Any]], smoke: bool
+    experiment: Experiment,
+    places: Sequence[FigureKey],
+    chosen: Mapping[str, list[Any]],
+    smoke: bool,
 ) -> dict[str, Setting]:
     """What the user set; and in a smoke run the smoke value of each number that is the same in the
     whole report: it is a size, and what the report compares is kept."""
@@ -102,7 +105,7 @@ def _is_number(value: Setting) -> bool:
 
 
 def _cells(
-    experiment: Experiment, places: Sequence[Place], changes: Mapping[str, Setting]
+    experiment: Experiment, places: Sequence[FigureKey], changes: Mapping[str, Setting]
 ) -> list[dict[str, Setting]]:
     """Each once, in the order of the report."""
     found = [settle(experiment, place.parameters, changes) for place in places]

@@ -12,7 +12,7 @@ from heapwise.catalog.formula import parse_formula, parse_statement
 from heapwise.catalog.published import cited_figures
 from heapwise.catalog.published_file import read_published
 from heapwise.errors import Problem
-from heapwise.model import Place
+from heapwise.model import FigureKey
 
 ROOT = Path(__file__).resolve().parents[3]
 SHIPPED = sorted((ROOT / "published").glob("*.toml"))
@@ -151,7 +151,7 @@ def test_figures_that_the_report_did_not_print_are_measured_beside_it(tmp_path: 
     last = table.rows[-1].figures
     assert [figure.value for figure in last] == [None, None]
     assert [figure.ours and figure.ours.value_of for figure in last] == [
-        Place("pool/concurrent", name, "alloc_free", {"block_size": 64, "threads": 2})
+        FigureKey("pool/concurrent", name, "alloc_free", {"block_size": 64, "threads": 2})
         for name in ("mutex", "malloc@glibc")]
     printed = table.rows[0].figures[0].ours
     assert printed is not None
@@ -187,7 +187,7 @@ def test_figures_are_joined_in_the_unit_of_the_experiment(built_native: Path) ->
         choose_published("latency-lab").title}
 
 
-PLACES = {name: Place("a/b", name, "q") for name in ("a", "b", "c", "d")}
+PLACES = {name: FigureKey("a/b", name, "q") for name in ("a", "b", "c", "d")}
 
 
 @pytest.mark.parametrize(("words", "above", "below"), [

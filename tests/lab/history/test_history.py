@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from histories import add, commit_of, elsewhere, fill, run_of
 
-from heapwise.analysis.history import Series, series_of
+from heapwise.analysis.history import MetricHistory, series_of
 from heapwise.analysis.history_lines import change_line, seam_line, series_line
 from heapwise.report.history import history_page
 from heapwise.store import RunPoints, list_runs, points, read_points
@@ -20,7 +20,7 @@ from heapwise.store import RunPoints, list_runs, points, read_points
 STEP = [2.0, 2.01, 1.99, 2.0, 2.01, 1.99, 2.0, 2.01, 2.2, 2.21, 2.19, 2.2, 2.21]
 
 
-def time_of(store: Path) -> Series:
+def time_of(store: Path) -> MetricHistory:
     [found] = series_of(read_points(store), ["wall_time"])
     return found
 

@@ -1,6 +1,10 @@
 // Where containers get their nodes from: a supply makes the allocators of one kind of node.
 //
 // A supply has `explicit supply(const node_need&)`, a template `allocator<T>`, and `get<T>()`.
+//
+// optional: FOONATHAN = package foonathan_memory target foonathan_memory
+//
+// optional: BOOST_POOL = package Boost target Boost::headers
 #pragma once
 
 #include <cstddef>
@@ -15,11 +19,8 @@
 #include <heapwise/thread/thread_cached.hpp>
 #include <heapwise/thread/unsynchronized.hpp>
 
-#if __has_include(<boost/pool/pool_alloc.hpp>)
-#define HEAPWISE_HAS_BOOST_POOL 1
+#if defined(HEAPWISE_HAS_BOOST_POOL)
 #include <boost/pool/pool_alloc.hpp>
-#else
-#define HEAPWISE_HAS_BOOST_POOL 0
 #endif
 
 #if defined(HEAPWISE_HAS_FOONATHAN)
@@ -124,7 +125,7 @@ class from_pmr {
   std::pmr::unsynchronized_pool_resource resource_;
 };
 
-#if HEAPWISE_HAS_BOOST_POOL
+#if defined(HEAPWISE_HAS_BOOST_POOL)
 /// boost::fast_pool_allocator without a mutex. Its pools are of the process and never give memory
 /// back by themselves, so the supply asks them to when it ends, as all others do.
 class from_boost {

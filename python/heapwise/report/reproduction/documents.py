@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from heapwise.analysis.reproduction import Reproduced
-from heapwise.model import Formula, Place
+from heapwise.model import FigureKey, Formula
 from heapwise.report.spreadsheet import cell_text
 
 COLUMNS = ("table", "row", "column", "unit", "published", "ours", "low", "high", "measured", "note")
@@ -66,6 +66,6 @@ def words(formula: Formula) -> str:
     return " / ".join([above, *map(_place, formula.below)])
 
 
-def _place(place: Place) -> str:
+def _place(place: FigureKey) -> str:
     settings = [f"{name}={value}" for name, value in place.parameters.items()]
     return " ".join([place.experiment, place.subject, place.quantity, *settings])

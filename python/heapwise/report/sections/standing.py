@@ -9,7 +9,7 @@ import numpy as np
 
 from heapwise.analysis.gain import PEAK
 from heapwise.analysis.rows import outcome
-from heapwise.analysis.standing import Place, Standing, are_many_questions, standings
+from heapwise.analysis.standing import Rank, Standing, are_many_questions, standings
 from heapwise.model import short_name
 from heapwise.report.view import View
 from heapwise.wording.names import quantity_name, setting, spaced
@@ -59,7 +59,7 @@ def _order(view: View, found: list[Standing]) -> list[str]:
                   key=lambda name: behind[name] or float("inf"))
 
 
-def _mean(places: Iterable[Place | None]) -> float | None:
+def _mean(places: Iterable[Rank | None]) -> float | None:
     """The geometric mean over the rows that the subject is in; None without any."""
     logs = [np.log(place.behind) for place in places if place and place.behind]
     return float(np.exp(np.mean(logs))) if logs else None
@@ -110,7 +110,7 @@ def _cell_words(view: View, standing: Standing) -> str:
     return ", ".join(words)
 
 
-def _cell(place: Place, show: Callable[[float], str]) -> dict[str, str]:
+def _cell(place: Rank, show: Callable[[float], str]) -> dict[str, str]:
     if place.behind is None:
         return {"words": "–", "class": "absent", "hint": show(place.median), "value": ""}
     between = "" if place.low is None or place.high is None else (
