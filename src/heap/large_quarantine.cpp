@@ -144,7 +144,6 @@ void hold_back_large(span& freed) noexcept {
 }
 
 void expect_unwritten(const span& waited) noexcept {
-  if (waited.is_fresh) return; // to look would make pages of it resident
   std::byte* const begin = the_space.begin_of(waited);
   if (!is_zero(begin, waited.bytes)) invalid_free(begin, invalid::written_when_free);
 }

@@ -78,12 +78,9 @@ extern std::array<large_quarantine, most_shards> the_large_quarantines;
 /// block was the caller's; no lock is held.
 void hold_back_large(span& freed) noexcept;
 
-/// Effects: reports a block that was written to after it was freed. Requires: the block was held
-/// back, and its pages are not hidden; no lock is held.
+/// Effects: reports a block that was written to after it was freed; else it reads as zero.
+/// Requires: the block was held back, and its pages are not hidden; no lock is held.
 void expect_unwritten(const span& waited) noexcept;
-
-/// Returns: whether a block that was held back is known to be zero after `expect_unwritten`.
-[[nodiscard]] inline bool is_known_zero(const span& waited) noexcept { return !waited.is_fresh; }
 
 /// Effects: what a block in use held behind the first `kept` bytes is gone. Requires: whole pages;
 /// no page behind them is hidden.

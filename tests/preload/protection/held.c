@@ -5,7 +5,6 @@
  *   held touched SIZE  reads a freed block
  *   held sparse        says how much more memory is in use after blocks that were hardly touched were
  *                      freed, in KiB
- *   held idle          returns when the memory of blocks that were freed has gone back by itself
  *   held forks         threads allocate, resize and free while children are made that do the same
  *   held locked        frees blocks whose pages are locked in memory
  */
@@ -89,23 +88,6 @@ static int sparse(void) {
   return 0;
 }
 
-static void fill_and_free(size_t size) {
-  char* volatile block = malloc(size);
-  memset(block, letter, size);
-  free(block);
-}
-
-static int idle(void) {
-  for (int each = 0; each < 40; ++each) fill_and_free(200000);
-  memset(malloc(16 << 20), 1, 16 << 20); /* so that the clock has a reason to begin */
-  const long before = resident_kib();
-  fill_and_free(16 << 20);
-  for (int tick = 0; tick < 6000 && resident_kib() > before - 1024; ++tick) usleep(10000);
-  if (resident_kib() > before - 1024) return 1;
-  puts("done");
-  return 0;
-}
-
 static void* churn(void* seed) {
   uint64_t random = (uint64_t)(uintptr_t)seed * 2 + 1;
   char* blocks[8] = {NULL};
@@ -172,6 +154,5 @@ int main(int count, char** words) {
   if (strcmp(use, "shrunk") == 0) return shrunk(size);
   if (strcmp(use, "touched") == 0) return touched(size);
   if (strcmp(use, "sparse") == 0) return sparse();
-  if (strcmp(use, "idle") == 0) return idle();
   return strcmp(use, "forks") == 0 ? forks() : locked();
 }

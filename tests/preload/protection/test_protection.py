@@ -178,14 +178,6 @@ def test_a_free_does_not_make_pages_resident_that_the_block_never_touched(
     assert int(done.out) < 4096, done
 
 
-def test_the_memory_of_large_blocks_that_are_held_back_goes_back(
-    host: Any, compiled: Any
-) -> None:
-    done = of_profile(host, "hardened").run(
-        compiled(HELD), "idle", HEAPWISE_MALLOC_PURGE_DELAY_MS="10")
-    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
-
-
 def test_threads_and_children_free_large_blocks(
     profile: Any, hiding: Any, compiled: Any
 ) -> None:
