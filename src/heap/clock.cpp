@@ -8,6 +8,7 @@
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/idle_caches.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/options.hpp"
 #include "heap/page_returns.hpp"
@@ -59,6 +60,7 @@ std::size_t give_back_old() noexcept {
   the_page_returns.try_again();
   the_space.tick();
   empty_idle_caches();
+  if constexpr (chosen_profile::quarantines) purge_held_large();
   trim_large_stocks();
   trim_bins();
   const std::size_t purged = trim_batches() + purge_spans(false) + the_space.purge(old_age);

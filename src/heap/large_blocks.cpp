@@ -10,6 +10,7 @@
 #include "heap/expects.hpp"
 #include "heap/invalid.hpp"
 #include "heap/large_guard.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/purge.hpp"
@@ -93,6 +94,15 @@ span* ready_for(span* waited, std::size_t bytes) noexcept {
   return nullptr;
 }
 
+/// Returns: whether a span that waited reads as zero. Reports one that was written to.
+bool is_zero_after_wait(const span& waited) noexcept {
+  if constexpr (chosen_profile::quarantines) {
+    expect_unwritten(waited);
+    return true;
+  }
+  return false;
+}
+
 /// Effects: the span does not hold a block any more; the page behind it remains as it is. Returns:
 /// false if another thread came first.
 bool close_large(span& block) noexcept {
@@ -137,7 +147,10 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
                           clean, free_behind);
   };
   const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
-  span* made = may_be_stocked ? ready_for(the_large_stocks[shard].take(slices), bytes) : nullptr;
+  span* made = may_be_stocked ? the_large_stocks[shard].take(slices) : nullptr;
+  const bool is_zero = made != nullptr && is_zero_after_wait(*made);
+  const std::size_t zero_bytes = is_zero ? made->bytes : 0;
+  made = ready_for(made, bytes);
   const bool was_stocked = made != nullptr;
   if (!was_stocked) made = take();
   if (made == nullptr && room_slices == 0) { // with room, it was only a wish
@@ -148,13 +161,16 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   std::byte* const begin = the_space.begin_of(*made);
   made->bytes = bytes;
   made->grows = false;
+  // Not if it was stocked: then its pages are worth keeping.
+  if constexpr (chosen_profile::quarantines) made->is_fresh = clean;
   made->touched_bytes = made->bytes;
   made->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
   if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
   if (was_stocked && zeroed) {
-    std::memset(begin, 0, size_bytes); // the space does not know that it was written to
+    // The space does not know that it was written to.
+    if (zero_bytes < size_bytes) std::memset(begin + zero_bytes, 0, size_bytes - zero_bytes);
   } else if (!clean && zeroed) {
     the_space.zero(*made, size_bytes);
   }
@@ -169,6 +185,12 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
 
 void release_large(span& block, bool clean) noexcept {
   if (!close_large(block)) return;
+  if constexpr (chosen_profile::quarantines) {
+    stop_growing(block);
+    block.is_fresh = block.is_fresh || clean;
+    hold_back_large(block);
+    return notice_free_memory();
+  }
   large_stock& stock = the_large_stocks[block.shard.load(std::memory_order_relaxed)];
   const bool may_wait = !clean && block.pieces == 0;
   if (stop_growing(block) && may_wait && stock.keep_to_grow(block)) return;
@@ -213,7 +235,9 @@ const span* large_block_around(const void* address) noexcept {
     if (first == nullptr) return nullptr;
     // Acquire: as in look_up. The length was written before.
     const slice_use use = first->use.load(std::memory_order_acquire);
-    if (use == slice_use::large) return before < first->slices ? first : nullptr;
+    if (use == slice_use::large || use == slice_use::held) {
+      return before < first->slices ? first : nullptr;
+    }
     if (use != slice_use::none && use != slice_use::inside) return nullptr;
   }
   return nullptr;

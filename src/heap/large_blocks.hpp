@@ -43,9 +43,9 @@ void release_large(span& block, bool clean) noexcept;
 /// Requires: the place of the block must not be used any more.
 void retire_large(span& block) noexcept;
 
-/// Returns: the large block whose slices hold the address, or nullptr. Safe in a handler of a
-/// signal. Complexity: linear in the slices before it; they do not know whose they are.
-/// Requires: the_space.holds(address).
+/// Returns: the large block whose slices hold the address, in use or held back, or nullptr. Safe in
+/// a handler of a signal. Complexity: linear in the slices before it; they do not know whose they
+/// are. Requires: the_space.holds(address).
 [[nodiscard]] const span* large_block_around(const void* address) noexcept;
 
 struct large_figures {

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "heap/linked.hpp"
+#include "heap/profile.hpp"
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
 #include "heap/span.hpp"
@@ -19,8 +20,9 @@ namespace heapwise::detail {
 /// (large_guard.hpp), and its record says how many bytes it had. Thread safety: all.
 class alignas(cache_line_bytes) large_stock {
  public:
-  /// Longer blocks are not kept: to touch them costs more than any lock.
-  static constexpr std::size_t most_slices = 16;
+  /// Longer blocks are not kept: to touch them costs more than any lock. 1 MiB, and a slice for the
+  /// page behind it.
+  static constexpr std::size_t most_slices = chosen_profile::guards_large ? 17 : 16;
 
   /// Returns: a span of this length that was kept, or nullptr. Its pages are not zero.
   /// Requires: 0 < slices <= most_slices.

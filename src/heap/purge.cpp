@@ -6,6 +6,7 @@
 #include "heap/bins.hpp"
 #include "heap/caches.hpp"
 #include "heap/idle_caches.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/mixed.hpp"
@@ -62,8 +63,11 @@ std::size_t purge_if_untouched(span& slice, size_class of) noexcept {
 } // namespace
 
 std::size_t purgeable_bytes() noexcept {
-  return the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() + idle_cached_bytes() +
-         the_mixed_spans.free_bytes() + stocked_large_bytes() + unused_batch_bytes();
+  std::size_t held = 0;
+  if constexpr (chosen_profile::quarantines) held = resident_held_bytes();
+  return held + the_space.dirty_bytes() + free_bytes_in_spans() + stocked_bytes() +
+         idle_cached_bytes() + the_mixed_spans.free_bytes() + stocked_large_bytes() +
+         unused_batch_bytes();
 }
 
 std::size_t purge_spans(bool even_if_touched) noexcept {

@@ -15,8 +15,9 @@ namespace {
 constinit std::atomic<counted_lock*> first_lock{nullptr};
 
 constexpr std::array<std::string_view, shared_kinds> names{
-    "bin",         "mixed", "space",       "purging",     "idle_caches",  "batches",
-    "large_stock", "batch", "span_record", "bin_figures", "large_figures"};
+    "bin",         "mixed",       "space",       "purging",
+    "idle_caches", "batches",     "large_stock", "large_quarantine",
+    "batch",       "span_record", "bin_figures", "large_figures"};
 
 // A shorter hold is hardly ever interrupted, and asking costs a call of the system.
 constexpr std::uint64_t worth_asking_ns = 2000;

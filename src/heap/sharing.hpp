@@ -29,6 +29,7 @@ enum class shared : std::uint8_t {
   idle_caches,
   batches,
   large_stock,
+  large_quarantine,
   // lines that are written, with or without a lock
   batch,         // the addresses in one that threads pass on
   span_record,   // what is known of a span of small blocks

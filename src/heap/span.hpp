@@ -16,6 +16,8 @@
 //   large       | 1   | large  | no_class    | make_large, without a lock: the slice was taken
 //   stocked     | 1   | none   | no_class    | large_stock::keep, with the lock of the stock;
 //               |     |        |             | keep_to_grow, by a compare-exchange
+//   held        | 1   | held   | no_class    | hold_back_large, without a lock; it stays held while
+//               |     |        |             | it is stocked afterwards
 //   inner slice | 1   | inside | its span's  | the maker of the span, before the first slice's
 //   in a purge  | 1   | none   | no_class    | space::purge_run, with the space's lock
 //   lost        | 1   | none   | no_class    | space::retire, space::pass_over; for ever
@@ -74,6 +76,7 @@ enum class slice_use : std::uint8_t {
   owned,  // blocks of one class that belong to a heap of its own
   mixed,  // blocks of all classes, shared by all threads
   large,  // one block
+  held,   // one block that was freed, and is held back (large_quarantine.hpp)
 };
 
 /// One bit for each block (of a span of small blocks): set when it is in the span, not in any cache
@@ -204,13 +207,17 @@ struct span {
   relaxed_byte touched;      // of the clock: see `touch`
   std::uint32_t slices;      // of the whole span; of an inner slice: how far behind the first it is
   std::uint32_t free_blocks; // mixed: granules
-  std::uint16_t searched;    // mixed: the next search for holes begins here
+  union {
+    std::uint16_t searched;  // mixed: the next search for holes begins here
+    std::uint16_t most_free; // small: if more are free, it belongs into another list, or is empty
+  };
   std::uint16_t longest_seen; // mixed: of the holes before that, in granules
   // Small and large: whose span it is; never changes meanwhile.
   std::atomic<std::uint8_t> shard;
-  os::hidden_by behind;    // large: the page behind its bytes
-  std::uint16_t most_free; // small: with more free blocks it belongs into another list, or to none
-  std::uint32_t pieces;    // large: mappings that moved pages are, up to the next `mend`
+  os::hidden_by behind; // large: the page behind its bytes
+  os::hidden_by hidden; // held: all of its pages
+  bool is_fresh; // large: no page was resident when it was made; held: none is, as far as known
+  std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`
   union {
     std::uint64_t purged_pages; // pages that were given back and hold free blocks only
     // large: what is behind these is not in use; at most `worth_purging_slices`

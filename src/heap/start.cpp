@@ -13,6 +13,7 @@
 #include "heap/exported.hpp"
 #include "heap/guarded_pages.hpp"
 #include "heap/idle_caches.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/options.hpp"
@@ -43,6 +44,9 @@ void lock_all() {
   lock_owned_heaps();
   lock_caches();
   lock_bins();
+  if constexpr (chosen_profile::quarantines) {
+    for (large_quarantine& each : the_large_quarantines) each.lock.lock();
+  }
   for (large_stock& each : the_large_stocks) each.lock().lock();
   the_mixed_spans.lock().lock();
   the_space.purging().lock();
@@ -56,6 +60,9 @@ void unlock_all() {
   the_space.purging().unlock();
   the_mixed_spans.lock().unlock();
   for (large_stock& each : the_large_stocks) each.lock().unlock();
+  if constexpr (chosen_profile::quarantines) {
+    for (large_quarantine& each : the_large_quarantines) each.lock.unlock();
+  }
   unlock_bins();
   unlock_caches();
   unlock_owned_heaps();

@@ -4,6 +4,7 @@
 #include "heap/exported.hpp"
 #include "heap/idle_caches.hpp"
 #include "heap/large_blocks.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/large_stock.hpp"
 #include "heap/mixed.hpp"
 #include "heap/owned.hpp"
@@ -31,6 +32,7 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   into->heaps = owned_heap_count();
   into->metadata_bytes = the_space.metadata_bytes();
   into->cached_bytes = own_cached_bytes() + stocked_large_bytes();
+  if constexpr (chosen_profile::quarantines) into->cached_bytes += held_large_bytes();
   into->spans = the_mixed_spans.count();
   into->free_bytes = the_mixed_spans.free_bytes();
   for (size_class of = 1; of <= class_count; ++of) {

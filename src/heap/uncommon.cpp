@@ -13,6 +13,7 @@
 #include "heap/invalid.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/large_guard.hpp"
+#include "heap/large_quarantine.hpp"
 #include "heap/lookup.hpp"
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
@@ -42,6 +43,7 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   block.touched_bytes = std::max(block.touched_bytes, bytes);
   // What it no longer needs goes back, but for the room of a block that grows.
   if (slices + slices / room_part < block.slices) {
+    if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
     the_space.give(block, slices);
     block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
     notice_free_memory();

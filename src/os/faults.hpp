@@ -43,6 +43,9 @@ void prepare_hiding() noexcept;
 /// and may be refused later. Requires: private memory that can be written.
 [[nodiscard]] hidden_by hide(void* memory, std::size_t size_bytes) noexcept;
 
+/// Effects: as `hide`, but by protection only, which takes no longer for many pages than for one.
+[[nodiscard]] hidden_by hide_by_protection(void* memory, std::size_t size_bytes) noexcept;
+
 /// Effects: pages that are hidden so can be used. Returns: false if the system refuses.
 [[nodiscard]] bool reveal(void* memory, std::size_t size_bytes, hidden_by how) noexcept;
 

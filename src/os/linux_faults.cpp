@@ -111,6 +111,11 @@ void prepare_hiding() noexcept {
 hidden_by hide(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
   if (has_marks && mark(memory, size_bytes)) return hidden_by::mark;
+  return hide_by_protection(memory, size_bytes);
+}
+
+hidden_by hide_by_protection(void* memory, std::size_t size_bytes) noexcept {
+  const errno_keeper keep;
   ::madvise(memory, size_bytes, MADV_DONTNEED);
   if (protects && ::mprotect(memory, size_bytes, PROT_NONE) == 0) return hidden_by::protection;
   return hidden_by::nothing;

@@ -2,7 +2,7 @@
  *
  *   large behind SIZE HOW     writes a byte behind the block that was made so, after all of its own
  *   large limited             as legal, after the limit of data was set to what is in use
- *   large quiet               blocks of few lengths come and go, while a call that hides a page or
+ *   large quiet               blocks of one length come and go, while a call that hides a page or
  *                             shows it ends the process
  *   large waiting             says what the page behind a block is while the block is in use, when
  *                             it was freed, and when its memory went back
@@ -138,14 +138,13 @@ static int forbid_hiding(void) {
 }
 
 static void come_and_go(void) {
-  static const size_t sizes[] = {70000, 140000, 200000, 333333};
   char* blocks[4];
-  for (int each = 0; each < 4; ++each) fill(blocks[each] = malloc(sizes[each]));
+  for (int each = 0; each < 4; ++each) fill(blocks[each] = malloc(200000));
   for (int each = 0; each < 4; ++each) free(blocks[each]);
 }
 
 static int quiet(void) {
-  come_and_go();
+  for (int turn = 0; turn < 20; ++turn) come_and_go(); /* until as many are held as can be */
   if (forbid_hiding() != 0) return 1;
   for (int turn = 0; turn < 100; ++turn) come_and_go();
   puts("done");

@@ -18,6 +18,7 @@ LEGAL = Path(__file__).parent / "legal.cpp"
 LARGE = Path(__file__).parent / "large.c"
 DENY = Path(__file__).parents[1] / "faults" / "deny.c"
 QUARANTINE = Path(__file__).parent / "quarantine.c"
+HELD = Path(__file__).parent / "held.c"
 PROFILES = ["guarded", "hardened"]
 KINDS = {
     "interior": "inside-block", "double": "double-free", "foreign": "foreign",
@@ -119,7 +120,8 @@ def test_legal_uses_of_large_blocks_raise_no_alarm(
 
 @pytest.mark.parametrize(("use", "kind"), [
     ("owner", "double-free"), ("written", "written-after-free")])
-@pytest.mark.parametrize("size", [8, 128, 1000, 4096, 20_000, 32_000])
+@pytest.mark.parametrize("size", [
+    8, 128, 1000, 4096, 20_000, 32_000, 65_536, 262_144, 1_000_000, 1 << 20])
 def test_a_stale_pointer_is_found_since_its_block_has_no_new_owner(
     host: Any, compiled: Any, tmp_path: Path, size: int, use: str, kind: str
 ) -> None:
@@ -134,7 +136,8 @@ def test_a_stale_pointer_is_found_since_its_block_has_no_new_owner(
         assert found["address"] == done.out.decode().split()[0]
 
 
-@pytest.mark.parametrize(("size", "least"), [(8, 128), (100, 128), (1000, 15), (32_000, 2)])
+@pytest.mark.parametrize(("size", "least"), [
+    (8, 128), (100, 128), (1000, 15), (32_000, 2), (262_144, 3), (1 << 20, 1), (5_000_000, 6)])
 def test_the_address_of_a_freed_block_does_not_come_back_soon(
     host: Any, compiled: Any, size: int, least: int
 ) -> None:
@@ -142,6 +145,44 @@ def test_the_address_of_a_freed_block_does_not_come_back_soon(
         compiled(QUARANTINE), "again", size, HEAPWISE_MALLOC_GUARD_EVERY="0")
     assert done.status == 0, done
     assert int(done.out) > least
+
+
+@pytest.mark.parametrize("size", [1_200_000, 5_000_000, 30_000_000])
+def test_a_touch_of_a_long_block_that_was_freed_is_reported(
+    host: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int
+) -> None:
+    report = tmp_path / "report"
+    done = hiding(of_profile(host, "hardened"), compiled(HELD), "touched", str(size),
+                  HEAPWISE_MALLOC_REPORT=str(report))
+    assert done.status == -signal.SIGABRT, done
+    found = json.loads(report.read_text())
+    assert found["kind"] == "use-after-free"
+    assert found["address"] == done.out.decode().split()[0]
+    assert int(found["block"], 16) + size // 2 == int(found["address"], 16)
+
+
+@pytest.mark.parametrize("use", [
+    ("secret", "100000"), ("secret", "1000000"), ("secret", "1048576"), ("secret", "3000000"),
+    ("secret", "40000000"), ("shrunk", "1000000"), ("shrunk", "30000000"), ("locked",)])
+def test_what_a_large_block_held_is_gone_when_it_is_free(
+    host: Any, hiding: Any, compiled: Any, use: tuple[str, ...]
+) -> None:
+    done = hiding(of_profile(host, "hardened"), compiled(HELD), *use)
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
+
+
+def test_a_free_does_not_make_pages_resident_that_the_block_never_touched(
+    host: Any, compiled: Any
+) -> None:
+    done = of_profile(host, "hardened").run(compiled(HELD), "sparse")
+    assert int(done.out) < 4096, done
+
+
+def test_threads_and_children_free_large_blocks(
+    profile: Any, hiding: Any, compiled: Any
+) -> None:
+    done = hiding(profile, compiled(HELD, "-pthread"), "forks")
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
 
 
 def test_nothing_is_held_back_when_threads_end_and_memory_is_trimmed(
