@@ -68,31 +68,43 @@ void measure(cell& the_cell) {
   if (name == "thread_churn") return live<Memory, gcs::thread_churn<Memory>>(the_cell);
   if (name == "list") return live<Memory, gcs::long_list<Memory>>(the_cell);
   if (name == "pointer_arrays") return live<Memory, gcs::pointer_arrays<Memory>>(the_cell);
+  if (name == "graph") return live<Memory, gcs::graph<Memory>>(the_cell);
   live<Memory, gcs::texts<Memory>>(the_cell);
 }
 
 std::vector<subject> subjects() {
   std::vector<subject> all{
       {"heapwise_gc", "our collector, as many markers as processors, at most 4",
-       measure<gcs::ours<0, 0>>},
-      {"heapwise_gc_1", "the same, one marker", measure<gcs::ours<1, 0>>},
+       measure<gcs::addresses<gcs::ours<0, 0>>>},
+      {"heapwise_gc_1", "the same, one marker", measure<gcs::addresses<gcs::ours<1, 0>>>},
+      {"heapwise_gc_4", "the same, four markers", measure<gcs::addresses<gcs::ours<4, 0>>>},
       {"heapwise_gc_fast", "the same, one marker, free_space_divisor 1: three times what is live",
-       measure<gcs::ours<1, 1>>},
-      {"heapwise_gc_lean", "the same, one marker, free_space_divisor 6", measure<gcs::ours<1, 6>>},
+       measure<gcs::addresses<gcs::ours<1, 1>>>},
+      {"heapwise_gc_lean", "the same, one marker, free_space_divisor 6",
+       measure<gcs::addresses<gcs::ours<1, 6>>>},
       {"heapwise_gc_concurrent", "the same, one marker, which marks in a copy of the process",
-       measure<gcs::ours<1, 0, 1>>},
-      {"by_hand", "no collector: malloc, calloc and free", measure<gcs::by_hand>, "",
-       subject_kind::malloc},
+       measure<gcs::addresses<gcs::ours<1, 0, 1>>>},
+      {"by_hand", "no collector: malloc, calloc and free", measure<gcs::addresses<gcs::by_hand>>,
+       "", subject_kind::malloc},
+      {"shared_ptr", "no collector: std::make_shared, with the C library's malloc",
+       measure<gcs::shared_pointers>},
   };
 #if defined(HEAPWISE_HAS_BOEHM)
-  all.push_back({"boehm", "Boehm's collector, one marker", measure<gcs::boehm<1, false>>});
-  all.push_back({"boehm_4", "the same, four markers", measure<gcs::boehm<4, false>>});
-  all.push_back({"boehm_incremental", "the same, incremental", measure<gcs::boehm<1, true>>});
+  all.insert(
+      all.end(),
+      {{"boehm", "Boehm's collector, one marker", measure<gcs::addresses<gcs::boehm<1, false>>>},
+       {"boehm_4", "the same, four markers", measure<gcs::addresses<gcs::boehm<4, false>>>},
+       {"boehm_fast", "the same, one marker, GC_free_space_divisor 1",
+        measure<gcs::addresses<gcs::boehm<1, false, 1>>>},
+       {"boehm_lean", "the same, one marker, GC_free_space_divisor 6",
+        measure<gcs::addresses<gcs::boehm<1, false, 6>>>},
+       {"boehm_incremental", "the same, incremental",
+        measure<gcs::addresses<gcs::boehm<1, true>>>}});
 #else
-  constexpr const char* missing = "not in this build: install libgc-dev and build again";
-  all.push_back({"boehm", "Boehm's collector, one marker", nullptr, missing});
-  all.push_back({"boehm_4", "the same, four markers", nullptr, missing});
-  all.push_back({"boehm_incremental", "the same, incremental", nullptr, missing});
+  for (const char* name : {"boehm", "boehm_4", "boehm_fast", "boehm_lean", "boehm_incremental"}) {
+    all.push_back({name, "Boehm's collector", nullptr,
+                   "not in this build: install libgc-dev and build again"});
+  }
 #endif
   return all;
 }
@@ -101,11 +113,12 @@ const experiment question{
     .id = "gc/programs",
     .question = "What does a collector cost beyond trees, in time, memory and stalls?",
     .isolates =
-        "The collector under five programs: a hash table, the same with each thousand steps in a "
-        "thread of their own, a list, arrays of addresses, and texts without addresses. One "
+        "The collector under six programs: a hash table, the same with each thousand steps in a "
+        "thread of their own, a list, arrays of addresses, a graph whose edges lead both ways, and "
+        "texts without addresses. One "
         "thread works at a time. Each is built, and then a part of it is replaced step by step, "
         "so that it stays as large as it was. Every collector begins with an empty heap. "
-        "`by_hand` is the same program with free.",
+        "`by_hand` is the same program with free, `shared_ptr` with counted pointers.",
     .not_shown =
         "Several threads at once, and objects with finalizers. What a copy of the process takes of "
         "another processor's time and of memory is not in the figures of heapwise_gc_concurrent. A "
@@ -114,8 +127,8 @@ const experiment question{
         "the processor.",
     .parameters = {{"program",
                     "what is built and changed",
-                    {"hash_churn", "thread_churn", "list", "pointer_arrays", "texts"},
-                    {"hash_churn", "thread_churn", "list", "pointer_arrays", "texts"}},
+                    {"hash_churn", "thread_churn", "list", "pointer_arrays", "graph", "texts"},
+                    {"hash_churn", "thread_churn", "list", "pointer_arrays", "graph", "texts"}},
                    {"elements", "live at once", {1'000'000}, {5'000}},
                    {"turnover", "times that all elements are replaced", {10}, {4}}},
     .quantities = {{"step", "ns/op", better::lower, "one element replaced"},

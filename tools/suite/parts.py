@@ -86,6 +86,15 @@ NOT_UNDER_QEMU = (
 )
 
 
+def build_of(preset: str, *targets: str) -> list[Part]:
+    """Configure and build these targets."""
+    build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
+    return [
+        Part(f"{preset} configure", ["cmake", "--preset", preset], prepares=True),
+        Part(f"{preset} build", build, prepares=True),
+    ]
+
+
 def of_preset(
     preset: str, results: Path, *labels: str, without: str = "", also: tuple[str, ...] = ()
 ) -> list[Part]:
@@ -94,15 +103,13 @@ def of_preset(
     also: further targets to build.
     """
     junit = results / f"ctest-{preset}.xml"
+    targets = [*(f"{label}_tests" for label in labels), *also]
     # ctest reads only what is there: the file of an earlier run must not pass for this one's.
     run = ["ctest", "--preset", preset, "--label-regex", "|".join(labels)]
     run += ["--parallel", str(PROCESSORS)]
     run += ["--exclude-regex", without] if without else []
-    targets = [*(f"{label}_tests" for label in labels), *also]
-    build = ["cmake", "--build", "--preset", preset, "--target", *targets, "--", "-k", "0"]
     return [
-        Part(f"{preset} configure", ["cmake", "--preset", preset], prepares=True),
-        Part(f"{preset} build", build, prepares=True),
+        *build_of(preset, *targets),
         Part(
             f"{preset} tests",
             [*run, "--output-junit", str(junit)],
@@ -210,4 +217,10 @@ def long_parts(root: Path, results: Path) -> list[Part]:
             marks="slow",
         ),
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
+        *build_of("dev", "unit_tests", "stress_tests"),
+        Part(
+            "long collector faults",
+            [sys.executable, "tools/collector_faults.py", "--runs", "1000"],
+            timeout_s=7200,
+        ),
     ]

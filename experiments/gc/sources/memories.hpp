@@ -1,8 +1,9 @@
 // Collectors, and malloc beside them: what a program of this family takes its memory from.
 //
-// Each has `start()`, once and before any other call; `block` (zero bytes that may hold addresses),
-// `text` (bytes that hold none), `drop` (the program needs it no more), `in_thread`, which calls a
-// function in a thread that is not the first one, and `calls`: how many of them ask malloc.
+// A memory has `start()`, once and before any other call; `pointer<T>` and `array<T>`, which keep
+// what they point to; `make`, `make_array` (zeros) and `make_text` (bytes without addresses);
+// `drop` (the program needs it no more); `in_thread`, which calls a function in a thread that is
+// not the first one; and `calls`: how many of them ask malloc.
 //
 // A sanitizer and it do not agree.
 // optional: BOEHM = header gc/gc.h library gc without any
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <memory>
 
 #include "heapwise/gc.h"
 
@@ -20,6 +22,25 @@
 #endif
 
 namespace heapwise::bench::gcs {
+
+/// A memory whose pointers are addresses. A source has `block` (zeros) and `text` (any bytes).
+template <class Source>
+struct addresses : Source {
+  template <class Type>
+  using pointer = Type*;
+  template <class Type>
+  using array = Type*;
+
+  template <class Type>
+  static Type* make() {
+    return static_cast<Type*>(Source::block(sizeof(Type)));
+  }
+  template <class Type>
+  static Type* make_array(std::size_t count) {
+    return static_cast<Type*>(Source::block(count * sizeof(Type)));
+  }
+  static char* make_text(std::size_t bytes) { return static_cast<char*>(Source::text(bytes)); }
+};
 
 /// markers: 0 for as many as the collector chooses. divisor: 0 for its default. From so many live
 /// bytes on a copy of the process marks; 0: never.
@@ -45,11 +66,13 @@ struct ours {
 };
 
 #if defined(HEAPWISE_HAS_BOEHM)
-template <unsigned Markers, bool Incremental>
+/// divisor: 0 for its default.
+template <unsigned Markers, bool Incremental, GC_word Divisor = 0>
 struct boehm {
   static void start() {
     GC_set_markers_count(Markers);
     GC_init();
+    if (Divisor != 0) GC_set_free_space_divisor(Divisor);
     GC_allow_register_threads();
     if (Incremental) GC_enable_incremental();
   }
@@ -81,6 +104,43 @@ class by_hand {
     return std::malloc(bytes);
   }
   static void drop(void* block) noexcept { std::free(block); }
+  template <class Body>
+  static void in_thread(Body body) {
+    body();
+  }
+  static std::uint64_t calls() noexcept { return calls_; }
+
+ private:
+  static inline std::uint64_t calls_ = 0;
+};
+
+/// Blocks count who points to them. What lies in a circle is held by addresses alone.
+class shared_pointers {
+ public:
+  template <class Type>
+  using pointer = std::shared_ptr<Type>;
+  template <class Type>
+  using array = std::shared_ptr<Type[]>;
+
+  static void start() noexcept { calls_ = 0; }
+  template <class Type>
+  static pointer<Type> make() {
+    ++calls_;
+    return std::make_shared<Type>();
+  }
+  template <class Type>
+  static array<Type> make_array(std::size_t count) {
+    ++calls_;
+    return std::make_shared<Type[]>(count);
+  }
+  static array<char> make_text(std::size_t bytes) {
+    ++calls_;
+    return std::make_shared_for_overwrite<char[]>(bytes);
+  }
+  template <class Pointer>
+  static void drop(Pointer& block) noexcept {
+    block = nullptr;
+  }
   template <class Body>
   static void in_thread(Body body) {
     body();

@@ -1,4 +1,4 @@
-// Five programs that keep about as much as they throw away. Each is a template over its memory, has
+// Six programs that keep about as much as they throw away. Each is a template over its memory, has
 // a constructor that builds it, `step`, which replaces a part, and `sum`, which reads all of it.
 #pragma once
 
@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <thread>
+#include <utility>
 
 #include "harness/random.hpp"
 
@@ -16,50 +17,50 @@ template <class Memory>
 class hash_churn {
  public:
   explicit hash_churn(std::size_t entries, random_numbers& random)
-      : buckets_{entries}, table_{new_array(entries)} {
+      : buckets_{entries}, table_{Memory::template make_array<pointer>(entries)} {
     for (std::size_t i = 0; i < entries; ++i) add(random.below(buckets_), i);
   }
 
   void step(random_numbers& random, std::size_t number) {
     const std::size_t from = random.below(buckets_);
-    if (entry* const oldest = table_[from]) {
-      table_[from] = oldest->next;
-      Memory::drop(oldest);
-      add(random.below(buckets_), number);
-    }
+    if (table_[from] == nullptr) return;
+    pointer oldest = std::move(table_[from]);
+    table_[from] = std::move(oldest->next);
+    Memory::drop(oldest);
+    add(random.below(buckets_), number);
   }
 
   [[nodiscard]] std::uint64_t sum() const {
     std::uint64_t found = 0;
     for (std::size_t i = 0; i < buckets_; ++i) {
-      for (const entry* each = table_[i]; each != nullptr; each = each->next) found += each->here;
+      for (const pointer* each = &table_[i]; *each != nullptr; each = &(*each)->next) {
+        found += (*each)->here;
+      }
     }
     return found;
   }
 
  private:
+  struct entry;
+  using pointer = typename Memory::template pointer<entry>;
+
   struct entry {
-    entry* next;
+    pointer next;
     std::uint64_t here; ///< 1: what is counted
     std::uint64_t data[4];
   };
 
-  static entry** new_array(std::size_t count) {
-    return static_cast<entry**>(Memory::block(count * sizeof(entry*)));
-  }
-
   /// At the end of the chain, so that the oldest is found first.
   void add(std::size_t bucket, std::size_t number) {
-    entry** place = &table_[bucket];
+    pointer* place = &table_[bucket];
     while (*place != nullptr) place = &(*place)->next;
-    auto* const added = static_cast<entry*>(Memory::block(sizeof(entry)));
-    added->here = 1;
-    added->data[0] = number;
-    *place = added;
+    *place = Memory::template make<entry>();
+    (*place)->here = 1;
+    (*place)->data[0] = number;
   }
 
   std::size_t buckets_;
-  entry** table_;
+  typename Memory::template array<pointer> table_;
 };
 
 /// The hash table, changed by threads that come and go, one at a time, for a thousand steps each.
@@ -92,40 +93,50 @@ class long_list {
   explicit long_list(std::size_t nodes, random_numbers&) {
     for (std::size_t i = 0; i < nodes; ++i) append();
   }
+  long_list(const long_list&) = delete;
+  long_list& operator=(const long_list&) = delete;
+  ~long_list() { // one by one: a node that frees the next one would take a frame for each
+    while (first_ != nullptr) remove_first();
+  }
 
   void step(random_numbers&, std::size_t) {
-    node* const gone = first_;
-    first_ = gone->next;
-    gone->next = nullptr; // or an address left on a stack would keep all that came after it
-    Memory::drop(gone);
+    remove_first();
     append();
   }
 
   [[nodiscard]] std::uint64_t sum() const {
     std::uint64_t found = 0;
-    for (const node* each = first_; each != nullptr; each = each->next) found += each->here;
+    for (const pointer* each = &first_; *each != nullptr; each = &(*each)->next) {
+      found += (*each)->here;
+    }
     return found;
   }
 
  private:
+  struct node;
+  using pointer = typename Memory::template pointer<node>;
+
   struct node {
-    node* next;
+    pointer next;
     std::uint64_t here;
   };
 
-  void append() {
-    auto* const added = static_cast<node*>(Memory::block(sizeof(node)));
-    added->here = 1;
-    if (first_ == nullptr) {
-      first_ = added;
-    } else {
-      last_->next = added;
-    }
-    last_ = added;
+  void remove_first() {
+    pointer gone = std::move(first_);
+    first_ = std::move(gone->next);
+    gone->next = nullptr; // or an address left on a stack would keep all that came after it
+    Memory::drop(gone);
   }
 
-  node* first_ = nullptr;
-  node* last_ = nullptr;
+  void append() {
+    pointer added = Memory::template make<node>();
+    added->here = 1;
+    (first_ == nullptr ? first_ : last_->next) = added;
+    last_ = std::move(added);
+  }
+
+  pointer first_ = nullptr;
+  pointer last_ = nullptr;
 };
 
 /// Arrays of 1,000 addresses of small blocks: a step replaces one array and half of its blocks.
@@ -133,10 +144,9 @@ template <class Memory>
 class pointer_arrays {
  public:
   explicit pointer_arrays(std::size_t blocks, random_numbers&)
-      : arrays_{blocks / width + 1},
-        table_{static_cast<leaf***>(Memory::block(arrays_ * sizeof(leaf**)))} {
+      : arrays_{blocks / width + 1}, table_{Memory::template make_array<leaves>(arrays_)} {
     for (std::size_t i = 0; i < arrays_; ++i) {
-      table_[i] = new_array();
+      table_[i] = Memory::template make_array<pointer>(width);
       for (std::size_t j = 0; j < width; ++j) table_[i][j] = new_leaf();
     }
   }
@@ -145,12 +155,12 @@ class pointer_arrays {
   void step(random_numbers& random, std::size_t number) {
     if (number % width != 0) return;
     const std::size_t chosen = random.below(arrays_);
-    leaf** const old = table_[chosen];
-    leaf** const next = new_array();
+    leaves old = std::move(table_[chosen]);
+    leaves next = Memory::template make_array<pointer>(width);
     table_[chosen] = next;
     for (std::size_t j = 0; j < width; ++j) {
       if (j % 2 == 0) {
-        next[j] = old[j];
+        next[j] = std::move(old[j]);
       } else {
         Memory::drop(old[j]);
         next[j] = new_leaf();
@@ -173,16 +183,128 @@ class pointer_arrays {
     std::uint64_t here;
     std::uint64_t data[7];
   };
+  using pointer = typename Memory::template pointer<leaf>;
+  using leaves = typename Memory::template array<pointer>;
 
-  static leaf** new_array() { return static_cast<leaf**>(Memory::block(width * sizeof(leaf*))); }
-  static leaf* new_leaf() {
-    auto* const made = static_cast<leaf*>(Memory::block(sizeof(leaf)));
+  static pointer new_leaf() {
+    pointer made = Memory::template make<leaf>();
     made->here = 1;
     return made;
   }
 
   std::size_t arrays_;
-  leaf*** table_;
+  typename Memory::template array<leaves> table_;
+};
+
+/// A graph without directions: a vertex has a list of its edges, and each edge is a block at either
+/// end, which know each other. A step takes a vertex out, with its edges, and puts another in that
+/// has as many, to any others.
+template <class Memory>
+class graph {
+ public:
+  explicit graph(std::size_t blocks, random_numbers& random)
+      : count_{blocks / blocks_of_vertex + 2},
+        table_{Memory::template make_array<pointer>(count_)} {
+    for (std::size_t i = 0; i < count_; ++i) table_[i] = new_vertex();
+    for (std::size_t i = 0; i < count_; ++i) connect(i, edges_of_new, random);
+  }
+  graph(const graph&) = delete;
+  graph& operator=(const graph&) = delete;
+  ~graph() { // edges lead back to where they come from: who counts would never free them
+    for (std::size_t i = 0; i < count_; ++i) disconnect(*table_[i]);
+  }
+
+  /// A vertex has as many blocks on average that are replaced with it, so that steps of programs
+  /// are alike.
+  void step(random_numbers& random, std::size_t number) {
+    if (number % replaced_with_vertex != 0) return;
+    const std::size_t chosen = random.below(count_);
+    pointer old = std::move(table_[chosen]);
+    const std::size_t edges = disconnect(*old);
+    Memory::drop(old);
+    table_[chosen] = new_vertex();
+    connect(chosen, edges, random);
+  }
+
+  [[nodiscard]] std::uint64_t sum() const {
+    std::uint64_t found = 0;
+    for (std::size_t i = 0; i < count_; ++i) {
+      found += table_[i]->here;
+      for (const edge_pointer* each = &table_[i]->edges; *each != nullptr; each = &(*each)->next) {
+        found += (*each)->target->here;
+      }
+    }
+    return found;
+  }
+
+ private:
+  static constexpr std::size_t edges_of_new = 4;
+  static constexpr std::size_t blocks_of_vertex = 1 + 2 * edges_of_new;
+  static constexpr std::size_t replaced_with_vertex = 1 + 4 * edges_of_new;
+
+  struct vertex;
+  struct edge_end;
+  using pointer = typename Memory::template pointer<vertex>;
+  using edge_pointer = typename Memory::template pointer<edge_end>;
+
+  struct edge_end {
+    edge_pointer next;
+    edge_end* before; ///< nullptr: it is the first one of its vertex
+    edge_end* other;
+    vertex* target;
+  };
+
+  struct vertex {
+    edge_pointer edges;
+    std::uint64_t here; ///< 1: what is counted
+    std::uint64_t data[2];
+  };
+
+  static pointer new_vertex() {
+    pointer made = Memory::template make<vertex>();
+    made->here = 1;
+    return made;
+  }
+
+  static edge_end& add_end(vertex& from, vertex& to) {
+    edge_pointer added = Memory::template make<edge_end>();
+    added->target = &to;
+    added->next = std::move(from.edges);
+    if (added->next != nullptr) added->next->before = &*added;
+    from.edges = std::move(added);
+    return *from.edges;
+  }
+
+  void connect(std::size_t from, std::size_t edges, random_numbers& random) {
+    for (std::size_t i = 0; i < edges; ++i) {
+      const std::size_t to = (from + 1 + random.below(count_ - 1)) % count_;
+      edge_end& here = add_end(*table_[from], *table_[to]);
+      edge_end& there = add_end(*table_[to], *table_[from]);
+      here.other = &there;
+      there.other = &here;
+    }
+  }
+
+  static void remove_end(vertex& from, const edge_end& end) {
+    edge_pointer& place = end.before == nullptr ? from.edges : end.before->next;
+    edge_pointer gone = std::move(place);
+    place = std::move(gone->next);
+    if (place != nullptr) place->before = gone->before;
+    Memory::drop(gone);
+  }
+
+  /// Returns: how many edges the vertex had.
+  static std::size_t disconnect(vertex& from) {
+    std::size_t edges = 0;
+    for (; from.edges != nullptr; ++edges) {
+      remove_end(*from.edges->target, *from.edges->other);
+      remove_end(from, *from.edges);
+    }
+    return edges;
+  }
+
+  std::size_t count_;
+  typename Memory::template array<pointer> table_;
 };
 
 /// Texts of 16 to 271 bytes, which hold no addresses: a step replaces one.
@@ -190,12 +312,12 @@ template <class Memory>
 class texts {
  public:
   explicit texts(std::size_t count, random_numbers& random)
-      : count_{count}, table_{static_cast<char**>(Memory::block(count * sizeof(char*)))} {
+      : count_{count}, table_{Memory::template make_array<text>(count)} {
     for (std::size_t i = 0; i < count_; ++i) table_[i] = new_text(random);
   }
 
   void step(random_numbers& random, std::size_t) {
-    char*& place = table_[random.below(count_)];
+    text& place = table_[random.below(count_)];
     Memory::drop(place);
     place = new_text(random);
   }
@@ -207,15 +329,17 @@ class texts {
   }
 
  private:
-  static char* new_text(random_numbers& random) {
+  using text = typename Memory::template array<char>;
+
+  static text new_text(random_numbers& random) {
     const std::size_t bytes = 16 + random.below(256);
-    auto* const made = static_cast<char*>(Memory::text(bytes));
-    std::memset(made, 1, bytes);
+    text made = Memory::make_text(bytes);
+    std::memset(&made[0], 1, bytes);
     return made;
   }
 
   std::size_t count_;
-  char** table_;
+  typename Memory::template array<text> table_;
 };
 
 } // namespace heapwise::bench::gcs
