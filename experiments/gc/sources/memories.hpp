@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 
 #include "heapwise/gc.h"
 
@@ -114,13 +115,27 @@ class by_hand {
   static inline std::uint64_t calls_ = 0;
 };
 
+/// An array that counts who points to it. The index of the standard's own has a sign.
+template <class Type>
+class counted_array {
+ public:
+  counted_array() noexcept = default;
+  counted_array(std::nullptr_t) noexcept {}
+  counted_array(std::shared_ptr<Type[]> elements) noexcept : elements_{std::move(elements)} {}
+
+  [[nodiscard]] Type& operator[](std::size_t at) const noexcept { return elements_.get()[at]; }
+
+ private:
+  std::shared_ptr<Type[]> elements_;
+};
+
 /// Blocks count who points to them. What lies in a circle is held by addresses alone.
 class shared_pointers {
  public:
   template <class Type>
   using pointer = std::shared_ptr<Type>;
   template <class Type>
-  using array = std::shared_ptr<Type[]>;
+  using array = counted_array<Type>;
 
   static void start() noexcept { calls_ = 0; }
   template <class Type>
