@@ -99,9 +99,13 @@ def test_looks_take_a_thousandth_of_the_time(launch: Any) -> None:
 
 
 def test_pages_are_not_counted_if_that_costs_too_much(launch: Any) -> None:
-    """To count 400 MiB takes 6 ms, for which a program of a second is too short."""
+    """To count 400 MiB takes 6 ms, for which a program of a second is too short. The last look may
+    be of its end, when it has given its memory back and a count is cheap."""
     found = curve(launch, "import time; b = bytearray(b'x') * (400 << 20); time.sleep(1)")
-    assert not any(found.counted)
+    whole = [counted for counted, kib in zip(found.counted, found.proportional_kib, strict=True)
+             if kib >= 100 * MIB]
+    assert whole
+    assert not any(whole)
     assert 400 * MIB <= found.peak_kib <= 440 * MIB
 
 
