@@ -11,6 +11,9 @@ from suite.part import Lane, Part
 
 PROCESSORS = os.cpu_count() or 1
 
+MOSTLY_WAITING = 2 * PROCESSORS
+"""Processes for tests that mostly wait: for naps, servers, other machines, ends of time."""
+
 NOT_FOR_CPP = (
     *("docs", "packaging", "peers", "programs", "python", "schema"),
     *("tests/data", "tests/e2e", "tests/lab"),
@@ -159,7 +162,7 @@ def all_parts(root: Path, results: Path) -> list[Part]:
         # Each process would build the site again.
         pytest("site", results, "tests/site", processes=1, lane=Lane.BESIDE),
         Part("docs", [sys.executable, "tools/check_docs.py"]),
-        pytest("e2e", results, "tests/e2e", timeout_s=1200),
+        pytest("e2e", results, "tests/e2e", timeout_s=1200, processes=MOSTLY_WAITING),
     ]
 
 

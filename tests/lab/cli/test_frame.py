@@ -16,6 +16,7 @@ from synthetic import compare_run
 
 from heapwise.cli.frame import console, progress, settings
 from heapwise.cli.frame.app import build_app
+from heapwise.cli.frame.campaign import rounds_words
 from heapwise.cli.frame.progress import describe
 from heapwise.cli.frame.table import align
 from heapwise.errors import CATALOGUE, Exit, Problem
@@ -222,3 +223,10 @@ def test_long_words_go_on_under_their_beginning_on_a_terminal_only(
     assert len(others) > 3
     assert first.startswith("Advice   word")
     assert all(line.startswith(" " * 9 + "word") and len(line) < 60 for line in others)
+
+
+@pytest.mark.parametrize(("done", "planned", "words"), [
+    (3, 0, "3 rounds"), (0, 6, "0 of 6 rounds"), (6, 6, "6 of 6 rounds"),
+    (8, 6, "8 rounds, 2 of them in place of samples that do not count")])
+def test_a_stopped_run_says_how_many_rounds_it_has(done: int, planned: int, words: str) -> None:
+    assert rounds_words(done, planned) == words

@@ -263,16 +263,25 @@ def exit_code(result: Result, processes: list[Process], *, strict: bool = False)
     return int(Exit.DONE)
 
 
+def rounds_words(done: int, planned: int) -> str:
+    """done: rounds that were begun. planned: 0 if there was no limit."""
+    if not planned:
+        return f"{done} rounds"
+    if done <= planned:
+        return f"{done} of {planned} rounds"
+    return f"{done} rounds, {done - planned} of them in place of samples that do not count"
+
+
 def _stopped(campaign: Campaign, console: Console, exports: Sequence[Path] = ()) -> int:
     """What is known by then, what was kept, and how to go on with it."""
     run = campaign.run
     warm = run.plan.warm_up_rounds
     measured = {p.round for p in campaign.processes if not p.warm_up}
-    limit = f" of {run.plan.max_rounds}" if run.plan.max_rounds else ""
     kept = len(campaign.processes)
     done = max(measured) - warm + 1 if measured else 0
-    words = (f"stopped by you after {done}{limit} rounds. {counted(kept, 'process', 'processes')} "
-             f"kept (run {run.id}).   go on: heapwise resume {run.id}")
+    words = (f"stopped by you after {rounds_words(done, run.plan.max_rounds)}. "
+             f"{counted(kept, 'process', 'processes')} kept (run {run.id}).   go on: heapwise "
+             f"resume {run.id}")
     if done and run.plan.kind == "compare":
         show(campaign.writer.folder, console, saved=False, exports=exports)
     elif console.as_json:
