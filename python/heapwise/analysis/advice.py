@@ -142,9 +142,19 @@ def _no_winner(evidence: Evidence, rows: list[Row], base: str, comparison: str) 
     unsure = [r.subject for r in rows if r.verdict in ("cannot tell", "better")]
     if unsure:
         who = " or ".join(unsure) if len(unsure) < 3 else "any of them"
-        return f"{UNSURE} whether {who} {comparison} {base}."
+        return f"{UNSURE} whether {who} {comparison} {base}{_why_in_spite_of_rows(rows)}."
     subject = "No other" if evidence.compares_builds else "No allocator"
     return f"{subject} {comparison} {base}."
+
+
+def _why_in_spite_of_rows(rows: list[Row]) -> str:
+    """The table calls each of them better, by an interval that knows nothing of the others."""
+    better = [r.subject for r in rows if r.verdict == "better"]
+    others = sum(not r.baseline for r in rows)
+    if not better or others < 2:
+        return ""
+    return (f" (the table says so of {' and '.join(better[:NAMED])}, but the best of {others} may "
+            "owe that to chance)")
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,20 @@ def test_advice_states_no_lead_that_comes_from_the_choice() -> None:
     assert not any("Fastest" in sentence for sentence in words)
 
 
+def test_advice_says_why_it_is_less_sure_than_a_row() -> None:
+    explained = 0
+    for seed in range(30):
+        result = analyse(equal(9, 6, seed, 0.993))
+        better = [row.subject for row in result.rows
+                  if row.quantity == "wall_time" and row.verdict == "better"]
+        if not better or "Fastest" in result.advice:
+            continue
+        assert (f" is faster than glibc (the table says so of {' and '.join(better[:3])}, but the "
+                "best of 8 may owe that to chance).") in result.advice
+        explained += 1
+    assert explained
+
+
 def finding(subject: str, ratio: float, low: float, high: float, *, certain: bool) -> Finding:
     return Finding(Cell("e", Settings({}), "time"), subject, "glibc", ratio, low, high, "worse",
                    f"{subject}.", certain=certain)
