@@ -12,6 +12,7 @@
 #include "heap/profile.hpp"
 #include "heap/purge.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -47,22 +48,23 @@ span* bin::make_span(size_class of) noexcept {
   const std::size_t pages = facts.slices * slice_bytes / os::page_bytes();
   made->of = static_cast<std::uint8_t>(of);
   made->fullness = span_lists::unlisted;
-  made->free_blocks = facts.blocks;
+  made->free_blocks = blocks_of_span(of);
   made->purged_pages = clean ? page_bits(0, pages) : 0;
   made->touched = 1;
   made->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
-  made->free_map.fill(facts.blocks);
+  made->free_map.fill(blocks_of_span(of));
   if constexpr (chosen_profile::keeps_states) { // of the blocks that were here before
     std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(*made))), 0,
                 facts.slices * granules_of_a_slice);
   }
+  if constexpr (chosen_profile::guards_spans) hide_end(*made);
   // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
   // is free, by a thread that has not seen anything of the span.
   made->use.store(slice_use::small, std::memory_order_release);
   the_space.set_class(*made, of);
-  lists_.place(*made, facts.blocks);
+  lists_.place(*made, blocks_of_span(of));
   ++spans_;
-  add_free(facts.blocks);
+  add_free(blocks_of_span(of));
   return made;
 }
 
@@ -83,7 +85,7 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   });
   from.free_blocks -= count;
   add_free(-static_cast<std::ptrdiff_t>(count));
-  lists_.place(from, facts.blocks);
+  lists_.place(from, blocks_of_span(of));
   return count;
 }
 

@@ -5,6 +5,7 @@
 #include "heap/large_quarantine.hpp"
 #include "heap/options.hpp"
 #include "heap/random_numbers.hpp"
+#include "heap/span_guard.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -16,11 +17,14 @@ namespace {
 /// Refills of this thread until the next sample; 0 at the start of a thread.
 __thread std::uint64_t refills_left = 0;
 
-/// Effects: reports a fault in the guarded pages, behind a large block, or in one that was freed.
-/// Other faults are none of the heap's.
+/// Effects: reports a fault in the guarded pages, behind a span or a large block, or in a block
+/// that was freed. Other faults are none of the heap's.
 void on_fault(const void* address) {
   if constexpr (chosen_profile::quarantines) {
     if (is_in_hidden_block(address)) invalid_free(address, invalid::touched_when_free);
+  }
+  if constexpr (chosen_profile::guards_spans) {
+    if (is_behind_small(address)) invalid_free(address, invalid::touched_beyond);
   }
   if (is_behind_large(address)) invalid_free(address, invalid::touched_beyond);
   if (!the_guards.holds(address)) return;

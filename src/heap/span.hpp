@@ -214,7 +214,7 @@ struct span {
   std::uint16_t longest_seen; // mixed: of the holes before that, in granules
   // Small and large: whose span it is; never changes meanwhile.
   std::atomic<std::uint8_t> shard;
-  os::hidden_by behind; // large: the page behind its bytes
+  os::hidden_by behind; // large: the pages behind its bytes; small: the last page
   os::hidden_by hidden; // held: all of its pages
   bool is_fresh; // large: no page was resident when it was made; held: none is, as far as known
   std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`

@@ -39,15 +39,16 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   if (!lower_guard(block)) { // then it has the bytes that it has
     return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;
   }
-  set_bytes(block, bytes);
-  block.touched_bytes = std::max(block.touched_bytes, bytes);
-  // What it no longer needs goes back, but for the room of a block that grows.
+  // What it no longer needs goes back, but for the room of a block that grows. First, since pages
+  // are hidden up to the end of the slices that are left.
   if (slices + slices / room_part < block.slices) {
     if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
     the_space.give(block, slices);
     block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
     notice_free_memory();
   }
+  set_bytes(block, bytes);
+  block.touched_bytes = std::max(block.touched_bytes, bytes);
   std::byte* const begin = the_space.begin_of(block);
   // The room need not be resident.
   const std::size_t unused_bytes = block.touched_bytes - bytes;

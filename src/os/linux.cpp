@@ -119,14 +119,13 @@ bool addresses_are_restricted() noexcept {
   return __tsan_init != nullptr || __msan_init != nullptr;
 }
 
-/// Returns: whether the process runs with the same addresses each time, as debuggers want it.
+} // namespace
+
 bool addresses_are_fixed() noexcept {
   const errno_keeper keep;
   const int now = ::personality(0xffffffff); // this value only asks
   return now != -1 && (now & ADDR_NO_RANDOMIZE) != 0;
 }
-
-} // namespace
 
 placed map_at(void* memory, std::size_t size_bytes) noexcept {
   return place(memory, size_bytes, PROT_READ | PROT_WRITE);

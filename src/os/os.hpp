@@ -59,6 +59,9 @@ enum class placed {
 /// no such addresses are known for this processor, or not as many.
 [[nodiscard]] void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept;
 
+/// Returns: whether the process runs with the same addresses each time, as debuggers want it.
+[[nodiscard]] bool addresses_are_fixed() noexcept;
+
 /// Effects: makes reserved pages readable; they are zero. Returns: whether the system agreed.
 [[nodiscard]] bool show(void* memory, std::size_t size_bytes) noexcept;
 
