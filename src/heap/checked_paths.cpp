@@ -9,6 +9,7 @@
 #include "heap/lookup.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/space.hpp"
+#include "heap/tags.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -28,12 +29,14 @@ bool is_small_block(const void* block, size_class of) noexcept {
 
 } // namespace
 
-void expect_block(const void* block) noexcept {
+void expect_block(const void* address) noexcept {
+  const void* const block = without_tag(address);
   if (block == nullptr || is_small_block(block, the_heap_map.class_at(block))) return;
   if (the_guards.holds(block)) the_guards.expect_block(block);
 }
 
-void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignment) noexcept {
+void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept {
+  const void* const block = without_tag(address);
   if (block == nullptr) return;
   const size_class of = the_heap_map.class_at(block);
   if (!is_small_block(block, of)) return expect_size(block, size_bytes);
@@ -44,7 +47,8 @@ void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignm
   if (!fits) invalid_free(block, invalid::wrong_size);
 }
 
-void expect_size(const void* block, std::size_t size_bytes) noexcept {
+void expect_size(const void* address, std::size_t size_bytes) noexcept {
+  const void* const block = without_tag(address);
   if (block == nullptr) return;
   expect_block(block);
   const std::size_t bytes = measure(block).bytes;

@@ -97,11 +97,13 @@ void write_class(size_class of) noexcept {
 }
 
 void write_guards() noexcept {
-  const span_guard_figures ends = count_span_guards();
-  text line;
-  line.add("  spans with a guard page   ").add(ends.hidden, 14).add("\n");
-  line.add("  spans without one         ").add(ends.missing, 14).add("\n");
-  line.write();
+  if constexpr (chosen_profile::guards_spans) {
+    const span_guard_figures ends = count_span_guards();
+    text line;
+    line.add("  spans with a guard page   ").add(ends.hidden, 14).add("\n");
+    line.add("  spans without one         ").add(ends.missing, 14).add("\n");
+    line.write();
+  }
 }
 
 } // namespace
@@ -113,7 +115,7 @@ void heapwise_malloc_stats() {
   line.add("heapwise malloc, profile ").add(chosen_profile::name).add("\n");
   line.write();
   for (const row& each : rows) write_row(now, each);
-  if constexpr (chosen_profile::guards_spans) write_guards();
+  write_guards();
   line.clear();
   line.add("  block size     spans      blocks        free   in batches\n");
   line.write();

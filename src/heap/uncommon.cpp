@@ -18,6 +18,7 @@
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
 #include "heap/space.hpp"
+#include "heap/tags.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
@@ -120,7 +121,7 @@ void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) 
 
 /// Effects: as resize, for blocks that do not stay where they are because of their class.
 HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) noexcept {
-  const measured known = measure(block);
+  const measured known = measure(without_tag(block));
   if (known.bytes == 0) {
     invalid_free(block, known.what.why);
     return nullptr;
@@ -179,14 +180,14 @@ void release_uncommon(void* block) noexcept {
 
 std::size_t usable_bytes(const void* block) noexcept {
   if constexpr (chosen_profile::keeps_states) expect_block(block);
-  const measured known = measure(block);
+  const measured known = measure(without_tag(block));
   if (known.bytes == 0) invalid_free(block, known.what.why);
   return known.bytes;
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
   if constexpr (chosen_profile::keeps_states) expect_block(block);
-  const size_class of = small_class_of(block);
+  const size_class of = small_class_of(without_tag(block));
   if (of != no_class && (is_worth_keeping(usable_bytes_of(of), size_bytes) ||
                          (is_small(size_bytes) && class_for(size_bytes) == of))) {
     return block;
