@@ -15,6 +15,7 @@ struct fast_profile {
   static constexpr bool samples_guards = false;
   static constexpr bool guards_large = false;
   static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
   static constexpr bool scatters_tables = false;
   static constexpr bool quarantines = false;
 };
@@ -30,6 +31,7 @@ struct default_profile {
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
   static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
   static constexpr bool scatters_tables = false;
   static constexpr bool quarantines = false;
 };
@@ -46,13 +48,15 @@ struct guarded_profile {
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
   static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
   static constexpr bool scatters_tables = true;
   static constexpr bool quarantines = false;
 };
 
 /// The same, and a canary ends each small block; free blocks are zeros, and are checked to be when
 /// they are used again. Pages without access follow each large block and each span of small ones. A
-/// block that was freed waits in a quarantine.
+/// block that was freed waits in a quarantine. Fresh blocks are every second one of a span, by
+/// chance.
 struct hardened_profile {
   static constexpr const char* name = "hardened";
   static constexpr bool checks_last = true;
@@ -62,6 +66,7 @@ struct hardened_profile {
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = true;
   static constexpr bool guards_spans = true;
+  static constexpr bool scatters_blocks = true;
   static constexpr bool scatters_tables = true;
   static constexpr bool quarantines = true;
 };

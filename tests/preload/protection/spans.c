@@ -5,6 +5,7 @@
  *   spans child SIZE    as behind, in a child of a fork, whose parent made the span
  *   spans later SIZE    as behind, in a span that was made in the child
  *   spans reused        many blocks of many sizes come and go, and large blocks get their memory
+ *   spans gaps SIZE     how many of the first blocks have no neighbour in use
  *   spans far SIZE      how far the tables of the heap lie from each other and from a block
  */
 #define _GNU_SOURCE
@@ -123,6 +124,16 @@ static int reused(void) {
   return 0;
 }
 
+static int gaps(size_t size) {
+  many = 64;
+  fill_spans(size);
+  const ptrdiff_t step = (ptrdiff_t)malloc_usable_size(blocks[0]) + 8; /* and the canary */
+  int alone = 0;
+  for (int each = 0; each + 1 < many; ++each) alone += blocks[each + 1] - blocks[each] > step;
+  printf("%d\n", alone);
+  return 0;
+}
+
 /* The first mapping of the heap's addresses has its first tables; the block is in the last one. */
 static int far(size_t size) {
   const uintptr_t begin = (uintptr_t)66 << 40, end = (uintptr_t)80 << 40;
@@ -147,5 +158,6 @@ int main(int count, char** words) {
   if (strcmp(use, "before") == 0) return before(size);
   if (strcmp(use, "child") == 0) return in_child(size, 0);
   if (strcmp(use, "later") == 0) return in_child(size, 1);
+  if (strcmp(use, "gaps") == 0) return gaps(size);
   return strcmp(use, "far") == 0 ? far(size) : reused();
 }

@@ -165,6 +165,13 @@ def test_spans_without_a_guard_page_are_counted(
     assert (having > 0, missing > 0) == (can_hide, not can_hide), text
 
 
+@pytest.mark.parametrize("size", [8, 40, 100])
+def test_half_of_the_first_blocks_have_no_neighbour(host: Any, compiled: Any, size: int) -> None:
+    done = of_profile(host, "hardened").run(compiled(SPANS), "gaps", str(size),
+                                            HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert 20 < int(done.out) < 60, done
+
+
 @pytest.mark.parametrize(("name", "moves"), [
     ("default", False), ("guarded", True), ("hardened", True)])
 def test_the_tables_of_the_heap_lie_at_random_distances(
