@@ -7,6 +7,7 @@
 #include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/lookup.hpp"
+#include "heap/owned_links.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/space.hpp"
 #include "heap/tags.hpp"
@@ -61,6 +62,7 @@ void expect_size(const void* address, std::size_t size_bytes) noexcept {
 
 bool start_checking() noexcept {
   block_states::canary_secret = os::random_word();
+  owned_links::secret = os::random_word();
   seed_random_numbers();
   return the_space.allow_mixing();
 }

@@ -161,7 +161,7 @@ void release_uncommon(void* block) noexcept {
   const found what = look_up(block);
   if constexpr (chosen_profile::keeps_states) {
     // A large block is gone for good when it is freed, so an address that was one is remembered.
-    if (what.record != nullptr) {
+    if (what.use == slice_use::large) {
       the_space.granule_class(block).store(block_states::freed, std::memory_order_relaxed);
     } else if (what.why == invalid::no_block && the_space.record(the_space.slice_of(block)) &&
                the_space.granule_class(block).load(std::memory_order_relaxed) ==

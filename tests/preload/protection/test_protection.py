@@ -21,6 +21,7 @@ DENY = Path(__file__).parents[1] / "faults" / "deny.c"
 QUARANTINE = Path(__file__).parent / "quarantine.c"
 HELD = Path(__file__).parent / "held.c"
 SPANS = Path(__file__).parent / "spans.c"
+OWNED = Path(__file__).parent / "owned.c"
 SLICE = 1 << 16
 PROFILES = ["guarded", "hardened"]
 KINDS = {
@@ -163,6 +164,23 @@ def test_spans_without_a_guard_page_are_counted(
     missing = int(re.search(r"spans without one +(\d+)", text)[1])
     can_hide = limit == "unlimited" or request.node.callspec.params["hiding"] == "marks"
     assert (having > 0, missing > 0) == (can_hide, not can_hide), text
+
+
+@pytest.mark.parametrize(("use", "kind"), [
+    ("twice", "double-free"), ("inside", "inside-block"), ("linked", "written-after-free"),
+    ("reported", "double-free")])
+def test_faults_of_blocks_of_heaps_of_their_own_are_reported(
+    profile: Any, compiled: Any, tmp_path: Path, use: str, kind: str
+) -> None:
+    report = tmp_path / "report"
+    done = profile.run(compiled(OWNED), use, HEAPWISE_MALLOC_REPORT=str(report))
+    assert done.status == -signal.SIGABRT, done
+    assert json.loads(report.read_text())["kind"] == kind
+
+
+def test_legal_uses_of_heaps_of_their_own_raise_no_alarm(profile: Any, compiled: Any) -> None:
+    done = profile.run(compiled(OWNED), "legal")
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
 
 
 @pytest.mark.parametrize("size", [8, 40, 100])
