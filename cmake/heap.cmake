@@ -27,6 +27,7 @@ function(add_heap_objects target profile)
       HEAPWISE_IN_LIBRARY
       HEAPWISE_PROFILE=${profile}_profile
       HEAPWISE_HEAP_CHECKS=${HEAPWISE_HEAP_CHECKS}
+      $<$<BOOL:${HEAPWISE_MTE}>:HEAPWISE_MTE>
   )
   target_include_directories(${target} PRIVATE "${PROJECT_SOURCE_DIR}/src" "${PROJECT_SOURCE_DIR}/include")
   # The library must not ask itself for memory: no malloc and memset may become one calloc.

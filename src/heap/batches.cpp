@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "heap/linked.hpp"
+#include "heap/metadata.hpp"
 #include "heap/sharing.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
@@ -62,7 +63,7 @@ class alignas(cache_line_bytes) batch_memory {
       if (batch* const found = take_locked(kind)) return found;
     }
     // Without the lock: the system may take its time.
-    void* const memory = os::map(piece_bytes, piece_bytes);
+    void* const memory = map_metadata(piece_bytes, piece_bytes);
     const std::lock_guard hold{lock_};
     if (memory != nullptr) push_empty(*new (memory) piece{});
     return take_locked(kind);
@@ -85,7 +86,7 @@ class alignas(cache_line_bytes) batch_memory {
     for (std::size_t unneeded = least_empty_; unneeded > 0 && !empty_.is_empty(); --unneeded) {
       piece* const gone = pop_empty();
       hold.unlock();
-      if (os::unmap(gone, piece_bytes)) {
+      if (unmap_metadata(gone, piece_bytes, piece_bytes)) {
         given_back += piece_bytes;
       } else {
         os::purge(gone, piece_bytes);

@@ -9,6 +9,7 @@
 #include "heap/mixed.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -44,7 +45,7 @@ void bin::add_free(std::ptrdiff_t blocks) noexcept {
 
 void bin::dissolve(span& empty, change& ongoing, size_class of) noexcept {
   lists_.remove(empty);
-  add_free(-static_cast<std::ptrdiff_t>(class_table[of].blocks));
+  add_free(-static_cast<std::ptrdiff_t>(blocks_of_span(of)));
   --spans_;
   empty.use.store(slice_use::none, std::memory_order_relaxed);
   the_space.set_class(empty, no_class);
@@ -140,7 +141,8 @@ std::size_t bin::purge_pages(span& of_span, size_class of, bool even_if_touched)
   const std::size_t pages = facts.slices * slice_bytes / page;
   return purge_free_pages(of_span, the_space.begin_of(of_span), pages, [&](std::size_t number) {
     const std::uint32_t first = block_at(of, number * page);
-    const std::uint32_t end = std::min(facts.blocks, block_at(of, (number + 1) * page - 1) + 1);
+    const std::uint32_t end =
+        std::min(blocks_of_span(of), block_at(of, (number + 1) * page - 1) + 1);
     return first < end && of_span.free_map.find(false, first, end) == end;
   });
 }

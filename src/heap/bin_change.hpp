@@ -9,7 +9,7 @@
 #include "heap/bins.hpp"
 #include "heap/expects.hpp"
 #include "heap/linked.hpp"
-#include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 
 namespace heapwise::detail {
 
@@ -45,7 +45,7 @@ class bin::change {
     bin_.lock_.unlock();
     if (free != 0) the_bin_sums[bin_.shard_].add_free(free * facts.bytes);
     if (stocked != 0) bin_.count_stocked(stocked, class_);
-    while (!dissolved_.is_empty()) the_space.give(dissolved_.pop());
+    while (!dissolved_.is_empty()) give_small_span(dissolved_.pop());
   }
 
   /// Requires: the span is not in the bin any more.

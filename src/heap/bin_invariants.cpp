@@ -4,15 +4,16 @@
 
 #include "heap/bin.hpp"
 #include "heap/bin_change.hpp"
+#include "heap/span_guard.hpp"
 
 namespace heapwise::detail {
 
 bool bin::is_plausible(size_class of) const noexcept {
-  const class_facts& facts = class_table[of];
+  const std::uint32_t blocks = blocks_of_span(of);
   const std::uint32_t stocked = stocked_.load(std::memory_order_relaxed);
-  const bool spare_is_whole = spare_ == nullptr || spare_->free_blocks == facts.blocks;
+  const bool spare_is_whole = spare_ == nullptr || spare_->free_blocks == blocks;
   return stock_.is_empty() == (stocked == 0) && least_stocked_ <= stocked && spare_is_whole &&
-         free_blocks() <= spans_ * facts.blocks && (spare_ == nullptr || spans_ > 0);
+         free_blocks() <= spans_ * blocks && (spare_ == nullptr || spans_ > 0);
 }
 
 bool bin::is_sound(size_class of) noexcept {
@@ -22,6 +23,7 @@ bool bin::is_sound(size_class of) noexcept {
 
 bool bin::is_sound_locked(size_class of) const noexcept {
   const class_facts& facts = class_table[of];
+  const std::uint32_t blocks = blocks_of_span(of);
   std::size_t spans = 0;
   std::size_t free_blocks_of_all = 0;
   bool spare_is_listed = false;
@@ -31,9 +33,9 @@ bool bin::is_sound_locked(size_class of) const noexcept {
     spare_is_listed = spare_is_listed || &listed == spare_;
     return listed.use.load(std::memory_order_relaxed) == slice_use::small && listed.of == of &&
            listed.slices == facts.slices && listed.fullness == list &&
-           list == span_lists::list_of(listed, facts.blocks) &&
-           listed.most_free == span_lists::most_free(list, facts.blocks) &&
-           listed.free_map.count(facts.blocks) == listed.free_blocks;
+           list == span_lists::list_of(listed, blocks) &&
+           listed.most_free == span_lists::most_free(list, blocks) &&
+           listed.free_map.count(blocks) == listed.free_blocks;
   });
   std::size_t stocked = 0;
   stock_.each([&](const batch&) { ++stocked; });

@@ -11,7 +11,9 @@
 #include "heap/mixing.hpp"
 #include "heap/profile.hpp"
 #include "heap/purge.hpp"
+#include "heap/random_numbers.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -23,6 +25,17 @@ constexpr std::uint32_t enough_part = 4;
 
 // A span that becomes a mixed one costs some 10 us, and the locks of two bins are held meanwhile.
 constexpr int most_mixed_at_once = 4;
+
+/// Returns: in which word of a span's map the search for blocks begins: within 16 KiB, so that
+/// threads that need few blocks touch few pages.
+[[maybe_unused]] std::uint32_t random_word_of(size_class of) noexcept {
+  constexpr std::size_t scattered_bytes = std::size_t{16} << 10;
+  constexpr std::size_t most_words = 4;
+  const std::size_t bytes_of_a_word = block_map::word_bits * std::size_t{class_table[of].bytes};
+  const std::size_t words =
+      std::clamp(scattered_bytes / bytes_of_a_word, std::size_t{1}, most_words);
+  return static_cast<std::uint32_t>(random_below(words));
+}
 
 /// Effects: pages that were given back are in use again, because these blocks are.
 void use_pages(span& home, std::uint32_t first, std::uint32_t count, size_class of) noexcept {
@@ -47,22 +60,23 @@ span* bin::make_span(size_class of) noexcept {
   const std::size_t pages = facts.slices * slice_bytes / os::page_bytes();
   made->of = static_cast<std::uint8_t>(of);
   made->fullness = span_lists::unlisted;
-  made->free_blocks = facts.blocks;
+  made->free_blocks = blocks_of_span(of);
   made->purged_pages = clean ? page_bits(0, pages) : 0;
   made->touched = 1;
   made->shard.store(shard_, std::memory_order_relaxed); // published with the use and the class
-  made->free_map.fill(facts.blocks);
+  made->free_map.fill(blocks_of_span(of));
   if constexpr (chosen_profile::keeps_states) { // of the blocks that were here before
     std::memset(static_cast<void*>(&the_space.granule_class(the_space.begin_of(*made))), 0,
                 facts.slices * granules_of_a_slice);
   }
+  if constexpr (chosen_profile::guards_spans) hide_end(*made);
   // Release: pairs with the acquire of bin::take_back, which may be asked to take back a block that
   // is free, by a thread that has not seen anything of the span.
   made->use.store(slice_use::small, std::memory_order_release);
   the_space.set_class(*made, of);
-  lists_.place(*made, facts.blocks);
+  lists_.place(*made, blocks_of_span(of));
   ++spans_;
-  add_free(facts.blocks);
+  add_free(blocks_of_span(of));
   return made;
 }
 
@@ -76,14 +90,20 @@ std::uint32_t bin::take_blocks(span& from, std::byte** top, std::uint32_t wanted
   from.mark.written();
   const std::uint32_t count = std::min(wanted, from.free_blocks);
   std::byte** slot = top + count;
-  from.free_map.take_lowest(count, [&](std::uint32_t first, std::uint32_t length) {
+  const auto hand_out = [&](std::uint32_t first, std::uint32_t length) {
     write_run(slot, begin + std::size_t{first} * facts.bytes, length, facts.bytes);
     slot -= length;
     if (from.purged_pages != 0) use_pages(from, first, length, of);
-  });
+  };
+  if constexpr (chosen_profile::scatters_blocks) {
+    from.free_map.take_scattered(count, blocks_of_span(of), random_word_of(of), random_bits,
+                                 [&](std::uint32_t block) { hand_out(block, 1); });
+  } else {
+    from.free_map.take_lowest(count, hand_out);
+  }
   from.free_blocks -= count;
   add_free(-static_cast<std::ptrdiff_t>(count));
-  lists_.place(from, facts.blocks);
+  lists_.place(from, blocks_of_span(of));
   return count;
 }
 

@@ -11,6 +11,7 @@
 #include "heap/invalid.hpp"
 #include "heap/mixed.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 
 namespace heapwise::detail {
 
@@ -110,7 +111,7 @@ HEAPWISE_ALWAYS_INLINE bool bin::take_back(const block_run& run, change& ongoing
       !home->free_map.set_if_clear(run.word, run.bits)) {
     return false;
   }
-  const std::uint32_t blocks = class_table[of].blocks;
+  const std::uint32_t blocks = blocks_of_span(of);
   home->free_blocks += run.count;
   home->touched = 1;
   home->mark.written();

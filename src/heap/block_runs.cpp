@@ -6,6 +6,7 @@
 
 #include "heap/address_runs.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 
 namespace heapwise::detail {
 
@@ -74,13 +75,13 @@ constexpr std::array<exact_division, class_slots> divisions = [] {
 /// the block that the word begins with. `at` is then behind them.
 HEAPWISE_ALWAYS_INLINE void add_others(block_run& run, std::byte* const*& at, std::byte* const* end,
                                        const std::byte* first, exact_division by_size,
-                                       std::size_t blocks_of_span) noexcept {
+                                       std::size_t blocks) noexcept {
   const auto bit_of = [&](const std::byte* block) {
     return by_size.number_at(static_cast<std::uint64_t>(block - first));
   };
   // Mostly there is none in a batch in random order: that is found with a constant.
   if (at == end || bit_of(*at) >= word_bits) return;
-  const std::size_t limit = std::min(word_bits, blocks_of_span - run.word * word_bits);
+  const std::size_t limit = std::min(word_bits, blocks - run.word * word_bits);
   const auto first_other = at;
   std::uint64_t bits = run.bits;
   for (; at != end; ++at) {
@@ -107,14 +108,13 @@ HEAPWISE_ALWAYS_INLINE std::ptrdiff_t order_of(std::byte* const* at, std::byte* 
 /// Effects: writes a run for each word of neighbours that follow each other at a distance.
 /// Requires: `run` has the first block of them. Returns: the last run.
 block_run* split_by_words(block_run* run, std::byte* const* at, std::byte* const* end,
-                          std::ptrdiff_t distance, const class_facts& facts) noexcept {
+                          std::ptrdiff_t distance, std::size_t blocks) noexcept {
   span* const home = run->home;
   const bool upwards = distance > 0;
   std::size_t word = run->word;
   std::size_t begin = run->begin;
   auto bit = static_cast<std::size_t>(std::countr_zero(run->bits));
-  const std::size_t room =
-      upwards ? facts.blocks - (word * word_bits + bit) : word * word_bits + bit + 1;
+  const std::size_t room = upwards ? blocks - (word * word_bits + bit) : word * word_bits + bit + 1;
   std::size_t left = count_in_run(at, std::min(static_cast<std::size_t>(end - at), room), distance);
   while (true) {
     const std::size_t count = std::min(left, upwards ? word_bits - bit : bit + 1);
@@ -138,7 +138,7 @@ std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_r
   const class_facts& facts = class_table[of];
   const exact_division by_size = divisions[of];
   const std::size_t bytes = facts.bytes;
-  const std::size_t blocks_of_span = facts.blocks;
+  const std::size_t most = blocks_of_span(of);
   const places all;
   const block_run* const first_run = run;
   const auto begin = blocks.data();
@@ -150,7 +150,7 @@ std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_r
     run->begin = static_cast<std::uint16_t>(at - begin);
     run->count = 1;
     // A block that was freed with its size may be anything: nobody has looked at it before.
-    if (home == nullptr || number >= blocks_of_span) [[unlikely]] {
+    if (home == nullptr || number >= most) [[unlikely]] {
       run->home = nullptr;
       ++at;
       continue;
@@ -165,11 +165,11 @@ std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_r
     const auto next = static_cast<std::uint64_t>(at == end ? 0 : *at - first_of_word);
     if (at == end || by_size.number_at(next) >= word_bits) continue;
     if (const std::ptrdiff_t distance = order_of(first, end, bytes); distance != 0) {
-      run = split_by_words(run, first, end, distance, facts);
+      run = split_by_words(run, first, end, distance, most);
       first_of_word = *first - offset + run->word * word_bits * bytes;
       at = begin + run->begin + run->count;
     }
-    add_others(*run, at, end, first_of_word, by_size, blocks_of_span);
+    add_others(*run, at, end, first_of_word, by_size, most);
   }
   return static_cast<std::size_t>(run - first_run);
 }

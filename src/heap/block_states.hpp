@@ -10,6 +10,7 @@
 #include "heap/invalid.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
+#include "heap/tags.hpp"
 #include "heapwise/detail/size_classes.hpp"
 
 namespace heapwise::detail {
@@ -57,8 +58,9 @@ extern std::uint64_t canary_secret;
 }
 
 /// Effects: the block is in use from now on. Where free blocks are cleared, a block that was
-/// written to after it was freed is reported. Requires: a free block of the class.
-HEAPWISE_ALWAYS_INLINE void use(std::byte* block, size_class of) noexcept {
+/// written to after it was freed is reported. Returns: the address for its user, which has a tag
+/// where the profile has tags. Requires: a free block of the class.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* use(std::byte* block, size_class of) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   // Relaxed: the block itself is handed from thread to thread with an order of its own.
   if constexpr (chosen_profile::clears) {
@@ -67,10 +69,12 @@ HEAPWISE_ALWAYS_INLINE void use(std::byte* block, size_class of) noexcept {
     }
   }
   state.store(static_cast<std::uint8_t>(of), std::memory_order_relaxed);
+  std::byte* const address = give_tag(block, class_table[of].bytes);
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
-    std::memcpy(block + usable_bytes_of(of), &canary, sizeof canary);
+    std::memcpy(address + usable_bytes_of(of), &canary, sizeof canary);
   }
+  return address;
 }
 
 /// Effects: reports an address at which no block in use begins.
@@ -79,9 +83,10 @@ HEAPWISE_COLD inline void report_state(const void* address, std::uint8_t state) 
 }
 
 /// Effects: the block is free from now on. Reports an address that is not a block in use, and a
-/// canary that was overwritten. Returns: whether the block is free now.
-/// Requires: an address in a span of the class.
-[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(std::byte* block, size_class of) noexcept {
+/// canary that was overwritten. Faults if the address that the user gave has not the block's tag.
+/// Returns: whether the block is free now. Requires: an address in a span of the class.
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(const std::byte* address, size_class of) noexcept {
+  auto* const block = const_cast<std::byte*>(without_tag(address));
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   std::uint8_t seen = 0;
   if constexpr (chosen_profile::clears) { // of two threads that free it at once, one is told
@@ -96,11 +101,11 @@ HEAPWISE_COLD inline void report_state(const void* address, std::uint8_t state) 
   }
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
-    if (std::memcmp(block + usable_bytes_of(of), &canary, sizeof canary) != 0) [[unlikely]]
+    if (std::memcmp(address + usable_bytes_of(of), &canary, sizeof canary) != 0) [[unlikely]]
       invalid_free(block, invalid::overrun);
   }
   if constexpr (chosen_profile::clears) {
-    std::memset(block, 0, class_table[of].bytes);
+    clear_and_untag(block, class_table[of].bytes);
   } else {
     state.store(freed, std::memory_order_relaxed);
   }

@@ -126,15 +126,13 @@ void release_uncached(void* block, size_class of) noexcept {
                             (cache->tops[of][-1] != nullptr || fill(*cache, of));
     if (!has_blocks) {
       void* const alone = allocate_uncached(of);
-      if (alone != nullptr) block_states::use(static_cast<std::byte*>(alone), of);
-      return alone;
+      return alone == nullptr ? nullptr : block_states::use(static_cast<std::byte*>(alone), of);
     }
     shuffle(*cache, of);
     block = cache->tops[of][-1];
   }
   --cache->tops[of];
-  block_states::use(block, of);
-  return block;
+  return block_states::use(block, of);
 }
 
 /// Effects: as `take`, for a path that a program has inlined, which knows of no canary.
@@ -149,13 +147,14 @@ void release_uncached(void* block, size_class of) noexcept {
 /// Effects: as `release_slowly`, where every block has a state.
 [[maybe_unused]] void give_checked(void* freed) noexcept {
   if (freed == nullptr) return;
-  auto* block = static_cast<std::byte*>(freed);
+  auto* const address = static_cast<std::byte*>(freed);
+  std::byte* block = without_tag(address);
   const size_class of = the_heap_map.class_at(block);
   if (of == no_class) {
     release_uncommon(block);
     return;
   }
-  if (!block_states::free(block, of)) return;
+  if (!block_states::free(address, of)) return;
   if constexpr (chosen_profile::quarantines) {
     heap_cache* const holder = own_cache();
     if (holder != nullptr) block = hold_back(*holder, block, of);

@@ -7,8 +7,10 @@
 #include "heap/guarded_pages.hpp"
 #include "heap/invalid.hpp"
 #include "heap/lookup.hpp"
+#include "heap/owned_links.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/space.hpp"
+#include "heap/tags.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -28,12 +30,14 @@ bool is_small_block(const void* block, size_class of) noexcept {
 
 } // namespace
 
-void expect_block(const void* block) noexcept {
+void expect_block(const void* address) noexcept {
+  const void* const block = without_tag(address);
   if (block == nullptr || is_small_block(block, the_heap_map.class_at(block))) return;
   if (the_guards.holds(block)) the_guards.expect_block(block);
 }
 
-void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignment) noexcept {
+void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept {
+  const void* const block = without_tag(address);
   if (block == nullptr) return;
   const size_class of = the_heap_map.class_at(block);
   if (!is_small_block(block, of)) return expect_size(block, size_bytes);
@@ -44,7 +48,8 @@ void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignm
   if (!fits) invalid_free(block, invalid::wrong_size);
 }
 
-void expect_size(const void* block, std::size_t size_bytes) noexcept {
+void expect_size(const void* address, std::size_t size_bytes) noexcept {
+  const void* const block = without_tag(address);
   if (block == nullptr) return;
   expect_block(block);
   const std::size_t bytes = measure(block).bytes;
@@ -57,6 +62,7 @@ void expect_size(const void* block, std::size_t size_bytes) noexcept {
 
 bool start_checking() noexcept {
   block_states::canary_secret = os::random_word();
+  owned_links::secret = os::random_word();
   seed_random_numbers();
   return the_space.allow_mixing();
 }

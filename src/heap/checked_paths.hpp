@@ -11,13 +11,13 @@ namespace heapwise::detail {
 [[nodiscard]] void* take_of_class(size_class of) noexcept;
 
 /// Effects: reports an address that is not the first byte of a block in use.
-void expect_block(const void* block) noexcept;
+void expect_block(const void* address) noexcept;
 
 /// Effects: reports a block that no `new` of this size and alignment made. nullptr is none.
-void expect_new_of(const void* block, std::size_t size_bytes, std::size_t alignment) noexcept;
+void expect_new_of(const void* address, std::size_t size_bytes, std::size_t alignment) noexcept;
 
 /// Effects: reports a block that no request of this size, nor `realloc` to it, made.
-void expect_size(const void* block, std::size_t size_bytes) noexcept;
+void expect_size(const void* address, std::size_t size_bytes) noexcept;
 
 /// Effects: what these profiles need before the first block. Returns: whether there was memory.
 [[nodiscard]] bool start_checking() noexcept;

@@ -1,5 +1,6 @@
 #include "heap/fault_report.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -7,6 +8,7 @@
 #include "heap/large_blocks.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 #include "options/text.hpp"
 
 namespace heapwise::detail {
@@ -37,7 +39,9 @@ void find_block(fault_report& fault) noexcept {
     const auto offset =
         static_cast<std::size_t>(static_cast<const std::byte*>(fault.address) - begin);
     const std::size_t bytes = class_table[home->of].bytes;
-    fault.block = begin + offset / bytes * bytes;
+    // What is behind the last block is told as its overrun.
+    const std::size_t last = blocks_of_span(home->of) - std::size_t{1};
+    fault.block = begin + std::min(offset / bytes, last) * bytes;
     fault.bytes = bytes - chosen_profile::canary_bytes;
   }
 }

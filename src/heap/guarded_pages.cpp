@@ -5,6 +5,8 @@
 #include "heap/large_quarantine.hpp"
 #include "heap/options.hpp"
 #include "heap/random_numbers.hpp"
+#include "heap/span_guard.hpp"
+#include "heap/tags.hpp"
 #include "os/os.hpp"
 
 namespace heapwise::detail {
@@ -16,12 +18,29 @@ namespace {
 /// Refills of this thread until the next sample; 0 at the start of a thread.
 __thread std::uint64_t refills_left = 0;
 
-/// Effects: reports a fault in the guarded pages, behind a large block, or in one that was freed.
-/// Other faults are none of the heap's.
+/// Effects: reports an access to a small block by an address with another tag.
+[[maybe_unused]] void report_tag(const void* address) {
+  if (!the_space.holds(address)) return;
+  const size_class of = the_heap_map.class_around(reinterpret_cast<std::uintptr_t>(address))
+                            .load(std::memory_order_relaxed);
+  if (of == no_class) return;
+  const std::byte* const begin = the_space.begin_of(the_space.span_at(address));
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
+  const std::byte* const block = begin + std::size_t{block_at(of, offset)} * class_table[of].bytes;
+  const std::uint8_t state = the_space.granule_class(block).load(std::memory_order_relaxed);
+  invalid_free(address, state == of ? invalid::touched_beyond : invalid::touched_when_free);
+}
+
+/// Effects: reports a fault in the guarded pages, behind a span or a large block, or in a block
+/// that was freed. Other faults are none of the heap's.
 void on_fault(const void* address) {
   if constexpr (chosen_profile::quarantines) {
     if (is_in_hidden_block(address)) invalid_free(address, invalid::touched_when_free);
   }
+  if constexpr (chosen_profile::guards_spans) {
+    if (is_behind_small(address)) invalid_free(address, invalid::touched_beyond);
+  }
+  if constexpr (tags_blocks) report_tag(address);
   if (is_behind_large(address)) invalid_free(address, invalid::touched_beyond);
   if (!the_guards.holds(address)) return;
   const bool freed =

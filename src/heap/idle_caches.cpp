@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "heap/metadata.hpp"
 #include "heap/profile.hpp"
 #include "heap/quarantine.hpp"
 #include "heap/sharing.hpp"
@@ -49,7 +50,7 @@ std::size_t pages_of_a_cache() noexcept {
 
 /// Returns: a cache that was never used, or nullptr.
 heap_cache* make_cache() noexcept {
-  void* const memory = os::map(pages_of_a_cache(), os::page_bytes());
+  void* const memory = map_metadata(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
   auto* const made = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr};
   made->map = the_heap_map;
@@ -89,7 +90,7 @@ bool keep_emptied(heap_cache& cache) noexcept {
 void retire_emptied(heap_cache& cache) noexcept {
   if (keep_emptied(cache)) return;
   if constexpr (chosen_profile::quarantines) drop_quarantine(cache);
-  os::unmap(&cache, pages_of_a_cache());
+  unmap_metadata(&cache, pages_of_a_cache(), os::page_bytes());
 }
 
 /// Effects: the cache of a thread that ends is there for another one. Returns: whether there was

@@ -14,6 +14,7 @@
 #include "heap/large_stock.hpp"
 #include "heap/last_resort.hpp"
 #include "heap/purge.hpp"
+#include "heap/random_numbers.hpp"
 #include "heap/shards.hpp"
 #include "heap/sharing.hpp"
 #include "heap/start.hpp"
@@ -86,7 +87,28 @@ bool are_stocked(std::size_t slices) noexcept {
   return slices <= large_stock::most_slices && (chosen_profile::guards_large || shard_count() > 1);
 }
 
-/// Returns: a span that waited, where no page is hidden but the one behind `bytes`, or nullptr.
+/// Returns: a span of as many slices that waited, or with a gap behind them, or nullptr.
+span* take_stocked(std::size_t shard, std::size_t slices) noexcept {
+  const std::size_t most = std::min(slices + most_gap_slices, large_stock::most_slices);
+  span* waited = nullptr;
+  for (; waited == nullptr && slices <= most; ++slices) {
+    waited = the_large_stocks[shard].take(slices);
+  }
+  return waited;
+}
+
+/// Returns: a span of the space, with a gap behind its slices by chance if the profile has gaps.
+span* take_with_gap(std::size_t slices, std::size_t alignment, bool& was_clean,
+                    std::size_t free_behind) noexcept {
+  if constexpr (most_gap_slices > 0) {
+    const std::size_t gap = random_below(most_gap_slices + 1);
+    span* const made = the_space.take(slices + gap, alignment, was_clean, free_behind);
+    if (made != nullptr || gap == 0) return made;
+  }
+  return the_space.take(slices, alignment, was_clean, free_behind);
+}
+
+/// Returns: a span that waited, where nothing is hidden but what is behind `bytes`, or nullptr.
 /// Requires: `bytes` are whole pages. A span that waited comes from a stock, or is nullptr.
 span* ready_for(span* waited, std::size_t bytes) noexcept {
   if (waited == nullptr || waited->bytes == bytes || lower_guard(*waited)) return waited;
@@ -103,8 +125,8 @@ bool is_zero_after_wait(const span& waited) noexcept {
   return false;
 }
 
-/// Effects: the span does not hold a block any more; the page behind it remains as it is. Returns:
-/// false if another thread came first.
+/// Effects: the span does not hold a block any more; the pages behind it remain as they are.
+/// Returns: false if another thread came first.
 bool close_large(span& block) noexcept {
   // Of two threads that free it at once, one comes second. Acquire and release: the figures of the
   // block are read after make_large has written them, and before another thread takes the slices.
@@ -143,11 +165,13 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
   const std::size_t shard = own_shard();
   bool clean = false;
   const auto take = [&] {
-    return the_space.take(slices + room_slices, std::max(alignment / slice_bytes, std::size_t{1}),
-                          clean, free_behind);
+    const std::size_t slices_between = std::max(alignment / slice_bytes, std::size_t{1});
+    return room_slices > 0
+               ? the_space.take(slices + room_slices, slices_between, clean, free_behind)
+               : take_with_gap(slices, slices_between, clean, free_behind);
   };
   const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
-  span* made = may_be_stocked ? the_large_stocks[shard].take(slices) : nullptr;
+  span* made = may_be_stocked ? take_stocked(shard, slices) : nullptr;
   const bool is_zero = made != nullptr && is_zero_after_wait(*made);
   const std::size_t zero_bytes = is_zero ? made->bytes : 0;
   made = ready_for(made, bytes);

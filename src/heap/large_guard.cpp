@@ -1,9 +1,10 @@
 #include "heap/large_guard.hpp"
 
-#include <atomic>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/guard_pages.hpp"
 #include "heap/large_blocks.hpp"
 #include "heap/space.hpp"
 #include "heapwise/detail/size_classes.hpp"
@@ -13,35 +14,30 @@ namespace heapwise::detail {
 
 namespace {
 
-/// Each that is hidden by protection splits a mapping in three. A process may have 65,530, and the
-/// program needs some too.
-constexpr std::size_t most_protected = 8192;
+constinit guard_pages pages{8192};
 
-constinit std::atomic<std::size_t> protected_pages{0};
-
-std::byte* page_behind(const span& block) noexcept {
+std::byte* begin_of_hidden(const span& block) noexcept {
   return the_space.begin_of(block) + round_up(block.bytes, os::page_bytes());
 }
 
 } // namespace
 
-void hide_page_behind(span& block) noexcept {
-  if (block.behind != os::hidden_by::nothing) return;
-  const std::size_t end = round_up(block.bytes, os::page_bytes()) + os::page_bytes();
-  if (end > block.slices * slice_bytes) return;
-  // Relaxed: a few more or less do no harm.
-  if (protected_pages.load(std::memory_order_relaxed) >= most_protected) return;
-  block.behind = os::hide(page_behind(block), os::page_bytes());
-  if (block.behind == os::hidden_by::protection) {
-    protected_pages.fetch_add(1, std::memory_order_relaxed);
-  }
+std::size_t hidden_bytes_behind(const span& block) noexcept {
+  const std::size_t begin = round_up(block.bytes, os::page_bytes());
+  const std::size_t end = round_up(begin + os::page_bytes(), slice_bytes) + slice_bytes;
+  const std::size_t end_of_span = block.slices * slice_bytes;
+  return std::min(end, end_of_span) - std::min(begin, end_of_span);
 }
 
-bool show_page_behind(span& block) noexcept {
-  if (!os::reveal(page_behind(block), os::page_bytes(), block.behind)) return false;
-  if (block.behind == os::hidden_by::protection) {
-    protected_pages.fetch_sub(1, std::memory_order_relaxed);
-  }
+void hide_pages_behind(span& block) noexcept {
+  const std::size_t bytes = hidden_bytes_behind(block);
+  if (block.behind != os::hidden_by::nothing || bytes == 0) return;
+  block.behind = pages.hide(begin_of_hidden(block), bytes);
+}
+
+bool show_pages_behind(span& block) noexcept {
+  const std::size_t bytes = hidden_bytes_behind(block);
+  if (!pages.reveal(begin_of_hidden(block), bytes, block.behind)) return false;
   block.behind = os::hidden_by::nothing;
   return true;
 }
@@ -57,8 +53,8 @@ bool is_behind_large(const void* address) noexcept {
   const span* const block = the_space.holds(address) ? large_block_around(address) : nullptr;
   if (block == nullptr || block->behind == os::hidden_by::nothing) return false;
   const auto offset = reinterpret_cast<std::uintptr_t>(address) -
-                      reinterpret_cast<std::uintptr_t>(page_behind(*block));
-  return offset < os::page_bytes();
+                      reinterpret_cast<std::uintptr_t>(begin_of_hidden(*block));
+  return offset < hidden_bytes_behind(*block);
 }
 
 } // namespace heapwise::detail

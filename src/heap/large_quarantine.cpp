@@ -34,12 +34,12 @@ bool is_zero(const std::byte* begin, std::size_t bytes) noexcept {
          std::memcmp(begin, begin + first, bytes - first) == 0;
 }
 
-/// Effects: overwrites all that was in use, but for a hidden page.
+/// Effects: overwrites all that was in use, but for hidden pages.
 void overwrite(span& freed) noexcept {
   std::byte* const begin = the_space.begin_of(freed);
   std::memset(begin, 0, freed.bytes);
   const bool hides = freed.behind != os::hidden_by::nothing;
-  const std::size_t tail = freed.bytes + (hides ? large_guard_bytes() : 0);
+  const std::size_t tail = freed.bytes + (hides ? hidden_bytes_behind(freed) : 0);
   if (tail < freed.touched_bytes) std::memset(begin + tail, 0, freed.touched_bytes - tail);
 }
 

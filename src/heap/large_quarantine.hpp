@@ -68,7 +68,7 @@ class held_spans {
 /// What the processors of a shard freed.
 struct alignas(cache_line_bytes) large_quarantine {
   heap_mutex<shared::large_quarantine> lock;
-  held_spans<32> cleared;  // 2 MiB, that may be resident
+  held_spans<36> cleared;  // 2 MiB that may be resident, and what is hidden behind them
   held_spans<1024> hidden; // 64 MiB of addresses
 };
 extern std::array<large_quarantine, most_shards> the_large_quarantines;

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "heap/large_guard.hpp"
 #include "heap/linked.hpp"
 #include "heap/profile.hpp"
 #include "heap/shards.hpp"
@@ -20,9 +21,10 @@ namespace heapwise::detail {
 /// (large_guard.hpp), and its record says how many bytes it had. Thread safety: all.
 class alignas(cache_line_bytes) large_stock {
  public:
-  /// Longer blocks are not kept: to touch them costs more than any lock. 1 MiB, and a slice for the
-  /// page behind it.
-  static constexpr std::size_t most_slices = chosen_profile::guards_large ? 17 : 16;
+  /// Longer blocks are not kept: to touch them costs more than any lock. 1 MiB, and slices for what
+  /// is hidden behind it.
+  static constexpr std::size_t most_slices =
+      chosen_profile::guards_large ? 17 + most_gap_slices : 16;
 
   /// Returns: a span of this length that was kept, or nullptr. Its pages are not zero.
   /// Requires: 0 < slices <= most_slices.

@@ -13,6 +13,7 @@
 #include "heap/last_resort.hpp"
 #include "heap/linked.hpp"
 #include "heap/no_memory.hpp"
+#include "heap/owned_links.hpp"
 #include "heap/profile.hpp"
 #include "heap/space.hpp"
 #include "heap/start.hpp"
@@ -63,7 +64,7 @@ span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcep
 
 void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
   if (!start_heap() || size_bytes > PTRDIFF_MAX - slice_bytes) return nullptr;
-  const std::lock_guard hold{lock_};
+  std::unique_lock hold{lock_};
   if (size_bytes > max_small_bytes || alignment > max_small_bytes) {
     const std::size_t slices = (size_bytes + slice_bytes - 1) / slice_bytes;
     if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
@@ -78,7 +79,15 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
   }
   const auto of = static_cast<size_class>(aligned_class_of(size_bytes, alignment));
   if (std::byte* const block = free_[of]; block != nullptr) {
-    free_[of] = *reinterpret_cast<std::byte**>(block);
+    std::byte* const next = owned_links::read(block);
+    if constexpr (chosen_profile::keeps_states) {
+      if (!owned_links::leads_to_free(next)) {
+        hold.unlock(); // as in release
+        invalid_free(block, invalid::written_when_free);
+      }
+    }
+    free_[of] = next;
+    owned_links::use(block, of);
     return block;
   }
   const class_facts& facts = class_table[of];
@@ -88,6 +97,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
     if (made == nullptr) return nullptr;
     made->of = static_cast<std::uint8_t>(of);
     made->bytes = facts.bytes;
+    owned_links::forget_states(*made);
     // Release: as above.
     made->use.store(slice_use::owned, std::memory_order_release);
     fresh.next = the_space.begin_of(*made);
@@ -95,6 +105,7 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
   }
   std::byte* const block = fresh.next;
   fresh.next += facts.bytes;
+  owned_links::use(block, of);
   return block;
 }
 
@@ -116,12 +127,15 @@ std::optional<invalid> owned_blocks::release_locked(void* block, span& home) noe
       static_cast<std::size_t>(static_cast<std::byte*>(block) - the_space.begin_of(home));
   if (offset % home.bytes != 0) return invalid::inside_block;
   const size_class of = home.of;
+  if constexpr (chosen_profile::keeps_states) {
+    if (const auto wrong = owned_links::free(block, of)) return wrong;
+  }
   if (of == no_class) {
     give(home);
     return {};
   }
   if (free_[of] == block) return invalid::freed_before;
-  *static_cast<std::byte**>(block) = free_[of];
+  owned_links::write(static_cast<std::byte*>(block), free_[of]);
   free_[of] = static_cast<std::byte*>(block);
   return {};
 }

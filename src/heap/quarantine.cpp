@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "heap/metadata.hpp"
 #include "heap/random_numbers.hpp"
 #include "heap/slice_map.hpp"
 #include "heap/stacks.hpp"
@@ -25,7 +26,7 @@ std::byte* hold_back(heap_cache& cache, std::byte* block, size_class of) noexcep
   quarantine*& held = quarantine_of(cache);
   if (held == nullptr) {
     // Nothing is written: a page of it is resident when a class there needs it.
-    held = static_cast<quarantine*>(os::map(mapped_bytes(), os::page_bytes()));
+    held = static_cast<quarantine*>(map_metadata(mapped_bytes(), os::page_bytes()));
     if (held == nullptr) return block;
   }
   return held->exchange(block, of, random_below(quarantine::places(of)));
@@ -46,7 +47,8 @@ std::size_t count_held(heap_cache& cache, size_class of) noexcept {
 void drop_quarantine(heap_cache& cache) noexcept {
   quarantine*& held = quarantine_of(cache);
   // A refusal leaves the pages mapped, of a process that has as many mappings as it may have.
-  if (held != nullptr && !os::unmap(held, mapped_bytes())) os::purge(held, mapped_bytes());
+  const bool refused = held != nullptr && !unmap_metadata(held, mapped_bytes(), os::page_bytes());
+  if (refused) os::purge(held, mapped_bytes());
   held = nullptr;
 }
 

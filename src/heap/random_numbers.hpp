@@ -29,15 +29,20 @@ inline std::uint64_t begin_sequence() noexcept {
   return ((word ^ word >> 31) ^ sequence_secret) | 1;
 }
 
-/// Returns: a number of this thread's sequence, below `limit`. Requires: 0 < limit < 2^32.
-inline std::size_t random_below(std::size_t limit) noexcept {
+/// Returns: the next word of this thread's sequence; not 0.
+inline std::uint64_t random_bits() noexcept {
   static __thread std::uint64_t state = 0;
   if (state == 0) state = begin_sequence();
   state ^= state << 13; // xorshift (Marsaglia 2003)
   state ^= state >> 7;
   state ^= state << 17;
+  return state;
+}
+
+/// Returns: a number of this thread's sequence, below `limit`. Requires: 0 < limit < 2^32.
+inline std::size_t random_below(std::size_t limit) noexcept {
   constexpr unsigned half_word = 32;
-  return (state >> half_word) * limit >> half_word;
+  return (random_bits() >> half_word) * limit >> half_word;
 }
 
 } // namespace heapwise::detail

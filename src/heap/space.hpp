@@ -152,9 +152,11 @@ class space {
   heap_mutex<shared::space>& lock() noexcept { return lock_; }
 
  private:
+  struct layout;
+
   [[nodiscard]] bool start_quietly(std::size_t slices) noexcept;
   [[nodiscard]] bool start_reserved(std::size_t slices) noexcept;
-  [[nodiscard]] bool start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept;
+  [[nodiscard]] bool start_at(std::byte* memory, const layout& parts, bool is_reserved) noexcept;
   [[nodiscard]] bool commit_to(slice_index end) noexcept;
   [[nodiscard]] bool commit_tables(slice_index end) noexcept;
   [[nodiscard]] bool pass_over(slice_index end) noexcept;

@@ -27,34 +27,51 @@ constexpr std::size_t commit_part = 32;
 // byte for each slice this much is enough for 4 GiB.
 constexpr std::size_t table_step = std::size_t{64} << 10;
 
+/// A distance between two tables is at most this part of what the slices take.
+constexpr std::size_t gap_part = 64;
+
+/// Returns: bytes to leave out in front of a table: an address in the slices does not tell where
+/// the table is. 0 in profiles that have the tables side by side.
+std::size_t random_gap(std::size_t slices) noexcept {
+  if (!chosen_profile::scatters_tables || os::addresses_are_fixed()) return 0;
+  return os::random_word() % (slices / gap_part + 1) * slice_bytes;
+}
+
+} // namespace
+
 /// How the tables lie in front of the slices: the classes, a byte for each slice; the map of used
 /// slices; a bit for each dirty one; the ages, a byte for each slice; the spans; for mixed spans a
 /// byte for each granule. The first three are there from the start. Behind each of the tables that
 /// grow a page is left over (growing_table).
-struct layout {
+struct space::layout {
   explicit layout(std::size_t slices) noexcept
-      : bytes_of_a_table{round_up(slices, os::page_bytes())},
+      : slice_count{slices},
+        bytes_of_a_table{round_up(slices, os::page_bytes())},
         map_begin{bytes_of_a_table},
         dirty_begin{map_begin + slice_map::bytes_for(slices)},
-        ages_begin{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
-        spans_begin{round_up(ages_begin + slices + os::page_bytes(), slice_bytes)},
-        granule_classes_begin{
-            round_up(spans_begin + slices * sizeof(span) + os::page_bytes(), slice_bytes)},
-        slices_begin{round_up(
-            granule_classes_begin + slices * granules_of_a_slice + os::page_bytes(), slice_bytes)},
+        bytes_at_start{round_up(dirty_begin + round_up(slices, slices_of_a_word) / 8, slice_bytes)},
+        ages_begin{bytes_at_start + random_gap(slices)},
+        spans_begin{behind(ages_begin + slices)},
+        granule_classes_begin{behind(spans_begin + slices * sizeof(span))},
+        slices_begin{behind(granule_classes_begin + slices * granules_of_a_slice)},
         bytes{slices_begin + slices * slice_bytes} {}
 
+  /// Returns: where the next table begins.
+  [[nodiscard]] std::size_t behind(std::size_t end_of_table) const noexcept {
+    return round_up(end_of_table + os::page_bytes(), slice_bytes) + random_gap(slice_count);
+  }
+
+  std::size_t slice_count;
   std::size_t bytes_of_a_table;
   std::size_t map_begin;
   std::size_t dirty_begin;
+  std::size_t bytes_at_start;
   std::size_t ages_begin;
   std::size_t spans_begin;
   std::size_t granule_classes_begin;
   std::size_t slices_begin;
   std::size_t bytes;
 };
-
-} // namespace
 
 bool space::start() noexcept {
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
@@ -73,37 +90,37 @@ bool space::start() noexcept {
 }
 
 bool space::start_quietly(std::size_t slices) noexcept {
-  const layout parts{slices};
   for (int tries = 0; tries < 4; ++tries) { // something may be mapped where a table has to be
+    const layout parts{slices};
     auto* const memory = static_cast<std::byte*>(os::quiet_addresses(parts.bytes, slice_bytes));
     if (memory == nullptr) return false;
-    const os::placed answer = os::reserve_at(memory, parts.ages_begin);
+    const os::placed answer = os::reserve_at(memory, parts.bytes_at_start);
     if (answer == os::placed::refused) return false;
     if (answer == os::placed::occupied) continue;
-    if (start_at(memory, slices, false)) return true;
-    os::unmap(memory, parts.ages_begin);
+    if (start_at(memory, parts, false)) return true;
+    os::unmap(memory, parts.bytes_at_start);
   }
   return false;
 }
 
 bool space::start_reserved(std::size_t slices) noexcept {
-  const std::size_t bytes = layout{slices}.bytes;
-  auto* const memory = static_cast<std::byte*>(os::reserve(bytes, slice_bytes));
+  const layout parts{slices};
+  auto* const memory = static_cast<std::byte*>(os::reserve(parts.bytes, slice_bytes));
   if (memory == nullptr) return false;
-  if (start_at(memory, slices, true)) return true;
-  os::unmap(memory, bytes);
+  if (start_at(memory, parts, true)) return true;
+  os::unmap(memory, parts.bytes);
   return false;
 }
 
-/// Requires: the addresses up to the ages are reserved, or, with `is_reserved`, all of them.
-bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) noexcept {
-  const layout parts{slices};
+/// Requires: the addresses of what is there from the start are reserved, or, with `is_reserved`,
+/// all of them.
+bool space::start_at(std::byte* memory, const layout& parts, bool is_reserved) noexcept {
   // The classes are read for any address of the range, long before there are slices.
   if (!os::show(memory, parts.bytes_of_a_table) ||
-      !os::commit(memory + parts.map_begin, parts.ages_begin - parts.map_begin)) {
+      !os::commit(memory + parts.map_begin, parts.bytes_at_start - parts.map_begin)) {
     return false;
   }
-  map_.start(memory + parts.map_begin, slices);
+  map_.start(memory + parts.map_begin, parts.slice_count);
   dirty_ = reinterpret_cast<slice_word*>(memory + parts.dirty_begin);
   freed_at_ = reinterpret_cast<std::uint8_t*>(memory + parts.ages_begin);
   spans_ = reinterpret_cast<span*>(memory + parts.spans_begin);
@@ -114,10 +131,10 @@ bool space::start_at(std::byte* memory, std::size_t slices, bool is_reserved) no
   tables_[2].start(memory + parts.spans_begin, is_reserved);
   tables_[3].start(memory + parts.granule_classes_begin, is_reserved);
   slices_.start(memory + parts.slices_begin, is_reserved);
-  reserved_slices_ = slices;
+  reserved_slices_ = parts.slice_count;
   base_ = reinterpret_cast<std::uintptr_t>(memory + parts.slices_begin);
   expects(base_ % slice_bytes == 0, "alignment within a slice is alignment of the address");
-  the_heap_map = {base_, slices, reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
+  the_heap_map = {base_, reserved_slices_, reinterpret_cast<std::atomic<std::uint8_t>*>(memory)};
   return true;
 }
 

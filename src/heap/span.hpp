@@ -138,6 +138,20 @@ class block_map {
     }
   }
 
+  /// Effects: clears `count` set bits, and calls `take(bit)` for each. Of each word from
+  /// `first_word` on, only those that `draw_word()` has too are taken, from a place on that it
+  /// says. If the first `limit` bits have too few of these, others are taken. Requires: as many of
+  /// them are set.
+  template <class DrawWord, class Take>
+  void take_scattered(std::uint32_t count, std::uint32_t limit, std::uint32_t first_word,
+                      DrawWord draw_word, Take take) noexcept {
+    for (std::uint32_t word = first_word; count > 0 && word * word_bits < limit; ++word) {
+      take_chosen(count, word, draw_word(), take);
+    }
+    for (std::uint32_t word = 0; count > 0; ++word)
+      take_chosen(count, word, ~std::uint64_t{0}, take);
+  }
+
   // Always inlined: GCC takes a function that only prefetches for one without an effect, and
   // deletes the calls of it.
   HEAPWISE_ALWAYS_INLINE void prefetch(std::uint32_t block) const noexcept {
@@ -161,6 +175,19 @@ class block_map {
   }
 
  private:
+  /// Effects: as take_scattered, for the bits of one word that `mask` has. `count` are left.
+  template <class Take>
+  void take_chosen(std::uint32_t& count, std::uint32_t word, std::uint64_t mask,
+                   Take& take) noexcept {
+    const auto first = static_cast<int>(mask >> (word_bits - 6)); // as good as any number below 64
+    std::uint64_t left = std::rotr(words_[word] & mask, first);
+    for (; count > 0 && left != 0; --count, left &= left - 1) {
+      const auto bit = static_cast<std::uint32_t>(std::countr_zero(left) + first) % word_bits;
+      words_[word] &= ~(std::uint64_t{1} << bit);
+      take(word * word_bits + bit);
+    }
+  }
+
   template <class Change>
   void each_word(std::uint32_t first, std::uint32_t count, Change change) noexcept {
     const std::uint32_t end = first + count;
@@ -214,7 +241,7 @@ struct span {
   std::uint16_t longest_seen; // mixed: of the holes before that, in granules
   // Small and large: whose span it is; never changes meanwhile.
   std::atomic<std::uint8_t> shard;
-  os::hidden_by behind; // large: the page behind its bytes
+  os::hidden_by behind; // large: the pages behind its bytes; small: the last page
   os::hidden_by hidden; // held: all of its pages
   bool is_fresh; // large: no page was resident when it was made; held: none is, as far as known
   std::uint32_t pieces; // large: mappings that moved pages are, up to the next `mend`

@@ -22,6 +22,7 @@
 #include "heap/random_numbers.hpp"
 #include "heap/shards.hpp"
 #include "heap/space.hpp"
+#include "heap/tags.hpp"
 #include "options/text.hpp"
 #include "os/mutex.hpp"
 #include "os/os.hpp"
@@ -136,6 +137,7 @@ void start_guards() noexcept {
 
 /// Requires: the lock.
 bool start_locked() noexcept {
+  start_tags();
   if (!the_space.start()) {
     if (!std::exchange(said_no_memory, true)) say_no_memory();
     return false;

@@ -12,6 +12,7 @@
 #include "heap/purge.hpp"
 #include "heap/sharing.hpp"
 #include "heap/space.hpp"
+#include "heap/span_guard.hpp"
 #include "heap/start.hpp"
 #include "options/text.hpp"
 
@@ -90,9 +91,19 @@ void write_class(size_class of) noexcept {
   const class_facts& facts = class_table[of];
   text line;
   line.add(std::size_t{facts.bytes}, 10).add(figures.spans, 10);
-  line.add(figures.spans * facts.blocks, 12).add(figures.free_blocks, 12);
+  line.add(figures.spans * blocks_of_span(of), 12).add(figures.free_blocks, 12);
   line.add(figures.stocked_blocks, 12).add("\n");
   line.write();
+}
+
+void write_guards() noexcept {
+  if constexpr (chosen_profile::guards_spans) {
+    const span_guard_figures ends = count_span_guards();
+    text line;
+    line.add("  spans with a guard page   ").add(ends.hidden, 14).add("\n");
+    line.add("  spans without one         ").add(ends.missing, 14).add("\n");
+    line.write();
+  }
 }
 
 } // namespace
@@ -104,6 +115,7 @@ void heapwise_malloc_stats() {
   line.add("heapwise malloc, profile ").add(chosen_profile::name).add("\n");
   line.write();
   for (const row& each : rows) write_row(now, each);
+  write_guards();
   line.clear();
   line.add("  block size     spans      blocks        free   in batches\n");
   line.write();

@@ -18,6 +18,7 @@
 #include "heap/no_memory.hpp"
 #include "heap/owned.hpp"
 #include "heap/space.hpp"
+#include "heap/tags.hpp"
 #include "heapwise/detail/config.hpp"
 #include "os/os.hpp"
 
@@ -39,15 +40,16 @@ void* resize_in_place(span& block, std::size_t size_bytes) noexcept {
   if (!lower_guard(block)) { // then it has the bytes that it has
     return bytes <= block.bytes ? the_space.begin_of(block) : nullptr;
   }
-  set_bytes(block, bytes);
-  block.touched_bytes = std::max(block.touched_bytes, bytes);
-  // What it no longer needs goes back, but for the room of a block that grows.
+  // What it no longer needs goes back, but for the room of a block that grows. First, since pages
+  // are hidden up to the end of the slices that are left.
   if (slices + slices / room_part < block.slices) {
     if constexpr (chosen_profile::clears) discard_behind(block, slices * slice_bytes);
     the_space.give(block, slices);
     block.touched_bytes = std::min(block.touched_bytes, slices * slice_bytes);
     notice_free_memory();
   }
+  set_bytes(block, bytes);
+  block.touched_bytes = std::max(block.touched_bytes, bytes);
   std::byte* const begin = the_space.begin_of(block);
   // The room need not be resident.
   const std::size_t unused_bytes = block.touched_bytes - bytes;
@@ -119,7 +121,7 @@ void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) 
 
 /// Effects: as resize, for blocks that do not stay where they are because of their class.
 HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) noexcept {
-  const measured known = measure(block);
+  const measured known = measure(without_tag(block));
   if (known.bytes == 0) {
     invalid_free(block, known.what.why);
     return nullptr;
@@ -159,7 +161,7 @@ void release_uncommon(void* block) noexcept {
   const found what = look_up(block);
   if constexpr (chosen_profile::keeps_states) {
     // A large block is gone for good when it is freed, so an address that was one is remembered.
-    if (what.record != nullptr) {
+    if (what.use == slice_use::large) {
       the_space.granule_class(block).store(block_states::freed, std::memory_order_relaxed);
     } else if (what.why == invalid::no_block && the_space.record(the_space.slice_of(block)) &&
                the_space.granule_class(block).load(std::memory_order_relaxed) ==
@@ -178,14 +180,14 @@ void release_uncommon(void* block) noexcept {
 
 std::size_t usable_bytes(const void* block) noexcept {
   if constexpr (chosen_profile::keeps_states) expect_block(block);
-  const measured known = measure(block);
+  const measured known = measure(without_tag(block));
   if (known.bytes == 0) invalid_free(block, known.what.why);
   return known.bytes;
 }
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
   if constexpr (chosen_profile::keeps_states) expect_block(block);
-  const size_class of = small_class_of(block);
+  const size_class of = small_class_of(without_tag(block));
   if (of != no_class && (is_worth_keeping(usable_bytes_of(of), size_bytes) ||
                          (is_small(size_bytes) && class_for(size_bytes) == of))) {
     return block;

@@ -12,6 +12,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/personality.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,6 +27,42 @@ extern "C" {
 }
 
 namespace heapwise::os {
+
+namespace {
+
+#if defined(HEAPWISE_MTE) && defined(__aarch64__)
+constinit int can_be_written = PROT_READ | PROT_WRITE;
+#else
+constexpr int can_be_written = PROT_READ | PROT_WRITE;
+#endif
+
+} // namespace
+
+#if defined(HEAPWISE_MTE) && defined(__aarch64__)
+
+bool allow_tags() noexcept {
+  const errno_keeper keep;
+  // <sys/prctl.h> and <sys/mman.h> of the C library may be older than the kernel.
+  constexpr int set_tagged_addresses = 55;                 // PR_SET_TAGGED_ADDR_CTRL
+  constexpr unsigned long enabled = 1;                     // PR_TAGGED_ADDR_ENABLE
+  constexpr unsigned long faults_at_once = 2;              // PR_MTE_TCF_SYNC
+  constexpr unsigned long all_tags_but_0 = 0xfffeUL << 3U; // PR_MTE_TAG_SHIFT
+  constexpr unsigned long has_tags = 1UL << 18U;           // HWCAP2_MTE
+  constexpr int tagged = 0x20;                             // PROT_MTE
+  if ((::getauxval(AT_HWCAP2) & has_tags) == 0) return false;
+  if (::prctl(set_tagged_addresses, enabled | faults_at_once | all_tags_but_0, 0UL, 0UL, 0UL) !=
+      0) {
+    return false;
+  }
+  can_be_written |= tagged;
+  return true;
+}
+
+#else
+
+bool allow_tags() noexcept { return false; }
+
+#endif
 
 std::size_t page_bytes() noexcept {
   // Not a constant of the function: threads may ask at once before the heap has started. Relaxed:
@@ -119,17 +156,16 @@ bool addresses_are_restricted() noexcept {
   return __tsan_init != nullptr || __msan_init != nullptr;
 }
 
-/// Returns: whether the process runs with the same addresses each time, as debuggers want it.
+} // namespace
+
 bool addresses_are_fixed() noexcept {
   const errno_keeper keep;
   const int now = ::personality(0xffffffff); // this value only asks
   return now != -1 && (now & ADDR_NO_RANDOMIZE) != 0;
 }
 
-} // namespace
-
 placed map_at(void* memory, std::size_t size_bytes) noexcept {
-  return place(memory, size_bytes, PROT_READ | PROT_WRITE);
+  return place(memory, size_bytes, can_be_written);
 }
 
 void* enlarge(void* memory, std::size_t size_bytes, std::size_t larger_bytes) noexcept {
@@ -164,7 +200,7 @@ bool show(void* memory, std::size_t size_bytes) noexcept {
 
 bool commit(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
-  return ::mprotect(memory, size_bytes, PROT_READ | PROT_WRITE) == 0;
+  return ::mprotect(memory, size_bytes, can_be_written) == 0;
 }
 
 bool purge(void* memory, std::size_t size_bytes) noexcept {
@@ -174,7 +210,7 @@ bool purge(void* memory, std::size_t size_bytes) noexcept {
 
 bool renew(void* memory, std::size_t size_bytes) noexcept {
   const errno_keeper keep;
-  return ::mmap(memory, size_bytes, PROT_READ | PROT_WRITE,
+  return ::mmap(memory, size_bytes, can_be_written,
                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 

@@ -59,6 +59,14 @@ enum class placed {
 /// no such addresses are known for this processor, or not as many.
 [[nodiscard]] void* quiet_addresses(std::size_t size_bytes, std::size_t alignment) noexcept;
 
+/// Effects: memory of `map_at`, `commit` and `renew` can be tagged from now on, and an access to it
+/// by an address with another tag faults, in this thread and those that it starts. Returns: whether
+/// the processor and the system have tags; if not, nothing changed. Built with HEAPWISE_MTE only.
+[[nodiscard]] bool allow_tags() noexcept;
+
+/// Returns: whether the process runs with the same addresses each time, as debuggers want it.
+[[nodiscard]] bool addresses_are_fixed() noexcept;
+
 /// Effects: makes reserved pages readable; they are zero. Returns: whether the system agreed.
 [[nodiscard]] bool show(void* memory, std::size_t size_bytes) noexcept;
 

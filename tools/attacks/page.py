@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from heapwise.analysis.attacks import AttackTable, attack_tables
-from heapwise.model import Result, short_name
+from heapwise.model import Fate, Result, name_with_peer, short_name
 from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
 from heapwise.report.pages.markdown import table
 from heapwise.wording.attacks import LEGEND, fate_words
 from heapwise.wording.names import spaced
 
+OURS = name_with_peer("malloc", "heapwise-hardened")
 SCORES = ["allocator", "built to resist", "stopped", "harmless", "corrupting", "hung",
           "false alarms"]
 
@@ -23,8 +26,10 @@ def page(view: View) -> str:
              f"{max(row.n for row in view.result.rows)} rounds. {LEGEND} How far an allocator is "
              "built to resist is what its makers say; the counts are of attacks by their worst "
              "ending, so one attempt of many that corrupts makes an attack corrupting.", ""]
-    for found in attack_tables(view.result):
+    tables = attack_tables(view.result)
+    for found in tables:
         lines += _of(found, view.result)
+    lines += _lines_of_shortcomings(tables)
     return "\n".join([*lines, "## The machine", "", *machine_table(view), ""])
 
 
@@ -44,3 +49,33 @@ def _of(found: AttackTable, result: Result) -> list[str]:
 def _protection(subject: str, result: Result) -> str:
     peer = next((s.peer for s in result.run.plan.subjects if s.name == subject), None)
     return peer.protection if peer else "plain"
+
+
+def shortcomings(tables: Iterable[AttackTable]) -> Iterator[list[str]]:
+    """What goes through in our hardened profile, and what others stop that it does not: attack,
+    bytes, what it came to, the others."""
+    for attack in (attack for found in tables for attack in found.attacks):
+        ours = attack.fates.get(OURS)
+        if ours is None:
+            continue
+        better = [short_name(name) for name, fate in attack.fates.items()
+                  if _badness(fate) < _badness(ours)]
+        if better or ours.corrupted > 0:
+            yield [spaced(attack.name), str(attack.size), fate_words(ours),
+                   ", ".join(better) or "none"]
+
+
+def _lines_of_shortcomings(tables: Iterable[AttackTable]) -> list[str]:
+    rows = list(shortcomings(tables))
+    if not rows:
+        return []
+    return [f"## Where {short_name(OURS)} lets damage through, or stops less than another", "",
+            "Attacks are compared by their worst ending: damage, then a process that goes on or "
+            "hangs, then a stop of every attempt.", "",
+            *table(["attack", "bytes", short_name(OURS), "better under"], rows), ""]
+
+
+def _badness(fate: Fate) -> int:
+    if fate.corrupted > 0:
+        return 2
+    return 1 if fate.stopped < 1 - 1e-9 else 0

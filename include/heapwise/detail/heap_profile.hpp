@@ -14,6 +14,9 @@ struct fast_profile {
   static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = false;
   static constexpr bool guards_large = false;
+  static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
+  static constexpr bool scatters_tables = false;
   static constexpr bool quarantines = false;
 };
 
@@ -27,11 +30,15 @@ struct default_profile {
   static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
+  static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
+  static constexpr bool scatters_tables = false;
   static constexpr bool quarantines = false;
 };
 
 /// Every free is checked exactly, by a byte for each granule. Inlined paths find no cache, and end
-/// in the library, which checks. Some blocks lie between pages without access.
+/// in the library, which checks. Some blocks lie between pages without access. The heap's tables
+/// lie at random distances from each other and from the blocks.
 struct guarded_profile {
   static constexpr const char* name = "guarded";
   static constexpr bool checks_last = true;
@@ -40,12 +47,16 @@ struct guarded_profile {
   static constexpr std::size_t canary_bytes = 0;
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = false;
+  static constexpr bool guards_spans = false;
+  static constexpr bool scatters_blocks = false;
+  static constexpr bool scatters_tables = true;
   static constexpr bool quarantines = false;
 };
 
 /// The same, and a canary ends each small block; free blocks are zeros, and are checked to be when
-/// they are used again. A page without access follows each large block. A small block that was
-/// freed waits in a quarantine.
+/// they are used again. Pages without access follow each large block and each span of small ones. A
+/// block that was freed waits in a quarantine. Fresh blocks are every second one of a span, by
+/// chance.
 struct hardened_profile {
   static constexpr const char* name = "hardened";
   static constexpr bool checks_last = true;
@@ -54,6 +65,9 @@ struct hardened_profile {
   static constexpr std::size_t canary_bytes = 8;
   static constexpr bool samples_guards = true;
   static constexpr bool guards_large = true;
+  static constexpr bool guards_spans = true;
+  static constexpr bool scatters_blocks = true;
+  static constexpr bool scatters_tables = true;
   static constexpr bool quarantines = true;
 };
 

@@ -1,6 +1,8 @@
 /* Large blocks with a page without access behind them.
  *
  *   large behind SIZE HOW     writes a byte behind the block that was made so, after all of its own
+ *   large before SIZE         writes a byte before a block that others were made before
+ *   large steps SIZE          how far blocks that are made one after the other lie from each other
  *   large limited             as legal, after the limit of data was set to what is in use
  *   large quiet               blocks of one length come and go, while a call that hides a page or
  *                             shows it ends the process
@@ -53,6 +55,31 @@ static int behind(size_t size, const char* how) {
   fflush(stdout);
   *target = 1;
   puts("NOT CAUGHT");
+  return 0;
+}
+
+static int before(size_t size) {
+  enum { neighbours = 16 };
+  volatile char* highest = NULL;
+  for (int each = 0; each < neighbours; ++each) {
+    volatile char* const block = malloc(size);
+    if (block > highest) highest = block;
+  }
+  printf("%p\n", (void*)(highest - 1));
+  fflush(stdout);
+  highest[-1] = 1;
+  puts("NOT CAUGHT");
+  return 0;
+}
+
+static int steps(size_t size) {
+  enum { neighbours = 64 };
+  const char* last = malloc(size);
+  for (int each = 0; each < neighbours; ++each) {
+    const char* const block = malloc(size);
+    printf("%td\n", block - last);
+    last = block;
+  }
   return 0;
 }
 
@@ -144,7 +171,8 @@ static void come_and_go(void) {
 }
 
 static int quiet(void) {
-  for (int turn = 0; turn < 20; ++turn) come_and_go(); /* until as many are held as can be */
+  for (int turn = 0; turn < 1000; ++turn) come_and_go(); /* until as many are held as can be */
+  setvbuf(stdout, NULL, _IONBF, 0); /* a buffer may be the first block of a span */
   if (forbid_hiding() != 0) return 1;
   for (int turn = 0; turn < 100; ++turn) come_and_go();
   puts("done");
@@ -176,6 +204,8 @@ int main(int count, char** words) {
   if (count == 2 && strcmp(words[1], "limited") == 0) return limited();
   if (count == 2 && strcmp(words[1], "quiet") == 0) return quiet();
   if (count == 2 && strcmp(words[1], "waiting") == 0) return waiting();
+  if (count == 3 && strcmp(words[1], "steps") == 0) return steps(strtoul(words[2], NULL, 10));
+  if (count == 3) return before(strtoul(words[2], NULL, 10));
   if (count == 4) return behind(strtoul(words[2], NULL, 10), words[3]);
   return legal();
 }

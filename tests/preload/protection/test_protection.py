@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import signal
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,6 +20,9 @@ LARGE = Path(__file__).parent / "large.c"
 DENY = Path(__file__).parents[1] / "faults" / "deny.c"
 QUARANTINE = Path(__file__).parent / "quarantine.c"
 HELD = Path(__file__).parent / "held.c"
+SPANS = Path(__file__).parent / "spans.c"
+OWNED = Path(__file__).parent / "owned.c"
+SLICE = 1 << 16
 PROFILES = ["guarded", "hardened"]
 KINDS = {
     "interior": "inside-block", "double": "double-free", "foreign": "foreign",
@@ -101,6 +105,102 @@ def test_hardened_finds_a_write_behind_a_large_block(
     assert found["kind"] == "out-of-bounds"
     assert found["address"] == done.out.decode().split()[0]
     assert int(found["block"], 16) + found["bytes"] == int(found["address"], 16)
+
+
+@pytest.mark.parametrize("size", [40_000, 65_536, 262_144, 1 << 20, 5_000_000])
+def test_hardened_finds_a_write_before_a_large_block(
+    host: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int
+) -> None:
+    report = tmp_path / "report"
+    done = hiding(of_profile(host, "hardened"), compiled(LARGE), "before", str(size),
+                  HEAPWISE_MALLOC_REPORT=str(report))
+    assert done.status == -signal.SIGABRT, done
+    found = json.loads(report.read_text())
+    assert found["kind"] == "out-of-bounds"
+    assert found["address"] == done.out.decode().split()[0]
+
+
+@pytest.mark.parametrize("size", [40_000, 262_144, 5_000_000])
+def test_nobody_can_say_where_the_next_large_block_lies(
+    host: Any, compiled: Any, size: int
+) -> None:
+    steps = of_profile(host, "hardened").run(compiled(LARGE), "steps", str(size)).out.split()
+    assert len(set(steps)) > 1
+
+
+@pytest.mark.parametrize("use", ["behind", "before", "child", "later"])
+@pytest.mark.parametrize("size", [8, 40, 1000, 4096, 20_000])
+def test_hardened_finds_a_write_beyond_a_span_of_small_blocks(
+    host: Any, hiding: Any, compiled: Any, tmp_path: Path, size: int, use: str
+) -> None:
+    report = tmp_path / "report"
+    done = hiding(of_profile(host, "hardened"), compiled(SPANS), use, str(size),
+                  HEAPWISE_MALLOC_REPORT=str(report), HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert done.status == -signal.SIGABRT, done
+    found = json.loads(report.read_text())
+    assert found["kind"] == "out-of-bounds"
+    from_end = -int(found["address"], 16) % SLICE
+    assert from_end == (1 if use == "before" else 4096)
+    assert found["block"] == done.out.decode().split()[0]
+
+
+def test_the_memory_of_a_span_can_be_used_again(
+    profile: Any, hiding: Any, compiled: Any
+) -> None:
+    done = hiding(profile, compiled(SPANS), "reused")
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
+
+
+@pytest.mark.parametrize("limit", ["unlimited", "1000000"])
+def test_spans_without_a_guard_page_are_counted(
+    host: Any, hiding: Any, compiled: Any, request: pytest.FixtureRequest, limit: str
+) -> None:
+    """Under a limit of data a page is hidden by a mark, or not at all."""
+    done = hiding(of_profile(host, "hardened"), "/bin/sh", "-c",
+                  f"ulimit -d {limit}; exec {compiled(SPANS)} reused", HEAPWISE_MALLOC_STATS="1")
+    assert (done.status, done.out) == (0, b"done\n"), done
+    text = done.err.rsplit("profile hardened", 1)[1]
+    having = int(re.search(r"spans with a guard page +(\d+)", text)[1])
+    missing = int(re.search(r"spans without one +(\d+)", text)[1])
+    can_hide = limit == "unlimited" or request.node.callspec.params["hiding"] == "marks"
+    assert (having > 0, missing > 0) == (can_hide, not can_hide), text
+
+
+@pytest.mark.parametrize(("use", "kind"), [
+    ("twice", "double-free"), ("inside", "inside-block"), ("linked", "written-after-free"),
+    ("reported", "double-free")])
+def test_faults_of_blocks_of_heaps_of_their_own_are_reported(
+    profile: Any, compiled: Any, tmp_path: Path, use: str, kind: str
+) -> None:
+    report = tmp_path / "report"
+    done = profile.run(compiled(OWNED), use, HEAPWISE_MALLOC_REPORT=str(report))
+    assert done.status == -signal.SIGABRT, done
+    assert json.loads(report.read_text())["kind"] == kind
+
+
+def test_legal_uses_of_heaps_of_their_own_raise_no_alarm(profile: Any, compiled: Any) -> None:
+    done = profile.run(compiled(OWNED), "legal")
+    assert (done.status, done.out, done.err) == (0, b"done\n", ""), done
+
+
+@pytest.mark.parametrize("size", [8, 40, 100])
+def test_half_of_the_first_blocks_have_no_neighbour(host: Any, compiled: Any, size: int) -> None:
+    done = of_profile(host, "hardened").run(compiled(SPANS), "gaps", str(size),
+                                            HEAPWISE_MALLOC_GUARD_EVERY="0")
+    assert 20 < int(done.out) < 60, done
+
+
+@pytest.mark.parametrize(("name", "moves"), [
+    ("default", False), ("guarded", True), ("hardened", True)])
+def test_the_tables_of_the_heap_lie_at_random_distances(
+    host: Any, compiled: Any, name: str, moves: bool
+) -> None:
+    program = compiled(SPANS)
+    runs = [of_profile(host, name).run(program, "far", "100") for _ in range(2)]
+    if any(run.status == 77 for run in runs):
+        pytest.skip("the addresses of this heap are not known")
+    assert [run.status for run in runs] == [0, 0]
+    assert (runs[0].out != runs[1].out) == moves
 
 
 def test_a_large_block_that_waits_keeps_its_page_hidden(

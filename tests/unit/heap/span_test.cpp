@@ -138,6 +138,37 @@ TEST_CASE("the lowest bits are taken in runs, in order, and the others stay") {
   }
 }
 
+TEST_CASE("bits are taken by chance, until those are too few") {
+  for (const std::uint32_t limit : {64U, 100U, 1000U, bits}) {
+    block_map map{};
+    map.fill(limit);
+    std::vector<bool> expected(bits);
+    std::fill_n(expected.begin(), limit, true);
+    const auto take = [&](std::uint32_t wanted, std::uint32_t first_word, std::uint64_t chance) {
+      std::uint32_t taken = 0;
+      map.take_scattered(
+          wanted, limit, first_word, [&] { return chance; },
+          [&](std::uint32_t at) {
+            REQUIRE(expected[at]);
+            expected[at] = false;
+            ++taken;
+          });
+      CHECK(taken == wanted);
+      CHECK(equal(map, expected));
+    };
+    constexpr std::uint64_t odd_ones = 0xaaaa'aaaa'aaaa'aaaa;
+    const std::uint32_t last_word = (limit - 1) / block_map::word_bits;
+    take(1, last_word, odd_ones);
+    CHECK(map.count(last_word * block_map::word_bits) == last_word * block_map::word_bits);
+    take(map.count(limit) / 4, 0, odd_ones);
+    for (std::uint32_t at = 0; at < limit; at += 2) CHECK(expected[at]);
+    take(map.count(limit) / 4 * 3, 0, odd_ones); // more than there are of these
+    take(0, last_word, odd_ones);
+    take(map.count(limit), last_word, 0);
+    CHECK(map.count(limit) == 0);
+  }
+}
+
 TEST_CASE("the bits of pages") {
   CHECK(page_bits(0, 1) == 1);
   CHECK(page_bits(63, 1) == std::uint64_t{1} << 63);
