@@ -143,13 +143,13 @@ class hybrid {
   class scope {
    public:
     /// Throws: std::bad_alloc.
-    explicit scope(hybrid& of) : of_{&of} { of.begin_scope(); }
+    explicit scope(hybrid& allocator) : allocator_{&allocator} { allocator.begin_scope(); }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
-    ~scope() { of_->end_scope(); }
+    ~scope() { allocator_->end_scope(); }
 
    private:
-    hybrid* of_;
+    hybrid* allocator_;
   };
 
   /// Effects: all blocks are free, all scopes of all threads are closed; memory of slabs and lists
