@@ -15,8 +15,8 @@
 namespace heapwise::detail {
 
 /// Returns: the bytes of a block of the class that its user may use.
-constexpr std::size_t usable_bytes_of(size_class of) noexcept {
-  return class_table[of].bytes - chosen_profile::canary_bytes;
+constexpr std::size_t usable_bytes_of(size_class class_index) noexcept {
+  return class_table[class_index].bytes - chosen_profile::canary_bytes;
 }
 
 /// Returns: the class for a request in this profile. Requires: at most max_small_bytes together
@@ -58,18 +58,19 @@ extern std::uint64_t canary_secret;
 
 /// Effects: the block is in use from now on. Where free blocks are cleared, a block that was
 /// written to after it was freed is reported. Requires: a free block of the class.
-HEAPWISE_ALWAYS_INLINE void use(std::byte* block, size_class of) noexcept {
+HEAPWISE_ALWAYS_INLINE void use(std::byte* block, size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   // Relaxed: the block itself is handed from thread to thread with an order of its own.
   if constexpr (chosen_profile::clears) {
-    if (state.load(std::memory_order_relaxed) == freed && !is_zero(block, class_table[of].bytes)) {
+    if (state.load(std::memory_order_relaxed) == freed &&
+        !is_zero(block, class_table[class_index].bytes)) {
       invalid_free(block, invalid::written_when_free);
     }
   }
-  state.store(static_cast<std::uint8_t>(of), std::memory_order_relaxed);
+  state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
-    std::memcpy(block + usable_bytes_of(of), &canary, sizeof canary);
+    std::memcpy(block + usable_bytes_of(class_index), &canary, sizeof canary);
   }
 }
 
@@ -81,26 +82,26 @@ HEAPWISE_COLD inline void report_state(const void* address, std::uint8_t state) 
 /// Effects: the block is free from now on. Reports an address that is not a block in use, and a
 /// canary that was overwritten. Returns: whether the block is free now.
 /// Requires: an address in a span of the class.
-[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(std::byte* block, size_class of) noexcept {
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(std::byte* block, size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   std::uint8_t seen = 0;
   if constexpr (chosen_profile::clears) { // of two threads that free it at once, one is told
     seen = state.exchange(freed, std::memory_order_relaxed);
-    if (seen != of && seen != freed) state.store(seen, std::memory_order_relaxed);
+    if (seen != class_index && seen != freed) state.store(seen, std::memory_order_relaxed);
   } else {
     seen = state.load(std::memory_order_relaxed);
   }
-  if (seen != of) [[unlikely]] {
+  if (seen != class_index) [[unlikely]] {
     report_state(block, seen);
     return false;
   }
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
-    if (std::memcmp(block + usable_bytes_of(of), &canary, sizeof canary) != 0) [[unlikely]]
+    if (std::memcmp(block + usable_bytes_of(class_index), &canary, sizeof canary) != 0) [[unlikely]]
       invalid_free(block, invalid::overrun);
   }
   if constexpr (chosen_profile::clears) {
-    std::memset(block, 0, class_table[of].bytes);
+    std::memset(block, 0, class_table[class_index].bytes);
   } else {
     state.store(freed, std::memory_order_relaxed);
   }
