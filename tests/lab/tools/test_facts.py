@@ -24,7 +24,7 @@ INTERNAL = {"HEAPWISE_COUNT_OUT", "HEAPWISE_PAD", "HEAPWISE_PROBE_OUT", "HEAPWIS
             "HEAPWISE_FLEET_ORIGIN"}
 """Variables by which one of our programs tells another something. They are not for users."""
 
-PAGES = ("README.md", "CONTRIBUTING.md", "docs/*.md", "docs/how-to/*.md")
+PAGES = ("README.md", "CONTRIBUTING.md", ".github/**/*.md", "docs/*.md", "docs/how-to/*.md")
 OF_OTHERS = {
     "--describe", "--self-test", "--subject",  # of the program of an experiment
     "--markdown", "--operation-ns", "--shards", "--transfer-ns",  # of tools/
@@ -117,3 +117,10 @@ def test_each_verb_that_a_page_names_has_the_options_that_follow() -> None:
                 if command is None or named - options_of(command) - {"--help"}:
                     wrong.append(f"{path.name}: {words}")
     assert wrong == []
+
+
+def test_each_form_of_an_issue_says_what_it_is_for() -> None:
+    forms = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.md"))
+    assert forms != []
+    for form in forms:
+        assert re.match(r"---\nname: \S.*\nabout: \S.*\n---\n", form.read_text(encoding="utf-8"))
