@@ -21,7 +21,7 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) noexcept
 } // namespace
 
 /// In front of a region's pieces. `out` has a bit for each block that is out, by the granule that
-/// it starts at: what is not a block is told apart without trusting a byte of it.
+/// it starts at: an address that is not a block is recognised without trusting a byte there.
 struct best_fit::region {
   region* next;
   region* previous;

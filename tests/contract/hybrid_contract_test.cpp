@@ -134,7 +134,8 @@ TEST_CASE_TEMPLATE("what is freed is used again", H, CONTRACT_HYBRIDS) {
   }
 }
 
-TEST_CASE_TEMPLATE("nullptr is nothing, and what is not a block is refused", H, CONTRACT_HYBRIDS) {
+TEST_CASE_TEMPLATE("nullptr does nothing, and an address outside blocks is refused", H,
+                   CONTRACT_HYBRIDS) {
   H heap{alone};
   H other{alone};
   CHECK(heap.deallocate(nullptr));

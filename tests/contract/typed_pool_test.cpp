@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("a constructor that throws gives its block back", S, CONTRACT
   CHECK(objects.destroy(last));
 }
 
-TEST_CASE_TEMPLATE("what is not an object of the pool is refused and not destroyed", S,
+TEST_CASE_TEMPLATE("an address that is not an object of the pool is refused and not destroyed", S,
                    CONTRACT_SETTINGS) {
   if (S::checking::enabled) return; // aborts: typed_checking_test
   heapwise::typed_pool<witness, typename S::pool_type> objects{4};

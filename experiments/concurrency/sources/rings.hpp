@@ -2,7 +2,7 @@
 // lock, and a bounded ring for many of both. Each has
 //
 //     push(first, count)   takes some of them, in order; returns how many, 0 if it is full
-//     pop(first, count)    gives at most so many; returns how many, 0 if it is empty
+//     pop(first, count)    gives at most `count`; returns how many, 0 if it is empty
 #pragma once
 
 #include <algorithm>

@@ -51,8 +51,8 @@ struct heap_map {
     return class_around(base + (slice << slice_shift));
   }
 
-  /// Returns: the class of a small block, or no_class for what is not the first byte of any
-  /// granule of the heap, and for blocks that need the slow path.
+  /// Returns: the class of a small block, or no_class for an address that is not the first byte of
+  /// a granule of the heap, and for blocks that need the slow path.
   [[nodiscard]] size_class class_at(const void* block) const noexcept {
     return granule_of(block) < granules ? static_cast<size_class>(class_of_block(block)) : no_class;
   }

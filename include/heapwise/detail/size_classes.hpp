@@ -19,7 +19,7 @@ inline constexpr std::size_t max_small_bytes = std::size_t{32} << 10;
 
 using size_class = std::uint32_t;
 
-/// No class: what is not a small block of the general heap.
+/// No class: the address is not in a small block of the general heap.
 inline constexpr size_class no_class = 0;
 
 /// The bytes of the classes from the first on. Up to 1 KiB, the steps of an octave are equal. A

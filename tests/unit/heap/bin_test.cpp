@@ -402,7 +402,7 @@ std::string line_about(const void* block, const char* why) {
   return line;
 }
 
-TEST_CASE("a block that is back already, and what is not a block's start, end the process") {
+TEST_CASE("a block that is back already, and an address inside a block, end the process") {
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, of_1024, 10);
   put_back(some, {blocks[3]}, of_1024);

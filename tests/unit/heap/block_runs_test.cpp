@@ -98,7 +98,7 @@ TEST_CASE("blocks in any order are named once each, of spans of any size") {
   }
 }
 
-TEST_CASE("what is not a block, or comes twice, is never part of the run of another block") {
+TEST_CASE("an address that is not a block, or comes twice, is never part of another run") {
   start_without_clock();
   constexpr size_class of = static_cast<size_class>(class_of(48)); // 16 bytes of a slice are left
   bin some;

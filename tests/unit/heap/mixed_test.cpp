@@ -191,7 +191,7 @@ TEST_CASE("a hole that opens behind a search is found by the next one") {
   check_nothing_is_left();
 }
 
-TEST_CASE("a hole that grew block by block is found by who needs all of it") {
+TEST_CASE("a hole that grew block by block is found by a request that needs all of it") {
   for (const bool upwards : {true, false}) {
     CAPTURE(upwards);
     mixed_span some{64, [](std::size_t at) { return at >= 512; }};

@@ -86,7 +86,7 @@ TEST_CASE("a large block is a chunk of its own and goes back at once") {
   }
 }
 
-TEST_CASE("what is not a block that is out is refused") {
+TEST_CASE("an address that is not a block in use is refused") {
   fixture f;
   auto* const block = static_cast<std::byte*>(f.heap.allocate(6000, 1));
   // A tag that looks right, inside a block.
