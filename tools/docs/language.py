@@ -40,8 +40,10 @@ RULES = (
     Rule(re.compile(r"\bso (?:many|much|long) (?:bytes|threads|operations|rounds|turns|steps|units"
                     r"|times|ticks|spans|lines|time|processors)\b"), "this many, this long"),
     Rule(re.compile(r"\b[Ff]or want of\b"), "because ... is missing"),
-    Rule(re.compile(r"\b(?:for|by|of) who\b"), "the thread that ..., a user who ...", left="src/gc/"),
-    Rule(re.compile(r"\b[Ww]hat is not an? [a-z]+"), "an address that is not a ...", left="src/gc/"),
+    Rule(re.compile(r"\b(?:for|by|of) who\b"), "the thread that ..., a user who ...",
+         left="src/gc/"),
+    Rule(re.compile(r"\b[Ww]hat is not an? [a-z]+"), "an address that is not a ...",
+         left="src/gc/"),
     Rule(re.compile(r"\bso (?:many|much|long)(?=[\"';:.,]| of )"), "this many, this long"),
     # A package is called breathe: there a quotation mark or its version follows.
     Rule(re.compile(r"\b(?:purse|breathes?(?!\x22|==)|confess(?:es|ed)?|accuses?|accused"
