@@ -60,9 +60,9 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < large; i += 2) free_keeping_errno(before[i]);
   for (size_t i = 1; i < large; i += 2) {
     errno = 0;
-    unsigned char* const moved = realloc(before[i], 2000000 + i * 4096);
-    if (moved == NULL) REQUIRE(errno == ENOMEM);
-    else before[i] = moved;
+    unsigned char* const new_block = realloc(before[i], 2000000 + i * 4096);
+    if (new_block == NULL) REQUIRE(errno == ENOMEM);
+    else before[i] = new_block;
   }
   REQUIRE(munmap(area, pages * page) == 0);
   for (size_t i = 1; i < large; i += 2) {

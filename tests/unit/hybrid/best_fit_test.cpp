@@ -133,13 +133,13 @@ TEST_CASE("many random blocks against a model") {
         std::memset(block, static_cast<int>(usable % 251), usable);
         out.emplace(block, usable);
       } else {
-        auto gone = out.begin();
-        std::advance(gone, draw() % std::min<std::size_t>(out.size(), 50));
-        const auto want = static_cast<std::byte>(gone->second % 251);
-        REQUIRE(gone->first[0] == want);
-        REQUIRE(gone->first[gone->second - 1] == want);
-        REQUIRE(f.heap.deallocate(gone->first));
-        out.erase(gone);
+        auto position = out.begin();
+        std::advance(position, draw() % std::min<std::size_t>(out.size(), 50));
+        const auto want = static_cast<std::byte>(position->second % 251);
+        REQUIRE(position->first[0] == want);
+        REQUIRE(position->first[position->second - 1] == want);
+        REQUIRE(f.heap.deallocate(position->first));
+        out.erase(position);
       }
     }
     for (const auto& each : out) REQUIRE(f.heap.deallocate(each.first));
