@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -67,6 +68,22 @@ NOT_YET_ONE_CPP = {"clock", "sharing", "stacks"}
 blocks; of threads."""
 
 
+TYPE_OF_HEADER = re.compile(
+    r"^(?:class|struct|union|enum|enum class)(?: HEAPWISE_\w+| alignas\([^)]*\))* (\w+)(?: final)?"
+    r"(?: :[^;{]*)? \{", re.MULTILINE)
+
+STILL_TWICE_CPP = {
+    "block_map": "which blocks are in use: of a pool, of a span",
+    "options": "what a program or library was told: of an experiment, of the heap",
+    "random_numbers": "a generator: of experiments, and one without a library for the profiler",
+    "space": "reserved addresses: the heap's, the collector's",
+    "stack_trace": "return addresses: of a recorded call, of a fault",
+    "tally": "counts: of calls, of a cache",
+    "thread_cache": "the cache of a thread: the hybrid's, the heap's",
+}
+"""Types of headers that have the name of another in a different namespace."""
+
+
 def test_no_type_has_the_name_of_one_in_another_module() -> None:
     assert {name for name, modules in _types().items() if len(modules) > 1} == set()
 
@@ -80,10 +97,19 @@ def test_a_file_name_of_two_packages_is_one_noun() -> None:
     assert _repeated(PACKAGE.rglob("[!_]*.py")) == ONE_NOUN.keys() | NOT_YET_ONE
 
 
+def test_no_type_of_a_header_has_the_name_of_another() -> None:
+    names = Counter(name for header in _headers()
+                    for name in TYPE_OF_HEADER.findall(header.read_text(encoding="utf-8")))
+    assert {name for name, times in names.items() if times > 1} == STILL_TWICE_CPP.keys()
+
+
 def test_a_header_name_of_two_folders_is_one_noun() -> None:
-    headers = (header for folder in ("bench", "include", "src")
-               for header in (ROOT / folder).rglob("*.hpp"))
-    assert _repeated(headers) == ONE_NOUN_CPP.keys() | NOT_YET_ONE_CPP
+    assert _repeated(_headers()) == ONE_NOUN_CPP.keys() | NOT_YET_ONE_CPP
+
+
+def _headers() -> list[Path]:
+    return [header for folder in ("bench", "include", "src")
+            for header in (ROOT / folder).rglob("*.hpp")]
 
 
 def _repeated(paths: Iterable[Path]) -> set[str]:
