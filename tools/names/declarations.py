@@ -2,7 +2,8 @@
 
 A name is declared where it follows a type: a word that is not a statement, the end of a template's
 arguments, or a ``*`` or ``&`` that touches one of its neighbours only, as clang-format writes those
-of types. Fields and functions of classes are left out: a reader meets them behind their object.
+of types. Fields and functions of classes are left out: a reader meets them behind their object. The
+second name of ``int first, second;`` is not seen.
 """
 
 from __future__ import annotations

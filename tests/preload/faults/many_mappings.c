@@ -48,12 +48,12 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < large; ++i) before[i] = signed_block(1000 + i * 5000);
   churn(1, 3000);
   if (use_up_mappings(argv[1]) >= pages) return 77;  /* no limit here */
-  int refused = 0, given = 0;
+  int refused = 0, successes = 0;
   for (size_t i = 0; i < 2000; ++i) {
     errno = 0;
     void* const block = malloc(i % 7 == 0 ? 200000 + i * 999 : i * 3);
     if (block == NULL) REQUIRE(errno == ENOMEM);
-    block == NULL ? ++refused : ++given;
+    block == NULL ? ++refused : ++successes;
     if (block != NULL) memset(block, 1, 1 + i % 3);
     if (i % 2 == 0) free_keeping_errno(block);
   }
@@ -71,6 +71,6 @@ int main(int argc, char** argv) {
   }
   churn(2, 3000);
   free_keeping_errno(signed_block(50000000));
-  printf("done, %d given and %d refused\n", given, refused);
+  printf("done, %d given and %d refused\n", successes, refused);
   return 0;
 }
