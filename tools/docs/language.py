@@ -45,6 +45,8 @@ RULES = (
     Rule(re.compile(r"\b[Ww]hat is not an? [a-z]+"), "an address that is not a ...",
          left="src/gc/"),
     Rule(re.compile(r"\bso (?:many|much|long)(?=[\"';:.,]| of )"), "this many, this long"),
+    # The glossary's word; "repetitions" is a key of Google Benchmark.
+    Rule(re.compile(r"\b[Rr]epetitions?\b(?!\x22)"), "repeat"),
     # A package is called breathe: there a quotation mark or its version follows.
     Rule(re.compile(r"\b(?:purse|breathes?(?!\x22|==)|confess(?:es|ed)?|accuses?|accused"
                     r"|window of mercy|liar|guilty|innocent|forerunner)\b"),

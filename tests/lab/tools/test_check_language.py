@@ -27,6 +27,7 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
     "0 for what is not a block.",
     "Stop after so long: 90s.",
     "It prints \"so much\".",
+    "Ten repetitions in each process.",
 ])
 def test_a_planted_sentence_is_found(text: str) -> None:
     [line] = found(f"# Title\n\n{text}\n")
