@@ -49,9 +49,8 @@ ONE_NOUN = {
 }
 """File names of several packages that are one thing there, each package with its own part of it."""
 
-NOT_YET_ONE = {"environment", "executor"}
-"""environment: the variables of a child; a section of the report. executor: of programs; of
-servers."""
+NOT_YET_ONE = {"executor"}
+"""executor: of programs; of servers."""
 
 ONE_NOUN_CPP = {
     "environment": "the environment's variables: of a launched child, read as options",
