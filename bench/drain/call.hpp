@@ -31,10 +31,10 @@ struct call {
 class call_sites {
  public:
   [[nodiscard]] std::uint32_t number_of(std::uint64_t address) {
-    const auto [found, is_new] =
+    const auto [entry, is_new] =
         numbers_.try_emplace(address, static_cast<std::uint32_t>(addresses_.size()));
     if (is_new) addresses_.push_back(address);
-    return found->second;
+    return entry->second;
   }
 
   [[nodiscard]] const std::vector<std::uint64_t>& addresses() const noexcept { return addresses_; }
@@ -54,9 +54,9 @@ class call_stacks {
   }
 
   [[nodiscard]] std::vector<std::uint64_t> take(std::uint32_t number) {
-    const auto found = waiting_.find(number);
-    std::vector<std::uint64_t> frames = std::move(found->second);
-    waiting_.erase(found);
+    const auto entry = waiting_.find(number);
+    std::vector<std::uint64_t> frames = std::move(entry->second);
+    waiting_.erase(entry);
     return frames;
   }
 

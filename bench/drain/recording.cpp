@@ -174,13 +174,13 @@ const std::string& recording::failed_path() const noexcept {
 }
 
 std::string recording::result_json() const {
-  std::string found = traces_.front()->summary();
-  found.back() = ',';
-  found += "\"processes\":[";
+  std::string result = traces_.front()->summary();
+  result.back() = ',';
+  result += "\"processes\":[";
   for (std::size_t i = 0; i < traces_.size(); ++i) {
-    found += (i != 0 ? "," : "") + traces_[i]->result_json();
+    result += (i != 0 ? "," : "") + traces_[i]->result_json();
   }
-  return found + "]}";
+  return result + "]}";
 }
 
 } // namespace heapwise::bench

@@ -36,9 +36,10 @@ void resolver::make(const call& next) {
     place = live_.place_for(next.address);
   }
   begin_frame();
-  const live_block made{next.address, next_block_, live_block::pack(next.size, next.alignment_log),
-                        next.site, next.thread};
-  live_.place_new(place, made);
+  const live_block new_block{next.address, next_block_,
+                             live_block::pack(next.size, next.alignment_log), next.site,
+                             next.thread};
+  live_.place_new(place, new_block);
   ++next_block_;
   ++totals_.blocks;
   totals_.bytes += next.size;
@@ -57,7 +58,7 @@ void resolver::make(const call& next) {
   const std::uint64_t slack = late.thread != next.thread ? stamp_slack : 0;
   if (late.stamp + slack > next.stamp) {
     waiting_.erase(early);
-    end_block(late, made);
+    end_block(late, new_block);
     live_.erase(live_.find(next.address));
   }
 }

@@ -48,10 +48,10 @@ class resolver {
 
   [[nodiscard]] std::size_t live_count() const noexcept { return live_.count(); }
   [[nodiscard]] recording_totals totals() const noexcept {
-    recording_totals found = totals_;
-    found.end_live_blocks = live_.count();
-    found.end_live_bytes = live_bytes_;
-    return found;
+    recording_totals result = totals_;
+    result.end_live_blocks = live_.count();
+    result.end_live_bytes = live_bytes_;
+    return result;
   }
   [[nodiscard]] std::uint64_t last_time() const noexcept { return time_; }
 

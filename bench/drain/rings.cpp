@@ -16,9 +16,9 @@ rings::rings(std::uint32_t stack_every)
   if (file_ < 0) return;
   const std::size_t bytes = slot_offset(most_threads);
   if (ftruncate(file_, static_cast<off_t>(bytes)) != 0) return;
-  void* found = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-  if (found == MAP_FAILED) return;
-  memory_ = new (found) shared_memory;
+  void* mapping = mmap(nullptr, control_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+  if (mapping == MAP_FAILED) return;
+  memory_ = new (mapping) shared_memory;
   memory_->magic = shared_magic;
   memory_->stack_every = stack_every;
   memory_->process_namespace = own_process_namespace();
@@ -35,18 +35,18 @@ std::uint32_t rings::slots_used() const noexcept {
 
 const event* rings::ring_of(unsigned slot) {
   if (rings_[slot] == nullptr) {
-    void* found = mmap(nullptr, ring_bytes, PROT_READ, MAP_SHARED, file_,
-                       static_cast<off_t>(slot_offset(slot) + page_bytes));
-    if (found == MAP_FAILED) return nullptr;
-    rings_[slot] = static_cast<const event*>(found);
+    void* mapping = mmap(nullptr, ring_bytes, PROT_READ, MAP_SHARED, file_,
+                         static_cast<off_t>(slot_offset(slot) + page_bytes));
+    if (mapping == MAP_FAILED) return nullptr;
+    rings_[slot] = static_cast<const event*>(mapping);
   }
   return rings_[slot];
 }
 
 const process_texts* rings::map_texts(unsigned process) const noexcept {
-  void* found = mmap(nullptr, texts_bytes, PROT_READ, MAP_SHARED, file_,
-                     static_cast<off_t>(texts_offset(process)));
-  return found != MAP_FAILED ? static_cast<const process_texts*>(found) : nullptr;
+  void* mapping = mmap(nullptr, texts_bytes, PROT_READ, MAP_SHARED, file_,
+                       static_cast<off_t>(texts_offset(process)));
+  return mapping != MAP_FAILED ? static_cast<const process_texts*>(mapping) : nullptr;
 }
 
 void rings::unmap_texts(const process_texts* texts) noexcept {

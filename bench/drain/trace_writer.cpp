@@ -264,12 +264,12 @@ void trace_writer::set_size(std::uint64_t size) {
   if (ftruncate(file_, static_cast<off_t>(size_)) != 0) error_ = errno;
 }
 
-void trace_writer::move_to(frame_place& moved, std::uint64_t offset) {
-  if (moved.offset == offset) return;
-  std::vector<unsigned char> piece(std::min<std::uint64_t>(moved.bytes, 1U << 20));
-  for (std::uint64_t done = 0; done < moved.bytes && error_ == 0;) {
-    const std::uint64_t wanted = std::min<std::uint64_t>(piece.size(), moved.bytes - done);
-    const ssize_t got = pread(file_, piece.data(), wanted, static_cast<off_t>(moved.offset + done));
+void trace_writer::move_to(frame_place& place, std::uint64_t offset) {
+  if (place.offset == offset) return;
+  std::vector<unsigned char> piece(std::min<std::uint64_t>(place.bytes, 1U << 20));
+  for (std::uint64_t done = 0; done < place.bytes && error_ == 0;) {
+    const std::uint64_t wanted = std::min<std::uint64_t>(piece.size(), place.bytes - done);
+    const ssize_t got = pread(file_, piece.data(), wanted, static_cast<off_t>(place.offset + done));
     if (got <= 0) {
       error_ = got < 0 ? errno : EIO;
       return;
@@ -277,7 +277,7 @@ void trace_writer::move_to(frame_place& moved, std::uint64_t offset) {
     store(piece.data(), static_cast<std::size_t>(got), offset + done);
     done += static_cast<std::uint64_t>(got);
   }
-  moved.offset = offset;
+  place.offset = offset;
 }
 
 trace_writer::frame_place trace_writer::put_text(frame_kind kind,

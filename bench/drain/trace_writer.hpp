@@ -86,7 +86,7 @@ class trace_writer final : public budgeted_file {
   void leave_window();
   void close_gaps();
   void widen_gap() noexcept;
-  void move_to(frame_place& moved, std::uint64_t offset);
+  void move_to(frame_place& place, std::uint64_t offset);
   void store(const void* bytes, std::size_t size, std::uint64_t at);
   [[nodiscard]] bool open_again();
   void close_file() noexcept;

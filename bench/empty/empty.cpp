@@ -17,11 +17,11 @@ int print_peak() {
   if (length <= 0) return 1;
   text[length] = '\0';
   constexpr char label[] = "VmHWM:";
-  const char* found = std::strstr(text, label);
-  const char* end = found != nullptr ? std::strchr(found, '\n') : nullptr;
+  const char* line = std::strstr(text, label);
+  const char* end = line != nullptr ? std::strchr(line, '\n') : nullptr;
   if (end == nullptr) return 1;
-  found += sizeof label - 1;
-  return write(STDOUT_FILENO, found, static_cast<std::size_t>(end + 1 - found)) > 0 ? 0 : 1;
+  line += sizeof label - 1;
+  return write(STDOUT_FILENO, line, static_cast<std::size_t>(end + 1 - line)) > 0 ? 0 : 1;
 }
 
 } // namespace

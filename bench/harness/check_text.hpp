@@ -35,10 +35,10 @@ class check_text {
  public:
   template <class... Arguments>
   static check_text of(std::string_view text, const Arguments&... arguments) noexcept {
-    check_text made;
-    (made.append_up_to_place(text, arguments), ...);
-    made.append(text);
-    return made;
+    check_text result;
+    (result.append_up_to_place(text, arguments), ...);
+    result.append(text);
+    return result;
   }
 
   [[nodiscard]] const char* c_str() const noexcept { return text_; }

@@ -48,20 +48,20 @@ value read_value(const parameter& each, std::string_view text) {
 void take_setting(const experiment& question, std::string_view setting, options& chosen) {
   const std::size_t equals = setting.find('=');
   const std::string_view name = setting.substr(0, equals);
-  const auto found = std::ranges::find(question.parameters, name, &parameter::name);
-  if (equals == std::string_view::npos || found == question.parameters.end()) {
+  const auto match = std::ranges::find(question.parameters, name, &parameter::name);
+  if (equals == std::string_view::npos || match == question.parameters.end()) {
     throw usage_error{"unknown parameter", setting, "--set needs NAME=VALUE; see --describe."};
   }
-  const auto index = static_cast<std::size_t>(found - question.parameters.begin());
-  chosen.settings[index] = read_value(*found, setting.substr(equals + 1));
+  const auto index = static_cast<std::size_t>(match - question.parameters.begin());
+  chosen.settings[index] = read_value(*match, setting.substr(equals + 1));
 }
 
 void take_subject(const experiment& question, std::string_view name, options& chosen) {
-  const auto found = std::ranges::find(question.subjects, name, &subject::name);
-  if (found == question.subjects.end()) {
+  const auto match = std::ranges::find(question.subjects, name, &subject::name);
+  if (match == question.subjects.end()) {
     throw usage_error{"unknown subject", name, "See --list-subjects."};
   }
-  chosen.subject = &*found;
+  chosen.subject = &*match;
 }
 
 void take_value(const experiment& question, std::string_view name, std::string_view text,

@@ -47,10 +47,10 @@ ending run_in_own_process(unsigned most_seconds, Body&& body) {
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  ending found{true, 0, 0};
-  if (WIFSIGNALED(status)) found.signal = WTERMSIG(status);
-  if (WIFEXITED(status)) found.exit_code = WEXITSTATUS(status);
-  return found;
+  ending result{true, 0, 0};
+  if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  if (WIFEXITED(status)) result.exit_code = WEXITSTATUS(status);
+  return result;
 }
 
 } // namespace heapwise::bench

@@ -37,7 +37,7 @@ std::size_t huge_page_bytes() noexcept {
 resident_pages resident_pages::of(const void* start, std::size_t bytes) {
   const auto first = reinterpret_cast<std::uintptr_t>(start);
   const file from{std::fopen("/proc/self/smaps", "re")};
-  resident_pages found;
+  resident_pages pages;
   bool inside = false;
   char line[512];
   while (from != nullptr && std::fgets(line, sizeof line, from.get()) != nullptr) {
@@ -47,12 +47,12 @@ resident_pages resident_pages::of(const void* start, std::size_t bytes) {
     if (std::sscanf(line, "%lx-%lx ", &low, &high) == 2) {
       inside = low >= first && high <= first + bytes;
     } else if (inside && std::sscanf(line, "Rss: %lu kB", &kib) == 1) {
-      found.bytes += kib << 10;
+      pages.bytes += kib << 10;
     } else if (inside && std::sscanf(line, "AnonHugePages: %lu kB", &kib) == 1) {
-      found.huge_bytes += kib << 10;
+      pages.huge_bytes += kib << 10;
     }
   }
-  return found;
+  return pages;
 }
 
 paged_memory::paged_memory(std::size_t bytes, page_kind kind) : bytes_{bytes} {

@@ -21,8 +21,8 @@ std::uint64_t kilobytes(const char* path, const char* label) noexcept {
   close(file);
   if (length <= 0) return 0;
   text[length] = '\0';
-  const char* found = std::strstr(text, label);
-  return found != nullptr ? std::strtoull(found + std::strlen(label), nullptr, 10) : 0;
+  const char* line = std::strstr(text, label);
+  return line != nullptr ? std::strtoull(line + std::strlen(label), nullptr, 10) : 0;
 }
 
 std::uint64_t resident_bytes() noexcept {

@@ -39,10 +39,10 @@ int refuse(const refusal& refused) {
 
 /// "" for an experiment that has one build.
 std::string_view wanted_build(const experiment& question, const options& chosen) {
-  const auto found = std::ranges::find(question.parameters, build_name, &parameter::name);
-  if (found == question.parameters.end()) return "";
+  const auto match = std::ranges::find(question.parameters, build_name, &parameter::name);
+  if (match == question.parameters.end()) return "";
   return std::get<std::string_view>(
-      chosen.settings[static_cast<std::size_t>(found - question.parameters.begin())]);
+      chosen.settings[static_cast<std::size_t>(match - question.parameters.begin())]);
 }
 
 /// Returns only if there is no such program.
@@ -64,9 +64,9 @@ int measure(const experiment& question, const options& chosen, const build& mine
     return refuse({"build", "this compiler, or this build of Heapwise, has no such one"});
   if (chosen.subject->run == nullptr) return refuse({"subject", chosen.subject->reason});
   try {
-    cell given{question, chosen};
-    chosen.subject->run(given);
-    return given.end();
+    cell the_cell{question, chosen};
+    chosen.subject->run(the_cell);
+    return the_cell.end();
   } catch (const refusal& refused) {
     return refuse(refused);
   } catch (const std::bad_alloc&) {

@@ -33,10 +33,10 @@ void sample::add_region(std::uint64_t elapsed_ns, std::uint64_t operations,
 }
 
 void sample::set(std::string_view quantity, double figure) noexcept {
-  const auto found = std::ranges::find(question_->quantities, quantity, &quantity::name);
-  const auto index = static_cast<std::size_t>(found - question_->quantities.begin());
+  const auto match = std::ranges::find(question_->quantities, quantity, &quantity::name);
+  const auto index = static_cast<std::size_t>(match - question_->quantities.begin());
   // A quantity that is not declared is a mistake in the experiment, seen by its first smoke run.
-  if (found == question_->quantities.end() || index >= most_quantities) std::abort();
+  if (match == question_->quantities.end() || index >= most_quantities) std::abort();
   values_[index] = figure;
   known_[index] = true;
 }

@@ -34,7 +34,7 @@ namespace heapwise::bench {
   return least;
 }
 
-/// Keeps the processor busy for so long, by the measuring clock itself.
+/// Keeps the processor busy for this time, by the measuring clock itself.
 inline void spin_for_ns(double nanoseconds) noexcept {
   const std::uint64_t start = now_ns();
   while (static_cast<double>(now_ns() - start) < nanoseconds) {

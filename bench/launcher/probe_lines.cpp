@@ -26,8 +26,8 @@ class mapped_file {
     struct stat status{};
     if (fstat(file, &status) != 0 || status.st_size == 0) return;
     size_ = static_cast<std::size_t>(status.st_size);
-    void* found = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-    text_ = found == MAP_FAILED ? nullptr : static_cast<const char*>(found);
+    void* mapping = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+    text_ = mapping == MAP_FAILED ? nullptr : static_cast<const char*>(mapping);
   }
   mapped_file(const mapped_file&) = delete;
   mapped_file& operator=(const mapped_file&) = delete;
@@ -82,13 +82,13 @@ class counted_texts {
 
   /// False if it is new and there are `most` already.
   bool add(int pid, std::string_view text, std::size_t most) {
-    const auto [found, is_new] = places_.try_emplace(text, entries_.size());
+    const auto [known, is_new] = places_.try_emplace(text, entries_.size());
     if (!is_new) {
-      ++entries_[found->second].count;
+      ++entries_[known->second].count;
       return true;
     }
     if (entries_.size() == most) {
-      places_.erase(found);
+      places_.erase(known);
       return false;
     }
     entries_.push_back({pid, text, 1});
@@ -164,10 +164,10 @@ class probe_lines::reader {
   }
 
   void forget(int pid) {
-    const auto found = silent_.find(pid);
-    if (found == silent_.end()) return;
-    lose(found->second);
-    silent_.erase(found);
+    const auto entry = silent_.find(pid);
+    if (entry == silent_.end()) return;
+    lose(entry->second);
+    silent_.erase(entry);
   }
 
   void lose(std::string_view members) {

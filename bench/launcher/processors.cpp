@@ -36,12 +36,12 @@ void processors::look(time spin, time breadth) {
 }
 
 std::uint64_t processors::least(time which) const {
-  std::uint64_t found = 0;
+  std::uint64_t smallest = 0;
   for (int i = 0; i < count_; ++i) {
     const std::uint64_t value = places_[i].*which;
-    if (value != 0 && (found == 0 || value < found)) found = value;
+    if (value != 0 && (smallest == 0 || value < smallest)) smallest = value;
   }
-  return found;
+  return smallest;
 }
 
 void processors::write(json_line& line) const {

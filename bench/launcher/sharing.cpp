@@ -30,9 +30,9 @@ bool is_fork(const tree_process& process) {
 
 sharing::known* sharing::find(pid_t pid) {
   const auto end = processes_ + count_;
-  const auto found =
+  const auto match =
       std::find_if(processes_, end, [pid](const known& each) { return each.pid == pid; });
-  return found == end ? nullptr : found;
+  return match == end ? nullptr : match;
 }
 
 std::int64_t sharing::proportional_kib(const tree_process& process, const process_memory& now,

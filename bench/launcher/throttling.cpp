@@ -49,11 +49,11 @@ bool add_groups(const char* groups, const hierarchy& where, throttling& sum) {
   std::snprintf(folder, sizeof folder, "%s%.*s", where.mount, length == length_of_root ? 0 : length,
                 group);
   const std::size_t mount_length = std::strlen(where.mount);
-  bool found = false;
+  bool has_group = false;
   while (true) {
-    found |= add_group(folder, where, sum);
+    has_group |= add_group(folder, where, sum);
     char* last = std::strrchr(folder, '/');
-    if (last == nullptr || last < folder + mount_length) return found;
+    if (last == nullptr || last < folder + mount_length) return has_group;
     *last = '\0';
   }
 }

@@ -5,7 +5,7 @@
 namespace heapwise::bench {
 
 future read_future(trace_reader& trace) {
-  future found;
+  future result;
   std::unordered_map<std::uint64_t, std::uint32_t> makers;
   std::unordered_set<std::uint64_t> living;
   trace.each_live([&](const traced_event& block) {
@@ -18,16 +18,16 @@ future read_future(trace_reader& trace) {
     } else if (ends_block(next.kind)) {
       const auto maker = makers.find(next.block);
       if (maker == makers.end()) throw trace_error{"it ends a block twice"};
-      if (maker->second != next.thread) found.handed_over.insert(next.block);
-      if (living.contains(next.block)) found.ends[next.block] = next.kind;
+      if (maker->second != next.thread) result.handed_over.insert(next.block);
+      if (living.contains(next.block)) result.ends[next.block] = next.kind;
       if (next.size != 0) {
-        found.pages[next.block] =
+        result.pages[next.block] =
             static_cast<std::uint32_t>(std::min<std::uint64_t>(next.size, UINT32_MAX - 1));
       }
       makers.erase(maker);
     }
   });
-  return found;
+  return result;
 }
 
 } // namespace heapwise::bench

@@ -16,7 +16,7 @@ using namespace heapwise::bench;
 
 constexpr const char* policies[] = {"unsynchronized", "thread_cached", "sized", "arena"};
 
-bool read_pool(const std::string& text, pooling& found) {
+bool read_pool(const std::string& text, pooling& result) {
   const std::size_t first = text.find(':');
   const std::size_t second = text.rfind(':');
   if (first == std::string::npos || second == first) return false;
@@ -28,11 +28,11 @@ bool read_pool(const std::string& text, pooling& found) {
   if (static_cast<pool_policy>(number) == pool_policy::sized && size > most_sized_bytes) {
     return false;
   }
-  const auto pool = static_cast<unsigned>(found.pools.size());
-  found.pools.push_back({size, static_cast<pool_policy>(number)});
+  const auto pool = static_cast<unsigned>(result.pools.size());
+  result.pools.push_back({size, static_cast<pool_policy>(number)});
   for (std::size_t at = 0; at < first; at = text.find_first_of(",:", at) + 1) {
     const auto site = std::strtoul(text.c_str() + at, nullptr, 10);
-    found.of_site[static_cast<std::uint32_t>(site)] = pool;
+    result.of_site[static_cast<std::uint32_t>(site)] = pool;
   }
   return true;
 }

@@ -85,7 +85,7 @@ class maker {
 /// Threads are numbered by their first events, since a window may not have them all.
 std::uint32_t maker::thread_of(std::uint32_t recorded) {
   const auto next = static_cast<std::uint32_t>(parts_.size());
-  const auto [found, is_new] = threads_.try_emplace(recorded, next);
+  const auto [entry, is_new] = threads_.try_emplace(recorded, next);
   if (is_new) {
     // The thread that ran last starts it: most often that is its creator.
     if (next != 0) {
@@ -94,7 +94,7 @@ std::uint32_t maker::thread_of(std::uint32_t recorded) {
     }
     parts_.push_back(std::make_unique<part>());
   }
-  return found->second;
+  return entry->second;
 }
 
 void maker::pass_turn() {
@@ -211,10 +211,10 @@ void maker::end(const traced_event& next, part& by) {
     resizing_[next.thread] = next;
     return;
   }
-  const auto found = places_.find(next.block);
-  if (found == places_.end()) throw trace_error{"it ends a block twice"};
-  const place old = found->second;
-  places_.erase(found);
+  const auto entry = places_.find(next.block);
+  if (entry == places_.end()) throw trace_error{"it ends a block twice"};
+  const place old = entry->second;
+  places_.erase(entry);
   const step_kind kind = next.kind == event_kind::scalar_delete  ? step_kind::scalar_delete
                          : next.kind == event_kind::array_delete ? step_kind::array_delete
                                                                  : step_kind::free;
@@ -239,10 +239,10 @@ void maker::take(const traced_event& next) {
   ++done_;
   if (makes_block(next.kind)) return make(next, by);
   if (ends_block(next.kind)) return end(next, by);
-  if (const auto found = places_.find(next.block);
-      found != places_.end() && !found->second.shared) {
+  if (const auto entry = places_.find(next.block);
+      entry != places_.end() && !entry->second.shared) {
     by.steps.push_back(
-        {step::pack(step_kind::usable_size, false, false, 0, 0), found->second.slot, 0});
+        {step::pack(step_kind::usable_size, false, false, 0, 0), entry->second.slot, 0});
   }
 }
 

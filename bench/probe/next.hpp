@@ -57,8 +57,8 @@ class next_function {
   /// preloaded library is built without builtin functions, so that even a memcpy would be a call.
   [[gnu::always_inline]] Function* get() noexcept {
     // acquire/release are not needed: the pointer is all that is published, and it never changes.
-    if (Function* const found = known(); found != nullptr) [[likely]]
-      return found;
+    if (Function* const function = known(); function != nullptr) [[likely]]
+      return function;
     return look_up();
   }
 
@@ -66,10 +66,10 @@ class next_function {
   [[gnu::noinline, gnu::cold]] Function* look_up() noexcept {
     if (resolving) return nullptr;
     resolving = true;
-    auto* const found = std::bit_cast<Function*>(dlsym(RTLD_NEXT, name_));
-    found_.store(found, std::memory_order_relaxed);
+    auto* const function = std::bit_cast<Function*>(dlsym(RTLD_NEXT, name_));
+    found_.store(function, std::memory_order_relaxed);
     resolving = false;
-    return found;
+    return function;
   }
 
   const char* name_;

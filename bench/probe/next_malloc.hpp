@@ -25,10 +25,10 @@ inline constinit next_function<std::size_t(void*)> next_usable_size{"malloc_usab
 /// A block of the time before the allocator was known, as a block of the allocator.
 inline void* move_out_of_early(void* block, std::size_t size) noexcept {
   auto* next = next_malloc.get();
-  void* moved = next != nullptr ? next(size) : early.allocate(size, default_alignment);
+  void* new_block = next != nullptr ? next(size) : early.allocate(size, default_alignment);
   const std::size_t readable = early.readable(block);
-  if (moved != nullptr) std::memcpy(moved, block, size < readable ? size : readable);
-  return moved;
+  if (new_block != nullptr) std::memcpy(new_block, block, size < readable ? size : readable);
+  return new_block;
 }
 
 } // namespace heapwise::bench

@@ -58,14 +58,14 @@ class tally {
     totals all;
     for (shard& each : shards_) {
       settle(each.live);
-      const auto of = [&](call kind) {
+      const auto count_of = [&](call kind) {
         return each.calls[static_cast<int>(kind)].load(std::memory_order_relaxed);
       };
-      all.malloc += of(call::malloc);
-      all.calloc += of(call::calloc);
-      all.realloc += of(call::realloc);
-      all.free += of(call::free);
-      all.aligned += of(call::aligned);
+      all.malloc += count_of(call::malloc);
+      all.calloc += count_of(call::calloc);
+      all.realloc += count_of(call::realloc);
+      all.free += count_of(call::free);
+      all.aligned += count_of(call::aligned);
       all.bytes_requested += each.bytes.load(std::memory_order_relaxed);
       for (int i = 0; i < totals::size_buckets; ++i) {
         all.sizes[i] += each.sizes[i].load(std::memory_order_relaxed);

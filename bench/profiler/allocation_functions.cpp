@@ -29,7 +29,7 @@ constinit operator_new functions[] = {
     {"_ZnamSt11align_val_tRKSt9nothrow_t", event_kind::array_new},
 };
 
-constinit pthread_once_t found = PTHREAD_ONCE_INIT;
+constinit pthread_once_t once = PTHREAD_ONCE_INIT;
 
 void find() noexcept {
   for (operator_new& each : functions) {
@@ -56,7 +56,7 @@ const operator_new* function_of(std::uint64_t return_address) noexcept {
 } // namespace
 
 event_kind remove_operator_new(stack_trace& stack, event_kind kind) noexcept {
-  pthread_once(&found, find_operator_new);
+  pthread_once(&once, find_operator_new);
   int removed = 0;
   // operator new[] calls operator new. One frame has to stay.
   while (removed + 1 < stack.count) {

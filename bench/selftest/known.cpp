@@ -28,10 +28,10 @@ void work(cell& the_cell, std::int64_t percent) {
 /// A pair of malloc and free is expected for each iteration, and `made` percent of them are made.
 void pairs(cell& the_cell) {
   const std::size_t count = the_cell.size("iterations");
-  const std::size_t made = count / 100 * the_cell.size("made");
+  const std::size_t calls = count / 100 * the_cell.size("made");
   the_cell.each_repeat([&](sample& the_sample) {
     the_sample.time("operation", count, [&] {
-      for (std::size_t i = 0; i < made; ++i) {
+      for (std::size_t i = 0; i < calls; ++i) {
         void* block = std::malloc(64);
         escape(block);
         std::free(block);

@@ -33,8 +33,8 @@ namespace heapwise::bench {
 
 /// Numbers of processes mean the same in processes for which this is the same. 0: not known.
 [[nodiscard]] inline std::uint64_t own_process_namespace() noexcept {
-  struct stat found{};
-  return ::stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
+  struct stat status{};
+  return ::stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
 }
 
 } // namespace heapwise::bench

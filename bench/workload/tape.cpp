@@ -67,23 +67,23 @@ tape make_tape(std::span<operation> memory, const size_mix& mix, std::uint64_t s
 }
 
 tape describe_tape(std::span<const operation> operations) noexcept {
-  tape made{.operations = operations};
+  tape result{.operations = operations};
   std::uint64_t live_bytes = 0;
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const operation each = operations[i];
-    made.slots = std::max(made.slots, each.slot() + 1);
+    result.slots = std::max(result.slots, each.slot() + 1);
     if (each.frees()) {
       live_bytes -= each.bytes();
       continue;
     }
-    ++made.allocations;
-    made.requested_bytes += each.bytes();
+    ++result.allocations;
+    result.requested_bytes += each.bytes();
     live_bytes += each.bytes();
-    if (live_bytes <= made.peak_live_bytes) continue;
-    made.peak_live_bytes = live_bytes;
-    made.peak_at = i + 1;
+    if (live_bytes <= result.peak_live_bytes) continue;
+    result.peak_live_bytes = live_bytes;
+    result.peak_at = i + 1;
   }
-  return made;
+  return result;
 }
 
 } // namespace heapwise::bench

@@ -75,12 +75,12 @@ class timed_calls {
   }
 
  private:
-  [[nodiscard]] double ns(const call_histogram& of, double quantile) const {
-    return ns_per_tick_ * of.spread_at(quantile, step_);
+  [[nodiscard]] double ns(const call_histogram& histogram, double quantile) const {
+    return ns_per_tick_ * histogram.spread_at(quantile, step_);
   }
 
-  [[nodiscard]] double longest_ns(const call_histogram& of) const {
-    return ns_per_tick_ * static_cast<double>(of.max());
+  [[nodiscard]] double longest_ns(const call_histogram& histogram) const {
+    return ns_per_tick_ * static_cast<double>(histogram.max());
   }
 
   mapped_array<call_durations> of_threads_;

@@ -120,9 +120,9 @@ void realloc_of_freed(attempt& the_attempt, live_blocks& blocks) {
   std::byte* const block = the_attempt.take();
   the_attempt.give(block);
   the_attempt.deed([&] {
-    auto* const moved = static_cast<std::byte*>(
+    auto* const new_block = static_cast<std::byte*>(
         hidden(std::realloc(hidden(block), hidden(the_attempt.size() + 8))));
-    blocks.add(moved, the_attempt.size());
+    blocks.add(new_block, the_attempt.size());
   });
   go_on(the_attempt, blocks);
 }

@@ -131,12 +131,12 @@ class rounds {
   }
 
   [[nodiscard]] counts count() const noexcept {
-    counts found;
+    counts totals;
     for (std::uint64_t round = 0; round < count_; ++round) {
-      if (Test::weak(of_first_[round], of_second_[round])) ++found.weak;
-      if (Test::met(of_first_[round], of_second_[round])) ++found.met;
+      if (Test::weak(of_first_[round], of_second_[round])) ++totals.weak;
+      if (Test::met(of_first_[round], of_second_[round])) ++totals.met;
     }
-    return found;
+    return totals;
   }
 
  private:
@@ -161,17 +161,17 @@ void measure_test(cell& the_cell) {
           test.play(member.index());
           member.stop();
         });
-    const counts found = test.count();
+    const counts totals = test.count();
     const auto per_100k = [count](std::uint64_t outcomes) {
       return 1e5 * static_cast<double>(outcomes) / static_cast<double>(count);
     };
-    the_sample.set("weak", per_100k(found.weak));
-    the_sample.set("met", per_100k(found.met));
-    the_cell.check("order", Test::weak_is_allowed || found.weak == 0,
-                   "{} weak outcomes in {} rounds: {}", found.weak, count,
+    the_sample.set("weak", per_100k(totals.weak));
+    the_sample.set("met", per_100k(totals.met));
+    the_cell.check("order", Test::weak_is_allowed || totals.weak == 0,
+                   "{} weak outcomes in {} rounds: {}", totals.weak, count,
                    Test::weak_is_allowed ? "allowed" : "forbidden");
     the_cell.check("work", test.played(), "{} rounds, in {} of which the threads met", count,
-                   found.met);
+                   totals.met);
   });
 }
 

@@ -29,7 +29,7 @@ template <class Map>
 struct map_lookup {
   explicit map_lookup(const entries& all) : map(all.begin(), all.end()) {}
   void add(key wanted, std::uint64_t& sum) const {
-    if (const auto found = map.find(wanted); found != map.end()) sum += found->second;
+    if (const auto entry = map.find(wanted); entry != map.end()) sum += entry->second;
   }
   static constexpr std::uint64_t times = 1;
   Map map;
@@ -38,8 +38,8 @@ struct map_lookup {
 struct sorted_lookup {
   explicit sorted_lookup(const entries& all) : sorted{all} { std::ranges::sort(sorted); }
   void add(key wanted, std::uint64_t& sum) const {
-    const auto found = std::ranges::lower_bound(sorted, wanted, {}, &entries::value_type::first);
-    if (found != sorted.end() && found->first == wanted) sum += found->second;
+    const auto entry = std::ranges::lower_bound(sorted, wanted, {}, &entries::value_type::first);
+    if (entry != sorted.end() && entry->first == wanted) sum += entry->second;
   }
   static constexpr std::uint64_t times = 1;
   entries sorted;
@@ -70,10 +70,10 @@ struct questions {
       held.emplace_back(2 * the_cell.random().next(), the_cell.random().next());
     }
     for (auto& each : asked) {
-      const auto& [existing, found] = held[the_cell.random().below(chosen.keys)];
+      const auto& [existing, value] = held[the_cell.random().below(chosen.keys)];
       const bool misses = the_cell.random().below(10) < chosen.misses_of_ten;
       each = misses ? 2 * the_cell.random().next() + 1 : existing; // held keys are even
-      expected += looks_up ? (misses ? 0 : found) : each;
+      expected += looks_up ? (misses ? 0 : value) : each;
     }
     escape(asked.data());
   }

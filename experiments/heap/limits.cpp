@@ -61,11 +61,11 @@ class chain {
   /// Frees all blocks, the newest first.
   void clear(progress& counts) {
     while (last_ != nullptr) {
-      const link found = *last_;
+      const link last = *last_;
       ++counts.blocks;
-      counts.whole += found.check == check_of(last_, found.bytes) ? 1 : 0;
-      source_.deallocate(last_, found.bytes);
-      last_ = found.before;
+      counts.whole += last.check == check_of(last_, last.bytes) ? 1 : 0;
+      source_.deallocate(last_, last.bytes);
+      last_ = last.before;
     }
   }
 

@@ -21,9 +21,9 @@ using namespace heapwise::bench;
 std::string path_of_empty_program() {
   char path[PATH_MAX] = {};
   if (readlink("/proc/self/exe", path, sizeof path - 1) <= 0) return {};
-  std::string found{path};
-  for (int level = 0; level < 3; ++level) found.erase(found.rfind('/'));
-  return found + "/heapwise-empty";
+  std::string folder{path};
+  for (int level = 0; level < 3; ++level) folder.erase(folder.rfind('/'));
+  return folder + "/heapwise-empty";
 }
 
 /// LD_PRELOAD without the probe that says which malloc is here: its start is not the allocator's.
@@ -43,17 +43,17 @@ std::string without_probe(std::string_view libraries) {
 /// This process's environment as the children get it. All of it is made before the clock starts.
 std::vector<std::string> environment_of_children() {
   constexpr std::string_view preload = "LD_PRELOAD=";
-  std::vector<std::string> found;
+  std::vector<std::string> variables;
   for (char** each = environ; *each != nullptr; ++each) {
     const std::string_view text{*each};
     if (text.starts_with("HEAPWISE_PROBE_OUT=") || text.starts_with("HEAPWISE_PAD=")) continue;
     if (text.starts_with(preload)) {
-      found.push_back(std::string{preload} + without_probe(text.substr(preload.size())));
+      variables.push_back(std::string{preload} + without_probe(text.substr(preload.size())));
     } else {
-      found.emplace_back(text);
+      variables.emplace_back(text);
     }
   }
-  return found;
+  return variables;
 }
 
 class empty_program {

@@ -24,11 +24,12 @@ struct derived : base {
 };
 
 struct family {
-  explicit family(const plan& made) {
-    for (std::size_t i = 0; i < objects; ++i) all.push_back(make(made.kind[i], made.figure[i]));
+  explicit family(const plan& the_plan) {
+    for (std::size_t i = 0; i < objects; ++i)
+      all.push_back(make(the_plan.kind[i], the_plan.figure[i]));
   }
-  [[nodiscard]] std::uint64_t expected(const plan& made, std::uint64_t rounds) const noexcept {
-    return made.expected(rounds);
+  [[nodiscard]] std::uint64_t expected(const plan& the_plan, std::uint64_t rounds) const noexcept {
+    return the_plan.expected(rounds);
   }
 
   static std::unique_ptr<base> make(std::size_t kind, std::uint64_t figure) {

@@ -33,13 +33,13 @@ variant variant_of(std::size_t kind, std::uint64_t figure) {
 }
 
 struct variants {
-  explicit variants(const plan& made) {
+  explicit variants(const plan& the_plan) {
     for (std::size_t i = 0; i < objects; ++i) {
-      all.push_back(variant_of(made.kind[i], made.figure[i]));
+      all.push_back(variant_of(the_plan.kind[i], the_plan.figure[i]));
     }
   }
-  [[nodiscard]] std::uint64_t expected(const plan& made, std::uint64_t rounds) const noexcept {
-    return made.expected(rounds);
+  [[nodiscard]] std::uint64_t expected(const plan& the_plan, std::uint64_t rounds) const noexcept {
+    return the_plan.expected(rounds);
   }
   std::vector<variant> all;
 };
@@ -81,9 +81,9 @@ struct derived : base {
 
 /// Objects lie as the variants do: side by side, in order, of the same size.
 struct hierarchy {
-  explicit hierarchy(const plan& made) : slots(objects) {
+  explicit hierarchy(const plan& the_plan) : slots(objects) {
     for (std::size_t i = 0; i < objects; ++i) {
-      all.push_back(make(slots[i].data(), made.kind[i], made.figure[i]));
+      all.push_back(make(slots[i].data(), the_plan.kind[i], the_plan.figure[i]));
     }
   }
   ~hierarchy() {
@@ -95,8 +95,8 @@ struct hierarchy {
   [[nodiscard]] std::uint64_t apply(std::size_t i, std::uint64_t sum) const noexcept {
     return all[i]->apply(sum);
   }
-  [[nodiscard]] std::uint64_t expected(const plan& made, std::uint64_t rounds) const noexcept {
-    return made.expected(rounds);
+  [[nodiscard]] std::uint64_t expected(const plan& the_plan, std::uint64_t rounds) const noexcept {
+    return the_plan.expected(rounds);
   }
 
   struct alignas(base) slot : std::array<std::byte, sizeof(base)> {};

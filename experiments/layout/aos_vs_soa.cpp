@@ -78,47 +78,47 @@ template <std::size_t count, class Use>
   }(std::make_index_sequence<count>{});
 }
 
-/// Field k grows by a quarter of field k + `speeds`, for k below `moved`.
-template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+/// Field k grows by a quarter of field k + `speeds`, for k below `positions`.
+template <std::size_t positions, std::size_t speeds, std::size_t field_count>
 [[gnu::noinline]] void advance(const in_structures<field_count>& data, std::size_t count) {
   structure<field_count>* const items = data.items();
   for (std::size_t i = 0; i < count; ++i) {
-    for_fields<moved>([&](auto k) { items[i].field[k] += items[i].field[k + speeds] * step; });
+    for_fields<positions>([&](auto k) { items[i].field[k] += items[i].field[k + speeds] * step; });
   }
 }
 
 /// As advance over structures, but no instruction handles two fields: a clobber stands between.
-template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+template <std::size_t positions, std::size_t speeds, std::size_t field_count>
 [[gnu::noinline]] void advance_one_by_one(const in_structures<field_count>& data,
                                           std::size_t count) {
   structure<field_count>* const items = data.items();
   for (std::size_t i = 0; i < count; ++i) {
-    for_fields<moved>([&](auto k) {
+    for_fields<positions>([&](auto k) {
       items[i].field[k] += items[i].field[k + speeds] * step;
       clobber();
     });
   }
 }
 
-template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+template <std::size_t positions, std::size_t speeds, std::size_t field_count>
 [[gnu::noinline]] void advance(const in_arrays<field_count>& data, std::size_t count) {
-  float* place[moved];
-  const float* speed[moved];
-  for_fields<moved>([&](auto k) {
+  float* place[positions];
+  const float* speed[positions];
+  for_fields<positions>([&](auto k) {
     place[k] = data.array(k);
     speed[k] = data.array(k + speeds);
   });
   for (std::size_t i = 0; i < count; ++i) {
-    for_fields<moved>([&](auto k) { place[k][i] += speed[k][i] * step; });
+    for_fields<positions>([&](auto k) { place[k][i] += speed[k][i] * step; });
   }
 }
 
 using four_floats [[gnu::vector_size(16), gnu::may_alias]] = float;
 
 /// As advance over arrays, four items in one instruction, which structures do not allow.
-template <std::size_t moved, std::size_t speeds, std::size_t field_count>
+template <std::size_t positions, std::size_t speeds, std::size_t field_count>
 [[gnu::noinline]] void advance_four(const in_arrays<field_count>& data, std::size_t count) {
-  for (std::size_t k = 0; k < moved; ++k) {
+  for (std::size_t k = 0; k < positions; ++k) {
     auto* const place = reinterpret_cast<four_floats*>(data.array(k));
     const auto* const speed = reinterpret_cast<const four_floats*>(data.array(k + speeds));
     for (std::size_t i = 0; i < count / 4; ++i) place[i] += speed[i] * step;
@@ -131,11 +131,11 @@ template <std::size_t moved, std::size_t speeds, std::size_t field_count>
 }
 
 /// How many of the items' fields were moved to where `passes` passes move them.
-template <std::size_t moved, std::size_t speeds, class Data>
+template <std::size_t positions, std::size_t speeds, class Data>
 std::size_t count_right(const Data& data, std::size_t count, std::size_t passes) {
   std::size_t right = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    for (std::size_t k = 0; k < moved; ++k) {
+    for (std::size_t k = 0; k < positions; ++k) {
       const float way = static_cast<float>(passes) * step * start_of(i, k + speeds);
       right += data.at(i, k) == start_of(i, k) + way ? 1 : 0;
     }
@@ -157,7 +157,7 @@ std::size_t passes_of(const cell& the_cell, std::size_t count) {
 
 enum class way { structures, structures_one_by_one, arrays, arrays_by_four, nothing };
 
-template <way chosen, std::size_t moved, std::size_t speeds, std::size_t field_count>
+template <way chosen, std::size_t positions, std::size_t speeds, std::size_t field_count>
 void measure_fields(cell& the_cell) {
   constexpr bool has_structures = chosen == way::structures || chosen == way::structures_one_by_one;
   using data_type =
@@ -172,20 +172,20 @@ void measure_fields(cell& the_cell) {
         if constexpr (chosen == way::nothing) {
           advance_nothing(count);
         } else if constexpr (chosen == way::arrays_by_four) {
-          advance_four<moved, speeds>(data, count);
+          advance_four<positions, speeds>(data, count);
         } else if constexpr (chosen == way::structures_one_by_one) {
-          advance_one_by_one<moved, speeds>(data, count);
+          advance_one_by_one<positions, speeds>(data, count);
         } else {
-          advance<moved, speeds>(data, count);
+          advance<positions, speeds>(data, count);
         }
         clobber();
       }
     });
     the_sample.set("items", millions_per_second(passes * count, elapsed_ns));
     const std::size_t done = chosen == way::nothing ? 0 : passes;
-    const std::size_t right = count_right<moved, speeds>(data, count, done);
-    the_cell.check("work", right == moved * count, "{} of {} fields are where {} passes move them",
-                   right, moved * count, done);
+    const std::size_t right = count_right<positions, speeds>(data, count, done);
+    the_cell.check("work", right == positions * count,
+                   "{} of {} fields are where {} passes move them", right, positions * count, done);
   });
 }
 

@@ -29,17 +29,18 @@ memory::demand demand_of(const tape& plays) {
 }
 
 /// What a block, 16 bytes at least, is marked with in its first eight bytes and in its last.
-std::uint64_t mark_of(operation made) { return made.slot() * 0x9e3779b97f4a7c15U + 1; }
+std::uint64_t mark_of(operation allocation) { return allocation.slot() * 0x9e3779b97f4a7c15U + 1; }
 
-void mark(void* block, operation made) {
-  const std::uint64_t mark = mark_of(made);
+void mark(void* block, operation allocation) {
+  const std::uint64_t mark = mark_of(allocation);
   std::memcpy(block, &mark, sizeof mark);
-  std::memcpy(static_cast<std::byte*>(block) + made.bytes() - sizeof mark, &mark, sizeof mark);
+  std::memcpy(static_cast<std::byte*>(block) + allocation.bytes() - sizeof mark, &mark,
+              sizeof mark);
 }
 
-bool is_marked(const void* block, operation made) {
-  const std::uint64_t mark = mark_of(made);
-  const auto* const end = static_cast<const std::byte*>(block) + made.bytes();
+bool is_marked(const void* block, operation allocation) {
+  const std::uint64_t mark = mark_of(allocation);
+  const auto* const end = static_cast<const std::byte*>(block) + allocation.bytes();
   return std::memcmp(block, &mark, sizeof mark) == 0 &&
          std::memcmp(end - sizeof mark, &mark, sizeof mark) == 0;
 }

@@ -23,15 +23,15 @@ void time_each(const mapped_array<void*>& blocks, durations& into, Operation ope
   }
 }
 
-void set_quantiles(sample& the_sample, const char* verb, const durations& of) {
+void set_quantiles(sample& the_sample, const char* verb, const durations& latencies) {
   const auto set = [&](const char* suffix, std::uint64_t value) {
     the_sample.set(std::string{verb} + suffix, static_cast<double>(value));
   };
-  set("_p50", of.at(0.5));
-  set("_p90", of.at(0.9));
-  set("_p99", of.at(0.99));
-  set("_p99_9", of.at(0.999));
-  set("_max", of.max());
+  set("_p50", latencies.at(0.5));
+  set("_p90", latencies.at(0.9));
+  set("_p99", latencies.at(0.99));
+  set("_p99_9", latencies.at(0.999));
+  set("_max", latencies.max());
 }
 
 template <class Source>

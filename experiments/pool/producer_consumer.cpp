@@ -30,11 +30,11 @@ struct account {
 template <touching how, class Way, class Ring>
 account produce(Way& way, std::span<Ring> rings, std::size_t blocks_each, std::size_t bytes) {
   account done;
-  void* made[batch];
+  void* blocks[batch];
   for (std::size_t number = 0; number < blocks_each; number += batch) {
     for (Ring& ring : rings) {
       const std::uint64_t start = now_ticks();
-      for (void*& block : made) {
+      for (void*& block : blocks) {
         block = way.allocate();
         use_new<how>(block, bytes);
         escape(block);
@@ -42,9 +42,9 @@ account produce(Way& way, std::span<Ring> rings, std::size_t blocks_each, std::s
       done.ticks += now_ticks() - start;
       std::size_t next = 0;
       ring.put([&](parcel& into) {
-        *static_cast<std::uint64_t*>(made[next]) = number + next;
+        *static_cast<std::uint64_t*>(blocks[next]) = number + next;
         done.sum += number + next;
-        into.block = made[next++];
+        into.block = blocks[next++];
       });
     }
   }
@@ -107,19 +107,19 @@ void hand_over(cell& the_cell, Way way) {
       member.stop();
     });
     the_sample.set_processor_time(blocks);
-    account made;
+    account producer_account;
     account freed;
     for (std::size_t i = 0; i < threads; ++i) {
-      account& all = i < form.producers ? made : freed;
+      account& all = i < form.producers ? producer_account : freed;
       all.sum += accounts[i].sum;
       all.ticks += accounts[i].ticks;
     }
     const double ns_each = learning.ns_per_tick() / static_cast<double>(blocks);
-    the_sample.set("alloc", ns_each * static_cast<double>(made.ticks));
+    the_sample.set("alloc", ns_each * static_cast<double>(producer_account.ticks));
     the_sample.set("free", ns_each * static_cast<double>(freed.ticks));
-    the_cell.check("work", made.sum == freed.sum && made.sum != 0,
-                   "{} blocks with numbers that add up to {}, {} arrive", blocks, made.sum,
-                   freed.sum);
+    the_cell.check("work", producer_account.sum == freed.sum && producer_account.sum != 0,
+                   "{} blocks with numbers that add up to {}, {} arrive", blocks,
+                   producer_account.sum, freed.sum);
     if (pools::calls_malloc<Source>) the_cell.expect_calls(blocks);
   });
 }

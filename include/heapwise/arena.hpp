@@ -99,10 +99,10 @@ class arena {
   template <class T, class... Arguments>
   [[nodiscard]] T* create(Arguments&&... arguments) {
     ender* const end = make_ender<T>();
-    T* const made = std::construct_at(static_cast<T*>(allocate(sizeof(T), alignof(T))),
-                                      std::forward<Arguments>(arguments)...);
-    remember(end, made, 1);
-    return made;
+    T* const object = std::construct_at(static_cast<T*>(allocate(sizeof(T), alignof(T))),
+                                        std::forward<Arguments>(arguments)...);
+    remember(end, object, 1);
+    return object;
   }
 
   /// Returns: `count` objects that are value-initialized (numbers are 0). Destroyed as by create,

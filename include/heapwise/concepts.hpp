@@ -31,11 +31,11 @@ concept checking_policy =
     };
 
 /// How threads are kept apart: a tag whose nested `core` holds the free blocks of one pool.
-/// `pop` returns a block or nullptr; `push` takes a block back, or returns false for what is no
-/// block of the pool; both apply the checking policy. `claim` is called before the object in a
-/// block is destroyed and the block pushed: it returns false for a pointer that `push` would
-/// refuse, and for a block that is known to be free. `contains` tells whether an address is a
-/// block's first byte; `budget_bytes` is what the core obtained beside its own object.
+/// `pop` returns a block or nullptr; `push` takes a block back, or returns false for an
+/// address that is not a block of the pool; both apply the checking policy. `claim` is called
+/// before the object in a block is destroyed and the block pushed: it returns false for a pointer
+/// that `push` would refuse, and for a block that is known to be free. `contains` tells whether an
+/// address is a block's first byte; `budget_bytes` is what the core obtained beside its own object.
 ///
 /// The others are called while no other thread uses the pool. `carved` is how many blocks were cut
 /// from the chunks so far: those with the lowest indices. `visit_free` calls a function for each of

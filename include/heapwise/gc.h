@@ -152,7 +152,7 @@ void heapwise_gc_remove_stack(const void* begin, const void* end);
  * is in none. */
 void* heapwise_gc_base(const void* address);
 
-/* Returns: how many bytes of a block may be used; 0 for what is not a block. */
+/* Returns: how many bytes of a block may be used; 0 for an address that is not a block. */
 size_t heapwise_gc_usable_size(const void* block);
 
 /* Called with a block that nothing leads to any more. It may do anything with the block: allocate,

@@ -64,15 +64,15 @@ template <class T, class... Arguments>
       : alignof(T) <= 16                               ? heapwise_gc_malloc(sizeof(T))
                          : heapwise_gc_malloc_aligned(alignof(T), sizeof(T)));
   // If it throws, the block is garbage.
-  T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
+  T* const result = ::new (block) T(std::forward<Arguments>(arguments)...);
   if constexpr (!std::is_trivially_destructible_v<T>) {
     const auto destroy = [](void* object, void*) { std::destroy_at(static_cast<T*>(object)); };
     if (heapwise_gc_set_finalizer(block, destroy, nullptr) != 0) {
-      std::destroy_at(made);
+      std::destroy_at(result);
       static_cast<void>(detail::collected_or_thrown(nullptr));
     }
   }
-  return made;
+  return result;
 }
 
 /// An allocator whose memory the collector frees, at the latest. For containers that are themselves

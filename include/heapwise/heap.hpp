@@ -151,7 +151,7 @@ class heap {
 
  private:
   struct destroy {
-    void operator()(heapwise_heap* made) const noexcept { heapwise_heap_destroy(made); }
+    void operator()(heapwise_heap* the_heap) const noexcept { heapwise_heap_destroy(the_heap); }
   };
   std::unique_ptr<heapwise_heap, destroy> made_;
 };

@@ -88,7 +88,8 @@ class hybrid {
     return take(size, alignment, how);
   }
 
-  /// Effects: takes a block back; nothing for nullptr and for what is not a block's first byte.
+  /// Effects: takes a block back; does nothing for nullptr or for an address that is not the first
+  /// byte of a block.
   /// Returns: false if the pointer was refused. Freeing a block of a slab or a list twice is not
   /// noticed.
   bool deallocate(void* block) noexcept {
@@ -143,13 +144,13 @@ class hybrid {
   class scope {
    public:
     /// Throws: std::bad_alloc.
-    explicit scope(hybrid& of) : of_{&of} { of.begin_scope(); }
+    explicit scope(hybrid& allocator) : allocator_{&allocator} { allocator.begin_scope(); }
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
-    ~scope() { of_->end_scope(); }
+    ~scope() { allocator_->end_scope(); }
 
    private:
-    hybrid* of_;
+    hybrid* allocator_;
   };
 
   /// Effects: all blocks are free, all scopes of all threads are closed; memory of slabs and lists
@@ -164,7 +165,8 @@ class hybrid {
     depot_.reset(chunks_);
   }
 
-  /// Returns: the bytes of a block that is out that may be used; 0 for what is not a block.
+  /// Returns: the bytes of a block that is out that may be used; 0 for an address that is not a
+  /// block.
   [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept {
     const std::size_t class_index = chunks_.class_of(block);
     if (class_index < detail::hybrids::routing::class_count)

@@ -34,8 +34,8 @@ void* heapwise_calloc(size_t count, size_t size);
 void* heapwise_realloc(void* block, size_t size);
 
 /* Effects: gives the block back. NULL does nothing. Keeps errno.
- * Requires: a live block of this heap; what is not one ends the process with a line on standard
- * error where it is noticed (option HEAPWISE_MALLOC_INVALID_FREE). */
+ * Requires: a live block of this heap. If the heap notices that the address is not one, it writes a
+ * line to standard error and ends the process (option HEAPWISE_MALLOC_INVALID_FREE). */
 void heapwise_free(void* block);
 
 /* As heapwise_free, for callers that know the size they asked for, and the alignment. */

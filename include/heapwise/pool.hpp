@@ -236,10 +236,11 @@ class pool {
 
  private:
   struct destroy_chunks {
-    void operator()(detail::chunks* gone) const noexcept { detail::chunks::destroy(gone); }
+    void operator()(detail::chunks* memory) const noexcept { detail::chunks::destroy(memory); }
   };
 
-  explicit pool(detail::chunks* made) noexcept : chunks_{made}, core_{made, make_checking(*made)} {}
+  explicit pool(detail::chunks* memory) noexcept
+      : chunks_{memory}, core_{memory, make_checking(*memory)} {}
 
   /// Effects: notes the free ones of the blocks that were cut. Returns: false if they are not
   /// known.
@@ -254,9 +255,9 @@ class pool {
     return shape;
   }
 
-  static Checking make_checking(const detail::chunks& made) noexcept {
+  static Checking make_checking(const detail::chunks& memory) noexcept {
     if constexpr (std::is_constructible_v<Checking, const detail::chunks&>) {
-      return Checking{made};
+      return Checking{memory};
     } else {
       return Checking{};
     }

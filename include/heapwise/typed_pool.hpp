@@ -24,9 +24,9 @@ class object_maker {
   static T* make(Blocks& blocks, void* block, Arguments&&... arguments) {
     if (block == nullptr) return nullptr;
     unused_block guard{blocks, block};
-    T* const made = ::new (block) T(std::forward<Arguments>(arguments)...);
+    T* const object = ::new (block) T(std::forward<Arguments>(arguments)...);
     guard.block = nullptr;
-    return made;
+    return object;
   }
 
   /// Effects and result: as typed_pool::destroy.

@@ -47,11 +47,11 @@ arena::chunk* arena::make_chunk(std::size_t least_bytes) noexcept {
 
 void arena::give_back(chunk* chunks) noexcept {
   while (chunks != nullptr) {
-    chunk* const gone = chunks;
-    chunks = gone->next;
-    reserved_bytes_ -= gone->size_bytes;
-    marks_.show(gone + 1, gone->size_bytes - sizeof(chunk));
-    source_->deallocate(gone, gone->size_bytes, alignof(std::max_align_t));
+    chunk* const first = chunks;
+    chunks = first->next;
+    reserved_bytes_ -= first->size_bytes;
+    marks_.show(first + 1, first->size_bytes - sizeof(chunk));
+    source_->deallocate(first, first->size_bytes, alignof(std::max_align_t));
   }
 }
 
@@ -63,9 +63,9 @@ std::size_t arena::usual_bytes() const noexcept {
 arena::chunk* arena::take_free(chunk*& free, std::size_t least_bytes) noexcept {
   for (chunk** link = &free; *link != nullptr; link = &(*link)->next) {
     if ((*link)->size_bytes < least_bytes) continue;
-    chunk* const found = *link;
-    *link = found->next;
-    return found;
+    chunk* const fit = *link;
+    *link = fit->next;
+    return fit;
   }
   return nullptr;
 }
@@ -96,12 +96,12 @@ arena::chunk* arena::enlarge_free(chunk*& free, std::size_t least_bytes) noexcep
 arena::chunk* arena::replace_free(chunk*& free, std::size_t least_bytes) noexcept {
   const std::size_t wanted = std::max({least_bytes, sum_bytes(free), usual_bytes()});
   // Enlarged, the chunk keeps the pages that it has, and old and new need not exist side by side.
-  chunk* made = enlarge_free(free, wanted);
-  if (made == nullptr) made = make_chunk(wanted);
-  if (made != nullptr) {
+  chunk* new_chunk = enlarge_free(free, wanted);
+  if (new_chunk == nullptr) new_chunk = make_chunk(wanted);
+  if (new_chunk != nullptr) {
     give_back(free);
     free = nullptr;
-    return made;
+    return new_chunk;
   }
   return wanted == least_bytes ? nullptr : make_chunk(least_bytes);
 }

@@ -27,8 +27,8 @@ constexpr std::size_t short_bytes = long_bytes / 4;
 constexpr std::array bytes_of_kind{long_bytes, short_bytes};
 
 /// Returns: which of the two sizes a batch of the class has.
-constexpr std::size_t kind_of(size_class of) noexcept {
-  return bytes_for(class_table[of].batch) <= short_bytes ? 1 : 0;
+constexpr std::size_t kind_of(size_class class_index) noexcept {
+  return bytes_for(class_table[class_index].batch) <= short_bytes ? 1 : 0;
 }
 
 /// The batches of one size that came back to a piece.
@@ -60,7 +60,7 @@ class alignas(cache_line_bytes) batch_memory {
   batch* take(std::size_t kind) noexcept {
     {
       const std::lock_guard hold{lock_};
-      if (batch* const found = take_locked(kind)) return found;
+      if (batch* const the_batch = take_locked(kind)) return the_batch;
     }
     // Without the lock: the system may take its time.
     void* const memory = map_metadata(piece_bytes, piece_bytes);
@@ -84,13 +84,13 @@ class alignas(cache_line_bytes) batch_memory {
     linked_stack<piece> refused; // a process that has as many mappings as it may have keeps them
     std::unique_lock hold{lock_};
     for (std::size_t unneeded = least_empty_; unneeded > 0 && !empty_.is_empty(); --unneeded) {
-      piece* const gone = pop_empty();
+      piece* const empty_piece = pop_empty();
       hold.unlock();
-      if (unmap_metadata(gone, piece_bytes, piece_bytes)) {
+      if (unmap_metadata(empty_piece, piece_bytes, piece_bytes)) {
         given_back += piece_bytes;
       } else {
-        os::purge(gone, piece_bytes);
-        refused.push(*gone);
+        os::purge(empty_piece, piece_bytes);
+        refused.push(*empty_piece);
       }
       hold.lock();
     }
@@ -111,15 +111,16 @@ class alignas(cache_line_bytes) batch_memory {
   /// Returns: nullptr if another piece is needed. Requires: the lock.
   [[nodiscard]] batch* take_locked(std::size_t kind) noexcept {
     if (unused_batches* const from = with_unused_[kind].first(); from != nullptr) {
-      batch& found = from->stack.pop();
+      batch& the_batch = from->stack.pop();
       if (from->stack.is_empty()) with_unused_[kind].remove(*from);
       ++piece_of(from).batches_in_use;
-      return &found;
+      return &the_batch;
     }
     if (left_of_fresh() < bytes_of_kind[kind] && !make_fresh()) return nullptr;
-    auto* const found = new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
+    auto* const the_batch =
+        new (std::exchange(next_fresh_, next_fresh_ + bytes_of_kind[kind])) batch{};
     ++fresh_->batches_in_use;
-    return found;
+    return the_batch;
   }
 
   [[nodiscard]] std::size_t left_of_fresh() const noexcept {
@@ -170,10 +171,12 @@ static_assert(sizeof(batch_memory) % cache_line_bytes == 0, "nothing else is on 
 
 } // namespace
 
-batch* new_batch(size_class of) noexcept { return memory_of_batches.take(kind_of(of)); }
+batch* new_batch(size_class class_index) noexcept {
+  return memory_of_batches.take(kind_of(class_index));
+}
 
-void delete_batch(batch* used, size_class of) noexcept {
-  memory_of_batches.give(used, kind_of(of));
+void delete_batch(batch* used, size_class class_index) noexcept {
+  memory_of_batches.give(used, kind_of(class_index));
 }
 
 std::size_t trim_batches() noexcept { return memory_of_batches.trim(); }

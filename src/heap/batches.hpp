@@ -22,10 +22,10 @@ struct batch {
 inline constexpr std::uint32_t whole_batch = ~std::uint32_t{0};
 
 /// Returns: an empty one for blocks of the class, or nullptr. Thread safety: all.
-[[nodiscard]] batch* new_batch(size_class of) noexcept;
+[[nodiscard]] batch* new_batch(size_class class_index) noexcept;
 
 /// Effects: takes one of the class back for reuse. Thread safety: all.
-void delete_batch(batch* used, size_class of) noexcept;
+void delete_batch(batch* used, size_class class_index) noexcept;
 
 /// Effects: gives back the memory that was not needed since the last call. Returns: the bytes given
 /// back. Thread safety: all.

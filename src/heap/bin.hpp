@@ -32,50 +32,50 @@ class alignas(cache_line_bytes) bin {
  public:
   /// Effects: exchanges an empty batch for a whole one that waits, or puts up to `most` blocks of
   /// spans into it. Returns: how many blocks are in it; fewer where memory is short.
-  [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class of,
+  [[nodiscard]] std::uint32_t refill(batch*& loaded, size_class class_index,
                                      std::uint32_t most = whole_batch) noexcept;
 
   /// Effects: as refill, but the bin makes no new span. Unless `may_wait` is set, it does nothing
   /// if another thread is busy with the bin.
-  [[nodiscard]] std::uint32_t refill_if_free(batch*& loaded, size_class of, std::uint32_t most,
-                                             bool may_wait) noexcept;
+  [[nodiscard]] std::uint32_t refill_if_free(batch*& loaded, size_class class_index,
+                                             std::uint32_t most, bool may_wait) noexcept;
 
   /// Effects: exchanges a full batch for an empty one. Its blocks wait for another thread, or go
   /// back to their spans if there are many waiting already.
-  void flush(batch*& full, size_class of) noexcept;
+  void flush(batch*& full, size_class class_index) noexcept;
 
   /// Effects: as flush, if the batch can wait for another thread. Returns: whether it can.
-  [[nodiscard]] bool stock(batch*& full, size_class of) noexcept;
+  [[nodiscard]] bool stock(batch*& full, size_class class_index) noexcept;
 
   /// Effects: takes blocks back to their spans, through the bins that these belong to.
-  void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
+  void put_back(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept;
 
   /// Returns: one block, or nullptr: for threads that have no cache.
-  [[nodiscard]] void* take_one(size_class of) noexcept;
+  [[nodiscard]] void* take_one(size_class class_index) noexcept;
 
   /// Effects: returns to their spans the batches that nobody took since the last call, and the
   /// spare empty span.
-  void trim(size_class of) noexcept;
+  void trim(size_class class_index) noexcept;
 
   /// Effects: frees the spare empty span, if there is one.
-  void drop_spare(size_class of) noexcept;
+  void drop_spare(size_class class_index) noexcept;
 
   /// Effects: gives back the pages of a span that hold free blocks only, unless blocks came or went
   /// since the last call. Returns: the bytes given back.
   /// Requires: a slice whose class was this one a moment ago.
-  std::size_t purge_pages(span& of_span, size_class of, bool even_if_touched) noexcept;
+  std::size_t purge_pages(span& of_span, size_class class_index, bool even_if_touched) noexcept;
 
   /// Effects: makes its span with the most free blocks a mixed one, if half of it is free, it has
   /// free neighbours of `hole_bytes` together, and nobody is busy with the bin. A span without a
   /// block in use is dissolved instead. Returns: whether it did. Requires: hole_bytes > 0.
-  [[nodiscard]] bool let_go_sparsest(size_class of, std::size_t hole_bytes) noexcept;
+  [[nodiscard]] bool let_go_sparsest(size_class class_index, std::size_t hole_bytes) noexcept;
 
   /// Returns: the free blocks inside spans.
   [[nodiscard]] std::size_t free_blocks() const noexcept {
     return free_blocks_.load(std::memory_order_relaxed);
   }
 
-  [[nodiscard]] bin_figures figures(size_class of) noexcept;
+  [[nodiscard]] bin_figures figures(size_class class_index) noexcept;
 
   /// Returns: the full batches that wait.
   [[nodiscard]] std::uint32_t stocked() const noexcept {
@@ -87,7 +87,7 @@ class alignas(cache_line_bytes) bin {
 
   /// Returns: whether all that the bin knows of its spans and batches is so.
   /// Complexity: all of them.
-  [[nodiscard]] bool is_sound(size_class of) noexcept;
+  [[nodiscard]] bool is_sound(size_class class_index) noexcept;
 
   /// Taken around a fork.
   heap_mutex<shared::bin>& lock() noexcept { return lock_; }
@@ -95,15 +95,16 @@ class alignas(cache_line_bytes) bin {
  private:
   class change;
 
-  [[nodiscard]] span* make_span(size_class of) noexcept;
+  [[nodiscard]] span* make_span(size_class class_index) noexcept;
   /// Effects: the span leaves the bin. It goes to the space when the change is over.
-  void dissolve(span& empty, change& ongoing, size_class of) noexcept;
-  void dissolve_spare(change& ongoing, size_class of) noexcept;
-  std::uint32_t take_from_holes(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
+  void dissolve(span& empty, change& ongoing, size_class class_index) noexcept;
+  void dissolve_spare(change& ongoing, size_class class_index) noexcept;
+  std::uint32_t take_from_holes(std::byte** top, std::uint32_t wanted,
+                                size_class class_index) noexcept;
   /// Effects: puts up to `wanted` blocks of the span onto the stack, the lowest one on top.
   /// Returns: how many.
   std::uint32_t take_blocks(span& from, std::byte** top, std::uint32_t wanted,
-                            size_class of) noexcept;
+                            size_class class_index) noexcept;
   /// Returns: whether a batch in the stock has waited long enough. Requires: the lock.
   [[nodiscard]] bool has_ripe_batch() const noexcept {
     if constexpr (chosen_profile::keeps_states) {
@@ -116,31 +117,34 @@ class alignas(cache_line_bytes) bin {
   [[nodiscard]] batch* take_stocked() noexcept;
   /// Effects: puts up to `wanted` blocks of the spans that there are onto the stack. Returns: how
   /// many.
-  std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted, size_class of) noexcept;
+  std::uint32_t take_from_spans(std::byte** top, std::uint32_t wanted,
+                                size_class class_index) noexcept;
   /// Effects: as refill; without `may_grow` the bin makes no new span. The lock is let go. If the
   /// heap grew, free memory goes back.
   /// Requires: the lock.
-  std::uint32_t refill_locked(batch*& loaded, size_class of, std::uint32_t most,
+  std::uint32_t refill_locked(batch*& loaded, size_class class_index, std::uint32_t most,
                               bool may_grow) noexcept;
-  [[nodiscard]] bin& of_shard(std::size_t shard, size_class of) noexcept;
+  [[nodiscard]] bin& of_shard(std::size_t shard, size_class class_index) noexcept;
   /// Effects: counts batches that came into the stock, or left it. Requires: not the lock.
-  void count_stocked(std::ptrdiff_t batches, size_class of) const noexcept;
+  void count_stocked(std::ptrdiff_t batches, size_class class_index) const noexcept;
   /// Effects: as put_back, for at most max_batch blocks.
-  void put_back_batch(std::span<std::byte* const> blocks, bool is_flush, size_class of) noexcept;
+  void put_back_batch(std::span<std::byte* const> blocks, bool is_flush,
+                      size_class class_index) noexcept;
   /// Effects: blocks go back to their span. Returns: whether they do; otherwise nothing is changed,
   /// because the span is not the bin's, or some of the blocks are free.
-  [[nodiscard]] bool take_back(const block_run& run, change& ongoing, size_class of) noexcept;
+  [[nodiscard]] bool take_back(const block_run& run, change& ongoing,
+                               size_class class_index) noexcept;
   /// The same for some runs. Returns: how many of them did not go back; they are the first ones
   /// now.
   [[nodiscard]] std::size_t take_back(std::span<block_run> runs, change& ongoing,
-                                      size_class of) noexcept;
-  void take_whole(span& whole, change& ongoing, size_class of) noexcept;
+                                      size_class class_index) noexcept;
+  void take_whole(span& whole, change& ongoing, size_class class_index) noexcept;
   /// Effects: as put_back, for a block that may be of a mixed span, or invalid.
-  void put_back_alone(std::byte* block, size_class of) noexcept;
+  void put_back_alone(std::byte* block, size_class class_index) noexcept;
   void add_free(std::ptrdiff_t blocks) noexcept;
   /// Returns: whether nothing that is quickly seen is wrong. Requires: the lock, as the next one.
-  [[nodiscard]] bool is_plausible(size_class of) const noexcept;
-  [[nodiscard]] bool is_sound_locked(size_class of) const noexcept;
+  [[nodiscard]] bool is_plausible(size_class class_index) const noexcept;
+  [[nodiscard]] bool is_sound_locked(size_class class_index) const noexcept;
 
   heap_mutex<shared::bin> lock_;
   // Full ones. Where every call is checked, the first to come is the first to go: a block waits as

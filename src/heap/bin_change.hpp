@@ -18,12 +18,13 @@ namespace heapwise::detail {
 /// change.
 class bin::change {
  public:
-  change(bin& changed, size_class of) noexcept : change{lock(changed), of, std::adopt_lock} {}
+  change(bin& changed, size_class class_index) noexcept
+      : change{lock(changed), class_index, std::adopt_lock} {}
 
   /// Requires: the lock is held. The change lets it go.
-  change(bin& changed, size_class of, std::adopt_lock_t /*held*/) noexcept
+  change(bin& changed, size_class class_index, std::adopt_lock_t /*held*/) noexcept
       : bin_{changed},
-        class_{of},
+        class_{class_index},
         free_before_{changed.free_blocks_.load(std::memory_order_relaxed)},
         stocked_before_{changed.stocked_.load(std::memory_order_relaxed)} {}
 

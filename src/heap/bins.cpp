@@ -21,23 +21,24 @@ std::span<bins> bins_in_use() noexcept { return std::span{all_bins}.first(shard_
 template <class Action>
 void each_bin(Action action) noexcept {
   for (bins& shard : bins_in_use()) {
-    for (size_class of = 1; of <= class_count; ++of) action(shard[of], of);
+    for (size_class class_index = 1; class_index <= class_count; ++class_index)
+      action(shard[class_index], class_index);
   }
 }
 
-bool has_plenty(const bin& asked, size_class of) noexcept {
-  const class_facts& facts = class_table[of];
+bool has_plenty(const bin& asked, size_class class_index) noexcept {
+  const class_facts& facts = class_table[class_index];
   const std::size_t blocks = asked.free_blocks() + asked.stocked() * std::size_t{facts.batch};
   return blocks * facts.bytes >= plenty_bytes;
 }
 
-std::uint32_t refill_from_others(std::size_t own, batch*& loaded, size_class of,
+std::uint32_t refill_from_others(std::size_t own, batch*& loaded, size_class class_index,
                                  std::uint32_t most) noexcept {
   const std::size_t count = shard_count();
   for (std::size_t distance = 1; distance < count; ++distance) {
-    bin& other = all_bins[(own + distance) % count][of];
-    if (!has_plenty(other, of)) continue;
-    if (const std::uint32_t blocks = other.refill_if_free(loaded, of, most, false)) {
+    bin& other = all_bins[(own + distance) % count][class_index];
+    if (!has_plenty(other, class_index)) continue;
+    if (const std::uint32_t blocks = other.refill_if_free(loaded, class_index, most, false)) {
       return blocks;
     }
   }
@@ -59,44 +60,46 @@ std::size_t free_bytes_in_spans() noexcept { return sum<&bin_sums::free_bytes>()
 
 std::size_t stocked_bytes() noexcept { return sum<&bin_sums::stocked_bytes>(); }
 
-std::uint32_t refill_batch(batch*& loaded, size_class of, std::uint32_t most) noexcept {
-  if (shard_count() == 1) return the_bins[of].refill(loaded, of, most);
+std::uint32_t refill_batch(batch*& loaded, size_class class_index, std::uint32_t most) noexcept {
+  if (shard_count() == 1) return the_bins[class_index].refill(loaded, class_index, most);
   const std::size_t own = own_shard();
-  bin& nearest = all_bins[own][of];
-  if (const std::uint32_t blocks = nearest.refill_if_free(loaded, of, most, true)) {
+  bin& nearest = all_bins[own][class_index];
+  if (const std::uint32_t blocks = nearest.refill_if_free(loaded, class_index, most, true)) {
     return blocks;
   }
-  if (const std::uint32_t blocks = refill_from_others(own, loaded, of, most)) {
+  if (const std::uint32_t blocks = refill_from_others(own, loaded, class_index, most)) {
     return blocks;
   }
-  return nearest.refill(loaded, of, most);
+  return nearest.refill(loaded, class_index, most);
 }
 
-void flush_batch(batch*& full, size_class of) noexcept {
-  if (shard_count() == 1) return the_bins[of].flush(full, of);
-  bin& nearest = all_bins[own_shard()][of];
-  if (nearest.stock(full, of)) return;
+void flush_batch(batch*& full, size_class class_index) noexcept {
+  if (shard_count() == 1) return the_bins[class_index].flush(full, class_index);
+  bin& nearest = all_bins[own_shard()][class_index];
+  if (nearest.stock(full, class_index)) return;
   // Most of its blocks come from the shard that the first one comes from.
   const span* const home = the_space.find_span(full->blocks()[0]);
-  bin& origin = home == nullptr ? nearest : bin_of(*home, of);
-  origin.flush(full, of);
+  bin& origin = home == nullptr ? nearest : bin_of(*home, class_index);
+  origin.flush(full, class_index);
 }
 
-void put_back_blocks(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
+void put_back_blocks(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept {
   if (count == 0) return;
   const span* const home = the_space.find_span(blocks[0]);
-  bin& origin = home == nullptr ? the_bins[of] : bin_of(*home, of);
-  origin.put_back(blocks, count, of);
+  bin& origin = home == nullptr ? the_bins[class_index] : bin_of(*home, class_index);
+  origin.put_back(blocks, count, class_index);
 }
 
-void* take_one_block(size_class of) noexcept { return all_bins[own_shard()][of].take_one(of); }
+void* take_one_block(size_class class_index) noexcept {
+  return all_bins[own_shard()][class_index].take_one(class_index);
+}
 
 void trim_bins() noexcept {
-  each_bin([](bin& each, size_class of) { each.trim(of); });
+  each_bin([](bin& each, size_class class_index) { each.trim(class_index); });
 }
 
 void drop_spares() noexcept {
-  each_bin([](bin& each, size_class of) { each.drop_spare(of); });
+  each_bin([](bin& each, size_class class_index) { each.drop_spare(class_index); });
 }
 
 bool may_look_at_all() noexcept {
@@ -109,10 +112,10 @@ bool may_look_at_all() noexcept {
   return so_far % count == 0;
 }
 
-bin_figures figures_of(size_class of) noexcept {
+bin_figures figures_of(size_class class_index) noexcept {
   bin_figures total;
   for (bins& shard : bins_in_use()) {
-    const bin_figures more = shard[of].figures(of);
+    const bin_figures more = shard[class_index].figures(class_index);
     total.spans += more.spans;
     total.free_blocks += more.free_blocks;
     total.stocked_blocks += more.stocked_blocks;
@@ -122,10 +125,10 @@ bin_figures figures_of(size_class of) noexcept {
   return total;
 }
 
-bin& bin_of(const span& home, size_class of) noexcept {
+bin& bin_of(const span& home, size_class class_index) noexcept {
   // Relaxed: a thread that has a block of the span has seen its shard. Another thread may read an
   // old shard, and the bin notices that.
-  return all_bins[home.shard.load(std::memory_order_relaxed)][of];
+  return all_bins[home.shard.load(std::memory_order_relaxed)][class_index];
 }
 
 void prepare_bins(std::size_t shards) noexcept {

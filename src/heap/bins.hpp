@@ -50,17 +50,17 @@ extern std::array<bin_sums, most_shards> the_bin_sums;
 
 /// Effects: as bin::refill, from the thread's shard. Before that one grows, another shard helps out
 /// that has many free blocks.
-[[nodiscard]] std::uint32_t refill_batch(batch*& loaded, size_class of,
+[[nodiscard]] std::uint32_t refill_batch(batch*& loaded, size_class class_index,
                                          std::uint32_t most = whole_batch) noexcept;
 
 /// Effects: as bin::flush. The batch waits in the thread's shard, or where its blocks come from.
-void flush_batch(batch*& full, size_class of) noexcept;
+void flush_batch(batch*& full, size_class class_index) noexcept;
 
 /// Effects: as bin::put_back.
-void put_back_blocks(std::byte* const* blocks, std::size_t count, size_class of) noexcept;
+void put_back_blocks(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept;
 
 /// Effects: as bin::take_one.
-[[nodiscard]] void* take_one_block(size_class of) noexcept;
+[[nodiscard]] void* take_one_block(size_class class_index) noexcept;
 
 /// Effects: trims all bins.
 void trim_bins() noexcept;
@@ -73,10 +73,10 @@ void drop_spares() noexcept;
 [[nodiscard]] bool may_look_at_all() noexcept;
 
 /// Returns: the sums over all shards.
-[[nodiscard]] bin_figures figures_of(size_class of) noexcept;
+[[nodiscard]] bin_figures figures_of(size_class class_index) noexcept;
 
 /// Returns: the bin that serves a class of a span.
-[[nodiscard]] bin& bin_of(const span& home, size_class of) noexcept;
+[[nodiscard]] bin& bin_of(const span& home, size_class class_index) noexcept;
 
 /// Effects: the bins of shards from the second on know their shard. Requires: nobody uses them yet.
 void prepare_bins(std::size_t shards) noexcept;

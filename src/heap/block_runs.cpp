@@ -66,8 +66,8 @@ class exact_division {
 
 constexpr std::array<exact_division, class_slots> divisions = [] {
   std::array<exact_division, class_slots> table;
-  for (size_class of = 1; of <= class_count; ++of)
-    table[of] = exact_division{class_table[of].bytes};
+  for (size_class class_index = 1; class_index <= class_count; ++class_index)
+    table[class_index] = exact_division{class_table[class_index].bytes};
   return table;
 }();
 
@@ -134,11 +134,12 @@ block_run* split_by_words(block_run* run, std::byte* const* at, std::byte* const
 }
 
 template <bool one_slice>
-std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_run* run) noexcept {
-  const class_facts& facts = class_table[of];
-  const exact_division by_size = divisions[of];
+std::size_t gather_in(std::span<std::byte* const> blocks, size_class class_index,
+                      block_run* run) noexcept {
+  const class_facts& facts = class_table[class_index];
+  const exact_division by_size = divisions[class_index];
   const std::size_t bytes = facts.bytes;
-  const std::size_t most = blocks_of_span(of);
+  const std::size_t most = blocks_of_span(class_index);
   const places all;
   const block_run* const first_run = run;
   const auto begin = blocks.data();
@@ -176,9 +177,10 @@ std::size_t gather_in(std::span<std::byte* const> blocks, size_class of, block_r
 
 } // namespace
 
-std::size_t gather(std::span<std::byte* const> blocks, size_class of, block_run* runs) noexcept {
-  return class_table[of].slices == 1 ? gather_in<true>(blocks, of, runs)
-                                     : gather_in<false>(blocks, of, runs);
+std::size_t gather(std::span<std::byte* const> blocks, size_class class_index,
+                   block_run* runs) noexcept {
+  return class_table[class_index].slices == 1 ? gather_in<true>(blocks, class_index, runs)
+                                              : gather_in<false>(blocks, class_index, runs);
 }
 
 } // namespace heapwise::detail

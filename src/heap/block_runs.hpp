@@ -22,7 +22,7 @@ struct block_run {
 
 /// Effects: gathers the blocks into runs, and lets the processor fetch what is known of them: it is
 /// scattered. Returns: how many runs there are. Requires: room for as many runs as blocks.
-[[nodiscard]] std::size_t gather(std::span<std::byte* const> blocks, size_class of,
+[[nodiscard]] std::size_t gather(std::span<std::byte* const> blocks, size_class class_index,
                                  block_run* runs) noexcept;
 
 } // namespace heapwise::detail

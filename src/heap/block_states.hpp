@@ -16,8 +16,8 @@
 namespace heapwise::detail {
 
 /// Returns: the bytes of a block of the class that its user may use.
-constexpr std::size_t usable_bytes_of(size_class of) noexcept {
-  return class_table[of].bytes - chosen_profile::canary_bytes;
+constexpr std::size_t usable_bytes_of(size_class class_index) noexcept {
+  return class_table[class_index].bytes - chosen_profile::canary_bytes;
 }
 
 /// Returns: the class for a request in this profile. Requires: at most max_small_bytes together
@@ -60,19 +60,21 @@ extern std::uint64_t canary_secret;
 /// Effects: the block is in use from now on. Where free blocks are cleared, a block that was
 /// written to after it was freed is reported. Returns: the address for its user, which has a tag
 /// where the profile has tags. Requires: a free block of the class.
-[[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* use(std::byte* block, size_class of) noexcept {
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE std::byte* use(std::byte* block,
+                                                    size_class class_index) noexcept {
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   // Relaxed: the block itself is handed from thread to thread with an order of its own.
   if constexpr (chosen_profile::clears) {
-    if (state.load(std::memory_order_relaxed) == freed && !is_zero(block, class_table[of].bytes)) {
+    if (state.load(std::memory_order_relaxed) == freed &&
+        !is_zero(block, class_table[class_index].bytes)) {
       invalid_free(block, invalid::written_when_free);
     }
   }
-  state.store(static_cast<std::uint8_t>(of), std::memory_order_relaxed);
-  std::byte* const address = give_tag(block, class_table[of].bytes);
+  state.store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
+  std::byte* const address = give_tag(block, class_table[class_index].bytes);
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
-    std::memcpy(address + usable_bytes_of(of), &canary, sizeof canary);
+    std::memcpy(address + usable_bytes_of(class_index), &canary, sizeof canary);
   }
   return address;
 }
@@ -85,27 +87,29 @@ HEAPWISE_COLD inline void report_state(const void* address, std::uint8_t state) 
 /// Effects: the block is free from now on. Reports an address that is not a block in use, and a
 /// canary that was overwritten. Faults if the address that the user gave has not the block's tag.
 /// Returns: whether the block is free now. Requires: an address in a span of the class.
-[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(const std::byte* address, size_class of) noexcept {
+[[nodiscard]] HEAPWISE_ALWAYS_INLINE bool free(const std::byte* address,
+                                               size_class class_index) noexcept {
   auto* const block = const_cast<std::byte*>(without_tag(address));
   std::atomic<std::uint8_t>& state = the_space.granule_class(block);
   std::uint8_t seen = 0;
   if constexpr (chosen_profile::clears) { // of two threads that free it at once, one is told
     seen = state.exchange(freed, std::memory_order_relaxed);
-    if (seen != of && seen != freed) state.store(seen, std::memory_order_relaxed);
+    if (seen != class_index && seen != freed) state.store(seen, std::memory_order_relaxed);
   } else {
     seen = state.load(std::memory_order_relaxed);
   }
-  if (seen != of) [[unlikely]] {
+  if (seen != class_index) [[unlikely]] {
     report_state(block, seen);
     return false;
   }
   if constexpr (chosen_profile::canary_bytes > 0) {
     const std::uint64_t canary = canary_of(block);
-    if (std::memcmp(address + usable_bytes_of(of), &canary, sizeof canary) != 0) [[unlikely]]
+    if (std::memcmp(address + usable_bytes_of(class_index), &canary, sizeof canary) != 0)
+        [[unlikely]]
       invalid_free(block, invalid::overrun);
   }
   if constexpr (chosen_profile::clears) {
-    clear_and_untag(block, class_table[of].bytes);
+    clear_and_untag(block, class_table[class_index].bytes);
   } else {
     state.store(freed, std::memory_order_relaxed);
   }

@@ -62,10 +62,10 @@ void* heapwise_memalign(size_t alignment, size_t size) {
 int heapwise_posix_memalign(void** block, size_t alignment, size_t size) {
   if (!std::has_single_bit(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
   const int saved_errno = errno;
-  void* const made = allocate_aligned(size, alignment);
+  void* const new_block = allocate_aligned(size, alignment);
   errno = saved_errno;
-  if (made == nullptr) return ENOMEM;
-  *block = made;
+  if (new_block == nullptr) return ENOMEM;
+  *block = new_block;
   return 0;
 }
 

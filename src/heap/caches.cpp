@@ -100,45 +100,46 @@ std::size_t own_cached_bytes() noexcept {
 
 namespace {
 
-HEAPWISE_NOINLINE void* allocate_uncached(size_class of) noexcept {
+HEAPWISE_NOINLINE void* allocate_uncached(size_class class_index) noexcept {
   if (!start_heap()) return no_memory();
-  void* block = take_one_block(of);
+  void* block = take_one_block(class_index);
   if (block == nullptr) {
     free_what_waits();
-    block = take_one_block(of);
+    block = take_one_block(class_index);
   }
   return block != nullptr ? block : no_memory();
 }
 
-void release_uncached(void* block, size_class of) noexcept {
+void release_uncached(void* block, size_class class_index) noexcept {
   std::byte* const one = static_cast<std::byte*>(block);
-  put_back(&one, 1, of);
+  put_back(&one, 1, class_index);
 }
 
 /// Effects: as `take`, from the cache of the profile. Requires: what `refill` does.
-[[maybe_unused]] void* take_checked(size_class of) noexcept {
+[[maybe_unused]] void* take_checked(size_class class_index) noexcept {
   heap_cache* cache = cache_in_use();
-  std::byte* block = cache->tops[of][-1];
+  std::byte* block = cache->tops[class_index][-1];
   if (block == nullptr) [[unlikely]] {
-    if (void* const sampled = the_guards.sample(of)) return sampled;
+    if (void* const sampled = the_guards.sample(class_index)) return sampled;
     cache = own_cache();
-    const bool has_blocks = cache != nullptr && have_stack(*cache, of) &&
-                            (cache->tops[of][-1] != nullptr || fill(*cache, of));
+    const bool has_blocks = cache != nullptr && have_stack(*cache, class_index) &&
+                            (cache->tops[class_index][-1] != nullptr || fill(*cache, class_index));
     if (!has_blocks) {
-      void* const alone = allocate_uncached(of);
-      return alone == nullptr ? nullptr : block_states::use(static_cast<std::byte*>(alone), of);
+      void* const alone = allocate_uncached(class_index);
+      return alone == nullptr ? nullptr
+                              : block_states::use(static_cast<std::byte*>(alone), class_index);
     }
-    shuffle(*cache, of);
-    block = cache->tops[of][-1];
+    shuffle(*cache, class_index);
+    block = cache->tops[class_index][-1];
   }
-  --cache->tops[of];
-  return block_states::use(block, of);
+  --cache->tops[class_index];
+  return block_states::use(block, class_index);
 }
 
 /// Effects: as `take`, for a path that a program has inlined, which knows of no canary.
-[[maybe_unused]] void* take_with_canary(size_class of) noexcept {
-  const std::size_t bytes = class_table[of].bytes;
-  const std::size_t alignment = class_alignment[of];
+[[maybe_unused]] void* take_with_canary(size_class class_index) noexcept {
+  const std::size_t bytes = class_table[class_index].bytes;
+  const std::size_t alignment = class_alignment[class_index];
   if (!is_small(bytes)) return allocate_large(bytes, alignment, false);
   const std::size_t whole = bytes + chosen_profile::canary_bytes;
   return take_checked(static_cast<size_class>(aligned_class_of(whole, alignment)));
@@ -149,28 +150,28 @@ void release_uncached(void* block, size_class of) noexcept {
   if (freed == nullptr) return;
   auto* const address = static_cast<std::byte*>(freed);
   std::byte* block = without_tag(address);
-  const size_class of = the_heap_map.class_at(block);
-  if (of == no_class) {
+  const size_class class_index = the_heap_map.class_at(block);
+  if (class_index == no_class) {
     release_uncommon(block);
     return;
   }
-  if (!block_states::free(address, of)) return;
+  if (!block_states::free(address, class_index)) return;
   if constexpr (chosen_profile::quarantines) {
     heap_cache* const holder = own_cache();
-    if (holder != nullptr) block = hold_back(*holder, block, of);
+    if (holder != nullptr) block = hold_back(*holder, block, class_index);
     if (block == nullptr) return;
   }
   heap_cache* cache = cache_in_use();
-  if (cache->tops[of] == cache->ends[of]) [[unlikely]] {
+  if (cache->tops[class_index] == cache->ends[class_index]) [[unlikely]] {
     cache = own_cache();
-    if (cache == nullptr || !have_stack(*cache, of)) {
-      release_uncached(block, of);
+    if (cache == nullptr || !have_stack(*cache, class_index)) {
+      release_uncached(block, class_index);
       return;
     }
-    if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
+    if (cache->tops[class_index] == cache->ends[class_index]) make_room(*cache, class_index);
   }
-  *cache->tops[of]++ = block;
-  if constexpr (chosen_profile::clears) bury_top(*cache, of);
+  *cache->tops[class_index]++ = block;
+  if constexpr (chosen_profile::clears) bury_top(*cache, class_index);
 }
 
 } // namespace
@@ -178,18 +179,20 @@ void release_uncached(void* block, size_class of) noexcept {
 inline namespace layout_3 {
 
 void* refill(std::size_t wanted) noexcept {
-  const auto of = static_cast<size_class>(wanted);
+  const auto class_index = static_cast<size_class>(wanted);
   if constexpr (chosen_profile::keeps_states) {
-    return chosen_profile::canary_bytes == 0 ? take_checked(of) : take_with_canary(of);
+    return chosen_profile::canary_bytes == 0 ? take_checked(class_index)
+                                             : take_with_canary(class_index);
   } else {
     if constexpr (chosen_profile::samples_guards) {
-      if (void* const sampled = the_guards.sample(of)) [[unlikely]]
+      if (void* const sampled = the_guards.sample(class_index)) [[unlikely]]
         return sampled;
     }
     heap_cache* const cache = own_cache();
-    if (cache == nullptr || !have_stack(*cache, of)) return allocate_uncached(of);
-    if (cache->tops[of][-1] == nullptr && !fill(*cache, of)) return allocate_uncached(of);
-    return take(of);
+    if (cache == nullptr || !have_stack(*cache, class_index)) return allocate_uncached(class_index);
+    if (cache->tops[class_index][-1] == nullptr && !fill(*cache, class_index))
+      return allocate_uncached(class_index);
+    return take(class_index);
   }
 }
 
@@ -198,32 +201,33 @@ void release_slowly(void* block) noexcept {
     give_checked(block);
   } else {
     if (block == nullptr) return;
-    const size_class of = the_heap_map.class_at(block);
-    if (of == no_class) {
+    const size_class class_index = the_heap_map.class_at(block);
+    if (class_index == no_class) {
       release_uncommon(block);
       return;
     }
     heap_cache* const cache = own_cache();
-    if (cache == nullptr || !have_stack(*cache, of)) {
-      release_uncached(block, of);
+    if (cache == nullptr || !have_stack(*cache, class_index)) {
+      release_uncached(block, class_index);
       return;
     }
-    if (chosen_profile::checks_last && (cache->tops[of][-1] == block || cache->hot[of] == block)) {
+    if (chosen_profile::checks_last &&
+        (cache->tops[class_index][-1] == block || cache->hot[class_index] == block)) {
       invalid_free(block, invalid::freed_before);
       return;
     }
-    if (cache->tops[of] == cache->ends[of]) make_room(*cache, of);
-    *cache->tops[of]++ = static_cast<std::byte*>(block);
+    if (cache->tops[class_index] == cache->ends[class_index]) make_room(*cache, class_index);
+    *cache->tops[class_index]++ = static_cast<std::byte*>(block);
   }
 }
 
 } // namespace layout_3
 
-void* take_of_class(size_class of) noexcept {
+void* take_of_class(size_class class_index) noexcept {
   if constexpr (chosen_profile::keeps_states) {
-    return take_checked(of);
+    return take_checked(class_index);
   } else {
-    return take(of);
+    return take(class_index);
   }
 }
 

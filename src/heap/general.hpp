@@ -11,11 +11,11 @@
 namespace heapwise::detail {
 
 /// Returns: a block of the class, or nullptr.
-HEAPWISE_ALWAYS_INLINE void* take_small(size_class of) noexcept {
+HEAPWISE_ALWAYS_INLINE void* take_small(size_class class_index) noexcept {
   if constexpr (chosen_profile::keeps_states) {
-    return take_of_class(of);
+    return take_of_class(class_index);
   } else {
-    return take(of);
+    return take(class_index);
   }
 }
 

@@ -52,9 +52,9 @@ std::size_t pages_of_a_cache() noexcept {
 heap_cache* make_cache() noexcept {
   void* const memory = map_metadata(pages_of_a_cache(), os::page_bytes());
   if (memory == nullptr) return nullptr;
-  auto* const made = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr};
-  made->map = the_heap_map;
-  return made;
+  auto* const new_cache = new (memory) thread_cache{cache_without_stacks(), {}, {}, nullptr};
+  new_cache->map = the_heap_map;
+  return new_cache;
 }
 
 /// Requires: the lock.
@@ -110,16 +110,16 @@ bool keep_filled(heap_cache& cache) noexcept {
 heap_cache* adopt_cache() noexcept {
   {
     const std::lock_guard hold{idle.lock};
-    if (heap_cache* const found = pop_idle()) {
+    if (heap_cache* const idle_cache = pop_idle()) {
       ++idle.in_use;
-      return found;
+      return idle_cache;
     }
   }
-  heap_cache* const made = make_cache(); // without the lock: the system may take its time
-  if (made == nullptr) return nullptr;
+  heap_cache* const new_cache = make_cache(); // without the lock: the system may take its time
+  if (new_cache == nullptr) return nullptr;
   const std::lock_guard hold{idle.lock};
   ++idle.in_use;
-  return made;
+  return new_cache;
 }
 
 void pass_on_cache(heap_cache& cache) noexcept {

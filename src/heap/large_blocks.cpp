@@ -102,8 +102,8 @@ span* take_with_gap(std::size_t slices, std::size_t alignment, bool& was_clean,
                     std::size_t free_behind) noexcept {
   if constexpr (most_gap_slices > 0) {
     const std::size_t gap = random_below(most_gap_slices + 1);
-    span* const made = the_space.take(slices + gap, alignment, was_clean, free_behind);
-    if (made != nullptr || gap == 0) return made;
+    span* const new_span = the_space.take(slices + gap, alignment, was_clean, free_behind);
+    if (new_span != nullptr || gap == 0) return new_span;
   }
   return the_space.take(slices, alignment, was_clean, free_behind);
 }
@@ -171,24 +171,24 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
                : take_with_gap(slices, slices_between, clean, free_behind);
   };
   const bool may_be_stocked = room_slices == 0 && alignment <= slice_bytes && are_stocked(slices);
-  span* made = may_be_stocked ? take_stocked(shard, slices) : nullptr;
-  const bool is_zero = made != nullptr && is_zero_after_wait(*made);
-  const std::size_t zero_bytes = is_zero ? made->bytes : 0;
-  made = ready_for(made, bytes);
-  const bool was_stocked = made != nullptr;
-  if (!was_stocked) made = take();
-  if (made == nullptr && room_slices == 0) { // with room, it was only a wish
+  span* new_span = may_be_stocked ? take_stocked(shard, slices) : nullptr;
+  const bool is_zero = new_span != nullptr && is_zero_after_wait(*new_span);
+  const std::size_t zero_bytes = is_zero ? new_span->bytes : 0;
+  new_span = ready_for(new_span, bytes);
+  const bool was_stocked = new_span != nullptr;
+  if (!was_stocked) new_span = take();
+  if (new_span == nullptr && room_slices == 0) { // with room, it was only a wish
     free_what_waits();
-    made = take();
+    new_span = take();
   }
-  if (made == nullptr) return nullptr;
-  std::byte* const begin = the_space.begin_of(*made);
-  made->bytes = bytes;
-  made->grows = false;
+  if (new_span == nullptr) return nullptr;
+  std::byte* const begin = the_space.begin_of(*new_span);
+  new_span->bytes = bytes;
+  new_span->grows = false;
   // Not if it was stocked: then its pages are worth keeping.
-  if constexpr (chosen_profile::quarantines) made->is_fresh = clean;
-  made->touched_bytes = made->bytes;
-  made->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
+  if constexpr (chosen_profile::quarantines) new_span->is_fresh = clean;
+  new_span->touched_bytes = new_span->bytes;
+  new_span->shard.store(static_cast<std::uint8_t>(shard), std::memory_order_relaxed);
   if (!clean && room_slices >= worth_purging_slices) {
     os::purge(begin + slices * slice_bytes, room_slices * slice_bytes);
   }
@@ -196,15 +196,15 @@ span* make_large(std::size_t size_bytes, std::size_t alignment, std::size_t room
     // The space does not know that it was written to.
     if (zero_bytes < size_bytes) std::memset(begin + zero_bytes, 0, size_bytes - zero_bytes);
   } else if (!clean && zeroed) {
-    the_space.zero(*made, size_bytes);
+    the_space.zero(*new_span, size_bytes);
   }
-  count(*made, 1, made->bytes);
-  if (!was_stocked) made->behind = os::hidden_by::nothing;
-  raise_guard(*made);
+  count(*new_span, 1, new_span->bytes);
+  if (!was_stocked) new_span->behind = os::hidden_by::nothing;
+  raise_guard(*new_span);
   // Release: pairs with the acquire in look_up. The length was written before.
-  made->use.store(slice_use::large, std::memory_order_release);
+  new_span->use.store(slice_use::large, std::memory_order_release);
   purge_after_growth();
-  return made;
+  return new_span;
 }
 
 void release_large(span& block, bool clean) noexcept {
@@ -245,11 +245,11 @@ span* make_growing(std::size_t size_bytes) noexcept {
     again->use.store(slice_use::large, std::memory_order_release);
     return again;
   }
-  span* const made = make_large(bytes, slice_bytes, 0, false, free_behind_growing);
-  if (made == nullptr) return nullptr;
-  set_bytes(*made, bytes); // also where pages are larger
-  start_growing(*made);
-  return made;
+  span* const new_span = make_large(bytes, slice_bytes, 0, false, free_behind_growing);
+  if (new_span == nullptr) return nullptr;
+  set_bytes(*new_span, bytes); // also where pages are larger
+  start_growing(*new_span);
+  return new_span;
 }
 
 const span* large_block_around(const void* address) noexcept {

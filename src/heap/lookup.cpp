@@ -32,9 +32,9 @@ found look_up(const void* block) noexcept {
 }
 
 measured measure(const void* block) noexcept {
-  const size_class of = small_class_of(block);
-  if (of != no_class) {
-    return {.bytes = class_table[of].bytes - chosen_profile::canary_bytes, .what = {}};
+  const size_class class_index = small_class_of(block);
+  if (class_index != no_class) {
+    return {.bytes = class_table[class_index].bytes - chosen_profile::canary_bytes, .what = {}};
   }
   if constexpr (chosen_profile::samples_guards) {
     if (the_guards.holds(block)) return {.bytes = the_guards.bytes_of(block), .what = {}};

@@ -14,8 +14,8 @@ namespace heapwise::detail {
 
 /// Returns: the class of a small block of all threads, or no_class.
 inline size_class small_class_of(const void* block) noexcept {
-  const size_class of = the_heap_map.class_at(block);
-  if (of != mixed_class) return of;
+  const size_class class_index = the_heap_map.class_at(block);
+  if (class_index != mixed_class) return class_index;
   // Acquire: pairs with the release in set_class. The classes of its blocks were written before.
   std::atomic_thread_fence(std::memory_order_acquire);
   return the_mixed_spans.class_of_block(block);

@@ -21,13 +21,13 @@ namespace {
 constexpr int most_tries = 4;
 
 /// The map of a mixed span has a bit for each granule.
-std::uint32_t granules_of(size_class of) noexcept {
-  return class_table[of].bytes / static_cast<std::uint32_t>(granule_bytes);
+std::uint32_t granules_of(size_class class_index) noexcept {
+  return class_table[class_index].bytes / static_cast<std::uint32_t>(granule_bytes);
 }
 
 /// Blocks of a class are as aligned as in a span of their own.
-std::uint32_t alignment_of(size_class of) noexcept {
-  const std::uint32_t size = granules_of(of);
+std::uint32_t alignment_of(size_class class_index) noexcept {
+  const std::uint32_t size = granules_of(class_index);
   return size & -size;
 }
 
@@ -45,20 +45,20 @@ constexpr std::uint8_t list_of(std::uint32_t hole) noexcept {
 
 } // namespace
 
-void mixed_spans::place(span& moved, std::uint32_t longest_hole) noexcept {
-  moved.bytes = longest_hole;
+void mixed_spans::place(span& member, std::uint32_t longest_hole) noexcept {
+  member.bytes = longest_hole;
   const std::uint8_t fitting = longest_hole == 0 ? unlisted : list_of(longest_hole);
-  if (moved.fullness == fitting) return;
-  remove(moved);
-  moved.fullness = fitting;
+  if (member.fullness == fitting) return;
+  remove(member);
+  member.fullness = fitting;
   if (fitting == unlisted) return;
-  lists_[fitting].push(moved);
+  lists_[fitting].push(member);
 }
 
-void mixed_spans::remove(span& gone) noexcept {
-  if (gone.fullness == unlisted) return;
-  lists_[gone.fullness].remove(gone);
-  gone.fullness = unlisted;
+void mixed_spans::remove(span& member) noexcept {
+  if (member.fullness == unlisted) return;
+  lists_[member.fullness].remove(member);
+  member.fullness = unlisted;
 }
 
 void mixed_spans::count_free(span& of_span, std::ptrdiff_t more) noexcept {
@@ -73,9 +73,9 @@ size_class mixed_spans::class_of_block(const void* block) const noexcept {
   return the_space.granule_class(block).load(std::memory_order_relaxed);
 }
 
-void mixed_spans::adopt(span& sparse, size_class of) noexcept {
-  const std::uint32_t size = granules_of(of);
-  const class_facts& facts = class_table[of];
+void mixed_spans::adopt(span& sparse, size_class class_index) noexcept {
+  const std::uint32_t size = granules_of(class_index);
+  const class_facts& facts = class_table[class_index];
   std::byte* const begin = the_space.begin_of(sparse);
   const std::lock_guard hold{lock_};
   const block_map blocks = sparse.free_map;
@@ -91,7 +91,7 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
     longest = std::max(longest, hole);
     hole = 0;
     the_space.granule_class(begin + std::size_t{block} * facts.bytes)
-        .store(static_cast<std::uint8_t>(of), std::memory_order_relaxed);
+        .store(static_cast<std::uint8_t>(class_index), std::memory_order_relaxed);
   }
   const std::uint32_t rest = granules - facts.blocks * size;
   sparse.free_map.set_run(facts.blocks * size, rest);
@@ -113,9 +113,9 @@ void mixed_spans::adopt(span& sparse, size_class of) noexcept {
 }
 
 std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wanted,
-                               size_class of) noexcept {
-  const std::uint32_t size = granules_of(of);
-  const std::uint32_t alignment = alignment_of(of);
+                               size_class class_index) noexcept {
+  const std::uint32_t size = granules_of(class_index);
+  const std::uint32_t alignment = alignment_of(class_index);
   std::byte* const begin = the_space.begin_of(from);
   std::uint32_t taken = 0;
   while (taken < wanted) {
@@ -131,7 +131,7 @@ std::uint32_t mixed_spans::cut(span& from, std::byte**& top, std::uint32_t wante
     std::uint32_t next = first;
     for (; taken < wanted && next + size <= end; next += size, ++taken) {
       std::byte* const block = begin + std::size_t{next} * granule_bytes;
-      the_space.granule_class(block).store(static_cast<std::uint8_t>(of),
+      the_space.granule_class(block).store(static_cast<std::uint8_t>(class_index),
                                            std::memory_order_relaxed);
       *top++ = block;
     }
@@ -150,11 +150,12 @@ void mixed_spans::cut_off(span& from, std::uint32_t first, std::uint32_t end) no
   from.purged_pages &= ~page_bits(first / page, (end - 1) / page - first / page + 1);
 }
 
-std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted, size_class of) noexcept {
+std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted,
+                                size_class class_index) noexcept {
   if (count_.load(std::memory_order_relaxed) == 0) return 0;
-  const std::uint32_t size = granules_of(of);
+  const std::uint32_t size = granules_of(class_index);
   // A hole of twice the size less one granule is sure to hold an aligned block.
-  const std::uint8_t sure = list_of(std::bit_ceil(size + alignment_of(of) - 1));
+  const std::uint8_t sure = list_of(std::bit_ceil(size + alignment_of(class_index) - 1));
   const std::lock_guard hold{lock_};
   std::uint32_t taken = 0;
   int tries = most_tries;
@@ -172,7 +173,7 @@ std::uint32_t mixed_spans::take(std::byte**& top, std::uint32_t wanted, size_cla
       ++list;
       continue;
     }
-    const std::uint32_t more = cut(*from, top, wanted - taken, of);
+    const std::uint32_t more = cut(*from, top, wanted - taken, class_index);
     taken += more;
     if (more == 0 && --tries <= 0) ++list;
   }
@@ -199,11 +200,11 @@ void mixed_spans::put_back(std::span<std::byte* const> blocks) noexcept {
 bool mixed_spans::put_back_locked(std::byte* block, linked_stack<span>& empty) noexcept {
   span& home = the_space.span_at(block);
   std::atomic<std::uint8_t>& kept = the_space.granule_class(block);
-  const size_class of = kept.load(std::memory_order_relaxed);
-  if (of == no_class || home.use.load(std::memory_order_relaxed) != slice_use::mixed) {
+  const size_class class_index = kept.load(std::memory_order_relaxed);
+  if (class_index == no_class || home.use.load(std::memory_order_relaxed) != slice_use::mixed) {
     return false;
   }
-  const std::uint32_t size = granules_of(of);
+  const std::uint32_t size = granules_of(class_index);
   const auto first =
       static_cast<std::uint32_t>(block - the_space.begin_of(home)) / std::uint32_t{granule_bytes};
   kept.store(no_class, std::memory_order_relaxed);

@@ -23,11 +23,12 @@ class alignas(cache_line_bytes) mixed_spans {
  public:
   /// Effects: puts up to `wanted` blocks of the class, cut out of holes, onto the stack.
   /// Returns: how many.
-  [[nodiscard]] std::uint32_t take(std::byte**& top, std::uint32_t wanted, size_class of) noexcept;
+  [[nodiscard]] std::uint32_t take(std::byte**& top, std::uint32_t wanted,
+                                   size_class class_index) noexcept;
 
   /// Effects: makes the span, which its bin has let go, a mixed one.
   /// Requires: it has one slice and small blocks of the class.
-  void adopt(span& sparse, size_class of) noexcept;
+  void adopt(span& sparse, size_class class_index) noexcept;
 
   /// Effects: blocks come back to their holes.
   void put_back(std::span<std::byte* const> blocks) noexcept;
@@ -53,13 +54,14 @@ class alignas(cache_line_bytes) mixed_spans {
   static constexpr std::uint8_t list_count = 13; // by the logarithm of the longest hole
   static constexpr std::uint8_t unlisted = list_count;
 
-  std::uint32_t cut(span& from, std::byte**& top, std::uint32_t wanted, size_class of) noexcept;
+  std::uint32_t cut(span& from, std::byte**& top, std::uint32_t wanted,
+                    size_class class_index) noexcept;
   /// Effects: a block comes back to its hole. If the span has no block in use any more, it goes
   /// from the mixed spans to `empty`. Returns: whether it was a block in use.
   [[nodiscard]] bool put_back_locked(std::byte* block, linked_stack<detail::span>& empty) noexcept;
   void cut_off(span& from, std::uint32_t first, std::uint32_t end) noexcept;
-  void place(span& moved, std::uint32_t longest_hole) noexcept;
-  void remove(span& gone) noexcept;
+  void place(span& member, std::uint32_t longest_hole) noexcept;
+  void remove(span& member) noexcept;
   void count_free(span& of_span, std::ptrdiff_t more) noexcept;
 
   heap_mutex<shared::mixed> lock_;

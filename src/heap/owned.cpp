@@ -35,31 +35,31 @@ struct all_heaps {
 };
 constinit all_heaps all;
 
-void enlist(heapwise_heap& made) noexcept {
+void enlist(heapwise_heap& new_heap) noexcept {
   const std::lock_guard hold{all.lock};
-  all.list.push(made);
+  all.list.push(new_heap);
   ++all.count;
 }
 
-void strike_off(heapwise_heap& gone) noexcept {
+void strike_off(heapwise_heap& old_heap) noexcept {
   const std::lock_guard hold{all.lock};
-  all.list.remove(gone);
+  all.list.remove(old_heap);
   --all.count;
 }
 } // namespace
 
 span* owned_blocks::make_span(std::size_t slices, std::size_t alignment) noexcept {
   bool clean = false;
-  span* const made = the_space.take(slices, alignment, clean);
-  if (made == nullptr) return nullptr;
+  span* const new_span = the_space.take(slices, alignment, clean);
+  if (new_span == nullptr) return nullptr;
   for (std::uint32_t each = 1; each < slices; ++each) {
-    made[each].slices = each;
-    made[each].use.store(slice_use::inside, std::memory_order_relaxed);
+    new_span[each].slices = each;
+    new_span[each].use.store(slice_use::inside, std::memory_order_relaxed);
   }
-  made->owner = this;
-  made->bytes = 0;
-  spans_.push(*made);
-  return made;
+  new_span->owner = this;
+  new_span->bytes = 0;
+  spans_.push(*new_span);
+  return new_span;
 }
 
 void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noexcept {
@@ -68,17 +68,17 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
   if (size_bytes > max_small_bytes || alignment > max_small_bytes) {
     const std::size_t slices = (size_bytes + slice_bytes - 1) / slice_bytes;
     if (slices > the_space.reserved_bytes() / slice_bytes) return nullptr;
-    span* const made =
+    span* const new_span =
         make_span(slices == 0 ? 1 : slices, alignment > slice_bytes ? alignment / slice_bytes : 1);
-    if (made == nullptr) return nullptr;
-    made->of = no_class;
-    made->bytes = made->slices * slice_bytes;
+    if (new_span == nullptr) return nullptr;
+    new_span->of = no_class;
+    new_span->bytes = new_span->slices * slice_bytes;
     // Release: pairs with the acquire in look_up. The owner and the length were written before.
-    made->use.store(slice_use::owned, std::memory_order_release);
-    return the_space.begin_of(*made);
+    new_span->use.store(slice_use::owned, std::memory_order_release);
+    return the_space.begin_of(*new_span);
   }
-  const auto of = static_cast<size_class>(aligned_class_of(size_bytes, alignment));
-  if (std::byte* const block = free_[of]; block != nullptr) {
+  const auto class_index = static_cast<size_class>(aligned_class_of(size_bytes, alignment));
+  if (std::byte* const block = free_[class_index]; block != nullptr) {
     std::byte* const next = owned_links::read(block);
     if constexpr (chosen_profile::keeps_states) {
       if (!owned_links::leads_to_free(next)) {
@@ -86,32 +86,32 @@ void* owned_blocks::allocate(std::size_t size_bytes, std::size_t alignment) noex
         invalid_free(block, invalid::written_when_free);
       }
     }
-    free_[of] = next;
-    owned_links::use(block, of);
+    free_[class_index] = next;
+    owned_links::use(block, class_index);
     return block;
   }
-  const class_facts& facts = class_table[of];
-  run& fresh = runs_[of];
+  const class_facts& facts = class_table[class_index];
+  run& fresh = runs_[class_index];
   if (fresh.next == fresh.end) {
-    span* const made = make_span(facts.slices, 1);
-    if (made == nullptr) return nullptr;
-    made->of = static_cast<std::uint8_t>(of);
-    made->bytes = facts.bytes;
-    owned_links::forget_states(*made);
+    span* const new_span = make_span(facts.slices, 1);
+    if (new_span == nullptr) return nullptr;
+    new_span->of = static_cast<std::uint8_t>(class_index);
+    new_span->bytes = facts.bytes;
+    owned_links::forget_states(*new_span);
     // Release: as above.
-    made->use.store(slice_use::owned, std::memory_order_release);
-    fresh.next = the_space.begin_of(*made);
+    new_span->use.store(slice_use::owned, std::memory_order_release);
+    fresh.next = the_space.begin_of(*new_span);
     fresh.end = fresh.next + std::size_t{facts.blocks} * facts.bytes;
   }
   std::byte* const block = fresh.next;
   fresh.next += facts.bytes;
-  owned_links::use(block, of);
+  owned_links::use(block, class_index);
   return block;
 }
 
-void owned_blocks::give(span& gone) noexcept {
-  spans_.remove(gone);
-  the_space.give(gone);
+void owned_blocks::give(span& empty_span) noexcept {
+  spans_.remove(empty_span);
+  the_space.give(empty_span);
 }
 
 void owned_blocks::release(void* block, span& home) noexcept {
@@ -126,17 +126,17 @@ std::optional<invalid> owned_blocks::release_locked(void* block, span& home) noe
   const auto offset =
       static_cast<std::size_t>(static_cast<std::byte*>(block) - the_space.begin_of(home));
   if (offset % home.bytes != 0) return invalid::inside_block;
-  const size_class of = home.of;
+  const size_class class_index = home.of;
   if constexpr (chosen_profile::keeps_states) {
-    if (const auto wrong = owned_links::free(block, of)) return wrong;
+    if (const auto wrong = owned_links::free(block, class_index)) return wrong;
   }
-  if (of == no_class) {
+  if (class_index == no_class) {
     give(home);
     return {};
   }
-  if (free_[of] == block) return invalid::freed_before;
-  owned_links::write(static_cast<std::byte*>(block), free_[of]);
-  free_[of] = static_cast<std::byte*>(block);
+  if (free_[class_index] == block) return invalid::freed_before;
+  owned_links::write(static_cast<std::byte*>(block), free_[class_index]);
+  free_[class_index] = static_cast<std::byte*>(block);
   return {};
 }
 
@@ -149,13 +149,13 @@ void owned_blocks::release_all() noexcept {
 }
 
 void* allocate_owned(owned_blocks& from, std::size_t size_bytes, std::size_t alignment) noexcept {
-  void* made = from.allocate(size_bytes, alignment);
+  void* new_block = from.allocate(size_bytes, alignment);
   const bool possible = std::max(size_bytes, alignment) <= the_space.reserved_bytes();
-  if (made == nullptr && possible && heap_has_started()) {
+  if (new_block == nullptr && possible && heap_has_started()) {
     free_what_waits();
-    made = from.allocate(size_bytes, alignment);
+    new_block = from.allocate(size_bytes, alignment);
   }
-  return made != nullptr ? made : no_memory();
+  return new_block != nullptr ? new_block : no_memory();
 }
 
 void release_owned(void* block, span& home) noexcept { home.owner->release(block, home); }
@@ -186,9 +186,9 @@ using namespace heapwise::detail;
 heapwise_heap* heapwise_heap_create() {
   void* const memory = allocate_aligned(sizeof(heapwise_heap), alignof(heapwise_heap));
   if (memory == nullptr) return nullptr;
-  auto* const made = new (memory) heapwise_heap{};
-  enlist(*made);
-  return made;
+  auto* const new_heap = new (memory) heapwise_heap{};
+  enlist(*new_heap);
+  return new_heap;
 }
 
 void* heapwise_heap_malloc(heapwise_heap* heap, size_t size) {

@@ -28,7 +28,7 @@ class owned_blocks {
  private:
   friend void release_owned(void* block, span& home) noexcept;
   [[nodiscard]] span* make_span(std::size_t slices, std::size_t alignment) noexcept;
-  void give(span& gone) noexcept;
+  void give(span& empty_span) noexcept;
   /// Returns: what was wrong with the block, if something was.
   std::optional<invalid> release_locked(void* block, span& home) noexcept;
 

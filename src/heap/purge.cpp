@@ -30,16 +30,17 @@ constexpr std::size_t largest_heap = std::size_t{64} << 20;
 
 /// Effects: gives back pages of the span that the slice is the first of, if it is one of small
 /// blocks. Returns: the bytes given back; 0 if there are no more pages to give back.
-std::size_t purge_some_pages(span& slice, size_class of) noexcept {
-  return of == mixed_class ? the_mixed_spans.purge_pages(slice, true)
-                           : bin_of(slice, of).purge_pages(slice, of, true);
+std::size_t purge_some_pages(span& slice, size_class class_index) noexcept {
+  return class_index == mixed_class
+             ? the_mixed_spans.purge_pages(slice, true)
+             : bin_of(slice, class_index).purge_pages(slice, class_index, true);
 }
 
 /// Effects: gives back all free pages of the span.
-std::size_t purge_all_pages(span& slice, size_class of) noexcept {
+std::size_t purge_all_pages(span& slice, size_class class_index) noexcept {
   std::size_t purged = 0;
   for (std::size_t pages = 0; pages < max_span_slices * slice_bytes; pages += os::page_bytes()) {
-    const std::size_t more = purge_some_pages(slice, of);
+    const std::size_t more = purge_some_pages(slice, class_index);
     if (more == 0) break;
     purged += more;
   }
@@ -47,14 +48,14 @@ std::size_t purge_all_pages(span& slice, size_class of) noexcept {
 }
 
 /// Effects: looks at a span once.
-std::size_t purge_if_untouched(span& slice, size_class of) noexcept {
+std::size_t purge_if_untouched(span& slice, size_class class_index) noexcept {
   if (slice.touched == settled) return 0;
   if (slice.touched == touched) {
     slice.touched.change(touched, untouched);
     return 0;
   }
   slice.touched.change(untouched, in_purge);
-  const std::size_t purged = purge_all_pages(slice, of);
+  const std::size_t purged = purge_all_pages(slice, class_index);
   // Pages that the system refused are asked for again.
   slice.touched.change(in_purge, the_page_returns.was_refused() ? untouched : settled);
   return purged;
@@ -73,12 +74,13 @@ std::size_t purgeable_bytes() noexcept {
 std::size_t purge_spans(bool even_if_touched) noexcept {
   std::size_t purged = 0;
   for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
-    const size_class of = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
-    if (of == no_class) continue;
+    const size_class class_index = the_heap_map.class_of_slice(at).load(std::memory_order_relaxed);
+    if (class_index == no_class) continue;
     os::let_fork();
     span& slice = *the_space.record(at);
     if (slice.use.load(std::memory_order_relaxed) == slice_use::inside) continue;
-    purged += even_if_touched ? purge_all_pages(slice, of) : purge_if_untouched(slice, of);
+    purged += even_if_touched ? purge_all_pages(slice, class_index)
+                              : purge_if_untouched(slice, class_index);
   }
   return purged;
 }

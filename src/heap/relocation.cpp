@@ -61,25 +61,25 @@ struct progress {
 
 /// Effects: moves one mapping after the other, until all are moved or the system refuses one.
 progress move_pieces(std::byte* from, std::byte* to, std::size_t bytes) noexcept {
-  progress made;
-  while (made.bytes < bytes && made.pieces < most_pieces_of_a_block) {
-    const std::size_t piece = first_mapping(from + made.bytes, bytes - made.bytes);
+  progress outcome;
+  while (outcome.bytes < bytes && outcome.pieces < most_pieces_of_a_block) {
+    const std::size_t piece = first_mapping(from + outcome.bytes, bytes - outcome.bytes);
     if (piece == 0) break;
-    if (!os::move_pages(from + made.bytes, to + made.bytes, piece)) {
-      made.target_lost = map_again(to + made.bytes, piece) == mended::lost;
+    if (!os::move_pages(from + outcome.bytes, to + outcome.bytes, piece)) {
+      outcome.target_lost = map_again(to + outcome.bytes, piece) == mended::lost;
       break;
     }
-    made.bytes += piece;
-    ++made.pieces;
+    outcome.bytes += piece;
+    ++outcome.pieces;
   }
-  return made;
+  return outcome;
 }
 
 /// Effects: the pages are at `from` again, or the process ends: half of a block would be lost.
 void move_back(std::byte* from, std::byte* to, std::size_t bytes) noexcept {
   while (bytes > 0) {
-    const progress made = move_pieces(to, from, bytes);
-    if (made.bytes == 0) {
+    const progress outcome = move_pieces(to, from, bytes);
+    if (outcome.bytes == 0) {
       text line;
       line.add(
           "heapwise: the system refuses to move the pages of a block back. Next: raise the "
@@ -87,9 +87,9 @@ void move_back(std::byte* from, std::byte* to, std::size_t bytes) noexcept {
       line.write();
       std::abort();
     }
-    from += made.bytes;
-    to += made.bytes;
-    bytes -= made.bytes;
+    from += outcome.bytes;
+    to += outcome.bytes;
+    bytes -= outcome.bytes;
   }
 }
 
@@ -100,28 +100,28 @@ relocated relocate(span& source_span, std::byte* source, span& target_span,
   // The target is longer than the source with all its room: pages move whole, none stay behind.
   const std::size_t bytes = source_span.slices * slice_bytes;
   const bool many = pieces.load(std::memory_order_relaxed) >= most_pieces;
-  const progress made = many ? progress{} : move_pieces(source, target, bytes);
-  if (made.target_lost) {
-    move_back(source, target, made.bytes);
+  const progress outcome = many ? progress{} : move_pieces(source, target, bytes);
+  if (outcome.target_lost) {
+    move_back(source, target, outcome.bytes);
     // Room behind the contents is still mapped. It stays out of use, so it must not be resident.
-    os::purge(target + made.bytes, target_span.slices * slice_bytes - made.bytes);
+    os::purge(target + outcome.bytes, target_span.slices * slice_bytes - outcome.bytes);
     return relocated::target_lost;
   }
-  target_span.pieces = made.pieces;
-  pieces.fetch_add(made.pieces, std::memory_order_relaxed);
-  if (made.bytes < source_span.bytes) {
-    std::memcpy(target + made.bytes, source + made.bytes, source_span.bytes - made.bytes);
+  target_span.pieces = outcome.pieces;
+  pieces.fetch_add(outcome.pieces, std::memory_order_relaxed);
+  if (outcome.bytes < source_span.bytes) {
+    std::memcpy(target + outcome.bytes, source + outcome.bytes, source_span.bytes - outcome.bytes);
   }
-  if (made.bytes == 0) return relocated::copied;
+  if (outcome.bytes == 0) return relocated::copied;
   // What was moved has left a hole. Pieces of earlier moves went with it: what comes there now is
   // one mapping with its neighbours.
-  if (os::map_at(source, made.bytes) != os::placed::here) {
-    if (made.bytes < bytes) os::purge(source + made.bytes, bytes - made.bytes);
+  if (os::map_at(source, outcome.bytes) != os::placed::here) {
+    if (outcome.bytes < bytes) os::purge(source + outcome.bytes, bytes - outcome.bytes);
     forget_pieces(source_span);
     return relocated::source_lost;
   }
-  want_huge_pages(source, made.bytes);
-  if (made.bytes < bytes) return relocated::copied;
+  want_huge_pages(source, outcome.bytes);
+  if (outcome.bytes < bytes) return relocated::copied;
   forget_pieces(source_span);
   return relocated::moved;
 }
@@ -132,9 +132,9 @@ mended mend(std::byte* begin, std::size_t bytes) noexcept {
   return mended::fresh;
 }
 
-void forget_pieces(span& of) noexcept {
-  pieces.fetch_sub(of.pieces, std::memory_order_relaxed);
-  of.pieces = 0;
+void forget_pieces(span& record) noexcept {
+  pieces.fetch_sub(record.pieces, std::memory_order_relaxed);
+  record.pieces = 0;
 }
 
 std::size_t count_pieces() noexcept { return pieces.load(std::memory_order_relaxed); }

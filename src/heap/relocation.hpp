@@ -37,7 +37,7 @@ enum class mended : std::uint8_t {
 
 /// Effects: takes the pieces of a span out of the count.
 /// Requires: all of the span's place was mapped anew, or must not be used any more.
-void forget_pieces(span& of) noexcept;
+void forget_pieces(span& record) noexcept;
 
 /// Returns: how many mappings there are that are pieces.
 [[nodiscard]] std::size_t count_pieces() noexcept;

@@ -71,8 +71,8 @@ slice_index slice_map::find(std::size_t count, std::size_t alignment, std::size_
       at = round_up(at + 1, slices_of_a_group);
       continue;
     }
-    const slice_index found = find_in_group(at, count, alignment, base);
-    if (found != slices_) return found;
+    const slice_index first = find_in_group(at, count, alignment, base);
+    if (first != slices_) return first;
   }
   return slices_;
 }

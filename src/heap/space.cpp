@@ -114,10 +114,10 @@ span* space::take(std::size_t count, std::size_t alignment, bool& was_clean,
   expects(first + count <= committed_slices_.load(std::memory_order_relaxed),
           "slices that are taken are usable");
   was_clean = mark_used(first, count);
-  span& made = spans_[first];
-  made.slices = static_cast<std::uint32_t>(count);
-  made.pieces = 0;
-  return &made;
+  span& new_span = spans_[first];
+  new_span.slices = static_cast<std::uint32_t>(count);
+  new_span.pieces = 0;
+  return &new_span;
 }
 
 /// Effects: `first` is the first dirty slice from there on, or `end`. Returns: how many follow it,
@@ -203,9 +203,9 @@ void space::retire(span& lost) noexcept {
   lost.use.store(slice_use::none, std::memory_order_relaxed);
 }
 
-void space::set_class(const span& of, size_class to) noexcept {
-  const slice_index first = index_of(of);
-  for (slice_index at = first; at < first + of.slices; ++at) {
+void space::set_class(const span& record, size_class to) noexcept {
+  const slice_index first = index_of(record);
+  for (slice_index at = first; at < first + record.slices; ++at) {
     // Release: what is known of the span's blocks comes before (usable_bytes acquires).
     the_heap_map.class_of_slice(at).store(static_cast<std::uint8_t>(to), std::memory_order_release);
   }

@@ -68,11 +68,11 @@ class space {
   [[nodiscard]] std::byte* address_of(slice_index slice) const noexcept {
     return reinterpret_cast<std::byte*>(base_) + slice * slice_bytes;
   }
-  [[nodiscard]] std::byte* begin_of(const span& of) const noexcept {
-    return address_of(index_of(of));
+  [[nodiscard]] std::byte* begin_of(const span& record) const noexcept {
+    return address_of(index_of(record));
   }
-  [[nodiscard]] slice_index index_of(const span& of) const noexcept {
-    return static_cast<slice_index>(&of - spans_);
+  [[nodiscard]] slice_index index_of(const span& record) const noexcept {
+    return static_cast<slice_index>(&record - spans_);
   }
 
   /// Returns: the record of the span that the address is in, if it is in a span of small blocks;
@@ -112,7 +112,7 @@ class space {
   }
 
   /// Effects: writes down what the slices of the span hold, where `free` looks.
-  void set_class(const span& of, size_class to) noexcept;
+  void set_class(const span& record, size_class to) noexcept;
 
   [[nodiscard]] std::size_t reserved_bytes() const noexcept {
     return reserved_slices_ * slice_bytes;

@@ -166,9 +166,9 @@ class block_map {
       std::uint64_t candidates = words_[word] ^ flip;
       if (word == from / 64) candidates &= ~std::uint64_t{0} << (from % 64);
       if (candidates != 0) {
-        const std::uint32_t found =
+        const std::uint32_t index =
             word * 64 + static_cast<std::uint32_t>(std::countr_zero(candidates));
-        return found < limit ? found : limit;
+        return index < limit ? index : limit;
       }
     }
     return limit;

@@ -25,10 +25,11 @@ std::atomic<std::size_t>& count_of(const span& some) noexcept {
 
 } // namespace
 
-void hide_end(span& made) noexcept {
+void hide_end(span& hidden) noexcept {
   const bool is_whole_page = os::page_bytes() <= span_guard_bytes;
-  made.behind = is_whole_page ? pages.hide(end_of(made), span_guard_bytes) : os::hidden_by::nothing;
-  count_of(made).fetch_add(1, std::memory_order_relaxed);
+  hidden.behind =
+      is_whole_page ? pages.hide(end_of(hidden), span_guard_bytes) : os::hidden_by::nothing;
+  count_of(hidden).fetch_add(1, std::memory_order_relaxed);
 }
 
 void give_with_end(span& empty) noexcept {

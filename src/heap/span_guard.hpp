@@ -31,7 +31,7 @@ constexpr std::uint32_t blocks_of_span(size_class of) noexcept {
 }
 
 /// Effects: hides the last page of a new span, if the system agrees.
-void hide_end(span& made) noexcept;
+void hide_end(span& hidden) noexcept;
 
 /// Effects: gives a span to the space, with its last page like any other. If the system refuses
 /// that, its slices stay out of use. Requires: the span is in no bin any more.

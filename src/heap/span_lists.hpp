@@ -41,8 +41,8 @@ class span_lists {
     return static_cast<std::uint16_t>(blocks - (list * blocks + count - 1) / count);
   }
   /// Effects: puts the span where its free blocks say.
-  void place(span& moved, std::uint32_t blocks) noexcept;
-  void remove(span& gone) noexcept;
+  void place(span& member, std::uint32_t blocks) noexcept;
+  void remove(span& member) noexcept;
 
   /// Returns: whether `holds(span, list)` is true of each span, and each is linked with its
   /// neighbours. Complexity: all spans.

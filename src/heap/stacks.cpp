@@ -24,68 +24,72 @@ thread_cache& all_of(heap_cache& cache) noexcept { return static_cast<thread_cac
 /// groups of 8. Only the profile for programs that are attacked pays that (decision 109).
 constexpr std::size_t shuffled_group = chosen_profile::clears ? SIZE_MAX : 8;
 
-bool has_batch(heap_cache& cache, size_class of) noexcept {
-  return all_of(cache).bin_calls[of] >= thread_cache::just_grown;
+bool has_batch(heap_cache& cache, size_class class_index) noexcept {
+  return all_of(cache).bin_calls[class_index] >= thread_cache::just_grown;
 }
 
 /// Requires: there is one.
-batch* batch_of(const heap_cache& cache, size_class of) noexcept {
-  return reinterpret_cast<batch*>(cache.ends[of] - class_table[of].batch) - 1;
+batch* batch_of(const heap_cache& cache, size_class class_index) noexcept {
+  return reinterpret_cast<batch*>(cache.ends[class_index] - class_table[class_index].batch) - 1;
 }
 
-void load(heap_cache& cache, size_class of, batch* loaded, std::uint32_t blocks) noexcept {
-  cache.tops[of] = loaded->blocks() + blocks;
-  cache.ends[of] = loaded->blocks() + class_table[of].batch;
+void load(heap_cache& cache, size_class class_index, batch* loaded, std::uint32_t blocks) noexcept {
+  cache.tops[class_index] = loaded->blocks() + blocks;
+  cache.ends[class_index] = loaded->blocks() + class_table[class_index].batch;
 }
 
 /// Requires: there is a stack. Returns: where its lowest block is, or comes to be.
-std::byte** begin_of_stack(heap_cache& cache, size_class of) noexcept {
-  return has_batch(cache, of) ? batch_of(cache, of)->blocks() : all_of(cache).short_stack(of);
+std::byte** begin_of_stack(heap_cache& cache, size_class class_index) noexcept {
+  return has_batch(cache, class_index) ? batch_of(cache, class_index)->blocks()
+                                       : all_of(cache).short_stack(class_index);
 }
 
-std::size_t height_of_stack(heap_cache& cache, size_class of) noexcept {
-  return static_cast<std::size_t>(cache.tops[of] - begin_of_stack(cache, of));
+std::size_t height_of_stack(heap_cache& cache, size_class class_index) noexcept {
+  return static_cast<std::size_t>(cache.tops[class_index] - begin_of_stack(cache, class_index));
 }
 
 /// Requires: the batch in use is as full as the spare one is empty, or the other way round.
-void change_batches(heap_cache& cache, size_class of) noexcept {
-  batch* const used = batch_of(cache, of);
-  const bool was_full = std::exchange(cache.spare_is_full[of], !cache.spare_is_full[of]);
-  load(cache, of, std::exchange(cache.spares[of], used), was_full ? class_table[of].batch : 0);
+void change_batches(heap_cache& cache, size_class class_index) noexcept {
+  batch* const used = batch_of(cache, class_index);
+  const bool was_full =
+      std::exchange(cache.spare_is_full[class_index], !cache.spare_is_full[class_index]);
+  load(cache, class_index, std::exchange(cache.spares[class_index], used),
+       was_full ? class_table[class_index].batch : 0);
 }
 
 /// Effects: from now on the class has a batch, with the blocks of its short stack.
 /// Returns: whether there was memory.
-bool grow(heap_cache& cache, size_class of) noexcept {
-  batch* const made = new_batch(of);
-  if (made == nullptr) return false;
-  const std::size_t blocks = has_stack(cache, of) ? height_of_stack(cache, of) : 0;
-  std::copy_n(all_of(cache).short_stack(of), blocks, made->blocks());
-  all_of(cache).bin_calls[of] = thread_cache::just_grown;
-  load(cache, of, made, static_cast<std::uint32_t>(blocks));
+bool grow(heap_cache& cache, size_class class_index) noexcept {
+  batch* const fresh_batch = new_batch(class_index);
+  if (fresh_batch == nullptr) return false;
+  const std::size_t blocks =
+      has_stack(cache, class_index) ? height_of_stack(cache, class_index) : 0;
+  std::copy_n(all_of(cache).short_stack(class_index), blocks, fresh_batch->blocks());
+  all_of(cache).bin_calls[class_index] = thread_cache::just_grown;
+  load(cache, class_index, fresh_batch, static_cast<std::uint32_t>(blocks));
   return true;
 }
 
 /// Effects: counts a call of the bin. The short stack has one place more, or the class has a batch
 /// from now on. Requires: a short stack.
-void count_bin_call(heap_cache& cache, size_class of) noexcept {
-  std::uint8_t& calls = all_of(cache).bin_calls[of];
-  if (calls == short_stacks::most_bin_calls(of)) {
-    static_cast<void>(grow(cache, of)); // without memory all remains as it is
+void count_bin_call(heap_cache& cache, size_class class_index) noexcept {
+  std::uint8_t& calls = all_of(cache).bin_calls[class_index];
+  if (calls == short_stacks::most_bin_calls(class_index)) {
+    static_cast<void>(grow(cache, class_index)); // without memory all remains as it is
     return;
   }
   ++calls;
-  cache.ends[of] =
-      all_of(cache).short_stack(of) + std::min<std::size_t>(calls, short_stacks::most_places(of));
+  cache.ends[class_index] = all_of(cache).short_stack(class_index) +
+                            std::min<std::size_t>(calls, short_stacks::most_places(class_index));
 }
 
 /// Effects: fills the short stack, the lowest block on top. Requires: it is empty.
 /// Returns: whether there was memory for a block.
-bool fill_short(heap_cache& cache, size_class of) noexcept {
-  std::byte** const begin = begin_of_stack(cache, of);
-  std::byte**& top = cache.tops[of];
-  while (top != cache.ends[of]) {
-    auto* const block = static_cast<std::byte*>(take_one_block(of));
+bool fill_short(heap_cache& cache, size_class class_index) noexcept {
+  std::byte** const begin = begin_of_stack(cache, class_index);
+  std::byte**& top = cache.tops[class_index];
+  while (top != cache.ends[class_index]) {
+    auto* const block = static_cast<std::byte*>(take_one_block(class_index));
     if (block == nullptr) break;
     *top++ = block;
   }
@@ -95,87 +99,88 @@ bool fill_short(heap_cache& cache, size_class of) noexcept {
 
 /// Effects: makes room in the short stack. Half of its blocks, those that were freed first, go back
 /// to their spans. Requires: it is full.
-void make_room_short(heap_cache& cache, size_class of) noexcept {
-  std::byte** const begin = begin_of_stack(cache, of);
-  const std::size_t blocks = height_of_stack(cache, of);
+void make_room_short(heap_cache& cache, size_class class_index) noexcept {
+  std::byte** const begin = begin_of_stack(cache, class_index);
+  const std::size_t blocks = height_of_stack(cache, class_index);
   const std::size_t oldest = (blocks + 1) / 2;
-  put_back(begin, oldest, of);
+  put_back(begin, oldest, class_index);
   std::copy(begin + oldest, begin + blocks, begin);
-  cache.tops[of] = begin + (blocks - oldest);
+  cache.tops[class_index] = begin + (blocks - oldest);
 }
 
 /// Effects: makes room in the batch in use. Requires: it is full. Returns: whether blocks leave the
 /// cache.
-bool make_room_in_batch(heap_cache& cache, size_class of) noexcept {
-  batch*& spare = cache.spares[of];
-  if (spare == nullptr && of != mixed_class) spare = new_batch(of);
+bool make_room_in_batch(heap_cache& cache, size_class class_index) noexcept {
+  batch*& spare = cache.spares[class_index];
+  if (spare == nullptr && class_index != mixed_class) spare = new_batch(class_index);
   if (spare == nullptr) {
-    std::byte** const begin = batch_of(cache, of)->blocks();
-    put_back(begin, class_table[of].batch, of);
-    cache.tops[of] = begin;
+    std::byte** const begin = batch_of(cache, class_index)->blocks();
+    put_back(begin, class_table[class_index].batch, class_index);
+    cache.tops[class_index] = begin;
     return true;
   }
   // The spare one has the blocks that were freed first.
-  const bool flushes = std::exchange(cache.spare_is_full[of], false);
-  if (flushes) flush_batch(spare, of);
-  change_batches(cache, of);
+  const bool flushes = std::exchange(cache.spare_is_full[class_index], false);
+  if (flushes) flush_batch(spare, class_index);
+  change_batches(cache, class_index);
   return flushes;
 }
 
-void empty(heap_cache& cache, size_class of) noexcept {
-  if constexpr (chosen_profile::quarantines) release_held(cache, of);
-  if (std::byte* const hot = std::exchange(cache.hot[of], nullptr)) put_back(&hot, 1, of);
-  if (has_stack(cache, of)) {
-    put_back(begin_of_stack(cache, of), height_of_stack(cache, of), of);
-    if (has_batch(cache, of)) delete_batch(batch_of(cache, of), of);
-    cache.tops[of] = cache.ends[of] = no_room;
-    all_of(cache).bin_calls[of] = 0;
+void empty(heap_cache& cache, size_class class_index) noexcept {
+  if constexpr (chosen_profile::quarantines) release_held(cache, class_index);
+  if (std::byte* const hot = std::exchange(cache.hot[class_index], nullptr))
+    put_back(&hot, 1, class_index);
+  if (has_stack(cache, class_index)) {
+    put_back(begin_of_stack(cache, class_index), height_of_stack(cache, class_index), class_index);
+    if (has_batch(cache, class_index)) delete_batch(batch_of(cache, class_index), class_index);
+    cache.tops[class_index] = cache.ends[class_index] = no_room;
+    all_of(cache).bin_calls[class_index] = 0;
   }
-  if (batch* const spare = std::exchange(cache.spares[of], nullptr)) {
-    if (std::exchange(cache.spare_is_full[of], false)) {
-      put_back(spare->blocks(), class_table[of].batch, of);
+  if (batch* const spare = std::exchange(cache.spares[class_index], nullptr)) {
+    if (std::exchange(cache.spare_is_full[class_index], false)) {
+      put_back(spare->blocks(), class_table[class_index].batch, class_index);
     }
-    delete_batch(spare, of);
+    delete_batch(spare, class_index);
   }
 }
 
 } // namespace
 
-void put_back(std::byte* const* blocks, std::size_t count, size_class of) noexcept {
-  if (of == mixed_class) {
+void put_back(std::byte* const* blocks, std::size_t count, size_class class_index) noexcept {
+  if (class_index == mixed_class) {
     the_mixed_spans.put_back({blocks, count});
   } else {
-    put_back_blocks(blocks, count, of);
+    put_back_blocks(blocks, count, class_index);
   }
 }
 
-bool make_stack(heap_cache& cache, size_class of) noexcept {
-  if (of == mixed_class) return grow(cache, of);
-  cache.tops[of] = cache.ends[of] = all_of(cache).short_stack(of);
+bool make_stack(heap_cache& cache, size_class class_index) noexcept {
+  if (class_index == mixed_class) return grow(cache, class_index);
+  cache.tops[class_index] = cache.ends[class_index] = all_of(cache).short_stack(class_index);
   return true;
 }
 
-bool fill(heap_cache& cache, size_class of) noexcept {
-  if (!has_batch(cache, of)) count_bin_call(cache, of);
-  if (!has_batch(cache, of)) return fill_short(cache, of);
-  if (cache.spare_is_full[of]) {
-    change_batches(cache, of);
+bool fill(heap_cache& cache, size_class class_index) noexcept {
+  if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
+  if (!has_batch(cache, class_index)) return fill_short(cache, class_index);
+  if (cache.spare_is_full[class_index]) {
+    change_batches(cache, class_index);
     return true;
   }
-  batch* used = batch_of(cache, of);
+  batch* used = batch_of(cache, class_index);
   // Half of the first one, so that a few blocks that come and go from now on find both room and
   // blocks in this batch. From a full one they would go to and fro between two.
-  const bool is_first =
-      std::exchange(all_of(cache).bin_calls[of], thread_cache::grown) == thread_cache::just_grown;
-  const std::uint32_t whole = class_table[of].batch;
-  const std::uint32_t blocks = refill_batch(used, of, is_first ? (whole + 1) / 2 : whole);
-  load(cache, of, used, blocks);
+  const bool is_first = std::exchange(all_of(cache).bin_calls[class_index], thread_cache::grown) ==
+                        thread_cache::just_grown;
+  const std::uint32_t whole = class_table[class_index].batch;
+  const std::uint32_t blocks = refill_batch(used, class_index, is_first ? (whole + 1) / 2 : whole);
+  load(cache, class_index, used, blocks);
   return blocks > 0;
 }
 
-void shuffle(heap_cache& cache, size_class of) noexcept {
-  std::byte** const begin = begin_of_stack(cache, of);
-  const std::size_t height = height_of_stack(cache, of);
+void shuffle(heap_cache& cache, size_class class_index) noexcept {
+  std::byte** const begin = begin_of_stack(cache, class_index);
+  const std::size_t height = height_of_stack(cache, class_index);
   constexpr std::size_t most = shuffled_group;
   for (std::size_t first = 0; first < height; first += std::min(most, height - first)) {
     for (std::size_t left = std::min(most, height - first); left > 1; --left) {
@@ -184,42 +189,44 @@ void shuffle(heap_cache& cache, size_class of) noexcept {
   }
 }
 
-void bury_top(heap_cache& cache, size_class of) noexcept {
-  std::byte** const begin = begin_of_stack(cache, of);
-  const std::size_t below = height_of_stack(cache, of) - 1;
+void bury_top(heap_cache& cache, size_class class_index) noexcept {
+  std::byte** const begin = begin_of_stack(cache, class_index);
+  const std::size_t below = height_of_stack(cache, class_index) - 1;
   if (below > 0) std::swap(begin[below], begin[random_below(below)]);
 }
 
-void make_room(heap_cache& cache, size_class of) noexcept {
-  if (!has_batch(cache, of)) count_bin_call(cache, of);
+void make_room(heap_cache& cache, size_class class_index) noexcept {
+  if (!has_batch(cache, class_index)) count_bin_call(cache, class_index);
   bool blocks_leave = true;
-  if (!has_batch(cache, of)) {
-    make_room_short(cache, of);
+  if (!has_batch(cache, class_index)) {
+    make_room_short(cache, class_index);
   } else {
-    blocks_leave = cache.tops[of] == cache.ends[of] && make_room_in_batch(cache, of);
+    blocks_leave = cache.tops[class_index] == cache.ends[class_index] &&
+                   make_room_in_batch(cache, class_index);
   }
   if (blocks_leave && may_look_at_all()) notice_free_memory();
 }
 
 void pass_on_whole(heap_cache& cache) noexcept {
-  for (size_class of = 1; of <= class_count; ++of) {
-    if (!cache.spare_is_full[of]) continue;
-    flush_batch(cache.spares[of], of);
-    cache.spare_is_full[of] = false;
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    if (!cache.spare_is_full[class_index]) continue;
+    flush_batch(cache.spares[class_index], class_index);
+    cache.spare_is_full[class_index] = false;
   }
 }
 
 void empty(heap_cache& cache) noexcept {
-  for (size_class of = 1; of <= mixed_class; ++of) empty(cache, of);
+  for (size_class class_index = 1; class_index <= mixed_class; ++class_index)
+    empty(cache, class_index);
 }
 
 std::size_t cached_bytes(heap_cache& cache) noexcept {
   std::size_t bytes = 0;
-  for (size_class of = 1; of <= class_count; ++of) {
-    const class_facts& facts = class_table[of];
-    std::size_t blocks = cache.spare_is_full[of] ? facts.batch : 0;
-    if (has_stack(cache, of)) blocks += height_of_stack(cache, of);
-    if constexpr (chosen_profile::quarantines) blocks += count_held(cache, of);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const class_facts& facts = class_table[class_index];
+    std::size_t blocks = cache.spare_is_full[class_index] ? facts.batch : 0;
+    if (has_stack(cache, class_index)) blocks += height_of_stack(cache, class_index);
+    if constexpr (chosen_profile::quarantines) blocks += count_held(cache, class_index);
     bytes += blocks * facts.bytes;
   }
   return bytes;

@@ -36,11 +36,11 @@ void heapwise_malloc_statistics_get(heapwise_malloc_statistics* into) {
   if constexpr (chosen_profile::quarantines) into->cached_bytes += held_large_bytes();
   into->spans = the_mixed_spans.count();
   into->free_bytes = the_mixed_spans.free_bytes();
-  for (size_class of = 1; of <= class_count; ++of) {
-    const bin_figures figures = figures_of(of);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const bin_figures figures = figures_of(class_index);
     into->spans += figures.spans;
-    into->free_bytes += figures.free_blocks * class_table[of].bytes;
-    into->cached_bytes += figures.stocked_blocks * class_table[of].bytes;
+    into->free_bytes += figures.free_blocks * class_table[class_index].bytes;
+    into->cached_bytes += figures.stocked_blocks * class_table[class_index].bytes;
     into->refills += figures.refills;
     into->flushes += figures.flushes;
   }
@@ -72,26 +72,26 @@ constexpr row rows[] = {
     {"flushes", &heapwise_malloc_statistics::flushes, false},
 };
 
-void write_row(const heapwise_malloc_statistics& from, const row& of) noexcept {
+void write_row(const heapwise_malloc_statistics& from, const row& the_row) noexcept {
   constexpr std::size_t name_width = 26;
   text line;
-  line.add("  ").add(of.name);
+  line.add("  ").add(the_row.name);
   while (line.view().size() < name_width) line.add(" ");
-  const std::size_t value = from.*of.value;
-  if (of.is_bytes)
+  const std::size_t value = from.*the_row.value;
+  if (the_row.is_bytes)
     line.add(value / 1024, 14).add(" KiB\n");
   else
     line.add(value, 14).add("\n");
   line.write();
 }
 
-void write_class(size_class of) noexcept {
-  const bin_figures figures = figures_of(of);
+void write_class(size_class class_index) noexcept {
+  const bin_figures figures = figures_of(class_index);
   if (figures.spans == 0) return;
-  const class_facts& facts = class_table[of];
+  const class_facts& facts = class_table[class_index];
   text line;
   line.add(std::size_t{facts.bytes}, 10).add(figures.spans, 10);
-  line.add(figures.spans * blocks_of_span(of), 12).add(figures.free_blocks, 12);
+  line.add(figures.spans * blocks_of_span(class_index), 12).add(figures.free_blocks, 12);
   line.add(figures.stocked_blocks, 12).add("\n");
   line.write();
 }
@@ -119,7 +119,8 @@ void heapwise_malloc_stats() {
   line.clear();
   line.add("  block size     spans      blocks        free   in batches\n");
   line.write();
-  for (size_class of = 1; of <= class_count; ++of) write_class(of);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index)
+    write_class(class_index);
   if constexpr (counts_sharing) write_sharing();
   if (the_mixed_spans.count() == 0) return;
   line.clear();

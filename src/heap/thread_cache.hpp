@@ -16,30 +16,30 @@ class quarantine;
 namespace short_stacks {
 
 /// Returns: how many blocks the short stack of a class may hold. Larger blocks have fewer.
-constexpr std::size_t most_places(size_class of) noexcept {
+constexpr std::size_t most_places(size_class class_index) noexcept {
   constexpr std::size_t most_places_of_all = 6;
   constexpr std::size_t most_waiting_bytes = 2048;
-  const class_facts& facts = class_table[of];
+  const class_facts& facts = class_table[class_index];
   return std::clamp(most_waiting_bytes / facts.bytes, std::size_t{1},
                     std::min<std::size_t>(most_places_of_all, facts.batch));
 }
 
 /// Returns: how often a class with a short stack may need its bin. More often for larger blocks:
 /// each of them that waits costs memory, and its user has more to do with it.
-constexpr std::size_t most_bin_calls(size_class of) noexcept {
+constexpr std::size_t most_bin_calls(size_class class_index) noexcept {
   constexpr std::size_t calls_of_all = 16;
   constexpr std::size_t bytes_for_a_call = 256;
   constexpr std::size_t most_of_bytes = 32;
-  return calls_of_all + std::min(most_of_bytes, class_table[of].bytes / bytes_for_a_call);
+  return calls_of_all + std::min(most_of_bytes, class_table[class_index].bytes / bytes_for_a_call);
 }
 
 /// Where the stack of each class begins: behind its bottom, which stays nullptr.
 inline constexpr std::array<std::uint16_t, class_slots> begins = [] {
   std::array<std::uint16_t, class_slots> table{};
   std::size_t end = 0;
-  for (size_class of = 1; of <= class_count; ++of) {
-    table[of] = static_cast<std::uint16_t>(end + 1);
-    end += 1 + most_places(of);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    table[class_index] = static_cast<std::uint16_t>(end + 1);
+    end += 1 + most_places(class_index);
   }
   table[mixed_class] = static_cast<std::uint16_t>(end); // has none
   return table;
@@ -59,8 +59,8 @@ struct thread_cache : heap_cache {
   std::byte* places[short_stacks::all_places];
   quarantine* held_back; // or nullptr; only where the profile has one
 
-  [[nodiscard]] std::byte** short_stack(size_class of) noexcept {
-    return places + short_stacks::begins[of];
+  [[nodiscard]] std::byte** short_stack(size_class class_index) noexcept {
+    return places + short_stacks::begins[class_index];
   }
 };
 static_assert(sizeof(thread_cache) <= 4096);

@@ -77,25 +77,26 @@ void* resize_at_last(span& block, std::size_t size_bytes) noexcept {
 
 void* move_large(span& block, std::size_t size_bytes) noexcept {
   const std::size_t slices = slices_of(size_bytes);
-  span* made = make_large(size_bytes, slice_bytes, slices / room_part, false);
+  span* new_span = make_large(size_bytes, slice_bytes, slices / room_part, false);
   // Where there is no room to grow, the block itself may still fit.
-  if (made == nullptr) made = make_large(size_bytes, slice_bytes, 0, false);
-  if (made == nullptr) return resize_at_last(block, size_bytes);
+  if (new_span == nullptr) new_span = make_large(size_bytes, slice_bytes, 0, false);
+  if (new_span == nullptr) return resize_at_last(block, size_bytes);
   // Pages move without a hidden one, as one mapping.
   const bool worth_moving = block.slices * slice_bytes >= worth_moving_bytes && lower_guard(block);
-  relocated how = worth_moving ? the_space.relocate(block, *made) : copy_large(block, *made);
+  relocated how =
+      worth_moving ? the_space.relocate(block, *new_span) : copy_large(block, *new_span);
   if (how == relocated::target_lost) {
-    retire_large(*made);
-    made = make_large(size_bytes, slice_bytes, 0, false);
-    if (made == nullptr) return resize_at_last(block, size_bytes);
-    how = copy_large(block, *made);
+    retire_large(*new_span);
+    new_span = make_large(size_bytes, slice_bytes, 0, false);
+    if (new_span == nullptr) return resize_at_last(block, size_bytes);
+    how = copy_large(block, *new_span);
   }
   if (how == relocated::source_lost) {
     retire_large(block);
   } else {
     release_large(block, how == relocated::moved);
   }
-  return the_space.begin_of(*made);
+  return the_space.begin_of(*new_span);
 }
 
 /// Returns: whether the bytes stay in a block. A smaller one is not worth a copy until this one
@@ -109,8 +110,8 @@ void* move_anywhere(void* block, const measured& known, std::size_t size_bytes) 
   if (known.what.use == slice_use::owned) {
     to = allocate_owned(*known.what.record->owner, size_bytes, granule_bytes);
   } else {
-    span* const made = size_bytes > known.bytes ? make_growing(size_bytes) : nullptr;
-    if (made != nullptr) to = the_space.begin_of(*made);
+    span* const new_span = size_bytes > known.bytes ? make_growing(size_bytes) : nullptr;
+    if (new_span != nullptr) to = the_space.begin_of(*new_span);
     if (to == nullptr) to = allocate(size_bytes);
   }
   if (to == nullptr) return nullptr;
@@ -142,8 +143,8 @@ HEAPWISE_NOINLINE void* resize_otherwise(void* block, std::size_t size_bytes) no
 } // namespace
 
 void* allocate_large(std::size_t size_bytes, std::size_t alignment, bool zeroed) noexcept {
-  span* const made = make_large(size_bytes, alignment, 0, zeroed);
-  return made == nullptr ? no_memory() : the_space.begin_of(*made);
+  span* const new_span = make_large(size_bytes, alignment, 0, zeroed);
+  return new_span == nullptr ? no_memory() : the_space.begin_of(*new_span);
 }
 
 void* allocate_oddly_aligned(std::size_t size_bytes, std::size_t alignment) noexcept {
@@ -187,9 +188,9 @@ std::size_t usable_bytes(const void* block) noexcept {
 
 void* resize(void* block, std::size_t size_bytes) noexcept {
   if constexpr (chosen_profile::keeps_states) expect_block(block);
-  const size_class of = small_class_of(without_tag(block));
-  if (of != no_class && (is_worth_keeping(usable_bytes_of(of), size_bytes) ||
-                         (is_small(size_bytes) && class_for(size_bytes) == of))) {
+  const size_class class_index = small_class_of(without_tag(block));
+  if (class_index != no_class && (is_worth_keeping(usable_bytes_of(class_index), size_bytes) ||
+                                  (is_small(size_bytes) && class_for(size_bytes) == class_index))) {
     return block;
   }
   return resize_otherwise(block, size_bytes);

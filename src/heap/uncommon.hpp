@@ -11,10 +11,10 @@ namespace heapwise::detail {
 [[nodiscard]] void* allocate_large(std::size_t size_bytes, std::size_t alignment,
                                    bool zeroed) noexcept;
 
-/// Effects: frees what is not a small block of all threads; says so when it is not a block at all.
+/// Effects: frees a block that is not a small block of all threads; reports another address.
 void release_uncommon(void* block) noexcept;
 
-/// Returns: the bytes that a block may use; 0 and a report for what is not a block.
+/// Returns: the bytes that a block may use; 0 and a report for another address.
 [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept;
 
 /// Returns: the block with a new size, at its place or another; nullptr without memory, and then

@@ -21,7 +21,7 @@ constexpr std::size_t round_up(std::size_t value, std::size_t multiple) noexcept
 } // namespace
 
 /// In front of a region's pieces. `out` has a bit for each block that is out, by the granule that
-/// it starts at: what is not a block is told apart without trusting a byte of it.
+/// it starts at: an address that is not a block is recognised without trusting a byte there.
 struct best_fit::region {
   region* next;
   region* previous;
@@ -69,9 +69,9 @@ void link_front(Node*& first, Node* added) noexcept {
 }
 
 template <class Node>
-void unlink(Node*& first, Node* gone) noexcept {
-  (gone->previous != nullptr ? gone->previous->next : first) = gone->next;
-  if (gone->next != nullptr) gone->next->previous = gone->previous;
+void unlink(Node*& first, Node* node) noexcept {
+  (node->previous != nullptr ? node->previous->next : first) = node->next;
+  if (node->next != nullptr) node->next->previous = node->previous;
 }
 
 } // namespace
@@ -91,15 +91,15 @@ void* best_fit::allocate(std::size_t size, std::size_t alignment) noexcept {
 
 best_fit::piece* best_fit::take_piece(std::size_t size_bytes, std::size_t alignment) noexcept {
   const std::size_t sought = alignment > granule ? size_bytes + alignment : size_bytes;
-  piece* found = best_of(root_, sought);
-  if (found == nullptr) {
+  piece* fit = best_of(root_, sought);
+  if (fit == nullptr) {
     if (!add_region()) return nullptr;
-    found = best_of(root_, sought);
+    fit = best_of(root_, sought);
   }
-  remove(root_, found);
-  if (alignment > granule) found = trim_front(found, alignment);
-  trim_back(found, size_bytes);
-  return found;
+  remove(root_, fit);
+  if (alignment > granule) fit = trim_front(fit, alignment);
+  trim_back(fit, size_bytes);
+  return fit;
 }
 
 /// What lies in front of the first aligned block becomes a free piece; it is whole granules.
@@ -130,10 +130,10 @@ void best_fit::trim_back(piece* from, std::size_t size_bytes) noexcept {
 bool best_fit::add_region() noexcept {
   void* const memory = chunks_->take(chunk_kind::region, chunk_bytes);
   if (memory == nullptr) return false;
-  auto* const made = ::new (memory) region{};
+  auto* const new_region = ::new (memory) region{};
   static_assert(region::first_tag() + room_bytes + piece::tag_bytes == chunk_bytes);
-  link_front(regions_, made);
-  piece* const whole = made->first();
+  link_front(regions_, new_region);
+  piece* const whole = new_region->first();
   whole->before_bytes = 0;
   whole->size_bytes = room_bytes;
   whole->after()->before_bytes = room_bytes;
@@ -175,14 +175,14 @@ void best_fit::free_piece(piece* freed) noexcept {
 }
 
 /// One empty region stays, so that a program at the edge does not run to the source at each step.
-void best_fit::drop_region(region* gone) noexcept {
+void best_fit::drop_region(region* empty_region) noexcept {
   if (empty_ == nullptr) {
-    empty_ = gone;
+    empty_ = empty_region;
     return;
   }
-  remove(root_, gone->first());
-  unlink(regions_, gone);
-  chunks_->give_back(gone, chunk_bytes);
+  remove(root_, empty_region->first());
+  unlink(regions_, empty_region);
+  chunks_->give_back(empty_region, chunk_bytes);
 }
 
 void* best_fit::allocate_large(std::size_t size, std::size_t alignment) noexcept {
@@ -191,25 +191,25 @@ void* best_fit::allocate_large(std::size_t size, std::size_t alignment) noexcept
   const std::size_t size_bytes = round_up(front + size, slice_bytes);
   void* const memory = chunks_->take(chunk_kind::large, size_bytes);
   if (memory == nullptr) return nullptr;
-  auto* const made =
+  auto* const new_large =
       ::new (memory) large{nullptr, nullptr, size_bytes, static_cast<std::byte*>(memory) + front};
-  link_front(large_, made);
-  return made->block;
+  link_front(large_, new_large);
+  return new_large->block;
 }
 
 best_fit::piece* best_fit::live_piece(const void* block) const noexcept {
-  const chunk_map::found found = chunks_->find(block);
-  if (found.kind != chunk_kind::region) return nullptr;
-  auto* const in = reinterpret_cast<region*>(found.base);
-  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(block) - found.base);
+  const chunk_map::found chunk = chunks_->find(block);
+  if (chunk.kind != chunk_kind::region) return nullptr;
+  auto* const in = reinterpret_cast<region*>(chunk.base);
+  const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(block) - chunk.base);
   if (offset % granule != 0 || !in->out.test(offset / granule)) return nullptr;
-  return reinterpret_cast<piece*>(found.base + offset - piece::tag_bytes);
+  return reinterpret_cast<piece*>(chunk.base + offset - piece::tag_bytes);
 }
 
 best_fit::large* best_fit::live_large(const void* block) const noexcept {
-  const chunk_map::found found = chunks_->find(block);
-  if (found.kind != chunk_kind::large) return nullptr;
-  auto* const whole = reinterpret_cast<large*>(found.base);
+  const chunk_map::found chunk = chunks_->find(block);
+  if (chunk.kind != chunk_kind::large) return nullptr;
+  auto* const whole = reinterpret_cast<large*>(chunk.base);
   return whole->block == block ? whole : nullptr;
 }
 
@@ -219,20 +219,20 @@ std::size_t best_fit::usable_bytes(const void* block) noexcept {
     return whole->size_bytes - static_cast<std::size_t>(static_cast<const std::byte*>(block) -
                                                         reinterpret_cast<const std::byte*>(whole));
   }
-  const piece* const found = live_piece(block);
-  return found == nullptr ? 0 : found->size_bytes - piece::tag_bytes;
+  const piece* const the_piece = live_piece(block);
+  return the_piece == nullptr ? 0 : the_piece->size_bytes - piece::tag_bytes;
 }
 
 void best_fit::reset() noexcept {
   while (large_ != nullptr) {
-    large* const gone = large_;
-    large_ = gone->next;
-    chunks_->give_back(gone, gone->size_bytes);
+    large* const first = large_;
+    large_ = first->next;
+    chunks_->give_back(first, first->size_bytes);
   }
   while (regions_ != nullptr) {
-    region* const gone = regions_;
-    regions_ = gone->next;
-    chunks_->give_back(gone, chunk_bytes);
+    region* const first = regions_;
+    regions_ = first->next;
+    chunks_->give_back(first, chunk_bytes);
   }
   root_ = nullptr;
   empty_ = nullptr;

@@ -18,15 +18,15 @@ chunk_map::chunk_map(block_source& source) noexcept
 
 chunk_map::~chunk_map() {
   while (chunks_ != nullptr) {
-    sliced_chunk* const gone = chunks_;
-    chunks_ = gone->next;
-    source_->deallocate(gone, chunk_bytes, chunk_bytes);
+    sliced_chunk* const first = chunks_;
+    chunks_ = first->next;
+    source_->deallocate(first, chunk_bytes, chunk_bytes);
   }
   const table* each = current_.load(std::memory_order_relaxed);
   while (each != &first_) {
-    const table gone = *each;
-    source_->deallocate(const_cast<table*>(each), table_bytes(gone.mask + 1), alignof(table));
-    each = gone.older;
+    const table old = *each;
+    source_->deallocate(const_cast<table*>(each), table_bytes(old.mask + 1), alignof(table));
+    each = old.older;
   }
 }
 
@@ -141,13 +141,13 @@ bool chunk_map::grow() noexcept {
   auto* const words = reinterpret_cast<std::atomic<std::uintptr_t>*>(
       static_cast<std::byte*>(memory) + sizeof(table));
   for (std::size_t i = 0; i < size; ++i) ::new (&words[i]) std::atomic<std::uintptr_t>{0};
-  auto* const made = ::new (memory) table{size - 1, words, old};
+  auto* const new_table = ::new (memory) table{size - 1, words, old};
   used_ = 0;
   for (std::size_t i = 0; i <= old->mask; ++i) {
     const std::uintptr_t word = old->words[i].load(std::memory_order_relaxed);
-    if (word != 0 && word != tombstone) put(*made, word);
+    if (word != 0 && word != tombstone) put(*new_table, word);
   }
-  current_.store(made, std::memory_order_release); // pairs with `find`: the words come with it
+  current_.store(new_table, std::memory_order_release); // pairs with `find`: the words come with it
   return true;
 }
 

@@ -11,8 +11,8 @@ bool goes_before(const piece* left, const piece* right) noexcept {
 }
 
 /// A treap's priorities must be random, and stay the same: the address, stirred.
-std::uint64_t priority(const piece* of) noexcept {
-  std::uint64_t word = reinterpret_cast<std::uintptr_t>(of) * 0x9E37'79B9'7F4A'7C15u;
+std::uint64_t priority(const piece* node) noexcept {
+  std::uint64_t word = reinterpret_cast<std::uintptr_t>(node) * 0x9E37'79B9'7F4A'7C15u;
   word ^= word >> 32;
   return word * 0xBF58'476D'1CE4'E5B9u;
 }
@@ -46,11 +46,11 @@ void insert(best_fit::piece*& root, best_fit::piece* added) noexcept {
   split(below, added, &added->smaller, &added->larger);
 }
 
-void remove(best_fit::piece*& root, best_fit::piece* gone) noexcept {
+void remove(best_fit::piece*& root, best_fit::piece* node) noexcept {
   piece** link = &root;
-  while (*link != gone) link = goes_before(gone, *link) ? &(*link)->smaller : &(*link)->larger;
-  piece* left = gone->smaller;
-  piece* right = gone->larger;
+  while (*link != node) link = goes_before(node, *link) ? &(*link)->smaller : &(*link)->larger;
+  piece* left = node->smaller;
+  piece* right = node->larger;
   while (left != nullptr && right != nullptr) {
     if (priority(left) >= priority(right)) {
       *link = left;

@@ -31,8 +31,8 @@ struct best_fit::piece {
 
 /// Requires: `added` is in no tree. Effects: adds it. Complexity: O(log n) on average, all.
 void insert(best_fit::piece*& root, best_fit::piece* added) noexcept;
-/// Requires: `gone` is in the tree. Effects: takes it out.
-void remove(best_fit::piece*& root, best_fit::piece* gone) noexcept;
+/// Requires: `node` is in the tree. Effects: takes it out.
+void remove(best_fit::piece*& root, best_fit::piece* node) noexcept;
 /// Returns: the smallest piece of at least that size, of those the first in memory; or nullptr.
 [[nodiscard]] best_fit::piece* best_of(best_fit::piece* root, std::size_t size_bytes) noexcept;
 

@@ -117,13 +117,13 @@ namespace {
 
 placed place(void* memory, std::size_t size_bytes, int protection) noexcept {
   const errno_keeper keep;
-  void* const found =
+  void* const mapping =
       ::mmap(memory, size_bytes, protection,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
-  if (found == memory) return placed::here;
-  if (found == MAP_FAILED) return errno == EEXIST ? placed::occupied : placed::refused;
+  if (mapping == memory) return placed::here;
+  if (mapping == MAP_FAILED) return errno == EEXIST ? placed::occupied : placed::refused;
   // Linux before 4.17 takes the address for a wish.
-  ::munmap(found, size_bytes);
+  ::munmap(mapping, size_bytes);
   return placed::occupied;
 }
 
@@ -282,13 +282,13 @@ shared_number* make_page_of_number() noexcept {
   std::byte* const page = map_anywhere(page_bytes(), PROT_READ | PROT_WRITE, 0);
   const bool is_wiped = page != nullptr && wipe_on_fork(page);
   // The answer of the first thread holds for all threads, also if it is that there is none.
-  auto* const made = is_wiped ? ::new (page) shared_number{0} : &no_page;
+  auto* const number = is_wiped ? ::new (page) shared_number{0} : &no_page;
   shared_number* seen = nullptr;
   // Release: pairs with memory_number, for the number in the page.
-  if (page_of_number.compare_exchange_strong(seen, made, std::memory_order_release,
+  if (page_of_number.compare_exchange_strong(seen, number, std::memory_order_release,
                                              std::memory_order_acquire)) {
     if (!is_wiped && page != nullptr) ::munmap(page, page_bytes());
-    return made;
+    return number;
   }
   if (page != nullptr) ::munmap(page, page_bytes());
   return seen;

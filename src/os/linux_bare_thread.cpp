@@ -105,8 +105,8 @@ struct place {
 };
 constinit std::array<place, most_bare_threads> places;
 
-bare_state& state_of(const place& of) noexcept {
-  return the_bare_states[static_cast<std::size_t>(&of - places.data())];
+bare_state& state_of(const place& the_place) noexcept {
+  return the_bare_states[static_cast<std::size_t>(&the_place - places.data())];
 }
 
 constexpr pid_t starting = -1;
@@ -171,10 +171,10 @@ bool clone_at(place& chosen, std::byte* stack_end, int (*body)(void*), void* arg
   constexpr std::uint64_t all = ~std::uint64_t{0};
   std::uint64_t before = 0;
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &before, sizeof all);
-  const int made = ::__clone(body, stack_end, flags, argument, &chosen.thread,
-                             chosen.thread_pointer, &chosen.thread);
+  const int thread_id = ::__clone(body, stack_end, flags, argument, &chosen.thread,
+                                  chosen.thread_pointer, &chosen.thread);
   ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before, nullptr, sizeof before);
-  return made > 0;
+  return thread_id > 0;
 }
 
 /// Requires: the place is ours.

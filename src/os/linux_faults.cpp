@@ -65,16 +65,16 @@ void handle_fault(int, siginfo_t* what, void*) {
 stack_trace trace_stack() noexcept {
   constexpr std::uintptr_t most_of_a_frame = std::uintptr_t{1} << 20;
   const errno_keeper keep;
-  stack_trace found;
+  stack_trace trace;
   auto at = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
   frame read{};
-  while (found.count < stack_trace::most && at % alignof(frame) == 0 && read_frame(at, read)) {
+  while (trace.count < stack_trace::most && at % alignof(frame) == 0 && read_frame(at, read)) {
     if (read.returns_to == nullptr) break;
-    found.frames[found.count++] = read.returns_to;
+    trace.frames[trace.count++] = read.returns_to;
     if (read.caller <= at || read.caller - at > most_of_a_frame) break;
     at = read.caller;
   }
-  return found;
+  return trace;
 }
 
 std::uint64_t thread_number() noexcept {

@@ -37,9 +37,9 @@ bool is_unloadable() noexcept {
 void keep_loaded() noexcept {
   const errno_keeper keep;
   if (!is_unloadable() || dladdr == nullptr || dlopen == nullptr) return;
-  Dl_info found{};
-  if (::dladdr(own_dynamic_section, &found) == 0 || found.dli_fname == nullptr) return;
-  ::dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+  Dl_info info{};
+  if (::dladdr(own_dynamic_section, &info) == 0 || info.dli_fname == nullptr) return;
+  ::dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
 }
 
 } // namespace heapwise::os

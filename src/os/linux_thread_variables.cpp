@@ -93,9 +93,9 @@ bool find_fields(loader_layout& into) noexcept {
   });
   constexpr std::uint32_t word_bits = 8 * sizeof(std::uintptr_t);
   for (const field& each : fields) {
-    const described_field* const found = described(each.name);
-    if (found == nullptr || found->bits != word_bits) return false;
-    into.*each.offset = found->offset;
+    const described_field* const field = described(each.name);
+    if (field == nullptr || field->bits != word_bits) return false;
+    into.*each.offset = field->offset;
   }
   const auto* const loader = static_cast<const std::byte*>(::dlsym(RTLD_DEFAULT, "_rtld_global"));
   const auto* const libraries = described("_thread_db_rtld_global__dl_tls_dtv_slotinfo_list");
@@ -160,11 +160,11 @@ int visit_known_module(dl_phdr_info* info, std::size_t /*size*/, void* opaque) {
   const auto* const begin = static_cast<const std::byte*>(info->dlpi_tls_data);
   const auto* const wanted = reinterpret_cast<const std::byte*>(&errno);
   if (begin == nullptr || wanted < begin || wanted >= begin + variable_bytes(*info)) return 0;
-  const thread_variables found = variables_of(layout, *info);
-  if (!found.fixed) return 1;
-  layout.known_module = found.module;
+  const thread_variables variables = variables_of(layout, *info);
+  if (!variables.fixed) return 1;
+  layout.known_module = variables.module;
   layout.known_distance = distance_from(this_thread(), begin);
-  layout.first_distance = layout.known_distance - found.distance;
+  layout.first_distance = layout.known_distance - variables.distance;
   return 1;
 }
 
@@ -188,8 +188,8 @@ int visit_variables(dl_phdr_info* info, std::size_t /*size*/, void* opaque) {
   const auto& walk = *static_cast<const variables_walk*>(opaque);
   if (walk.layout.known) {
     if (info->dlpi_tls_modid == 0) return 0;
-    const thread_variables found = variables_of(walk.layout, *info);
-    if (found.module != 0) walk.visit(found, walk.argument);
+    const thread_variables variables = variables_of(walk.layout, *info);
+    if (variables.module != 0) walk.visit(variables, walk.argument);
     return 0;
   }
   // The first is the program.

@@ -217,12 +217,12 @@ bool watch_this_thread(bool yes) noexcept {
 
 std::size_t thread_values(memory_range wanted, const void** into, std::size_t room) noexcept {
   static_assert(most_thread_values >= PTHREAD_KEYS_MAX);
-  std::size_t found = 0;
-  for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX && found < room; ++key) {
+  std::size_t count = 0;
+  for (pthread_key_t key = 0; key < PTHREAD_KEYS_MAX && count < room; ++key) {
     const void* const value = ::pthread_getspecific(key);
-    if (value >= wanted.begin && value < wanted.end) into[found++] = value;
+    if (value >= wanted.begin && value < wanted.end) into[count++] = value;
   }
-  return found;
+  return count;
 }
 
 // The lock of dl_iterate_phdr may be taken again by its holder.
@@ -251,12 +251,12 @@ std::size_t processors() noexcept {
 }
 
 code_place place_of(const void* code) noexcept {
-  Dl_info found{};
-  if (dladdr == nullptr || ::dladdr(code, &found) == 0) return {};
-  if (found.dli_fname == nullptr || *found.dli_fname == '\0') return {};
+  Dl_info info{};
+  if (dladdr == nullptr || ::dladdr(code, &info) == 0) return {};
+  if (info.dli_fname == nullptr || *info.dli_fname == '\0') return {};
   const auto offset =
-      reinterpret_cast<std::uintptr_t>(code) - reinterpret_cast<std::uintptr_t>(found.dli_fbase);
-  return {found.dli_fname, reinterpret_cast<const void*>(offset)};
+      reinterpret_cast<std::uintptr_t>(code) - reinterpret_cast<std::uintptr_t>(info.dli_fbase);
+  return {info.dli_fname, reinterpret_cast<const void*>(offset)};
 }
 
 void abort() noexcept { std::abort(); }

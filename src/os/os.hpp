@@ -134,8 +134,8 @@ void at_fork(void (*before)(), void (*in_parent)(), void (*in_child)()) noexcept
 
 /// Effects: calls `action(argument)` when a thread ends that called `at_thread_exit(argument)`,
 /// after the destructors of its thread_local objects. Called once, before the first of these.
-/// Returns: whether the system has room for that. Neither takes a lock of the loader, which may be
-/// held by who waits for this thread; `at_thread_exit` may allocate. `action` is not called if
+/// Returns: whether the system has room for that. Neither takes a lock of the loader: a thread that
+/// waits for this one may hold it. `at_thread_exit` may allocate. `action` is not called if
 /// `at_thread_exit` is first called in the last round of destructors of the thread's keys: the
 /// system does not tell which round it is.
 [[nodiscard]] bool set_thread_exit(void (*action)(void*)) noexcept;

@@ -5,7 +5,7 @@
 #include "heap/general.hpp"
 
 // A program in C has no C++ runtime, and must not have to load one for a malloc: what is needed of
-// it is used if it is there. Who calls operator new has it.
+// it is used if it is there. A program that calls operator new has it.
 namespace std {
 [[gnu::weak]] new_handler get_new_handler() noexcept;
 [[gnu::weak]] void __throw_bad_alloc();

@@ -198,9 +198,9 @@ heapwise_pool* heapwise_pool_create(const heapwise_pool_options* options, int po
   }
   const unsigned kind = (known.checked != 0 ? 1u : 0u) + (known.counted != 0 ? 2u : 0u);
   try {
-    heapwise_pool* const made = (*entry->makers)[kind](options_of(known));
+    heapwise_pool* const new_pool = (*entry->makers)[kind](options_of(known));
     remember(HEAPWISE_OK, "");
-    return made;
+    return new_pool;
   } catch (const std::invalid_argument& error) {
     return invalid(error.what());
   } catch (const std::length_error& error) {

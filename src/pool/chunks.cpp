@@ -139,15 +139,15 @@ chunks* chunks::create(const geometry& shape, block_source& source) {
   void* const memory = source.allocate(bytes, shape.alignment);
   if (memory == nullptr) throw std::bad_alloc{};
   auto* const base = static_cast<std::byte*>(memory);
-  auto* const made = ::new (record_place(base, bytes, own_bytes(shape))) chunks{shape, source};
-  ::new (made->early_) chunk{.base = base,
-                             .blocks = shape.first_blocks,
-                             .first_index = 0,
-                             .size_bytes = bytes,
-                             .older = nullptr};
-  made->shape_.marks.hide(base, shape.first_blocks * shape.stride_bytes);
-  made->newest_.store(made->early_, std::memory_order_release); // pairs with newest()
-  return made;
+  auto* const result = ::new (record_place(base, bytes, own_bytes(shape))) chunks{shape, source};
+  ::new (result->early_) chunk{.base = base,
+                               .blocks = shape.first_blocks,
+                               .first_index = 0,
+                               .size_bytes = bytes,
+                               .older = nullptr};
+  result->shape_.marks.hide(base, shape.first_blocks * shape.stride_bytes);
+  result->newest_.store(result->early_, std::memory_order_release); // pairs with newest()
+  return result;
 }
 
 void chunks::destroy(chunks* self) noexcept {
@@ -156,10 +156,10 @@ void chunks::destroy(chunks* self) noexcept {
   const chunk first = *self->early_;
   const chunk* piece = self->newest();
   while (piece->older != nullptr) {
-    const chunk gone = *piece;
-    piece = gone.older;
-    self->shape_.marks.show(gone.base, gone.blocks * self->shape_.stride_bytes);
-    source.deallocate(gone.base, gone.size_bytes, alignment);
+    const chunk old = *piece;
+    piece = old.older;
+    self->shape_.marks.show(old.base, old.blocks * self->shape_.stride_bytes);
+    source.deallocate(old.base, old.size_bytes, alignment);
   }
   self->shape_.marks.show(first.base, first.blocks * self->shape_.stride_bytes);
   self->~chunks();
@@ -177,7 +177,7 @@ chunk* chunks::grow(chunk* seen) noexcept {
   if (blocks == 0) return nullptr;
   const std::size_t least = std::max<std::size_t>(1, os::page_bytes() / shape_.stride_bytes);
   for (std::size_t fewer = blocks;; fewer = std::max(fewer / 2, least)) {
-    if (chunk* const made = add(seen, fewer); made != nullptr) return made;
+    if (chunk* const new_chunk = add(seen, fewer); new_chunk != nullptr) return new_chunk;
     if (fewer <= least) return nullptr;
   }
 }
@@ -190,14 +190,15 @@ chunk* chunks::add(chunk* seen, std::size_t blocks) noexcept {
   if (memory == nullptr) return nullptr;
   auto* const base = static_cast<std::byte*>(memory);
   void* const place = stays_early ? seen + 1 : record_place(base, bytes, record_bytes);
-  auto* const made = ::new (place) chunk{.base = base,
-                                         .blocks = blocks,
-                                         .first_index = seen->first_index + seen->blocks,
-                                         .size_bytes = bytes,
-                                         .older = seen};
+  auto* const new_chunk = ::new (place) chunk{.base = base,
+                                              .blocks = blocks,
+                                              .first_index = seen->first_index + seen->blocks,
+                                              .size_bytes = bytes,
+                                              .older = seen};
   shape_.marks.hide(base, blocks * shape_.stride_bytes); // before another thread cuts it
-  newest_.store(made, std::memory_order_release); // pairs with newest(): the record comes with it
-  return made;
+  newest_.store(new_chunk,
+                std::memory_order_release); // pairs with newest(): the record comes with it
+  return new_chunk;
 }
 
 std::size_t chunks::index_of(const void* address) const noexcept {
@@ -222,11 +223,11 @@ chunk* chunks::holding_or_grow(std::size_t index) noexcept {
 void chunks::trim(std::size_t used) noexcept {
   chunk* piece = newest();
   while (piece->older != nullptr && piece->first_index >= used) {
-    const chunk gone = *piece;
-    piece = gone.older;
+    const chunk old = *piece;
+    piece = old.older;
     newest_.store(piece, std::memory_order_release); // as in add; nobody else is here
-    shape_.marks.show(gone.base, gone.blocks * shape_.stride_bytes);
-    source_->deallocate(gone.base, gone.size_bytes, shape_.alignment);
+    shape_.marks.show(old.base, old.blocks * shape_.stride_bytes);
+    source_->deallocate(old.base, old.size_bytes, shape_.alignment);
   }
   const std::size_t kept_bytes = (used - piece->first_index) * shape_.stride_bytes;
   std::byte* const unused = piece->base + kept_bytes;

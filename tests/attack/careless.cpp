@@ -81,12 +81,12 @@ void* calloc(std::size_t count, std::size_t size) {
 }
 
 void* realloc(void* block, std::size_t size) {
-  void* const moved = allocate(size, 16);
-  if (moved == nullptr || block == nullptr) return moved;
+  void* const new_block = allocate(size, 16);
+  if (new_block == nullptr || block == nullptr) return new_block;
   const std::size_t old = std::size_t{1} << header_of(block).kind;
-  std::memcpy(moved, block, old < size ? old : size);
+  std::memcpy(new_block, block, old < size ? old : size);
   free(block);
-  return moved;
+  return new_block;
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) { return allocate(size, alignment); }

@@ -134,7 +134,8 @@ TEST_CASE_TEMPLATE("what is freed is used again", H, CONTRACT_HYBRIDS) {
   }
 }
 
-TEST_CASE_TEMPLATE("nullptr is nothing, and what is not a block is refused", H, CONTRACT_HYBRIDS) {
+TEST_CASE_TEMPLATE("nullptr does nothing, and an address outside blocks is refused", H,
+                   CONTRACT_HYBRIDS) {
   H heap{alone};
   H other{alone};
   CHECK(heap.deallocate(nullptr));
@@ -172,8 +173,8 @@ TEST_CASE_TEMPLATE("a scope frees what was allocated in it, and only that", H, C
   CHECK(heap.end_scope() == sizes.size());
   CHECK(heap.end_scope() == 0);
   const hybrid_statistics after = heap.statistics();
-  const auto live = [](const heapwise::strategy_statistics& of) {
-    return of.allocations - of.deallocations;
+  const auto live = [](const heapwise::strategy_statistics& statistics) {
+    return statistics.allocations - statistics.deallocations;
   };
   CHECK(live(after.fixed) + live(after.segregated) + live(after.best_fit) == sizes.size());
   for (std::size_t i = 0; i < sizes.size(); ++i) {

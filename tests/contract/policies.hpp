@@ -21,7 +21,7 @@ struct setting {
   using checking = Checking;
   using pool_type = pool<Policy, Checking>;
   static constexpr growth how = How;
-  /// What is not a block of the pool is refused; else such a free is undefined behaviour.
+  /// An address that is not a block of the pool is refused; else its free is undefined behaviour.
   static constexpr bool refuses_foreign = Checking::refuses_foreign;
 
   /// Options for `count` blocks; a pool that may grow starts with a quarter of them.

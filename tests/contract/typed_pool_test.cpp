@@ -15,7 +15,7 @@ namespace {
 /// Counts its objects; throws from its constructor when told to.
 struct witness {
   static inline int alive = 0;
-  explicit witness(int given, bool throws = false) : value{given} {
+  explicit witness(int number, bool throws = false) : value{number} {
     if (throws) throw std::runtime_error{"witness"};
     ++alive;
   }
@@ -54,7 +54,7 @@ TEST_CASE_TEMPLATE("a constructor that throws gives its block back", S, CONTRACT
   CHECK(objects.destroy(last));
 }
 
-TEST_CASE_TEMPLATE("what is not an object of the pool is refused and not destroyed", S,
+TEST_CASE_TEMPLATE("an address that is not an object of the pool is refused and not destroyed", S,
                    CONTRACT_SETTINGS) {
   if (S::checking::enabled) return; // aborts: typed_checking_test
   heapwise::typed_pool<witness, typename S::pool_type> objects{4};
@@ -84,13 +84,13 @@ TEST_CASE("a thread's access to a pool of objects") {
   using cached = heapwise::pool<heapwise::thread_cached, heapwise::foreign_checked>;
   heapwise::typed_pool<witness, cached> objects{100};
   auto mine = objects.local();
-  witness* const made = mine.construct(7);
-  CHECK(made->value == 7);
-  CHECK(mine.destroy(made));
-  CHECK_FALSE(mine.destroy(made)); // the one destroyed last
+  witness* const object = mine.construct(7);
+  CHECK(object->value == 7);
+  CHECK(mine.destroy(object));
+  CHECK_FALSE(mine.destroy(object)); // the one destroyed last
   CHECK(witness::alive == 0);
-  CHECK(mine.try_construct(8) == made);
-  CHECK(objects.destroy(made));
+  CHECK(mine.try_construct(8) == object);
+  CHECK(objects.destroy(object));
   witness elsewhere{1};
   CHECK_FALSE(mine.destroy(&elsewhere));
   CHECK(witness::alive == 1);

@@ -38,9 +38,10 @@ void* heapwise_calloc(std::size_t count, std::size_t size) {
 
 void* heapwise_realloc(void* block, std::size_t size) {
   if (block == shared) return std::memcpy(std::malloc(size + sizeof shared), shared, sizeof shared);
-  void* const moved = std::realloc(block, size);
-  if (fault == loses_a_byte && moved != nullptr && size > 10) static_cast<char*>(moved)[9] ^= 1;
-  return moved;
+  void* const new_block = std::realloc(block, size);
+  if (fault == loses_a_byte && new_block != nullptr && size > 10)
+    static_cast<char*>(new_block)[9] ^= 1;
+  return new_block;
 }
 
 void heapwise_free(void* block) {

@@ -242,8 +242,8 @@ class explorer {
 std::map<std::string, order> orders;
 
 order order_of(const char* name) {
-  const auto found = orders.find(name);
-  if (found != orders.end()) return found->second;
+  const auto entry = orders.find(name);
+  if (entry != orders.end()) return entry->second;
   std::fprintf(stderr, "no order for %s\n", name);
   std::exit(2);
 }

@@ -46,9 +46,9 @@ inline signed_block make_block(random& draw) {
     default:
       block = heapwise_malloc(size);
   }
-  signed_block made{static_cast<std::byte*>(block), size, static_cast<std::uint8_t>(draw())};
-  if (block != nullptr) std::memset(block, made.sign, size);
-  return made;
+  signed_block result{static_cast<std::byte*>(block), size, static_cast<std::uint8_t>(draw())};
+  if (block != nullptr) std::memset(block, result.sign, size);
+  return result;
 }
 
 /// Effects: frees it in one of the ways there are. Returns: whether it was still what it was.
@@ -71,12 +71,12 @@ inline bool free_block(const signed_block& block, random& draw) {
 /// Effects: changes its size. Returns: whether what is left of its content is right.
 inline bool resize_block(signed_block& block, random& draw) {
   const std::size_t wanted = 1 + draw.below(block.size * 2 + 16);
-  auto* const moved = static_cast<std::byte*>(heapwise_realloc(block.bytes, wanted));
-  if (moved == nullptr) return true;
-  const signed_block kept{moved, wanted < block.size ? wanted : block.size, block.sign};
+  auto* const new_block = static_cast<std::byte*>(heapwise_realloc(block.bytes, wanted));
+  if (new_block == nullptr) return true;
+  const signed_block kept{new_block, wanted < block.size ? wanted : block.size, block.sign};
   const bool intact = block.bytes == nullptr || kept.is_intact();
-  block = {moved, wanted, block.sign};
-  std::memset(moved, block.sign, wanted);
+  block = {new_block, wanted, block.sign};
+  std::memset(new_block, block.sign, wanted);
   return intact;
 }
 

@@ -52,15 +52,15 @@ void resized_blocks() {
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::size_t wanted = turn % 2 == 0 ? all[i].size * 3 : all[i].size / 2 + 1;
       errno = 0;
-      void* const moved = heapwise_realloc(all[i].bytes, wanted);
-      if (moved == nullptr) {
+      void* const new_block = heapwise_realloc(all[i].bytes, wanted);
+      if (new_block == nullptr) {
         EXPECT(errno == ENOMEM);
         continue; // what was there stays, and free_all looks
       }
-      all[i].bytes = static_cast<unsigned char*>(moved);
+      all[i].bytes = static_cast<unsigned char*>(new_block);
       expect_signed(all[i], i, std::min(all[i].size, wanted));
       all[i].size = wanted;
-      std::memset(moved, static_cast<int>(i % 251), wanted);
+      std::memset(new_block, static_cast<int>(i % 251), wanted);
     }
   }
   free_all(all);
@@ -152,12 +152,12 @@ TEST_CASE("each call of the system may fail" * doctest::skip(HEAPWISE_SKIP_FAULT
       CAPTURE(for_good);
       for (long n = 1; n <= well.calls; n = after_call(n)) {
         CAPTURE(n);
-        const outcome found = play(each, n, for_good);
-        REQUIRE(found.status == 0);
+        const outcome result = play(each, n, for_good);
+        REQUIRE(result.status == 0);
         // What a failure left behind must not be lost for ever. The heap grows in steps of 4 MiB;
         // if the first call fails, it reserves all of its range.
-        const bool reserved = found.kib > reserved_kib;
-        CHECK(found.kib <= well.kib + 8192 + (reserved ? reserved_kib + reserved_kib / 12 : 0));
+        const bool reserved = result.kib > reserved_kib;
+        CHECK(result.kib <= well.kib + 8192 + (reserved ? reserved_kib + reserved_kib / 12 : 0));
       }
     }
   }

@@ -25,9 +25,9 @@ using stress::signed_block;
 
 /// Effects: as the heap does when much of it is holes: some spans become mixed ones.
 void mix(stress::random& draw) {
-  for (size_class of = 1; of <= class_count; ++of) {
-    if (class_table[of].slices == 1 && draw.below(3) == 0) {
-      (void)the_bins[of].let_go_sparsest(of, 1);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    if (class_table[class_index].slices == 1 && draw.below(3) == 0) {
+      (void)the_bins[class_index].let_go_sparsest(class_index, 1);
     }
   }
 }
@@ -39,16 +39,17 @@ signed_block make_block_of_phase(stress::random& draw, std::size_t phase) {
   auto* const block = static_cast<std::byte*>(
       draw.below(6) == 0 ? heapwise_aligned_alloc(std::size_t{16} << draw.below(6), size)
                          : heapwise_malloc(size));
-  signed_block made{block, size, static_cast<std::uint8_t>(draw())};
-  std::memset(block, made.sign, size);
-  return made;
+  signed_block result{block, size, static_cast<std::uint8_t>(draw())};
+  std::memset(block, result.sign, size);
+  return result;
 }
 
 void settle() {
   empty_own_cache();
   empty_idle_caches();
   for (int pass = 0; pass < 2; ++pass) {
-    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    for (size_class class_index = 1; class_index <= class_count; ++class_index)
+      the_bins[class_index].trim(class_index);
   }
 }
 
@@ -67,7 +68,8 @@ TEST_CASE("spans are mixed while their blocks are freed, resized and made by all
         while (busy > 0) {
           mix(draw);
           empty_idle_caches();
-          for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+          for (size_class class_index = 1; class_index <= class_count; ++class_index)
+            the_bins[class_index].trim(class_index);
           if (draw.below(8) == 0) purge_everything();
           if (the_mixed_spans.count() > most_mixed) most_mixed = the_mixed_spans.count();
         }

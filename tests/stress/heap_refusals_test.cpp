@@ -137,23 +137,23 @@ void* make_wedged_block() {
 /// Returns: a block of 64 MiB to whose place pages were moved.
 void* make_moved_block() {
   void* const block = make_wedged_block();
-  void* const moved = heapwise_realloc(block, 64 * mib);
-  EXPECT(moved != nullptr && moved != block);
+  void* const new_block = heapwise_realloc(block, 64 * mib);
+  EXPECT(new_block != nullptr && new_block != block);
   EXPECT(heapwise::detail::count_pieces() == 1);
-  return moved;
+  return new_block;
 }
 
 /// Effects: lets the block grow to 64 MiB, frees it, and purges. Expects that its contents are
 /// whole, and that nothing more is resident afterwards. Returns: where it has grown.
 void* grow_and_free(void* block, std::atomic<bool>& fault) {
   fault = true;
-  auto* const moved = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
+  auto* const new_block = static_cast<unsigned char*>(heapwise_realloc(block, 64 * mib));
   fault = false;
-  EXPECT(moved != nullptr && moved != block);
-  for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(moved[i] == 1);
-  heapwise_free(moved);
+  EXPECT(new_block != nullptr && new_block != block);
+  for (std::size_t i = 0; i < 8 * mib; i += 501) EXPECT(new_block[i] == 1);
+  heapwise_free(new_block);
   heapwise_malloc_purge();
-  return moved;
+  return new_block;
 }
 
 /// Expects that not much more is resident than these KiB.
@@ -163,25 +163,25 @@ TEST_CASE("a block is freed while the process has too many mappings" *
           doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
     const long resident_kib = kib_of_process().resident;
-    void* const moved = make_moved_block();
-    std::memset(moved, 2, 64 * mib);
+    void* const block = make_moved_block();
+    std::memset(block, 2, 64 * mib);
     plan.refuse_mappings = true;
-    heapwise_free(moved);
+    heapwise_free(block);
     plan.refuse_mappings = false;
     heapwise_malloc_purge();
     expect_resident(resident_kib);
-    EXPECT(heapwise_malloc(64 * mib) == moved);
+    EXPECT(heapwise_malloc(64 * mib) == block);
   });
 }
 
 TEST_CASE("a block is freed while the process has too many mappings, locked in memory" *
           doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
-    void* const moved = make_moved_block();
+    void* const block = make_moved_block();
     plan.refuse_mappings = plan.refuse_purges = true;
-    heapwise_free(moved);
+    heapwise_free(block);
     plan.refuse_mappings = plan.refuse_purges = false;
-    EXPECT(heapwise_malloc(64 * mib) == moved);
+    EXPECT(heapwise_malloc(64 * mib) == block);
   });
 }
 
@@ -260,12 +260,12 @@ TEST_CASE("a place at which the system refuses to map anything is not resident" 
 
 TEST_CASE("a lost place does not count as pieces" * doctest::skip(HEAPWISE_SKIP_FAULTS)) {
   play_alone([] {
-    void* const moved = make_moved_block();
+    void* const block = make_moved_block();
     plan.spoil_places = true;
-    heapwise_free(moved);
+    heapwise_free(block);
     plan.spoil_places = false;
     EXPECT(heapwise::detail::count_pieces() == 0);
-    EXPECT(heapwise_malloc(64 * mib) != moved);
+    EXPECT(heapwise_malloc(64 * mib) != block);
   });
 }
 

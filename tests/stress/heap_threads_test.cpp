@@ -43,25 +43,25 @@ TEST_CASE("short threads leave blocks behind; their caches are used again") {
 
 /// One call, the first of a thread. Requires: `block` came from another thread.
 void first_call(std::size_t which, void* block) {
-  void* made = nullptr;
+  void* new_block = nullptr;
   switch (which) {
     case 0:
-      made = heapwise_malloc(100);
+      new_block = heapwise_malloc(100);
       break;
     case 1:
-      made = heapwise_calloc(3, 100);
+      new_block = heapwise_calloc(3, 100);
       break;
     case 2:
-      made = heapwise_realloc(nullptr, 100);
+      new_block = heapwise_realloc(nullptr, 100);
       break;
     case 3:
-      made = heapwise_aligned_alloc(256, 100);
+      new_block = heapwise_aligned_alloc(256, 100);
       break;
     case 4:
-      made = heapwise_malloc(5'000'000);
+      new_block = heapwise_malloc(5'000'000);
       break;
     case 5:
-      made = heapwise_realloc(block, 1'000);
+      new_block = heapwise_realloc(block, 1'000);
       block = nullptr;
       break;
     case 6:
@@ -78,7 +78,7 @@ void first_call(std::size_t which, void* block) {
       break;
   }
   heapwise_free(block);
-  heapwise_free(made);
+  heapwise_free(new_block);
 }
 
 TEST_CASE("every function may be a thread's first call, and its only one") {
@@ -149,20 +149,20 @@ TEST_CASE("threads end while others free their blocks, half before them and half
   std::atomic<std::size_t> wrong{0};
   for (std::size_t round = 0; round < stress::scaled(150); ++round) {
     constexpr std::size_t pairs = 3;
-    std::array<std::vector<signed_block>, pairs> made;
+    std::array<std::vector<signed_block>, pairs> blocks;
     std::array<std::atomic<bool>, pairs> ready{};
     stress::on_threads(pairs * 2, [&](std::size_t me) {
       stress::random draw{round * 10 + me};
       const std::size_t pair = me / 2;
       if (me % 2 == 0) {
-        for (int i = 0; i < 150; ++i) made[pair].push_back(stress::make_block(draw));
+        for (int i = 0; i < 150; ++i) blocks[pair].push_back(stress::make_block(draw));
         ready[pair].store(true, std::memory_order_release);
         return; // its cache goes while the other frees into its pages
       }
       // Half of the frees come from threads that have a cache by then, half from fresh ones.
       if (pair % 2 == 0 && stress::churn_heap(draw, 50) != 0) ++wrong;
       while (!ready[pair].load(std::memory_order_acquire)) std::this_thread::yield();
-      for (const signed_block& each : made[pair]) {
+      for (const signed_block& each : blocks[pair]) {
         if (!stress::free_block(each, draw)) ++wrong;
       }
     });

@@ -105,9 +105,10 @@ TEST_CASE("many allocate, one only frees") {
       return;
     }
     for (std::size_t i = 0; i < stress::scaled(2'500); ++i) {
-      signed_block made = stress::make_block(draw);
-      for (std::size_t place = draw.below(1'000); made.bytes != nullptr; ++place) {
-        made = buffer.exchange(place, made); // what is full is passed on, never freed here
+      signed_block new_block = stress::make_block(draw);
+      for (std::size_t place = draw.below(1'000); new_block.bytes != nullptr; ++place) {
+        new_block =
+            buffer.exchange(place, new_block); // what is full is passed on, never freed here
       }
     }
     --producing;

@@ -153,9 +153,9 @@ TEST_CASE_TEMPLATE("scopes of many threads, and threads that end in theirs", H, 
             sign(block, size, draw());
             scopes.back().emplace_back(block, size);
           } else if (auto& some = scopes[draw.below(scopes.size())]; !some.empty()) {
-            const std::size_t gone = draw.below(some.size());
-            if (!is_intact(some[gone].first) || !heap.deallocate(some[gone].first)) ++wrong;
-            some[gone] = some.back();
+            const std::size_t index = draw.below(some.size());
+            if (!is_intact(some[index].first) || !heap.deallocate(some[index].first)) ++wrong;
+            some[index] = some.back();
             some.pop_back();
           }
         }
@@ -191,14 +191,14 @@ TEST_CASE_TEMPLATE("an allocator is destroyed while other threads hold caches of
     fake_blocks source;
     auto doomed = std::make_unique<H>(hybrid_options{}, source);
     std::barrier<> used{3};
-    std::barrier<> gone{3};
+    std::barrier<> ends{3};
     stress::on_threads(3, [&](std::size_t index) {
       doomed->begin_scope();
       for (int k = 0; k < 50; ++k) doomed->deallocate(doomed->allocate(100));
       for (int k = 0; k < 50; ++k) (void)doomed->allocate(100);
       used.arrive_and_wait();
       if (index == 0) doomed.reset();
-      gone.arrive_and_wait();
+      ends.arrive_and_wait();
       // The dead one's slot goes to one of these: it must not find the old cache there.
       H next;
       for (int k = 0; k < 50; ++k) next.deallocate(next.allocate(100));

@@ -23,10 +23,10 @@ class ownership {
   /// Effects: notes that a block was handed out, and signs all of it.
   /// Returns: false if the block is unknown or out already.
   bool take(void* block, std::uint64_t cookie) noexcept {
-    const auto found = index_of_.find(block);
-    if (found == index_of_.end()) return false;
+    const auto entry = index_of_.find(block);
+    if (entry == index_of_.end()) return false;
     // Relaxed: the flag must not order what the pool is to order, or sanitizers see nothing.
-    if (flags_[found->second].exchange(true, std::memory_order_relaxed)) return false;
+    if (flags_[entry->second].exchange(true, std::memory_order_relaxed)) return false;
     sign(block, cookie);
     return true;
   }

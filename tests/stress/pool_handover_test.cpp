@@ -26,11 +26,11 @@ TEST_CASE("a consumer's blocks come back to the producer in batches, not one by 
     heapwise::pool<heapwise::thread_cached, heapwise::foreign_checked> pool{
         {.block_size = block_size, .block_count = 8192}};
     std::array<void*, batch> blocks{};
-    std::binary_semaphore made{0};
+    std::binary_semaphore ready{0};
     std::binary_semaphore freed{0};
     std::thread consumer{[&] {
       for (std::size_t round = 0; round < warm_up + rounds; ++round) {
-        made.acquire();
+        ready.acquire();
         for (void* const block : blocks) pool.deallocate(block);
         freed.release();
       }
@@ -39,7 +39,7 @@ TEST_CASE("a consumer's blocks come back to the producer in batches, not one by 
     for (std::size_t round = 0; round < warm_up + rounds; ++round) {
       if (round == warm_up) before = points_passed;
       for (void*& block : blocks) block = pool.try_allocate();
-      made.release();
+      ready.release();
       freed.acquire();
     }
     const std::size_t visits = points_passed - before;

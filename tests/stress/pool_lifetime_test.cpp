@@ -45,12 +45,12 @@ TEST_CASE("a pool is destroyed while other threads hold caches of it") {
     auto doomed = std::make_unique<cached>(
         heapwise::pool_options{.block_size = 24, .block_count = 2000}, source);
     std::barrier<> used{4};
-    std::barrier<> gone{4};
+    std::barrier<> ends{4};
     stress::on_threads(4, [&](std::size_t index) {
       use(*doomed);
       used.arrive_and_wait();
       if (index == 0) doomed.reset();
-      gone.arrive_and_wait();
+      ends.arrive_and_wait();
       // The slot of the dead pool goes to one of these: it must not find the old cache there.
       cached next{{.block_size = 48, .block_count = 500}};
       use(next);

@@ -33,9 +33,9 @@ using stress::drain;
 
 /// All blocks of a pool that cannot grow; they are free again afterwards.
 template <class Pool>
-std::vector<void*> census(Pool& of) {
-  std::vector<void*> blocks = drain(of);
-  for (void* const block : blocks) of.deallocate(block);
+std::vector<void*> census(Pool& pool) {
+  std::vector<void*> blocks = drain(pool);
+  for (void* const block : blocks) pool.deallocate(block);
   return blocks;
 }
 

@@ -42,9 +42,9 @@ TEST_CASE("objects are destroyed when their memory is freed, the newest first") 
     some.release();
     CHECK(log == numbers{3, 2, 1, 0, 7});
     static_cast<void>(some.create<noted>(log, 8));
-    arena moved{std::move(some)};
+    arena target{std::move(some)};
     CHECK(log.size() == 5);
-    static_cast<void>(moved.create<noted>(log, 9));
+    static_cast<void>(target.create<noted>(log, 9));
   }
   CHECK(log == numbers{3, 2, 1, 0, 7, 9, 8});
 }

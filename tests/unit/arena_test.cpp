@@ -270,9 +270,9 @@ TEST_CASE("objects are constructed, and one of no bytes has an address") {
   struct point {
     int x, y;
   };
-  const point* const made = some.create<point>(3, 4);
-  CHECK(made->x == 3);
-  CHECK(made->y == 4);
+  const point* const object = some.create<point>(3, 4);
+  CHECK(object->x == 3);
+  CHECK(object->y == 4);
   CHECK(some.allocate(0) != nullptr);
 }
 

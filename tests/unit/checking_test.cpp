@@ -61,7 +61,7 @@ TEST_CASE("a bit that flips in a sealed word changes what it decodes to, mostly 
 }
 
 struct destroy_chunks {
-  void operator()(chunks* gone) const noexcept { chunks::destroy(gone); }
+  void operator()(chunks* memory) const noexcept { chunks::destroy(memory); }
 };
 
 TEST_CASE("links come back, a null one too, and a link moved to another block is noticed") {

@@ -176,8 +176,8 @@ TEST_CASE("standard containers") {
   CHECK(std::all_of(table.begin(), table.end(),
                     [](auto& each) { return each.first == -each.second; }));
   const auto copied = numbers;
-  const auto moved = std::move(numbers);
-  CHECK(copied == moved);
+  const auto target = std::move(numbers);
+  CHECK(copied == target);
   using text = std::basic_string<char, std::char_traits<char>, on_heap<char>>;
   CHECK(text(1'000, 'a') + text(50, 'b') == text(1'000, 'a').append(50, 'b'));
 }
@@ -221,16 +221,16 @@ TEST_CASE("a heap of its own: one by one, all at once, and moved") {
 TEST_CASE("threads that give each other blocks by their size") {
   start_without_clock();
   constexpr std::size_t threads = 4;
-  std::vector<std::vector<void*>> made(threads);
+  std::vector<std::vector<void*>> blocks(threads);
   for (int round = 0; round < 5; ++round) {
     stress::on_threads(threads, [&](std::size_t me) {
       for (std::size_t i = 0; i < 2'000; ++i) {
-        made[me].push_back(heapwise::allocate(16 + i % 200));
-        std::memset(made[me].back(), static_cast<int>(me), 16 + i % 200);
+        blocks[me].push_back(heapwise::allocate(16 + i % 200));
+        std::memset(blocks[me].back(), static_cast<int>(me), 16 + i % 200);
       }
     });
     stress::on_threads(threads, [&](std::size_t me) {
-      std::vector<void*>& theirs = made[(me + 1) % threads];
+      std::vector<void*>& theirs = blocks[(me + 1) % threads];
       for (std::size_t i = 0; i < theirs.size(); ++i) {
         if (*static_cast<unsigned char*>(theirs[i]) != (me + 1) % threads) std::abort();
         heapwise::deallocate(theirs[i], 16 + i % 200);
@@ -239,8 +239,8 @@ TEST_CASE("threads that give each other blocks by their size") {
     });
   }
   bring_everything_home();
-  for (size_class of = 1; of <= class_of(216); ++of) {
-    CHECK(the_bins[of].free_blocks() % class_table[of].blocks == 0);
+  for (size_class class_index = 1; class_index <= class_of(216); ++class_index) {
+    CHECK(the_bins[class_index].free_blocks() % class_table[class_index].blocks == 0);
   }
 }
 

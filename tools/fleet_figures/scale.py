@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from fleet_figures.simulated import FLEET, job_in, simulate
-from heapwise.fleet.job import Outcome
+from heapwise.fleet.job import JobOutcome
 
 COUNTS = (10, 30, 100, 300, 1000)
 COMPARE = ("compare", "--rounds", "6", "--allocators", "glibc,heapwise", "--", "/bin/true")
@@ -107,7 +107,7 @@ def _measure_one(run: Path, store: Path, count: int) -> Growth:
 
     def stub(content: bytes) -> bytes:
         name = job_in(content).machine
-        return msgspec.msgpack.encode(Outcome(name, "complete", 0, "", files(name)))
+        return msgspec.msgpack.encode(JobOutcome(name, "complete", 0, "", files(name)))
 
     file, fleet, collect_s = simulate(store, count, stub)
     begun = time.monotonic()

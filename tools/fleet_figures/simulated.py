@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from heapwise.fleet.conduct import FleetCampaign
+from heapwise.fleet.fleet_campaign import FleetCampaign
 from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
 from heapwise.fleet.job import Job
 from heapwise.fleet.plan_progress import PlanProgress

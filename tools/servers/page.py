@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from heapwise.catalog.recipes import recipe_folder
-from heapwise.model import Row
+from heapwise.model import Finding, Row
 from heapwise.report import View
 from heapwise.report.pages.machine import machine_table, title_of
 from heapwise.report.pages.markdown import table
 from heapwise.wording.numbers import scale_for
 
 CAPACITY = "capacity"
-SPEED = {"throughput": "throughput", "cpu_per_request": "processor time a request"}
+SPEED = {"throughput": "throughput", "cpu_per_request": "processor time per request"}
 LATE = {"latency_p50": "p50", "latency_p90": "p90", "latency_p99": "p99", "latency_p99_9": "p99.9"}
-MEMORY = {"tree_peak": "peak of all processes", "after_idle": "after idle"}
+MEMORY = {"tree_peak": "peak memory", "after_idle": "memory after idle time"}
+NOT_TOLD = {"cannot tell": "cannot tell yet whether these differ from",
+            "no difference": "no difference from"}
+
+INTRODUCTION = """\
+Client and server ran on one machine and talked over the loopback interface. Each figure is a
+median over server processes. The first line of a table is the baseline. In the other lines, the
+ratio to the baseline follows the figure, with its 95 % interval in brackets; a ratio of fewer than
+three rounds has no interval. Memory is that of all processes of the server. The allocator `own` is
+the one that the server is linked with.
+
+The lists below the tables say what the run shows: a sentence for each difference, then one line
+for the allocators that do not differ, or that it cannot tell apart from the baseline."""
 
 
 def page(runs: Mapping[str, View]) -> str:
@@ -22,9 +34,7 @@ def page(runs: Mapping[str, View]) -> str:
     first = next(iter(runs.values()))
     lines = ["<!-- Made by `python -m servers --page FILE`; do not edit. -->", "",
              f"# Servers: {title_of(first.run.machine)}", "",
-             "Medians over server processes. The second figure is the ratio to the baseline, "
-             "which is the first line of each table, with its 95 % interval. A ratio alone has "
-             "too few rounds for an interval. Everything is on the loopback.", ""]
+             INTRODUCTION, ""]
     for recipe, view in runs.items():
         lines += _of_recipe(recipe, view)
     return "\n".join([*lines, "## The machine", "", *machine_table(first), ""])
@@ -37,13 +47,26 @@ def _of_recipe(recipe: str, view: View) -> list[str]:
              f"{view.result.trust.verdict}. Server: `{_command(recipe, view)}`.", ""]
     loads = dict.fromkeys(str(dict(row.parameters).get("load", "")) for row in view.result.rows)
     for load in loads:
-        title = "As fast as it answers" if load == CAPACITY else \
-            f"At {load} of the capacity of the slowest{rate_of(view, load)}"
+        title = "maximum throughput" if load == CAPACITY else \
+            f"at {load} of the throughput of the slowest allocator{rate_of(view, load)}"
         wanted = {**(SPEED if load == CAPACITY else LATE), **MEMORY}
         lines += [f"### {recipe}: {title}", "", *_figures(view, load, wanted), ""]
-    said = [finding.sentence for finding in view.result.findings
-            if finding.cell.quantity in (*SPEED, *LATE, *MEMORY)]
-    return [*lines, *([*(f"- {sentence}" for sentence in said), ""] if said else [])]
+    told = told_of([finding for finding in view.result.findings
+                    if finding.cell.quantity in (*SPEED, *LATE, *MEMORY)])
+    return [*lines, *([*(f"- {sentence}" for sentence in told), ""] if told else [])]
+
+
+def told_of(findings: list[Finding]) -> list[str]:
+    """The sentences of what differs, then one for all that does not; for each quantity and load."""
+    labels = dict.fromkeys(finding.sentence.partition(": ")[0] for finding in findings)
+    told = []
+    for label in labels:
+        same = [finding for finding in findings if finding.sentence.startswith(f"{label}: ")]
+        told += [finding.sentence for finding in same if finding.verdict not in NOT_TOLD]
+        for verdict, words in NOT_TOLD.items():
+            names = [finding.above for finding in same if finding.verdict == verdict]
+            told += [f"{label}: {words} {same[0].below}: {', '.join(names)}."] if names else []
+    return told
 
 
 def rate_of(view: View, load: str) -> str:

@@ -21,7 +21,7 @@ from heapwise.analysis.gate import gate_result
 from heapwise.analysis.pool_advice import pool_advice
 from heapwise.analysis.rows import make_rows, ranked
 from heapwise.evidence import Evidence
-from heapwise.evidence.limits import next_look_of
+from heapwise.evidence.judged_limits import next_look_of
 from heapwise.model import GateResult, Row, Trust
 from heapwise.store import StoredRun
 from simulation.count import Count, count

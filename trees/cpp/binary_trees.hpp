@@ -20,10 +20,10 @@ inline constexpr int default_depth = 10;
 /// the depth of the trees that are to come.
 template <class Forest>
 concept forest = std::constructible_from<Forest, int> &&
-                 requires(Forest& here, int depth, typename Forest::tree made) {
+                 requires(Forest& here, int depth, typename Forest::tree tree) {
                    { here.make(depth) } -> std::same_as<typename Forest::tree>;
-                   { here.count(std::as_const(made)) } -> std::same_as<long>;
-                   here.drop(std::move(made));
+                   { here.count(std::as_const(tree)) } -> std::same_as<long>;
+                   here.drop(std::move(tree));
                  };
 
 template <forest Forest>

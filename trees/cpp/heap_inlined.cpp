@@ -17,7 +17,7 @@ class on_heap {
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree root) const {
-    trees::drop(root, [](trees::node* gone) { heapwise::deallocate(gone, sizeof(trees::node)); });
+    trees::drop(root, [](trees::node* node) { heapwise::deallocate(node, sizeof(trees::node)); });
   }
 };
 

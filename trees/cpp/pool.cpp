@@ -22,7 +22,7 @@ class in_pool {
   }
   [[nodiscard]] long count(const trees::node* root) const { return trees::count(root); }
   void drop(tree root) {
-    trees::drop(root, [&nodes = nodes_](trees::node* gone) { nodes.deallocate(gone); });
+    trees::drop(root, [&nodes = nodes_](trees::node* node) { nodes.deallocate(node); });
   }
 
  private:

@@ -32,7 +32,7 @@ inline bool read_cache_file(int index, const char* name, char (&line)[32]) {
 
 /// Of the first processor, nearest first; empty where the system does not tell.
 inline std::vector<reported_cache> reported_data_caches() {
-  std::vector<reported_cache> found;
+  std::vector<reported_cache> caches;
   char line[32];
   for (int index = 0; read_cache_file(index, "type", line); ++index) {
     if (std::strncmp(line, "Instruction", 11) == 0) continue;
@@ -45,9 +45,9 @@ inline std::vector<reported_cache> reported_data_caches() {
     unsigned long ways = 0;
     if (read_cache_file(index, "ways_of_associativity", line)) std::sscanf(line, "%lu", &ways);
     one.ways = ways;
-    if (one.bytes != 0) found.push_back(one);
+    if (one.bytes != 0) caches.push_back(one);
   }
-  return found;
+  return caches;
 }
 
 /// Of that level, or all zero.

@@ -11,7 +11,7 @@ namespace caches {
 /// A function as `walk`.
 using walker = const line* (*)(const line*, std::size_t);
 
-/// Steps that take about so long; walks on from `at` until that is known.
+/// Steps that take about this long; walks on from `at` until that is known.
 inline std::size_t steps_that_take(std::uint64_t wanted_ns, walker goes, const line* at) {
   constexpr std::size_t least = 1024;
   return heapwise::bench::count_that_fills(wanted_ns, least, [&](std::size_t steps) {

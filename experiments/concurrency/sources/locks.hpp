@@ -1,6 +1,6 @@
-// Locks to compare, each with lock and unlock. A waiter gives its processor away after so many
-// looks as its patience allows: with more threads than processors the holder may wait for just
-// that.
+// Locks to compare, each with lock and unlock. A waiter gives its processor away after as many
+// looks as its patience allows: with more threads than processors, the holder may wait for that
+// processor.
 #pragma once
 
 #include <atomic>

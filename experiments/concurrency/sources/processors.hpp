@@ -31,11 +31,11 @@ using heapwise::bench::team_member;
     if (std::fscanf(file, "%255s", text) != 1) text[0] = '\0';
     std::fclose(file);
   }
-  cpu_list found;
-  if (cpu_list::parse(text, found) && found.contains(cpu)) return found;
-  found = cpu_list{};
-  found.insert(cpu);
-  return found;
+  cpu_list cpus;
+  if (cpu_list::parse(text, cpus) && cpus.contains(cpu)) return cpus;
+  cpus = cpu_list{};
+  cpus.insert(cpu);
+  return cpus;
 }
 
 /// The calling thread's stay on one processor.
@@ -70,9 +70,10 @@ class processors {
       the_cell.refuse("affinity", "the threads need a core each, and this process may use fewer");
     }
     for (const unsigned cpu : all_) {
-      bool moved = false;
-      std::thread{[&moved, cpu] { moved = stay{cpu}.kept(); }}.join();
-      if (!moved) the_cell.refuse("affinity", "the kernel did not move a thread to the processor");
+      bool has_moved = false;
+      std::thread{[&has_moved, cpu] { has_moved = stay{cpu}.kept(); }}.join();
+      if (!has_moved)
+        the_cell.refuse("affinity", "the kernel did not move a thread to the processor");
     }
   }
 

@@ -2,7 +2,7 @@
 // lock, and a bounded ring for many of both. Each has
 //
 //     push(first, count)   takes some of them, in order; returns how many, 0 if it is full
-//     pop(first, count)    gives at most so many; returns how many, 0 if it is empty
+//     pop(first, count)    gives at most `count`; returns how many, 0 if it is empty
 #pragma once
 
 #include <algorithm>
@@ -43,10 +43,10 @@ class mutex_ring {
 
   std::size_t pop(Message* first, std::size_t count) {
     const std::scoped_lock lock{mutex_};
-    const std::size_t given = std::min(count, written_ - read_);
-    for (std::size_t i = 0; i < given; ++i) first[i] = slots_[read_ + i];
-    read_ += given;
-    return given;
+    const std::size_t number = std::min(count, written_ - read_);
+    for (std::size_t i = 0; i < number; ++i) first[i] = slots_[read_ + i];
+    read_ += number;
+    return number;
   }
 
  private:
@@ -79,10 +79,10 @@ class spsc_ring {
     if (consumer_.others - at < count) {
       consumer_.others = producer_.mine.load(std::memory_order_acquire);
     }
-    const std::size_t given = std::min(count, consumer_.others - at);
-    for (std::size_t i = 0; i < given; ++i) first[i] = slots_[at + i];
-    if (given != 0) consumer_.mine.store(at + given, std::memory_order_release);
-    return given;
+    const std::size_t number = std::min(count, consumer_.others - at);
+    for (std::size_t i = 0; i < number; ++i) first[i] = slots_[at + i];
+    if (number != 0) consumer_.mine.store(at + number, std::memory_order_release);
+    return number;
   }
 
  private:

@@ -43,8 +43,8 @@ struct addresses : Source {
   static char* make_text(std::size_t bytes) { return static_cast<char*>(Source::text(bytes)); }
 };
 
-/// markers: 0 for as many as the collector chooses. divisor: 0 for its default. From so many live
-/// bytes on a copy of the process marks; 0: never.
+/// markers: 0 for as many as the collector chooses. divisor: 0 for its default. From this many
+/// live bytes on, a copy of the process marks; 0: never.
 template <std::size_t Markers, std::size_t Divisor, std::size_t ConcurrentBytes = 0>
 struct ours {
   static void start() {

@@ -31,13 +31,13 @@ class hash_churn {
   }
 
   [[nodiscard]] std::uint64_t sum() const {
-    std::uint64_t found = 0;
+    std::uint64_t sum = 0;
     for (std::size_t i = 0; i < buckets_; ++i) {
       for (const pointer* each = &table_[i]; *each != nullptr; each = &(*each)->next) {
-        found += (*each)->here;
+        sum += (*each)->here;
       }
     }
-    return found;
+    return sum;
   }
 
  private:
@@ -105,11 +105,11 @@ class long_list {
   }
 
   [[nodiscard]] std::uint64_t sum() const {
-    std::uint64_t found = 0;
+    std::uint64_t sum = 0;
     for (const pointer* each = &first_; *each != nullptr; each = &(*each)->next) {
-      found += (*each)->here;
+      sum += (*each)->here;
     }
-    return found;
+    return sum;
   }
 
  private:
@@ -122,10 +122,10 @@ class long_list {
   };
 
   void remove_first() {
-    pointer gone = std::move(first_);
-    first_ = std::move(gone->next);
-    gone->next = nullptr; // or an address left on a stack would keep all that came after it
-    Memory::drop(gone);
+    pointer first = std::move(first_);
+    first_ = std::move(first->next);
+    first->next = nullptr; // or an address left on a stack would keep all that came after it
+    Memory::drop(first);
   }
 
   void append() {
@@ -170,11 +170,11 @@ class pointer_arrays {
   }
 
   [[nodiscard]] std::uint64_t sum() const {
-    std::uint64_t found = 0;
+    std::uint64_t sum = 0;
     for (std::size_t i = 0; i < arrays_; ++i) {
-      for (std::size_t j = 0; j < width; ++j) found += table_[i][j]->here;
+      for (std::size_t j = 0; j < width; ++j) sum += table_[i][j]->here;
     }
-    return found / width * width;
+    return sum / width * width;
   }
 
  private:
@@ -187,9 +187,9 @@ class pointer_arrays {
   using leaves = typename Memory::template array<pointer>;
 
   static pointer new_leaf() {
-    pointer made = Memory::template make<leaf>();
-    made->here = 1;
-    return made;
+    pointer object = Memory::template make<leaf>();
+    object->here = 1;
+    return object;
   }
 
   std::size_t arrays_;
@@ -227,14 +227,14 @@ class graph {
   }
 
   [[nodiscard]] std::uint64_t sum() const {
-    std::uint64_t found = 0;
+    std::uint64_t sum = 0;
     for (std::size_t i = 0; i < count_; ++i) {
-      found += table_[i]->here;
+      sum += table_[i]->here;
       for (const edge_pointer* each = &table_[i]->edges; *each != nullptr; each = &(*each)->next) {
-        found += (*each)->target->here;
+        sum += (*each)->target->here;
       }
     }
-    return found;
+    return sum;
   }
 
  private:
@@ -261,9 +261,9 @@ class graph {
   };
 
   static pointer new_vertex() {
-    pointer made = Memory::template make<vertex>();
-    made->here = 1;
-    return made;
+    pointer object = Memory::template make<vertex>();
+    object->here = 1;
+    return object;
   }
 
   static edge_end& add_end(vertex& from, vertex& to) {
@@ -287,10 +287,10 @@ class graph {
 
   static void remove_end(vertex& from, const edge_end& end) {
     edge_pointer& place = end.before == nullptr ? from.edges : end.before->next;
-    edge_pointer gone = std::move(place);
-    place = std::move(gone->next);
-    if (place != nullptr) place->before = gone->before;
-    Memory::drop(gone);
+    edge_pointer edge = std::move(place);
+    place = std::move(edge->next);
+    if (place != nullptr) place->before = edge->before;
+    Memory::drop(edge);
   }
 
   /// Returns: how many edges the vertex had.
@@ -323,9 +323,9 @@ class texts {
   }
 
   [[nodiscard]] std::uint64_t sum() const {
-    std::uint64_t found = 0;
-    for (std::size_t i = 0; i < count_; ++i) found += static_cast<unsigned char>(table_[i][0]);
-    return found;
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < count_; ++i) sum += static_cast<unsigned char>(table_[i][0]);
+    return sum;
   }
 
  private:
@@ -333,9 +333,9 @@ class texts {
 
   static text new_text(random_numbers& random) {
     const std::size_t bytes = 16 + random.below(256);
-    text made = Memory::make_text(bytes);
-    std::memset(&made[0], 1, bytes);
-    return made;
+    text content = Memory::make_text(bytes);
+    std::memset(&content[0], 1, bytes);
+    return content;
   }
 
   std::size_t count_;

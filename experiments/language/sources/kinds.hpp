@@ -52,10 +52,10 @@ struct plan {
 template <class Objects>
 void measure_kinds(cell& the_cell) {
   const std::uint64_t rounds = std::max(the_cell.size("items") / objects, std::size_t{1});
-  const plan made{the_cell};
-  const Objects all{made};
+  const plan the_plan{the_cell};
+  const Objects all{the_plan};
   escape(&all);
-  measure_rate(the_cell, rounds * objects, all.expected(made, rounds), [&] {
+  measure_rate(the_cell, rounds * objects, all.expected(the_plan, rounds), [&] {
     std::uint64_t sum = 0;
     for (std::uint64_t round = 0; round < rounds; ++round) {
       for (std::size_t i = 0; i < objects; ++i) {
@@ -69,13 +69,13 @@ void measure_kinds(cell& the_cell) {
 
 /// No kinds: every object's figure is added. What reading them and going round costs.
 struct without_kinds {
-  explicit without_kinds(const plan& made) : figure{made.figure} {}
+  explicit without_kinds(const plan& the_plan) : figure{the_plan.figure} {}
   [[nodiscard]] std::uint64_t apply(std::size_t i, std::uint64_t sum) const noexcept {
     return sum + figure[i];
   }
-  [[nodiscard]] std::uint64_t expected(const plan& made, std::uint64_t rounds) const noexcept {
+  [[nodiscard]] std::uint64_t expected(const plan& the_plan, std::uint64_t rounds) const noexcept {
     std::uint64_t sum = 0;
-    for (const std::uint64_t each : made.figure) sum += each;
+    for (const std::uint64_t each : the_plan.figure) sum += each;
     return sum * rounds;
   }
   const mapped_array<std::uint64_t>& figure;

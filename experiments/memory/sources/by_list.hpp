@@ -51,9 +51,9 @@ class by_list final : public std::pmr::memory_resource {
   }
 
   void remove(footer** at) {
-    const footer gone = **at;
-    *at = gone.older;
-    upstream_->deallocate(gone.block, gone.bytes);
+    const footer block_footer = **at;
+    *at = block_footer.older;
+    upstream_->deallocate(block_footer.block, block_footer.bytes);
   }
 
   std::pmr::memory_resource* upstream_ = std::pmr::new_delete_resource();

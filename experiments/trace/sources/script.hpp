@@ -31,9 +31,9 @@ class script {
     struct stat about{};
     fstat(file, &about);
     bytes_ = static_cast<std::size_t>(about.st_size);
-    void* found = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
+    void* mapping = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE | MAP_POPULATE, file, 0);
     close(file);
-    if (found == MAP_FAILED || !take(static_cast<const std::byte*>(found))) bytes_ = 0;
+    if (mapping == MAP_FAILED || !take(static_cast<const std::byte*>(mapping))) bytes_ = 0;
   }
 
   [[nodiscard]] bool known() const noexcept { return bytes_ != 0; }
@@ -70,14 +70,14 @@ class script {
     constexpr std::uint64_t blocks = 5000;
     constexpr std::uint64_t sizes = 1000;
     bytes_ = sizeof(script_header) + sizeof(thread_part) + 2 * blocks * sizeof(step);
-    void* made = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
-                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (made == MAP_FAILED) {
+    void* mapping = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+    if (mapping == MAP_FAILED) {
       bytes_ = 0;
       return;
     }
-    auto* header =
-        new (made) script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks, 0, 0, 0, 0, 0};
+    auto* header = new (mapping)
+        script_header{script_magic, 1, 2 * blocks, 0, 2 * blocks, blocks, 0, 0, 0, 0, 0};
     auto* part = new (header + 1) thread_part{0, 2 * blocks, blocks};
     auto* next = reinterpret_cast<step*>(part + 1);
     for (std::uint32_t i = 0; i < blocks; ++i) {
@@ -90,7 +90,7 @@ class script {
       new (next++) step{step::pack(step_kind::free, false, false, 0, size), i, 0};
     }
     header->peak_live_bytes = header->bytes; // all of them live before the first is freed
-    if (!take(static_cast<const std::byte*>(made))) bytes_ = 0;
+    if (!take(static_cast<const std::byte*>(mapping))) bytes_ = 0;
   }
 
   std::size_t bytes_ = 0;

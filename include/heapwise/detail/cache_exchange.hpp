@@ -48,12 +48,12 @@ class cache_exchange {
     if (is_asked_to_give(mine)) [[unlikely]]
       return give_all(mine);
     if (mine.loaded.full_nodes() < batch_nodes_) return;
-    const typename list::nodes given = mine.spare;
+    const typename list::nodes nodes = mine.spare;
     mine.spare = mine.loaded.detach_full_nodes();
-    if (given.count == 0) return;
+    if (nodes.count == 0) return;
     HEAPWISE_SCHEDULE_POINT();
     const std::scoped_lock lock{mutex_};
-    depot_.give(given);
+    depot_.give(nodes);
   }
 
   /// Requires: `mine` has no loaded block. Returns: a block, nullptr if there is none.

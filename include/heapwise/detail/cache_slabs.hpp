@@ -20,20 +20,20 @@ class cache_slabs {
   cache_slabs& operator=(const cache_slabs&) = delete;
   ~cache_slabs() {
     while (slabs_ != nullptr) {
-      slab* const gone = slabs_;
-      slabs_ = gone->next;
-      source_->deallocate(gone, slab_bytes, alignof(Cache));
+      slab* const first = slabs_;
+      slabs_ = first->next;
+      source_->deallocate(first, slab_bytes, alignof(Cache));
     }
   }
 
   /// Returns: a cache that belongs to the thread of `owner` from now on, one that a thread left
   /// behind or a copy of `empty`; nullptr if there is no memory. Complexity: O(caches).
   Cache* claim(cache_table& owner, const Cache& empty) noexcept {
-    Cache* found = first_;
-    while (found != nullptr && (found->owner != nullptr || found->lost)) found = found->next;
-    if (found == nullptr) found = add_slab(empty);
-    if (found != nullptr) found->owner = &owner;
-    return found;
+    Cache* cache = first_;
+    while (cache != nullptr && (cache->owner != nullptr || cache->lost)) cache = cache->next;
+    if (cache == nullptr) cache = add_slab(empty);
+    if (cache != nullptr) cache->owner = &owner;
+    return cache;
   }
 
   /// Effects: calls visit(cache) for each cache, whether a thread has it or not.
@@ -85,9 +85,9 @@ class cache_slabs {
     slabs_ = ::new (memory) slab{slabs_};
     ++slab_count_;
     for (std::size_t i = 1; i <= caches_per_slab; ++i) {
-      auto* const made = ::new (static_cast<std::byte*>(memory) + i * sizeof(Cache)) Cache{empty};
-      made->next = first_;
-      first_ = made;
+      auto* const cache = ::new (static_cast<std::byte*>(memory) + i * sizeof(Cache)) Cache{empty};
+      cache->next = first_;
+      first_ = cache;
     }
     return first_;
   }

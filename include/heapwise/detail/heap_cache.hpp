@@ -51,8 +51,8 @@ struct heap_map {
     return class_around(base + (slice << slice_shift));
   }
 
-  /// Returns: the class of a small block, or no_class for what is not the first byte of any
-  /// granule of the heap, and for blocks that need the slow path.
+  /// Returns: the class of a small block, or no_class for an address that is not the first byte of
+  /// a granule of the heap, and for blocks that need the slow path.
   [[nodiscard]] size_class class_at(const void* block) const noexcept {
     return granule_of(block) < granules ? static_cast<size_class>(class_of_block(block)) : no_class;
   }
@@ -92,20 +92,20 @@ extern thread_local heap_cache* current_cache;
 #endif
 
 /// The slow paths. Errors: `refill` returns nullptr when there is no memory.
-[[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(std::size_t of) noexcept;
+[[nodiscard]] HEAPWISE_OWN_EXPORT void* refill(std::size_t class_index) noexcept;
 HEAPWISE_OWN_EXPORT void release_slowly(void* block) noexcept;
 
 } // namespace layout_3
 
 /// Returns: a block of the class, or nullptr.
-HEAPWISE_ALWAYS_INLINE void* take(std::size_t of) noexcept {
+HEAPWISE_ALWAYS_INLINE void* take(std::size_t class_index) noexcept {
   heap_cache& cache = *current_cache;
-  std::byte** const top = cache.tops[of] - 1;
+  std::byte** const top = cache.tops[class_index] - 1;
   if (std::byte* const block = *top; block != nullptr) [[likely]] {
-    cache.tops[of] = top;
+    cache.tops[class_index] = top;
     return block;
   }
-  return refill(of);
+  return refill(class_index);
 }
 
 /// Returns: the value. The compiler does not know that it is the same. So it does not compute an
@@ -124,42 +124,42 @@ HEAPWISE_ALWAYS_INLINE void give(void* block) noexcept {
   heap_cache& cache = *current_cache;
   if (cache.map.granule_of(block) >= cache.map.granules) [[unlikely]]
     return release_slowly(block);
-  const std::size_t of = cache.map.class_of_block(block);
-  std::byte** const top = cache.tops[of];
-  if (top == cache.ends[unrelated(of)]) [[unlikely]]
+  const std::size_t class_index = cache.map.class_of_block(block);
+  std::byte** const top = cache.tops[class_index];
+  if (top == cache.ends[unrelated(class_index)]) [[unlikely]]
     return release_slowly(block); // always, for no_class
   if (Profile::checks_last && top[-1] == block) [[unlikely]]
     return release_slowly(block);
   *top = static_cast<std::byte*>(block);
-  cache.tops[of] = top + 1;
+  cache.tops[class_index] = top + 1;
 }
 
 /// The same two for callers that know the class when they are compiled: the block freed last is
 /// kept beside the stack, so that for a block which comes and goes in turns no load has to wait for
 /// the store of a stack's top. (For callers that mix classes, its branches would cost more than
 /// they save: docs/decisions/0021.)
-HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t of) noexcept {
-  std::byte*& hot = current_cache->hot[of];
+HEAPWISE_ALWAYS_INLINE void* take_hot(std::size_t class_index) noexcept {
+  std::byte*& hot = current_cache->hot[class_index];
   if (std::byte* const block = hot; block != nullptr) {
     hot = nullptr;
     return block;
   }
-  return take(of);
+  return take(class_index);
 }
 
 template <class Profile>
-HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t of) noexcept {
+HEAPWISE_ALWAYS_INLINE void give_hot(void* block, std::size_t class_index) noexcept {
   heap_cache& cache = *current_cache;
-  std::byte** const top = cache.tops[of];
-  if (top == cache.ends[of]) [[unlikely]]
+  std::byte** const top = cache.tops[class_index];
+  if (top == cache.ends[class_index]) [[unlikely]]
     return release_slowly(block); // full, or no cache yet
-  std::byte* const colder = cache.hot[of];
+  std::byte* const colder = cache.hot[class_index];
   if (Profile::checks_last && colder == block) [[unlikely]]
     return release_slowly(block);
-  cache.hot[of] = static_cast<std::byte*>(block);
+  cache.hot[class_index] = static_cast<std::byte*>(block);
   if (colder == nullptr) return;
   *top = colder;
-  cache.tops[of] = top + 1;
+  cache.tops[class_index] = top + 1;
 }
 
 } // namespace heapwise::detail

@@ -19,7 +19,7 @@ inline constexpr std::size_t max_small_bytes = std::size_t{32} << 10;
 
 using size_class = std::uint32_t;
 
-/// No class: what is not a small block of the general heap.
+/// No class: the address is not in a small block of the general heap.
 inline constexpr size_class no_class = 0;
 
 /// The bytes of the classes from the first on. Up to 1 KiB, the steps of an octave are equal. A
@@ -45,7 +45,9 @@ inline constexpr size_class class_slots = class_count + 2;
 inline constexpr std::uint32_t mixed_batch = 64;
 
 /// Returns: the bytes of a block of the class. Requires: 1 <= of <= class_count.
-constexpr std::size_t computed_class_bytes(size_class of) noexcept { return class_sizes[of - 1]; }
+constexpr std::size_t computed_class_bytes(size_class class_index) noexcept {
+  return class_sizes[class_index - 1];
+}
 
 inline constexpr unsigned reciprocal_shift = 40;
 
@@ -70,8 +72,8 @@ constexpr std::uint32_t span_slices(std::size_t bytes) noexcept {
 }
 inline constexpr std::size_t max_span_slices = span_slices(max_small_bytes);
 
-constexpr class_facts make_class_facts(size_class of) noexcept {
-  const std::size_t bytes = computed_class_bytes(of);
+constexpr class_facts make_class_facts(size_class class_index) noexcept {
+  const std::size_t bytes = computed_class_bytes(class_index);
   const std::size_t wanted = batch_bytes / bytes;
   const std::size_t batch = wanted > max_batch   ? max_batch
                             : wanted < min_batch ? min_batch
@@ -121,14 +123,15 @@ constexpr std::size_t class_of(std::size_t size_bytes) noexcept {
 /// Returns: the smallest class whose blocks hold `size_bytes` and are aligned to `alignment`.
 /// Requires: both at most max_small_bytes.
 constexpr std::size_t aligned_class_of(std::size_t size_bytes, std::size_t alignment) noexcept {
-  std::size_t found = class_of(size_bytes < alignment ? alignment : size_bytes);
-  while (class_alignment[found] < alignment) ++found;
-  return found;
+  std::size_t class_index = class_of(size_bytes < alignment ? alignment : size_bytes);
+  while (class_alignment[class_index] < alignment) ++class_index;
+  return class_index;
 }
 
 /// Returns: the number of the block that holds the byte at `offset` of a span of the class.
-constexpr std::uint32_t block_at(size_class of, std::size_t offset) noexcept {
-  return static_cast<std::uint32_t>((offset * class_table[of].reciprocal) >> reciprocal_shift);
+constexpr std::uint32_t block_at(size_class class_index, std::size_t offset) noexcept {
+  return static_cast<std::uint32_t>((offset * class_table[class_index].reciprocal) >>
+                                    reciprocal_shift);
 }
 
 static_assert(class_table[class_count].bytes == max_small_bytes);

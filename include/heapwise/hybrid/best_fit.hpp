@@ -54,7 +54,7 @@ class best_fit {
   [[nodiscard]] void* allocate_large(std::size_t size, std::size_t alignment) noexcept;
   [[nodiscard]] piece* take_piece(std::size_t size_bytes, std::size_t alignment) noexcept;
   bool add_region() noexcept;
-  void drop_region(region* gone) noexcept;
+  void drop_region(region* empty_region) noexcept;
   void free_piece(piece* freed) noexcept;
   piece* trim_front(piece* from, std::size_t alignment) noexcept;
   void trim_back(piece* from, std::size_t size_bytes) noexcept;

@@ -29,10 +29,10 @@ class cache_set final : public cached_pool {
   ~cache_set() {
     unlist();
     while (slabs_ != nullptr) {
-      slab* const gone = slabs_;
-      slabs_ = gone->next;
-      for (seat& each : gone->seats) each.~seat();
-      memory_->release(gone, sizeof(slab), alignof(slab));
+      slab* const first = slabs_;
+      slabs_ = first->next;
+      for (seat& each : first->seats) each.~seat();
+      memory_->release(first, sizeof(slab), alignof(slab));
     }
   }
 

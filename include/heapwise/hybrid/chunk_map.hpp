@@ -73,7 +73,7 @@ class chunk_map {
   }
 
   /// Returns: the class whose block starts at the address; `best_fit` for a chunk that is not
-  /// sliced; `none` for what is not a block's first byte.
+  /// sliced; `none` for an address that is not a block's first byte.
   [[nodiscard]] std::size_t class_of(const void* address) const noexcept {
     const found in = find(address);
     if (in.kind != chunk_kind::sliced) {

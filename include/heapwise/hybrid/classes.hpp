@@ -23,7 +23,7 @@ inline constexpr std::array<std::size_t, 11> block_bytes = {32,  128, 256,  32, 
                                                             256, 512, 1024, 2048, 4096};
 inline constexpr std::size_t slab_count = 3;
 inline constexpr std::size_t class_count = block_bytes.size();
-/// The "class" of what is not a class's business.
+/// The "class" of a request that no class serves.
 inline constexpr std::size_t best_fit = class_count;
 /// No block at all.
 inline constexpr std::size_t none = class_count + 1;

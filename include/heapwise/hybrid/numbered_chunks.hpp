@@ -81,9 +81,9 @@ class numbered_chunks {
   bool make(std::size_t segment) noexcept {
     void* const memory = chunks_->obtain(bytes_of(segment), alignof(place));
     if (memory == nullptr) return false;
-    auto* const made = static_cast<place*>(memory);
-    for (std::size_t i = 0; i < first_size << segment; ++i) ::new (&made[i]) place{nullptr};
-    segments_[segment] = made;
+    auto* const new_places = static_cast<place*>(memory);
+    for (std::size_t i = 0; i < first_size << segment; ++i) ::new (&new_places[i]) place{nullptr};
+    segments_[segment] = new_places;
     return true;
   }
 

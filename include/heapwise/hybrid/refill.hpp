@@ -45,11 +45,11 @@ struct refill_counts {
 template <class Refill>
 concept refill_strategy = requires(
     typename Refill::depot& depot, const typename Refill::depot& constant, std::size_t number,
-    void** blocks, void* const* given, detail::hybrids::chunk_map& chunks) {
+    void** blocks, void* const* batch, detail::hybrids::chunk_map& chunks) {
   { Refill::name } -> std::convertible_to<const char*>;
   { Refill::list_cache_blocks } -> std::convertible_to<std::size_t>;
   { depot.take(number, blocks, number) } noexcept -> std::same_as<std::size_t>;
-  { depot.give(number, given, number) } noexcept;
+  { depot.give(number, batch, number) } noexcept;
   { depot.reset(chunks) } noexcept;
   { depot.lock() } noexcept;
   { depot.unlock() } noexcept;

@@ -62,11 +62,11 @@ class alignas(cache_line_bytes) thread_cache {
  private:
   template <class Depot>
   HEAPWISE_NOINLINE void flush(std::size_t class_index, Depot& depot) noexcept {
-    const std::size_t given = capacity(class_index) / 2;
+    const std::size_t half = capacity(class_index) / 2;
     void** const blocks = first(class_index);
-    depot.give(class_index, blocks, given);
-    counts_[class_index] -= given;
-    std::copy_n(blocks + given, counts_[class_index], blocks);
+    depot.give(class_index, blocks, half);
+    counts_[class_index] -= half;
+    std::copy_n(blocks + half, counts_[class_index], blocks);
     counted.cache_flushes.add_one();
   }
 

@@ -12,7 +12,7 @@ from heapwise.evidence import Evidence
 from heapwise.evidence.kept import planted
 from heapwise.evidence.series import Series, Side
 from heapwise.model import Cell, Experiment, Finding, Quantity
-from heapwise.stats.location import location_interval
+from heapwise.stats.center import location_interval
 from heapwise.stats.paired import PairedRatio
 from heapwise.wording.names import cell_words, quantity_name
 from heapwise.wording.numbers import ends, percent, scale_for, size, times

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heapwise.analysis.record import builds
+from heapwise.analysis.recorded_facts import builds
 from heapwise.analysis.verdict import judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series

@@ -8,7 +8,7 @@ from statistics import median
 
 from heapwise.errors import Exit
 from heapwise.evidence import Evidence
-from heapwise.evidence.limits import Judged, judge_limits, sides
+from heapwise.evidence.judged_limits import Judged, judge_limits, sides
 from heapwise.model import GateResult, GateRow, GateVerdict, Trust
 from heapwise.stats.limits import COUNTS, FIRST_LOOK, Decision
 from heapwise.stats.paired import PairedRatio

@@ -40,7 +40,7 @@ from heapwise.analysis.verdict import AT_MOST, EQUIVALENT, Figure, floor_of, kep
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import Series
 from heapwise.model import Cell, Goal, Setting, Trust
-from heapwise.stats.location import location_interval
+from heapwise.stats.center import location_interval
 from heapwise.wording.lists import counted
 from heapwise.wording.numbers import percent
 

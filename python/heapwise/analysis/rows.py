@@ -11,7 +11,7 @@ from heapwise.analysis.verdict import doubt, judge
 from heapwise.evidence import Evidence
 from heapwise.evidence.series import baseline_of
 from heapwise.model import PROGRAM, Cell, Experiment, Process, Quantity, Row, Settings
-from heapwise.stats.location import location_interval
+from heapwise.stats.center import location_interval
 from heapwise.stats.summary import summarise
 from heapwise.wording.names import spaced
 from heapwise.wording.numbers import TIME_UNITS

@@ -12,9 +12,9 @@ from pathlib import Path
 import msgspec
 
 from heapwise.builder import tools
+from heapwise.builder.build_ways import CMAKE_FILE, RECIPES
 from heapwise.builder.fetch import LOCKS
 from heapwise.builder.partial import partial, publish
-from heapwise.builder.recipes import CMAKE_FILE, RECIPES
 from heapwise.builder.workshop import BuildProgress, Workshop, plain_environment
 from heapwise.catalog import (
     RECORD,

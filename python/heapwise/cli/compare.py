@@ -305,7 +305,7 @@ def measure(prepared: Prepared, store: str | None, console: Console, *, strict: 
             exports: Sequence[Path] = ()) -> int:
     """Starts the run in a store that was tried before anything is measured."""
     from heapwise.cli.frame import progress
-    from heapwise.cli.frame.campaign import conduct
+    from heapwise.cli.frame.watched_campaign import conduct
     from heapwise.runner import start
     from heapwise.store import check_writable, find_store
 

@@ -10,8 +10,8 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import visible
-from heapwise.cli.frame.files import unwritable, write_files
 from heapwise.cli.frame.options import DebugOption, StoreOption
+from heapwise.cli.frame.written_files import unwritable, write_files
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:

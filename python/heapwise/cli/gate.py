@@ -199,7 +199,7 @@ def _decide(request: GateRequest, export: list[Path], store: str | None, console
 def parse_limits(words: list[str]) -> dict[str, float]:
     """Metric -> share. Problem E003 for an unknown metric, and for a limit that no gate can keep.
     """
-    from heapwise.evidence.limits import METRICS
+    from heapwise.evidence.judged_limits import METRICS
     from heapwise.wording.suggest import did_you_mean
 
     found: dict[str, float] = {}

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.files import unwritable
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:

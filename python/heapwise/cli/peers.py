@@ -151,7 +151,7 @@ def add(
                        "by trees/NAME."),
     ],
     again: Annotated[
-        bool, typer.Option("--again", help="Build it even if it is here as it should be.")
+        bool, typer.Option("--again", help="Build it again even if it is up to date.")
     ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Install Debian packages without asking (root).")

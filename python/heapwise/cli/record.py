@@ -36,7 +36,7 @@ def record(
                           "N:frames uses frame pointers, which the program must have.")
     ] = "256",
     profile: Annotated[
-        bool, typer.Option("--profile", help="Write down a sample of the calls, for production.")
+        bool, typer.Option("--profile", help="Record a sample of the calls, for production.")
     ] = False,
     sample_every: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Bytes from one sample to the next. [512K]")
@@ -72,7 +72,7 @@ def record(
     heapwise trace load.hwt
 
     Ends with the exit code of the program. If the trace would become larger than --max-size, it
-    keeps windows that are spread over the whole run, each with the blocks that live at its begin.
+    keeps windows that are spread over the whole run, each with the blocks that live when it begins.
     With --profile, each byte is a sample with the same chance; heapwise trace then gives estimates.
     """
     from heapwise.runner.recording import SAMPLE_EVERY, Recording, record

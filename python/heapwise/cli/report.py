@@ -12,8 +12,8 @@ import typer
 
 from heapwise.cli.frame import completion
 from heapwise.cli.frame.console import Console, error_line, is_live
-from heapwise.cli.frame.files import unwritable
 from heapwise.cli.frame.options import DebugOption, JsonOption, QuietOption, StoreOption
+from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.wording.lists import counted
 

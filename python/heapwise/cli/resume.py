@@ -56,7 +56,7 @@ def resume(
     heapwise resume 7f3a --time 10m
     """
     from heapwise.cli.frame import progress
-    from heapwise.cli.frame.campaign import conduct, show
+    from heapwise.cli.frame.watched_campaign import conduct, show
     from heapwise.runner import resume as go_on
     from heapwise.store import check_writable, find_store, read_run
     from heapwise.store.location import RUNS

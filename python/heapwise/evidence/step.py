@@ -16,8 +16,8 @@ BUCKET = 2.0**-7
 
 
 def relative_step(quantity: Quantity, values: Iterable[float], processes: list[Process]) -> float:
-    """0.01: neighbouring values are 1 % apart. 0 for what is not a quantile of single durations:
-    the mean of thousands of operations has no steps that matter.
+    """0.01: neighbouring values are 1 % apart. 0 for a quantity that is not a quantile of
+    single durations: the mean of thousands of operations has no steps that matter.
 
     processes: those that the values come from, whose clocks are asked.
     """

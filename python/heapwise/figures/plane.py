@@ -20,7 +20,7 @@ Extent = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Mark:
-    """``time`` and ``memory`` in what the figure's words show; ``name`` is for who points at it."""
+    """``time`` and ``memory`` as the figure's words show them; ``name`` is under the pointer."""
 
     name: str
     time: Extent

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from heapwise.errors import Problem
 from heapwise.fleet.carrier import Carrier, Task
 from heapwise.fleet.engines import Engine
-from heapwise.fleet.job import Outcome, decode_outcome, encode_job
+from heapwise.fleet.job import JobOutcome, decode_outcome, encode_job
 
 if TYPE_CHECKING:
-    from heapwise.fleet.conduct import FleetCampaign
+    from heapwise.fleet.fleet_campaign import FleetCampaign
 
 LOOK_S = 0.2
 WORKERS_S = 1.0
@@ -114,7 +114,7 @@ class Dealer:
         if future.status != "finished":
             self._again(name, f"the engine said {future.status}")
             return
-        outcome: Outcome = decode_outcome(future.result())
+        outcome: JobOutcome = decode_outcome(future.result())
         try:
             done = self.campaign.keep(name, outcome)
             if outcome.missing:

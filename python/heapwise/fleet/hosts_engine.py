@@ -46,10 +46,10 @@ class HostsEngine:
 
     def mend(self, known: Collection[str], needed: Collection[str]) -> set[str]:
         self._take_started()
-        gone = {name for name in needed if self._is_gone(name, known)}
-        for name in gone:
+        missing = {name for name in needed if self._is_gone(name, known)}
+        for name in missing:
             self._start(name)
-        return gone
+        return missing
 
     def is_alive(self) -> bool:
         return is_running(self.scheduler)

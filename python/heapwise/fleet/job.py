@@ -67,7 +67,7 @@ class Job(msgspec.Struct, frozen=True):
         return {file.sha256: file for file in files}
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class JobOutcome(msgspec.Struct, frozen=True):
     """What a job came to. files: of the run folder, by their paths in it. missing: hashes of files
     that the machine does not have; nothing was measured, and the job is sent again after them.
     place: the host and its folder, which has one copy of each file for all names of the host."""
@@ -86,5 +86,5 @@ def encode_job(job: Job) -> bytes:
     return msgspec.msgpack.encode(job)
 
 
-def decode_outcome(content: bytes) -> Outcome:
-    return msgspec.msgpack.decode(content, type=Outcome)
+def decode_outcome(content: bytes) -> JobOutcome:
+    return msgspec.msgpack.decode(content, type=JobOutcome)

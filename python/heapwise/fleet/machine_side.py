@@ -23,7 +23,7 @@ import msgspec
 from heapwise.catalog.added import SENT_VARIABLE
 from heapwise.errors import Problem
 from heapwise.fleet.host_lock import HostLock, lock_path
-from heapwise.fleet.job import Job, Outcome, State
+from heapwise.fleet.job import Job, JobOutcome, State
 from heapwise.fleet.kept_document import KeptDocument
 from heapwise.fleet.plan_progress import TOPIC, PlanProgress, RoundClock
 from heapwise.fleet.sent_peers import kind_of_programs, place_peer
@@ -45,7 +45,7 @@ START = ("import sys; sys.path.insert(0, sys.argv.pop(1)); from heapwise.cli imp
 
 
 def measure(content: bytes) -> bytes:
-    """The task of the engine: a ``Job`` in, an ``Outcome`` out. Never raises."""
+    """The task of the engine: a ``Job`` in, an ``JobOutcome`` out. Never raises."""
     job = msgspec.msgpack.decode(content, type=Job)
     machine = MachineJob(job, tell_engine)
     try:
@@ -83,7 +83,7 @@ class MachineJob:
         self._size = -1
         self._process: subprocess.Popen[bytes] | None = None
 
-    def go(self) -> Outcome:
+    def go(self) -> JobOutcome:
         self.folder.mkdir(parents=True, exist_ok=True)
         lock = HostLock(lock_path())
         try:
@@ -103,9 +103,9 @@ class MachineJob:
             lock.close()
 
     def outcome(self, state: State, code: int, message: str,
-                missing: list[str] | None = None) -> Outcome:
+                missing: list[str] | None = None) -> JobOutcome:
         """With all that is stored so far."""
-        return Outcome(self.job.machine, state, code, message, self._files(),
+        return JobOutcome(self.job.machine, state, code, message, self._files(),
                        socket.gethostname(), missing or [], place_of(self.base))
 
     def why_full(self) -> str:
@@ -116,7 +116,7 @@ class MachineJob:
             return ""
         return f" (the disk of {self.folder} has no room)" if free < FULL_BYTES else ""
 
-    def _measure(self, lock: HostLock, places: Mapping[str, str], sent_peers: str) -> Outcome:
+    def _measure(self, lock: HostLock, places: Mapping[str, str], sent_peers: str) -> JobOutcome:
         origin = self.folder / "origin.json"
         _write_if_other(origin, msgspec.json.encode(FleetOrigin(
             self.job.fleet, self.job.machine, self.job.stored_environment)))
@@ -181,7 +181,7 @@ class MachineJob:
         except (OSError, ValueError):
             return
 
-    def _ended(self, code: int) -> Outcome:
+    def _ended(self, code: int) -> JobOutcome:
         self.document.remember()
         done = self.document.state() == "complete"
         message = "" if done else self._last_words(code)

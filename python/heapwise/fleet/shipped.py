@@ -23,8 +23,8 @@ class Parcel(msgspec.Struct, frozen=True):
     content: bytes
 
 
-def base_folder(given: str) -> Path:
-    folder = given or os.environ.get(FOLDER_VARIABLE) or "~/.local/share/heapwise/fleet"
+def base_folder(chosen: str) -> Path:
+    folder = chosen or os.environ.get(FOLDER_VARIABLE) or "~/.local/share/heapwise/fleet"
     return Path(folder).expanduser()
 
 

@@ -9,7 +9,7 @@ import platform
 import socket
 
 from heapwise.machine import counters, kernel, processor, quiet
-from heapwise.machine.files import fields, read_text
+from heapwise.machine.kernel_files import fields, read_text
 from heapwise.model import Machine, MachineFacts
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from heapwise.machine.files import bracketed, fields, read_number, read_text
+from heapwise.machine.kernel_files import bracketed, fields, read_number, read_text
 
 HUGE = "/sys/kernel/mm/transparent_hugepage"
 CGROUPS = Path("/sys/fs/cgroup")

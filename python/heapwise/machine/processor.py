@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from heapwise.machine.files import fields, read_number, read_text
+from heapwise.machine.kernel_files import fields, read_number, read_text
 from heapwise.model import MachineFacts
 
 CPUS = Path("/sys/devices/system/cpu")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from heapwise.machine.files import read_text
+from heapwise.machine.kernel_files import read_text
 from heapwise.model import Quiet
 
 

@@ -78,7 +78,7 @@ from heapwise.model.published import (
     settle,
 )
 from heapwise.model.revision import Revision
-from heapwise.model.self_test import Outcome, Planted, SelfTest
+from heapwise.model.self_test import Planted, PlantedOutcome, SelfTest
 from heapwise.model.stored import (
     RUN_ID,
     SCHEMA_VERSION,
@@ -141,13 +141,13 @@ __all__ = [
     "Machine",
     "MachineFacts",
     "MemoryCurve",
-    "Outcome",
     "Parameter",
     "Peer",
     "Picture",
     "Plan",
     "PlanOptions",
     "Planted",
+    "PlantedOutcome",
     "PoolCandidate",
     "ProbeFacts",
     "Process",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-Outcome = Literal["found", "missed", "false alarm", "too noisy", "not possible"]
+PlantedOutcome = Literal["found", "missed", "false alarm", "too noisy", "not possible"]
 """``too noisy``: an effect that is smaller than the noise of this machine. ``not possible``: it
 cannot be planted here."""
 
@@ -16,7 +16,7 @@ class Planted:
 
     check: str
     planted: str
-    outcome: Outcome
+    outcome: PlantedOutcome
     detail: str
     share: float = 0.0
     """Of an effect its size: 0.03 is 3 % more. 0 for a fault."""

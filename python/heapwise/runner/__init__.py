@@ -13,7 +13,7 @@ from heapwise.runner.launch import Outcome
 from heapwise.runner.preflight import preflight
 from heapwise.runner.program import experiment_of
 from heapwise.runner.reproduction_plan import changes_of, prepare_reproduction
-from heapwise.runner.rows import row_trouble
+from heapwise.runner.row_runner import row_trouble
 from heapwise.runner.servers.plan import ServerRequest, prepare_server
 from heapwise.runner.start import resume, start
 from heapwise.runner.steps import Step, cells, control_of, subjects_of

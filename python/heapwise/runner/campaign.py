@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from heapwise.errors import Problem
 from heapwise.evidence import Evidence
+from heapwise.evidence.judged_limits import next_look_of
 from heapwise.evidence.kept import timed
-from heapwise.evidence.limits import next_look_of
 from heapwise.machine import read_machine
 from heapwise.model import Process, Run, Sample, control_name
 from heapwise.runner.executor import Executor, now
 from heapwise.runner.failures import Failures, SetupSubject
-from heapwise.runner.files import Unchanged
+from heapwise.runner.measured_files import Unchanged
 from heapwise.runner.precision import LOOK_AGAIN, reason_to_stop, widest_half_width
 from heapwise.runner.repeats import LEARNING, choose
 from heapwise.runner.steps import (

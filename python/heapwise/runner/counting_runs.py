@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import structs
 
 from heapwise.catalog import COUNTER, EMPTY, PROBE, native_folder
-from heapwise.evidence.limits import COUNTED, counts_in
+from heapwise.evidence.judged_limits import COUNTED, counts_in
 from heapwise.model import (
     ROUND,
     Peer,
@@ -25,7 +25,7 @@ from heapwise.runner.callgrind import total_in, under_callgrind
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting import with_totals
 from heapwise.runner.executor import Sink, now
-from heapwise.runner.judge import judge
+from heapwise.runner.process_status import judge
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import WholeProgram
 from heapwise.stats.limits import CONFIRMED, COUNTS, is_suspect

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from msgspec import structs
 
 from heapwise.errors import Problem
-from heapwise.evidence.limits import COUNTED, TIMED
+from heapwise.evidence.judged_limits import COUNTED, TIMED
 from heapwise.machine import read_machine
 from heapwise.model import Experiment, GateOptions, Quantity
 from heapwise.runner.compare_plan import CompareRequest, Prepared, prepare_compare

@@ -29,11 +29,11 @@ from heapwise.runner.counting import counting_steps, with_totals
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
-from heapwise.runner.judge import crash_words, stopped_words
 from heapwise.runner.launch import Launch, Outcome, tail
 from heapwise.runner.patience import Patience
+from heapwise.runner.process_status import crash_words, stopped_words
 from heapwise.runner.program_cells import ProgramCells
-from heapwise.runner.rows import RowRunner
+from heapwise.runner.row_runner import RowRunner
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step, StepKey, key_of
 from heapwise.runner.stop_switch import StopSwitch

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heapwise.model import LauncherFacts, SampleFacts
 
 SHARE = 0.8
-"""Of the time that was measured: with a neighbour who never leaves, a run takes at most so much
+"""Of the time that was measured: with a neighbour that never ends, a run takes at most this much
 longer."""
 
 MOST_MS = 2000

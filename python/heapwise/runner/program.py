@@ -25,8 +25,8 @@ from heapwise.runner.builds import Parameters, parameters_of
 from heapwise.runner.commands import Commands
 from heapwise.runner.counting_runs import CountingRuns
 from heapwise.runner.executor import Sink
-from heapwise.runner.judge import Reference
 from heapwise.runner.launch import Outcome
+from heapwise.runner.process_status import Reference
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch

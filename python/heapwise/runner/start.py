@@ -19,8 +19,8 @@ from heapwise.runner.campaign import Campaign
 from heapwise.runner.compare_plan import Prepared
 from heapwise.runner.environment import from_store, marks
 from heapwise.runner.executor import Executor, now
-from heapwise.runner.files import Unchanged, files_of, read_states
 from heapwise.runner.fleet_origin import read_origin, run_id_of
+from heapwise.runner.measured_files import Unchanged, files_of, read_states
 from heapwise.runner.measurement import ExperimentExecutor
 from heapwise.runner.program import ProgramExecutor
 from heapwise.runner.servers.executor import ServerExecutor

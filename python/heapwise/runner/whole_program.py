@@ -24,8 +24,8 @@ from heapwise.model import (
 )
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
-from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Launch, Outcome, launch, tail
+from heapwise.runner.process_status import Reference, judge
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.work import Work

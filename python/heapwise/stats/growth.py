@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from heapwise.stats.arrays import Floats
-from heapwise.stats.location import location_interval
+from heapwise.stats.center import location_interval
 
 BLOCKS, PARTS = 12, 3
 """Values are averaged over blocks, within which they depend on each other. What grows must grow in

@@ -13,6 +13,7 @@ QUANTITIES = {
     "voluntary_switches": "voluntary context switches",
     "involuntary_switches": "involuntary context switches",
     "wall": "time", "peak_resident": "peak memory",
+    "cpu_per_request": "processor time per request", "after_idle": "memory after idle time",
 }
 QUANTILES = ("p50", "p90", "p99", "p99.9", "p99.99", "p99.999", "max")
 SPELLINGS = {"p50": "p50", "p90": "p90", "p99": "p99", "p99_9": "p99.9", "p99.9": "p99.9",
@@ -34,6 +35,9 @@ def spaced(name: str) -> str:
 
 
 def quantity_name(quantity: str) -> str:
+    """``wall_time`` -> ``time``, ``alloc_p99_9`` -> ``alloc p99.9``."""
+    if (quantile := split_quantile(quantity)) is not None:
+        return " ".join([*filter(None, [spaced(quantile[0])]), quantile[1]])
     return QUANTITIES.get(quantity, spaced(quantity))
 
 

@@ -74,17 +74,17 @@ void* realloc(void* block, std::size_t size) {
   if (fault == 19 && !constructed) return nullptr;
   if (fault == 6 && block != nullptr && size == 0) return __libc_realloc(block, 1);
   if (fault == 9 && block != nullptr && size == malloc_usable_size(block)) {
-    void* const moved = __libc_malloc(size);
-    std::memcpy(moved, block, size);
+    void* const new_block = __libc_malloc(size);
+    std::memcpy(new_block, block, size);
     __libc_free(block);
-    return moved;
+    return new_block;
   }
   const bool fails = block != nullptr && size > PTRDIFF_MAX;
   if (fault == 7 && fails) static_cast<char*>(block)[0] ^= 1;
-  void* const moved = __libc_realloc(block, size);
+  void* const new_block = __libc_realloc(block, size);
   const bool spoils = fault == 8 ? size == 1057 : fault == 22 && size == 1234;
-  if (spoils && moved != nullptr) static_cast<char*>(moved)[500] ^= 1;
-  return moved;
+  if (spoils && new_block != nullptr) static_cast<char*>(new_block)[500] ^= 1;
+  return new_block;
 }
 
 void* reallocarray(void* block, std::size_t count, std::size_t size) {
@@ -113,10 +113,10 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   if (fault == 10) *block = nullptr;
   if (!is_power(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
   const int before = errno;
-  void* const made = aligned(alignment, size);
+  void* const new_block = aligned(alignment, size);
   errno = before;
-  if (made == nullptr) return ENOMEM;
-  *block = made;
+  if (new_block == nullptr) return ENOMEM;
+  *block = new_block;
   return 0;
 }
 

@@ -119,9 +119,9 @@ bool tools() {
   closedir(folder);
   addrinfo hints{};
   hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  addrinfo* found = nullptr;
-  right = getaddrinfo("127.0.0.1", "80", &hints, &found) == 0 && right;
-  if (found != nullptr) freeaddrinfo(found);
+  addrinfo* addresses = nullptr;
+  right = getaddrinfo("127.0.0.1", "80", &hints, &addresses) == 0 && right;
+  if (addresses != nullptr) freeaddrinfo(addresses);
   regex_t expression;
   right = regcomp(&expression, "(a|b)*c[0-9]+", REG_EXTENDED) == 0 && right;
   regfree(&expression);

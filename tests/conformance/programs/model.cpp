@@ -8,8 +8,8 @@ using namespace conformance;
 
 template <class Signature>
 Signature* or_else(const char* name, Signature* other) {
-  void* const found = dlsym(RTLD_DEFAULT, name);
-  return found != nullptr ? reinterpret_cast<Signature*>(found) : other;
+  void* const symbol = dlsym(RTLD_DEFAULT, name);
+  return symbol != nullptr ? reinterpret_cast<Signature*>(symbol) : other;
 }
 
 /// The functions that the process has. A C library without free_sized gets by with free.

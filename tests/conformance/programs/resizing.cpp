@@ -67,10 +67,10 @@ void failures() {
 /// Returns: `block` of `size` bytes, made `other` bytes long, has kept what it can.
 bool keeps(void* block, std::size_t size, std::size_t other) {
   fill(block, size, size);
-  void* const moved = hidden(resize(block, other));
-  const bool kept = moved != nullptr && filled(moved, size < other ? size : other, size) &&
-                    malloc_usable_size(moved) >= other;
-  std::free(moved);
+  void* const new_block = hidden(resize(block, other));
+  const bool kept = new_block != nullptr && filled(new_block, size < other ? size : other, size) &&
+                    malloc_usable_size(new_block) >= other;
+  std::free(new_block);
   return kept;
 }
 

@@ -8,8 +8,8 @@ import tomllib
 import pytest
 
 from heapwise.builder import buildable
+from heapwise.builder.build_ways import RECIPES
 from heapwise.builder.fetch import LOCKS
-from heapwise.builder.recipes import RECIPES
 from heapwise.catalog import Declared, PeerBuild
 
 WANTED = {"jemalloc-current", "mimalloc2", "mimalloc3", "snmalloc", "rpmalloc", "tcmalloc-google"}

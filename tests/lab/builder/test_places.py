@@ -1,4 +1,4 @@
-"""A declaration names places; none of them may lead to what is not the peer's own."""
+"""A declaration names places; none of them may lead out of the peer's own folders."""
 
 from __future__ import annotations
 

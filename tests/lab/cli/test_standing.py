@@ -8,8 +8,8 @@ from typing import Any
 from synthetic_heap import SPEED, Heap, experiment_of, heap_run
 
 from heapwise.analysis import analyse
-from heapwise.cli.frame.campaign import MANY_ROWS, _tables
 from heapwise.cli.frame.standing import standing_tables
+from heapwise.cli.frame.watched_campaign import MANY_ROWS, _tables
 from heapwise.evidence import Evidence
 from heapwise.model import Experiment, Process, Quantity
 from heapwise.store import StoredRun

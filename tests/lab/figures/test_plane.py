@@ -1,4 +1,4 @@
-"""The plane of time and memory: marks, curves, and their words for who cannot see them."""
+"""The plane of time and memory: marks, curves, and their words for readers who cannot see them."""
 
 from __future__ import annotations
 

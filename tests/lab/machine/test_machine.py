@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from heapwise.machine import counters, cpu_list, files, kernel, processor, read_machine
+from heapwise.machine import counters, cpu_list, kernel, kernel_files, processor, read_machine
 from heapwise.model import MachineFacts
 
 
@@ -121,6 +121,6 @@ def test_cgroup_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_chosen_word_is_in_brackets() -> None:
-    assert files.bracketed("always [madvise] never") == "madvise"
-    assert files.bracketed("performance") == "performance"
-    assert files.bracketed(None) is None
+    assert kernel_files.bracketed("always [madvise] never") == "madvise"
+    assert kernel_files.bracketed("performance") == "performance"
+    assert kernel_files.bracketed(None) is None

@@ -13,7 +13,7 @@ from heapwise.evidence import Evidence
 from heapwise.model import Process, ProcessFacts, Run, Sample, SampleFacts, Setup
 from heapwise.runner.campaign import Campaign
 from heapwise.runner.executor import Sink
-from heapwise.runner.files import Unchanged
+from heapwise.runner.measured_files import Unchanged
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.watcher import Progress

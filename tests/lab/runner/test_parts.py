@@ -35,9 +35,9 @@ from heapwise.runner import environment
 from heapwise.runner.counting import with_totals
 from heapwise.runner.experiment_plan import parse_settings, resolve
 from heapwise.runner.identity import loader_refusal, read_lines, wrong_library
-from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Outcome
 from heapwise.runner.precision import reason_to_stop, widest_half_width
+from heapwise.runner.process_status import Reference, judge
 from heapwise.runner.steps import cells, reference_steps, steps_of_round
 
 GLIBC = Peer("glibc", "glibc", "system", "", "2.36", "aa", "", "", ["GLIBC_TUNABLES", "MALLOC_"])

@@ -23,6 +23,11 @@ def found(text: str, name: str = "docs/page.md") -> list[str]:
     "Runs so many rounds.",
     "Left out for want of rounds.",
     "The row confesses it.",
+    "A lock that is held by who waits.",
+    "0 for what is not a block.",
+    "Stop after so long: 90s.",
+    "It prints \"so much\".",
+    "Ten repetitions in each process.",
 ])
 def test_a_planted_sentence_is_found(text: str) -> None:
     [line] = found(f"# Title\n\n{text}\n")
@@ -36,6 +41,9 @@ def test_a_planted_sentence_is_found(text: str) -> None:
     "It is no longer here and no faster than that.",
     "There are so many mappings that the kernel refuses.",
     "Whatever the size is.",
+    "A user by whom it was asked.",
+    "It takes so long that nobody waits.",
+    "What is not measured is left out.",
 ])
 def test_plain_english_is_left_alone(text: str) -> None:
     assert found(text) == []

@@ -5,17 +5,18 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from msgspec import structs
 from synthetic import compare_run
 
 from heapwise.evidence import Evidence
-from heapwise.model import LoadFacts
+from heapwise.model import Cell, Finding, LoadFacts
 from heapwise.report import View
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "tools"))
 
-from servers.page import page, rate_of
+from servers.page import page, rate_of, told_of
 from servers.sampling import table
 
 
@@ -46,3 +47,22 @@ def test_the_rate_of_a_load_stands_beside_its_share() -> None:
     view = View(Evidence(replace(stored, processes=processes)))
     assert rate_of(view, "70%") == ", 14,676 requests/s"
     assert rate_of(view, "capacity") == ""
+
+
+def test_allocators_that_do_not_differ_share_a_line() -> None:
+    def finding(quantity: str, name: str, verdict: Any, sentence: str) -> Finding:
+        return Finding(Cell("nginx", "{}", quantity), name, "glibc", None, None, None, verdict,
+                       sentence)
+
+    assert told_of([
+        finding("throughput", "a", "cannot tell", "throughput: cannot tell a from glibc yet."),
+        finding("throughput", "b", "better", "throughput: b 1.20x faster than glibc."),
+        finding("throughput", "c", "cannot tell", "throughput: cannot tell c from glibc yet."),
+        finding("after_idle", "a", "no difference", "memory: no difference between a and glibc."),
+        finding("after_idle", "b", "not measured", "memory: b was not measured."),
+    ]) == [
+        "throughput: b 1.20x faster than glibc.",
+        "throughput: cannot tell yet whether these differ from glibc: a, c.",
+        "memory: b was not measured.",
+        "memory: no difference from glibc: a.",
+    ]

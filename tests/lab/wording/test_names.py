@@ -18,6 +18,8 @@ def test_names_in_sentences() -> None:
     assert spaced("timed_out") == "timed out"
     assert [quantity_name(q) for q in ("wall_time", "wall", "peak_resident", "longest_pause")] == [
         "time", "time", "peak memory", "longest pause"]
+    assert [quantity_name(q) for q in ("alloc_p99_9", "latency_p50", "p99_99", "alloc_max")] == [
+        "alloc p99.9", "latency p50", "p99.99", "alloc max"]
 
 
 def test_settings() -> None:

@@ -35,7 +35,7 @@ def test_no_function_of_wording_has_a_namesake() -> None:
     worded = {name for path, name in functions if path.startswith("wording/")}
     assert [(path, name) for path, name in functions
             if name in worded and not path.startswith("wording/")
-            ] == [("cli/frame/campaign.py", "show")]  # shows a run
+            ] == [("cli/frame/watched_campaign.py", "show")]  # shows a run
 
 
 def _trees() -> Iterator[tuple[str, ast.Module]]:

@@ -1,30 +1,118 @@
-"""One name of a type, one module."""
+"""One name of a type, one module; one name of a file, one thing."""
 
 from __future__ import annotations
 
 import ast
-from collections import defaultdict
-from collections.abc import Iterator
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-PACKAGE = Path(__file__).resolve().parents[3] / "python/heapwise"
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = ROOT / "python/heapwise"
 
-ONE_THING = {"Row", "Cell", "Line", "Record"}
+ONE_THING = {"Row", "Cell", "Line", "Record", "Outcome", "Result"}
 """Row: a line of figures. Cell: a quantity of a setup. Line: a line of a printed table. Record:
-facts of a line that a native program wrote."""
+facts of a line that a native program wrote. Outcome: how a process of a measurement ended. Result:
+what is concluded from a run."""
 
-STILL_TWICE = {"Outcome"}
-"""Names that are not unique yet. The test fails if one is added, and if one that is unique by now
-was not taken out."""
+ONE_NOUN = {
+    "attacks": "the experiments of attacks: rows, a section, words",
+    "bencher": "Bencher's format: of runs, of a gate",
+    "by_machine": "a figure on each machine of a fleet: computed, stored",
+    "demand": "what a program asks of malloc: computed, shown",
+    "difference": "two runs compared: computed, stored",
+    "experiments": "all experiments: found, shown",
+    "gate": "a gate: the type, judged, the verb, shown",
+    "goals": "goals: judged, shown",
+    "growth": "memory that grows: tested, in words",
+    "history": "the history of a figure: computed, drawn, shown, the verb",
+    "identity": "whose malloc a process used: arranged, asked",
+    "latency": "latency: drawn, shown",
+    "machine": "a machine: the type, its page",
+    "markdown": "Markdown: the export, the parts of pages",
+    "memory": "memory over time: drawn, shown",
+    "options": "options: as typed, as stored",
+    "order": "the order of a run: drawn, shown",
+    "peers": "peers: found, the verb",
+    "programs": "program experiments: as text, as a page",
+    "protection": "protection: drawn, as text, as a page",
+    "published": "published reports: the type, found, drawn, shown",
+    "reproduced": "a report that was run again: as text, as a page",
+    "self_test": "what a self-test found: the type, kept",
+    "server_windows": "windows of a server's load: computed, shown",
+    "sizes": "sizes of requests: drawn, in words",
+    "standing": "how our heap stands among its peers: computed, as text, shown",
+    "table": "the table of a comparison: as text, in the report",
+    "trees": "the binary trees: built, shown",
+    "windows": "windows of a server's load: cut, tested, in words",
+}
+"""File names of several packages that are one thing there, each package with its own part of it."""
+
+NOT_YET_ONE = {"executor"}
+"""executor: of programs; of servers."""
+
+ONE_NOUN_CPP = {
+    "environment": "the environment's variables: of a launched child, read as options",
+    "exported": "what a library exports: the heap's, the collector's",
+    "mutex": "a mutex: of pools, of the system",
+    "options": "the options of each program and library",
+    "space": "reserved addresses: the heap's, the collector's",
+    "statistics": "statistics that an allocator keeps: the hybrid's, the collector's",
+    "thread_cache": "the cache of a thread: the hybrid's, the heap's",
+}
+
+NOT_YET_ONE_CPP = {"clock", "sharing", "stacks"}
+"""clock: of measurements; the thread that purges. sharing: of pages; of cache lines. stacks: of
+blocks; of threads."""
+
+
+TYPE_OF_HEADER = re.compile(
+    r"^(?:class|struct|union|enum|enum class)(?: HEAPWISE_\w+| alignas\([^)]*\))* (\w+)(?: final)?"
+    r"(?: :[^;{]*)? \{", re.MULTILINE)
+
+STILL_TWICE_CPP = {
+    "block_map": "which blocks are in use: of a pool, of a span",
+    "options": "what a program or library was told: of an experiment, of the heap",
+    "random_numbers": "a generator: of experiments, and one without a library for the profiler",
+    "space": "reserved addresses: the heap's, the collector's",
+    "stack_trace": "return addresses: of a recorded call, of a fault",
+    "tally": "counts: of calls, of a cache",
+    "thread_cache": "the cache of a thread: the hybrid's, the heap's",
+}
+"""Types of headers that have the name of another in a different namespace."""
 
 
 def test_no_type_has_the_name_of_one_in_another_module() -> None:
-    assert {name for name, modules in _types().items() if len(modules) > 1} == STILL_TWICE
+    assert {name for name, modules in _types().items() if len(modules) > 1} == set()
 
 
 def test_the_words_of_the_glossary_are_types_of_one_module() -> None:
     types = _types()
     assert {name: len(types[name]) for name in ONE_THING} == dict.fromkeys(ONE_THING, 1)
+
+
+def test_a_file_name_of_two_packages_is_one_noun() -> None:
+    assert _repeated(PACKAGE.rglob("[!_]*.py")) == ONE_NOUN.keys() | NOT_YET_ONE
+
+
+def test_no_type_of_a_header_has_the_name_of_another() -> None:
+    names = Counter(name for header in _headers()
+                    for name in TYPE_OF_HEADER.findall(header.read_text(encoding="utf-8")))
+    assert {name for name, times in names.items() if times > 1} == STILL_TWICE_CPP.keys()
+
+
+def test_a_header_name_of_two_folders_is_one_noun() -> None:
+    assert _repeated(_headers()) == ONE_NOUN_CPP.keys() | NOT_YET_ONE_CPP
+
+
+def _headers() -> list[Path]:
+    return [header for folder in ("bench", "include", "src")
+            for header in (ROOT / folder).rglob("*.hpp")]
+
+
+def _repeated(paths: Iterable[Path]) -> set[str]:
+    return {name for name, times in Counter(path.stem for path in paths).items() if times > 1}
 
 
 def _types() -> dict[str, list[Path]]:

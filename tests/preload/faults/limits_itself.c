@@ -55,15 +55,15 @@ static int grow(size_t from, size_t to, size_t step) {
   for (size_t size = from + step; size <= to; size += step) {
     for (int i = 0; i < growing; ++i) {
       errno = 0;
-      unsigned char* const moved = realloc(blocks[i], size);
-      if (moved == NULL) {
+      unsigned char* const new_block = realloc(blocks[i], size);
+      if (new_block == NULL) {
         REQUIRE(errno == ENOMEM);
         ++refused;
         continue;
       }
-      blocks[i] = moved;
-      expect_filled(moved, sizes[i], (unsigned char)(i + 1));
-      memset(moved, i + 1, sizes[i] = size);
+      blocks[i] = new_block;
+      expect_filled(new_block, sizes[i], (unsigned char)(i + 1));
+      memset(new_block, i + 1, sizes[i] = size);
     }
   }
   for (int i = 0; i < growing; ++i) {

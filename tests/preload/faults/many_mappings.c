@@ -48,21 +48,21 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < large; ++i) before[i] = signed_block(1000 + i * 5000);
   churn(1, 3000);
   if (use_up_mappings(argv[1]) >= pages) return 77;  /* no limit here */
-  int refused = 0, given = 0;
+  int refused = 0, successes = 0;
   for (size_t i = 0; i < 2000; ++i) {
     errno = 0;
     void* const block = malloc(i % 7 == 0 ? 200000 + i * 999 : i * 3);
     if (block == NULL) REQUIRE(errno == ENOMEM);
-    block == NULL ? ++refused : ++given;
+    block == NULL ? ++refused : ++successes;
     if (block != NULL) memset(block, 1, 1 + i % 3);
     if (i % 2 == 0) free_keeping_errno(block);
   }
   for (size_t i = 0; i < large; i += 2) free_keeping_errno(before[i]);
   for (size_t i = 1; i < large; i += 2) {
     errno = 0;
-    unsigned char* const moved = realloc(before[i], 2000000 + i * 4096);
-    if (moved == NULL) REQUIRE(errno == ENOMEM);
-    else before[i] = moved;
+    unsigned char* const new_block = realloc(before[i], 2000000 + i * 4096);
+    if (new_block == NULL) REQUIRE(errno == ENOMEM);
+    else before[i] = new_block;
   }
   REQUIRE(munmap(area, pages * page) == 0);
   for (size_t i = 1; i < large; i += 2) {
@@ -71,6 +71,6 @@ int main(int argc, char** argv) {
   }
   churn(2, 3000);
   free_keeping_errno(signed_block(50000000));
-  printf("done, %d given and %d refused\n", given, refused);
+  printf("done, %d given and %d refused\n", successes, refused);
   return 0;
 }

@@ -76,10 +76,10 @@ static void large_blocks(struct kept* all, uint64_t seed, int count) {
     if (each->block == NULL) continue;
     const size_t wanted = i % 2 == 0 ? each->size * 2 : each->size / 2 + 1;
     errno = 0;
-    unsigned char* const moved = or_enomem(realloc(each->block, wanted));
-    if (moved == NULL) continue;  /* what was there stays as it was, and is checked below */
-    each->block = moved;
-    fill(moved, each->size = wanted, (unsigned char)(i + 1));
+    unsigned char* const new_block = or_enomem(realloc(each->block, wanted));
+    if (new_block == NULL) continue;  /* what was there stays as it was, and is checked below */
+    each->block = new_block;
+    fill(new_block, each->size = wanted, (unsigned char)(i + 1));
   }
   check_and_free(all, count);
 }

@@ -27,9 +27,9 @@ void* calloc(size_t count, size_t size) {
 
 void* realloc(void* block, size_t size) {
   pthread_mutex_lock(&lock);
-  void* const moved = __libc_realloc(block, size);
+  void* const new_block = __libc_realloc(block, size);
   pthread_mutex_unlock(&lock);
-  return moved;
+  return new_block;
 }
 
 void free(void* block) {

@@ -72,9 +72,9 @@ static void child(void) {
     for (int i = 0; i < 6; ++i) {
       void* const block = malloc(sizes[i]);
       REQUIRE(block != NULL);
-      void* const moved = realloc(block, sizes[i] * 2);
-      REQUIRE(moved != NULL);
-      free(moved);
+      void* const new_block = realloc(block, sizes[i] * 2);
+      REQUIRE(new_block != NULL);
+      free(new_block);
     }
   }
   _exit(0);

@@ -75,9 +75,9 @@ static inline long resident_kib(void) {
   close(file);
   REQUIRE(length > 0);
   text[length] = '\0';
-  const char* const found = strstr(text, "RssAnon:");
-  REQUIRE(found != NULL);
-  return strtol(found + 8, NULL, 10);
+  const char* const position = strstr(text, "RssAnon:");
+  REQUIRE(position != NULL);
+  return strtol(position + 8, NULL, 10);
 }
 
 static inline void start_thread(pthread_t* thread, void* (*body)(void*), void* argument) {

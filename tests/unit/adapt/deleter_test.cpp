@@ -93,7 +93,7 @@ TEST_CASE("a pointer to a base destroys the whole object and frees its block") {
     CHECK(owner->name.size() == 100);
     CHECK(alive == 1);
     CHECK_FALSE(try_make_unique_in(squares, alive));
-    const heapwise::base_ptr<named> moved = std::move(owner);
+    const heapwise::base_ptr<named> target = std::move(owner);
     CHECK(owner == nullptr);
     CHECK(alive == 1);
   }

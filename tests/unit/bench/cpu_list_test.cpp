@@ -27,7 +27,7 @@ TEST_CASE("lists and ranges are read") {
   CHECK(written(list) == "[3]");
 }
 
-TEST_CASE("what is not a list is refused") {
+TEST_CASE("a text that is not a list is refused") {
   cpu_list list;
   for (const char* text : {"", ",", "1,", "a", "-1", "3-1", "1-", "0x1", "1 2", "99999999999"}) {
     CHECK_FALSE_MESSAGE(cpu_list::parse(text, list), text);

@@ -52,9 +52,9 @@ TEST_CASE("quantiles agree with sorting, within the error, from above") {
   for (const double quantile : {0.5, 0.9, 0.99, 0.999}) {
     const auto rank = static_cast<std::size_t>(quantile * 50'000) - 1;
     const auto exact = static_cast<double>(values[rank]);
-    const auto found = static_cast<double>(many.at(quantile));
-    CHECK(found >= exact);
-    CHECK(found <= exact * (1 + histogram<8>::relative_error));
+    const auto value = static_cast<double>(many.at(quantile));
+    CHECK(value >= exact);
+    CHECK(value <= exact * (1 + histogram<8>::relative_error));
   }
   CHECK(many.at(1.0) == values.back());
   CHECK(many.max() == values.back());

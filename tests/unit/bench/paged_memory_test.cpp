@@ -30,16 +30,16 @@ std::unique_ptr<paged_memory> on_huge_pages() {
 TEST_CASE("small pages are small, all there, and at least as many bytes as asked for") {
   const paged_memory memory{asked_bytes, page_kind::small};
   CHECK(memory.size() >= asked_bytes);
-  const resident_pages found = resident_pages::of(memory.data(), memory.size());
-  CHECK(found.bytes == memory.size());
-  CHECK(found.huge_bytes == 0);
+  const resident_pages pages = resident_pages::of(memory.data(), memory.size());
+  CHECK(pages.bytes == memory.size());
+  CHECK(pages.huge_bytes == 0);
 }
 
 TEST_CASE("huge pages are huge, or refused") {
   const auto memory = on_huge_pages();
   if (!memory) return;
-  const resident_pages found = resident_pages::of(memory->data(), memory->size());
-  CHECK(found.huge_bytes == memory->size());
+  const resident_pages pages = resident_pages::of(memory->data(), memory->size());
+  CHECK(pages.huge_bytes == memory->size());
   CHECK(reinterpret_cast<std::uintptr_t>(memory->data()) % huge_page_bytes() == 0);
 }
 
@@ -47,8 +47,8 @@ TEST_CASE("a huge page that was broken up is not counted") {
   const auto memory = on_huge_pages();
   if (!memory) return;
   REQUIRE(madvise(memory->data(), 4096, MADV_DONTNEED) == 0);
-  const resident_pages found = resident_pages::of(memory->data(), memory->size());
-  CHECK(found.huge_bytes == memory->size() - huge_page_bytes());
+  const resident_pages pages = resident_pages::of(memory->data(), memory->size());
+  CHECK(pages.huge_bytes == memory->size() - huge_page_bytes());
 }
 
 TEST_CASE("what lies beside the memory is not counted with it") {

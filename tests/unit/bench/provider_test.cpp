@@ -11,18 +11,18 @@ using heapwise::bench::find_provider;
 using heapwise::bench::provider;
 
 TEST_CASE("what is found is what the loader bound, where dladdr can tell") {
-  static provider found;
-  find_provider("getenv", found);
+  static provider the_provider;
+  find_provider("getenv", the_provider);
   Dl_info info{};
   REQUIRE(dladdr(dlsym(RTLD_DEFAULT, "getenv"), &info) != 0);
-  REQUIRE(found.found);
-  CHECK(std::string{found.path} == info.dli_fname);
-  CHECK(std::string{found.path}.find("libc.so") != std::string::npos);
-  CHECK(std::string{found.build_id}.size() == 40);
+  REQUIRE(the_provider.found);
+  CHECK(std::string{the_provider.path} == info.dli_fname);
+  CHECK(std::string{the_provider.path}.find("libc.so") != std::string::npos);
+  CHECK(std::string{the_provider.build_id}.size() == 40);
 }
 
 TEST_CASE("a name that nobody defines has no provider") {
-  static provider found;
-  find_provider("heapwise_no_such_function", found);
-  CHECK_FALSE(found.found);
+  static provider the_provider;
+  find_provider("heapwise_no_such_function", the_provider);
+  CHECK_FALSE(the_provider.found);
 }

@@ -52,8 +52,8 @@ TEST_CASE("if no file can shrink enough nothing is taken") {
 
 TEST_CASE("a file that was removed is not asked") {
   size_budget budget{100};
-  const halving_file gone{budget, 64, 8};
-  budget.remove(gone);
+  const halving_file closed_file{budget, 64, 8};
+  budget.remove(closed_file);
   CHECK_FALSE(budget.take(50));
-  CHECK(gone.bytes() == 64);
+  CHECK(closed_file.bytes() == 64);
 }

@@ -31,15 +31,15 @@ struct played {
   std::size_t peak_at = 0;
   bool sound = true; ///< no slot is filled twice or freed empty, sizes agree
 
-  explicit played(const tape& of) {
-    for (std::size_t i = 0; i < of.operations.size(); ++i) play(of.operations[i], i);
+  explicit played(const tape& the_tape) {
+    for (std::size_t i = 0; i < the_tape.operations.size(); ++i) play(the_tape.operations[i], i);
   }
 
   void play(operation each, std::size_t index) {
     if (each.frees()) {
-      const auto found = live.find(each.slot());
-      sound = sound && found != live.end() && found->second == each.bytes();
-      if (found != live.end()) live.erase(found);
+      const auto entry = live.find(each.slot());
+      sound = sound && entry != live.end() && entry->second == each.bytes();
+      if (entry != live.end()) live.erase(entry);
       live_bytes -= each.bytes();
       return;
     }
@@ -96,28 +96,28 @@ TEST_CASE("a tape frees what it allocated, once, and ends with nothing live") {
   for (const size_mix* mix : all_mixes) {
     CAPTURE(mix->name);
     std::vector<operation> memory(many);
-    const tape made = make_tape(memory, *mix, 7);
-    const played paper{made};
+    const tape the_tape = make_tape(memory, *mix, 7);
+    const played paper{the_tape};
     CHECK(paper.sound);
     CHECK(paper.live.empty());
-    CHECK(made.operations.size() == many);
-    CHECK(made.allocations == many / 2);
+    CHECK(the_tape.operations.size() == many);
+    CHECK(the_tape.allocations == many / 2);
     CHECK(paper.allocations == many / 2);
-    CHECK(made.slots <= mix->most_live);
+    CHECK(the_tape.slots <= mix->most_live);
     CHECK(paper.most_live == mix->most_live);
-    CHECK(made.peak_live_bytes == paper.peak_bytes);
-    CHECK(made.peak_at == paper.peak_at);
+    CHECK(the_tape.peak_live_bytes == paper.peak_bytes);
+    CHECK(the_tape.peak_at == paper.peak_at);
   }
 }
 
 TEST_CASE("short tapes end empty too") {
   for (const std::size_t count : {0U, 2U, 4U, 10U, 100U}) {
     std::vector<operation> memory(count);
-    const tape made = make_tape(memory, rl_small, 3);
-    const played paper{made};
+    const tape the_tape = make_tape(memory, rl_small, 3);
+    const played paper{the_tape};
     CHECK(paper.sound);
     CHECK(paper.live.empty());
-    CHECK(made.allocations == count / 2);
+    CHECK(the_tape.allocations == count / 2);
   }
 }
 
@@ -127,14 +127,14 @@ TEST_CASE("sizes come as often as their weights say") {
     std::vector<operation> memory(many);
     std::map<std::uint32_t, double> seen;
     std::uint64_t requested = 0;
-    const tape made = make_tape(memory, *mix, 11);
-    for (const operation each : made.operations) {
+    const tape the_tape = make_tape(memory, *mix, 11);
+    for (const operation each : the_tape.operations) {
       if (each.frees()) continue;
       seen[each.bytes()] += 1;
       requested += each.bytes();
     }
     CHECK(seen.size() == mix->sizes.size());
-    CHECK(made.requested_bytes == requested);
+    CHECK(the_tape.requested_bytes == requested);
     double chi_square = 0;
     for (const auto& [bytes, weight] : mix->sizes) {
       const double expected = weight * static_cast<double>(many / 2);
@@ -146,8 +146,8 @@ TEST_CASE("sizes come as often as their weights say") {
 
 TEST_CASE("as long as there is room, allocations come as often as the mix says") {
   std::vector<operation> memory(many);
-  const tape made = make_tape(memory, rl_small, 13);
-  const auto first = made.operations.first(8000); // climbs by .3 an operation: 2400 of 4096
+  const tape the_tape = make_tape(memory, rl_small, 13);
+  const auto first = the_tape.operations.first(8000); // climbs by .3 an operation: 2400 of 4096
   const auto frees = std::ranges::count_if(first, &operation::frees);
   CHECK(static_cast<double>(frees) / 8000 == doctest::Approx(.35).epsilon(.06));
 }
@@ -163,9 +163,9 @@ TEST_CASE("the same seed gives the same tape, another seed another") {
 
 TEST_CASE("a tape is the same on every machine") {
   std::vector<operation> memory(1000);
-  const tape made = make_tape(memory, fragmentation_mix, 1);
+  const tape the_tape = make_tape(memory, fragmentation_mix, 1);
   std::uint64_t mixed = 0;
-  for (const operation each : made.operations) {
+  for (const operation each : the_tape.operations) {
     mixed = mixed * 31 + each.slot() * 8191ULL + each.bytes() + (each.frees() ? 1 : 0);
   }
   CHECK(mixed == 15488326035854914246U); // as first written; a new figure is a new workload
@@ -173,11 +173,11 @@ TEST_CASE("a tape is the same on every machine") {
 
 TEST_CASE("frees take any live block, not the oldest or the newest") {
   std::vector<operation> memory(many);
-  const tape made = make_tape(memory, rl_small, 17);
-  std::vector<std::uint64_t> born(made.slots);
+  const tape the_tape = make_tape(memory, rl_small, 17);
+  std::vector<std::uint64_t> born(the_tape.slots);
   std::uint64_t births = 0;
   double lives = 0, squares = 0, count = 0;
-  for (const operation each : made.operations.subspan(many / 2, many / 4)) {
+  for (const operation each : the_tape.operations.subspan(many / 2, many / 4)) {
     if (!each.frees()) {
       born[each.slot()] = ++births;
     } else if (born[each.slot()] != 0) {
@@ -195,13 +195,13 @@ TEST_CASE("frees take any live block, not the oldest or the newest") {
 
 TEST_CASE("replay asks for what the tape says and touches each block") {
   std::vector<operation> memory(10'000);
-  const tape made = make_tape(memory, rl_medium, 19);
-  std::vector<void*> slots(made.slots);
+  const tape the_tape = make_tape(memory, rl_medium, 19);
+  std::vector<void*> slots(the_tape.slots);
   counting_source source;
-  replay(source, made.operations, slots.data());
+  replay(source, the_tape.operations, slots.data());
   CHECK(source.blocks == 0);
-  CHECK(source.allocated_bytes == made.requested_bytes);
-  CHECK(source.freed_bytes == made.requested_bytes);
+  CHECK(source.allocated_bytes == the_tape.requested_bytes);
+  CHECK(source.freed_bytes == the_tape.requested_bytes);
 }
 
 TEST_CASE("replay can use every byte: none is as the allocator left it") {
@@ -218,13 +218,13 @@ TEST_CASE("replay can use every byte: none is as the allocator left it") {
     }
   };
   std::vector<operation> memory(1'000);
-  const tape made = make_tape(memory, rl_small, 19);
-  std::vector<void*> slots(made.slots);
+  const tape the_tape = make_tape(memory, rl_small, 19);
+  std::vector<void*> slots(the_tape.slots);
   marking_source all;
-  replay<touching::all>(all, made.operations, slots.data());
-  CHECK(all.blocks == made.allocations);
+  replay<touching::all>(all, the_tape.operations, slots.data());
+  CHECK(all.blocks == the_tape.allocations);
   CHECK(all.untouched == 0);
   marking_source write;
-  replay<touching::write>(write, made.operations, slots.data());
-  CHECK(write.untouched == made.requested_bytes - made.allocations);
+  replay<touching::write>(write, the_tape.operations, slots.data());
+  CHECK(write.untouched == the_tape.requested_bytes - the_tape.allocations);
 }

@@ -19,7 +19,7 @@ using heapwise::detail::geometry;
 constexpr std::size_t least_stride = sizeof(void*);
 
 struct destroy {
-  void operator()(chunks* gone) const noexcept { chunks::destroy(gone); }
+  void operator()(chunks* memory) const noexcept { chunks::destroy(memory); }
 };
 using chunks_ptr = std::unique_ptr<chunks, destroy>;
 

@@ -66,11 +66,11 @@ void exchange(twin<Links>& from, twin<Links>& to) {
   REQUIRE(from.in_full_nodes() == 0);
   const auto begin = from.model.begin();
   const auto end = begin + static_cast<std::ptrdiff_t>(full);
-  const std::vector<void*> moved{begin, end};
+  const std::vector<void*> nodes{begin, end};
   from.model.erase(begin, end);
   const auto place = static_cast<std::ptrdiff_t>(to.in_full_nodes());
   to.list.attach_full_nodes(run);
-  to.model.insert(to.model.begin() + place, moved.begin(), moved.end());
+  to.model.insert(to.model.begin() + place, nodes.begin(), nodes.end());
 }
 
 /// Random pushes, pops and exchanges between two lists, then everything is counted.

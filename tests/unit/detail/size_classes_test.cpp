@@ -17,18 +17,18 @@ constexpr std::size_t sizes[] = {
     7168, 8192, 8736, 9344, 9984, 10880, 11776, 12288, 14336, 16384, 20480, 24576, 28672, 32768};
 
 size_class slow_class_of(std::size_t size_bytes) {
-  size_class of = 1;
-  while (sizes[of - 1] < size_bytes) ++of;
-  return of;
+  size_class class_index = 1;
+  while (sizes[class_index - 1] < size_bytes) ++class_index;
+  return class_index;
 }
 
 TEST_CASE("the classes are the sizes of the list, each filled with as many blocks as fit") {
   REQUIRE(class_count == std::size(sizes));
-  for (size_class of = 1; of <= class_count; ++of) {
-    CAPTURE(of);
-    const class_facts& facts = class_table[of];
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    CAPTURE(class_index);
+    const class_facts& facts = class_table[class_index];
     const std::size_t span_bytes = facts.slices * slice_bytes;
-    CHECK(facts.bytes == sizes[of - 1]);
+    CHECK(facts.bytes == sizes[class_index - 1]);
     CHECK(facts.blocks == span_bytes / facts.bytes);
     CHECK(facts.blocks >= 8);
     CHECK((facts.slices == 1 || facts.blocks < 16)); // no larger than it has to be
@@ -49,9 +49,9 @@ TEST_CASE("a power of two with a header of 16 bytes has a class of its own above
 }
 
 TEST_CASE("between 4 and 16 KiB a span wastes less than a sixteenth, or keeps an alignment") {
-  for (size_class of = class_of(4097); of <= class_of(16384); ++of) {
-    CAPTURE(of);
-    const class_facts& facts = class_table[of];
+  for (size_class class_index = class_of(4097); class_index <= class_of(16384); ++class_index) {
+    CAPTURE(class_index);
+    const class_facts& facts = class_table[class_index];
     const std::size_t span_bytes = facts.slices * slice_bytes;
     const bool is_full = (span_bytes - facts.blocks * facts.bytes) * 16 < span_bytes;
     CHECK((is_full || facts.bytes % 1024 == 0));
@@ -80,10 +80,10 @@ TEST_CASE("every size at every alignment is in the smallest class whose blocks a
 
 TEST_CASE("dividing by multiplying is exact for every byte of every span") {
   bool right = true;
-  for (size_class of = 1; of <= class_count; ++of) {
-    const class_facts& facts = class_table[of];
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const class_facts& facts = class_table[class_index];
     for (std::size_t offset = 0; offset < facts.slices * slice_bytes; ++offset) {
-      right = right && block_at(of, offset) == offset / facts.bytes;
+      right = right && block_at(class_index, offset) == offset / facts.bytes;
     }
   }
   CHECK(right);

@@ -21,17 +21,17 @@ constexpr size_class of_large = class_count; // few blocks in a batch: a short a
 constexpr std::size_t piece_bytes = std::size_t{64} << 10;
 
 TEST_CASE("no two are the same, and those that came back are used before new memory") {
-  for (const size_class of : {size_class{1}, of_large}) {
-    const std::size_t room = class_table[of].batch;
+  for (const size_class class_index : {size_class{1}, of_large}) {
+    const std::size_t room = class_table[class_index].batch;
     std::vector<batch*> mine;
     std::set<batch*> distinct;
     for (int i = 0; i < 1000; ++i) { // more than one piece of memory holds
-      batch* const made = new_batch(of);
-      REQUIRE(made != nullptr);
-      CHECK(made->bottom == nullptr);
-      std::fill_n(made->blocks(), room, reinterpret_cast<std::byte*>(made));
-      mine.push_back(made);
-      distinct.insert(made);
+      batch* const fresh_batch = new_batch(class_index);
+      REQUIRE(fresh_batch != nullptr);
+      CHECK(fresh_batch->bottom == nullptr);
+      std::fill_n(fresh_batch->blocks(), room, reinterpret_cast<std::byte*>(fresh_batch));
+      mine.push_back(fresh_batch);
+      distinct.insert(fresh_batch);
     }
     REQUIRE(distinct.size() == mine.size());
     for (batch* each : mine) {
@@ -39,17 +39,17 @@ TEST_CASE("no two are the same, and those that came back are used before new mem
         return block == reinterpret_cast<const std::byte*>(each);
       }));
     }
-    for (batch* each : mine) delete_batch(each, of);
+    for (batch* each : mine) delete_batch(each, class_index);
     std::set<std::uintptr_t> pieces;
     for (batch*& each : mine) {
-      each = new_batch(of);
+      each = new_batch(class_index);
       CHECK(each->bottom == nullptr);
       distinct.insert(each);
       pieces.insert(reinterpret_cast<std::uintptr_t>(each) / piece_bytes);
     }
     // Only a piece that was used in part has new ones.
     CHECK(distinct.size() <= mine.size() + piece_bytes / (sizeof(batch) + 8 * room));
-    for (batch* each : mine) delete_batch(each, of);
+    for (batch* each : mine) delete_batch(each, class_index);
     CHECK(unused_batch_bytes() / piece_bytes >= pieces.size() - 1);
     trim_batches();
     CHECK(trim_batches() / piece_bytes >= pieces.size() - 1);
@@ -82,25 +82,26 @@ TEST_CASE("a long random history of both sizes: none is handed out twice") {
   for (int step = 0; step < 30'000; ++step) {
     const bool shrinks = step / 3000 % 2 == 1;
     if (mine.empty() || draw.below(10) < (shrinks ? 3 : 7)) {
-      const size_class of = draw.below(2) == 0 ? size_class{1} : of_large;
-      batch* const made = new_batch(of);
-      REQUIRE(in_use.insert(made).second);
-      REQUIRE(made->bottom == nullptr);
-      std::fill_n(made->blocks(), class_table[of].batch, reinterpret_cast<std::byte*>(made));
-      mine.emplace_back(made, of);
+      const size_class class_index = draw.below(2) == 0 ? size_class{1} : of_large;
+      batch* const fresh_batch = new_batch(class_index);
+      REQUIRE(in_use.insert(fresh_batch).second);
+      REQUIRE(fresh_batch->bottom == nullptr);
+      std::fill_n(fresh_batch->blocks(), class_table[class_index].batch,
+                  reinterpret_cast<std::byte*>(fresh_batch));
+      mine.emplace_back(fresh_batch, class_index);
     } else {
       std::swap(mine[draw.below(mine.size())], mine.back());
-      const auto [gone, of] = mine.back();
+      const auto [old_batch, class_index] = mine.back();
       mine.pop_back();
-      for (std::size_t at = 0; at < class_table[of].batch; ++at) {
-        REQUIRE(gone->blocks()[at] == reinterpret_cast<const std::byte*>(gone));
+      for (std::size_t at = 0; at < class_table[class_index].batch; ++at) {
+        REQUIRE(old_batch->blocks()[at] == reinterpret_cast<const std::byte*>(old_batch));
       }
-      in_use.erase(gone);
-      delete_batch(gone, of);
+      in_use.erase(old_batch);
+      delete_batch(old_batch, class_index);
     }
     if (draw.below(300) == 0) trim_batches();
   }
-  for (const auto& [each, of] : mine) delete_batch(each, of);
+  for (const auto& [each, class_index] : mine) delete_batch(each, class_index);
 }
 
 TEST_CASE("threads never share one") {
@@ -108,14 +109,14 @@ TEST_CASE("threads never share one") {
     const auto mark = reinterpret_cast<std::byte*>(me + 1);
     std::vector<batch*> mine;
     for (std::size_t round = 0; round < 200; ++round) {
-      const size_class of = round % 2 == 0 ? size_class{1} : of_large;
+      const size_class class_index = round % 2 == 0 ? size_class{1} : of_large;
       for (int i = 0; i < 8; ++i) {
-        mine.push_back(new_batch(of));
+        mine.push_back(new_batch(class_index));
         mine.back()->blocks()[0] = mark;
       }
       for (batch* each : mine) {
         if (each->blocks()[0] != mark) std::abort();
-        delete_batch(each, of);
+        delete_batch(each, class_index);
       }
       mine.clear();
     }

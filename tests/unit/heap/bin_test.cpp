@@ -40,11 +40,11 @@ std::byte* begin_of_span(const std::byte* block) {
 }
 
 /// Effects: dissolves what is empty: the spare span of a bin is let go when it was left alone.
-void trim_all(bin& some, size_class of) {
+void trim_all(bin& some, size_class class_index) {
   for (int pass = 0; pass < 3; ++pass) {
-    some.trim(of);
+    some.trim(class_index);
     for (slice_index at = 0; at < the_space.committed_slices(); ++at) {
-      some.purge_pages(*the_space.record(at), of, false);
+      some.purge_pages(*the_space.record(at), class_index, false);
     }
   }
 }
@@ -115,27 +115,27 @@ TEST_CASE("spans in one list are all found, in whichever order they leave") {
 }
 
 TEST_CASE("a fresh span is handed out in the order of its addresses, batch by batch") {
-  for (const size_class of : {size_class{1}, of_64, size_class{11}, of_1024, of_32k}) {
-    CAPTURE(class_table[of].bytes);
+  for (const size_class class_index : {size_class{1}, of_64, size_class{11}, of_1024, of_32k}) {
+    CAPTURE(class_table[class_index].bytes);
     a_bin some;
-    lone_batch first{of};
+    lone_batch first{class_index};
     REQUIRE(first.refill(some));
     std::vector<std::byte*> blocks = first.take_all();
-    CHECK(blocks.size() == class_table[of].batch);
+    CHECK(blocks.size() == class_table[class_index].batch);
     const std::vector<std::byte*> rest =
-        take_blocks(some, of, class_table[of].blocks - blocks.size());
+        take_blocks(some, class_index, class_table[class_index].blocks - blocks.size());
     blocks.insert(blocks.end(), rest.begin(), rest.end());
-    REQUIRE(blocks.size() == class_table[of].blocks);
+    REQUIRE(blocks.size() == class_table[class_index].blocks);
     CHECK(blocks[0] == begin_of_span(blocks[0]));
     for (std::size_t at = 0; at < blocks.size(); ++at) {
-      REQUIRE(blocks[at] == blocks[0] + at * class_table[of].bytes);
+      REQUIRE(blocks[at] == blocks[0] + at * class_table[class_index].bytes);
     }
-    CHECK(some.figures(of).spans == 1);
+    CHECK(some.figures(class_index).spans == 1);
     CHECK(some.free_blocks() == 0);
-    put_back(some, blocks, of);
-    CHECK(some.free_blocks() == class_table[of].blocks);
-    trim_all(some, of);
-    CHECK(some.figures(of).spans == 0);
+    put_back(some, blocks, class_index);
+    CHECK(some.free_blocks() == class_table[class_index].blocks);
+    trim_all(some, class_index);
+    CHECK(some.figures(class_index).spans == 0);
     CHECK(some.free_blocks() == 0);
   }
 }
@@ -208,31 +208,31 @@ TEST_CASE("neighbours that came back in any order come out lowest first") {
 }
 
 TEST_CASE("batches wait for other threads up to a limit, the last first") {
-  for (const size_class of : {of_64, of_1024, of_32k}) {
-    CAPTURE(class_table[of].bytes);
+  for (const size_class class_index : {of_64, of_1024, of_32k}) {
+    CAPTURE(class_table[class_index].bytes);
     a_bin some;
-    const std::size_t batch = class_table[of].batch;
+    const std::size_t batch = class_table[class_index].batch;
     constexpr std::size_t batches = 200;
-    const std::vector<std::byte*> blocks = take_blocks(some, of, batches * batch);
+    const std::vector<std::byte*> blocks = take_blocks(some, class_index, batches * batch);
     REQUIRE(blocks.size() == batches * batch);
-    lone_batch passed{of};
+    lone_batch passed{class_index};
     for (std::size_t at = 0; at < batches; ++at) passed.flush(some, blocks.data() + at * batch);
-    const bin_figures now = some.figures(of);
+    const bin_figures now = some.figures(class_index);
     CHECK(now.flushes == batches);
     CHECK(now.stocked_blocks >= 16 * batch);
     CHECK(now.stocked_blocks <= batches / 2 * batch);
-    CHECK((now.stocked_blocks * class_table[of].bytes <= 256 << 10 ||
+    CHECK((now.stocked_blocks * class_table[class_index].bytes <= 256 << 10 ||
            now.stocked_blocks == 16 * batch));
-    CHECK(now.stocked_blocks + now.free_blocks == now.spans * class_table[of].blocks);
+    CHECK(now.stocked_blocks + now.free_blocks == now.spans * class_table[class_index].blocks);
     REQUIRE(passed.refill(some));
     const std::size_t last = now.stocked_blocks - batch;
     std::vector<std::byte*> taken = passed.take_all();
     std::reverse(taken.begin(), taken.end());
     CHECK(std::equal(taken.begin(), taken.end(), blocks.begin() + static_cast<long>(last)));
-    put_back(some, taken, of);
-    trim_all(some, of);
-    CHECK(some.figures(of).stocked_blocks == 0);
-    CHECK(some.figures(of).spans == 0);
+    put_back(some, taken, class_index);
+    trim_all(some, class_index);
+    CHECK(some.figures(class_index).stocked_blocks == 0);
+    CHECK(some.figures(class_index).spans == 0);
   }
 }
 
@@ -354,25 +354,26 @@ TEST_CASE("pages without a block in use go back once, and count as used when han
 }
 
 TEST_CASE("a block over two pages keeps both, and purging never takes a byte in use") {
-  constexpr size_class of = static_cast<size_class>(class_of(1280)); // 3.2 to a page
+  constexpr size_class class_index = static_cast<size_class>(class_of(1280)); // 3.2 to a page
   a_bin some;
-  const std::vector<std::byte*> blocks = take_blocks(some, of, class_table[of].blocks);
+  const std::vector<std::byte*> blocks =
+      take_blocks(some, class_index, class_table[class_index].blocks);
   stress::random draw{3};
   for (int round = 0; round < 50; ++round) {
     std::vector<std::byte*> freed;
     std::vector<std::byte*> kept;
     for (std::byte* each : blocks) {
-      std::memset(each, 5, class_table[of].bytes);
+      std::memset(each, 5, class_table[class_index].bytes);
       (draw.below(3) != 0 ? freed : kept).push_back(each);
     }
     if (freed.size() == blocks.size()) continue;
-    put_back(some, freed, of);
+    put_back(some, freed, class_index);
     span& home = the_space.span_at(blocks[0]);
     std::size_t purged = 0;
-    while (const std::size_t more = some.purge_pages(home, of, true)) purged += more;
+    while (const std::size_t more = some.purge_pages(home, class_index, true)) purged += more;
     bool intact = true;
     for (const std::byte* each : kept) {
-      intact = intact && std::all_of(each, each + class_table[of].bytes,
+      intact = intact && std::all_of(each, each + class_table[class_index].bytes,
                                      [](std::byte at) { return at == std::byte{5}; });
     }
     REQUIRE(intact);
@@ -381,15 +382,16 @@ TEST_CASE("a block over two pages keeps both, and purging never takes a byte in 
       zeros += begin_of_span(blocks[0])[at] == std::byte{0} ? 1 : 0;
     }
     // The rest behind the last block was never written, and belongs to no page that goes back.
-    const std::size_t rest = slice_bytes - class_table[of].blocks * class_table[of].bytes;
+    const std::size_t rest =
+        slice_bytes - class_table[class_index].blocks * class_table[class_index].bytes;
     REQUIRE(zeros >= purged);
     REQUIRE(zeros <= purged + rest);
-    REQUIRE(take_blocks(some, of, freed.size()).size() == freed.size());
+    REQUIRE(take_blocks(some, class_index, freed.size()).size() == freed.size());
     REQUIRE((home.purged_pages & page_bits(0, 16)) == 0);
   }
-  put_back(some, blocks, of);
-  trim_all(some, of);
-  CHECK(some.figures(of).spans == 0);
+  put_back(some, blocks, class_index);
+  trim_all(some, class_index);
+  CHECK(some.figures(class_index).spans == 0);
 }
 
 std::string line_about(const void* block, const char* why) {
@@ -402,7 +404,7 @@ std::string line_about(const void* block, const char* why) {
   return line;
 }
 
-TEST_CASE("a block that is back already, and what is not a block's start, end the process") {
+TEST_CASE("a block that is back already, and an address inside a block, end the process") {
   a_bin some;
   const std::vector<std::byte*> blocks = take_blocks(some, of_1024, 10);
   put_back(some, {blocks[3]}, of_1024);
@@ -423,16 +425,16 @@ TEST_CASE("a block that is back already, and what is not a block's start, end th
 }
 
 TEST_CASE("what lies behind the last block of a span is not a block") {
-  constexpr size_class of = static_cast<size_class>(class_of(28672)); // 9 to 4 slices
+  constexpr size_class class_index = static_cast<size_class>(class_of(28672)); // 9 to 4 slices
   a_bin some;
-  const std::vector<std::byte*> blocks = take_blocks(some, of, 1);
-  std::byte* const behind = begin_of_span(blocks[0]) + class_table[of].blocks * 28672UL;
-  REQUIRE(the_heap_map.class_at(behind) == of);
-  const ending how = in_child([&] { put_back(some, {behind}, of); });
+  const std::vector<std::byte*> blocks = take_blocks(some, class_index, 1);
+  std::byte* const behind = begin_of_span(blocks[0]) + class_table[class_index].blocks * 28672UL;
+  REQUIRE(the_heap_map.class_at(behind) == class_index);
+  const ending how = in_child([&] { put_back(some, {behind}, class_index); });
   CHECK(how.signal == SIGABRT);
-  put_back(some, blocks, of);
-  trim_all(some, of);
-  CHECK(some.figures(of).spans == 0);
+  put_back(some, blocks, class_index);
+  trim_all(some, class_index);
+  CHECK(some.figures(class_index).spans == 0);
 }
 
 TEST_CASE("with warnings only, invalid frees change nothing") {
@@ -479,26 +481,26 @@ TEST_CASE("a bin whose span was written to by somebody else is not sound") {
 }
 
 TEST_CASE("a random history of one bin: nothing is handed out twice, all of it comes home") {
-  for (const size_class of : {of_64, size_class{9}, of_1024, size_class{30}, of_32k}) {
-    CAPTURE(class_table[of].bytes);
+  for (const size_class class_index : {of_64, size_class{9}, of_1024, size_class{30}, of_32k}) {
+    CAPTURE(class_table[class_index].bytes);
     a_bin some;
     live_blocks live;
     std::vector<std::byte*> mine;
-    stress::random draw{of};
-    const std::size_t batch = class_table[of].batch;
-    const std::size_t most = std::min<std::size_t>(40 * batch, 4 * class_table[of].blocks);
+    stress::random draw{class_index};
+    const std::size_t batch = class_table[class_index].batch;
+    const std::size_t most = std::min<std::size_t>(40 * batch, 4 * class_table[class_index].blocks);
     for (int step = 0; step < 400; ++step) {
       const std::size_t what = draw.below(8);
       if (what < 3 && mine.size() < most) {
-        lone_batch next{of};
+        lone_batch next{class_index};
         REQUIRE(next.refill(some));
         for (std::byte* each : next.take_all()) {
-          REQUIRE(live.add(each, class_table[of].bytes));
+          REQUIRE(live.add(each, class_table[class_index].bytes));
           mine.push_back(each);
         }
       } else if (what < 4) {
-        if (void* const one = some.take_one(of)) {
-          REQUIRE(live.add(one, class_table[of].bytes));
+        if (void* const one = some.take_one(class_index)) {
+          REQUIRE(live.add(one, class_table[class_index].bytes));
           mine.push_back(static_cast<std::byte*>(one));
         }
       } else if (what < 7) {
@@ -507,29 +509,30 @@ TEST_CASE("a random history of one bin: nothing is handed out twice, all of it c
         }
         const std::size_t count =
             what == 4 && mine.size() >= batch ? batch : draw.below(mine.size() + 1);
-        const std::vector<std::byte*> gone(mine.end() - static_cast<long>(count), mine.end());
+        const std::vector<std::byte*> returned_blocks(mine.end() - static_cast<long>(count),
+                                                      mine.end());
         mine.resize(mine.size() - count);
-        for (std::byte* each : gone) REQUIRE(live.remove(each));
+        for (std::byte* each : returned_blocks) REQUIRE(live.remove(each));
         if (what == 4 && count == batch) {
-          lone_batch{of}.flush(some, gone.data());
+          lone_batch{class_index}.flush(some, returned_blocks.data());
         } else {
-          put_back(some, gone, of);
+          put_back(some, returned_blocks, class_index);
         }
       } else {
-        some.trim(of);
+        some.trim(class_index);
         for (const std::byte* each : mine) {
-          if (draw.below(4) == 0) some.purge_pages(the_space.span_at(each), of, true);
+          if (draw.below(4) == 0) some.purge_pages(the_space.span_at(each), class_index, true);
         }
       }
-      const bin_figures now = some.figures(of);
+      const bin_figures now = some.figures(class_index);
       REQUIRE(now.free_blocks + now.stocked_blocks + mine.size() ==
-              now.spans * class_table[of].blocks);
-      REQUIRE(some.is_sound(of));
+              now.spans * class_table[class_index].blocks);
+      REQUIRE(some.is_sound(class_index));
     }
     for (std::byte* each : mine) REQUIRE(live.remove(each));
-    put_back(some, mine, of);
-    trim_all(some, of);
-    CHECK(some.figures(of).spans == 0);
+    put_back(some, mine, class_index);
+    trim_all(some, class_index);
+    CHECK(some.figures(class_index).spans == 0);
     CHECK(some.free_blocks() == 0);
   }
 }

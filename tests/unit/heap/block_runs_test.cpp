@@ -15,33 +15,33 @@ namespace {
 
 using namespace heap_tests;
 
-std::vector<block_run> gathered(const std::vector<std::byte*>& blocks, size_class of) {
+std::vector<block_run> gathered(const std::vector<std::byte*>& blocks, size_class class_index) {
   std::vector<block_run> runs(blocks.size());
-  runs.resize(gather(blocks, of, runs.data()));
+  runs.resize(gather(blocks, class_index, runs.data()));
   return runs;
 }
 
 /// Returns: the blocks that a run names, the lowest first.
-std::vector<std::byte*> named_by(const block_run& run, size_class of) {
+std::vector<std::byte*> named_by(const block_run& run, size_class class_index) {
   std::vector<std::byte*> blocks;
   for (std::uint32_t bit = 0; bit < block_map::word_bits; ++bit) {
     if ((run.bits >> bit & 1) == 0) continue;
     const std::size_t number = run.word * std::size_t{block_map::word_bits} + bit;
-    blocks.push_back(the_space.begin_of(*run.home) + number * class_table[of].bytes);
+    blocks.push_back(the_space.begin_of(*run.home) + number * class_table[class_index].bytes);
   }
   return blocks;
 }
 
 /// Returns: whether the runs name each block once, in the places where they say.
 bool name_all(const std::vector<block_run>& runs, const std::vector<std::byte*>& blocks,
-              size_class of) {
+              size_class class_index) {
   std::size_t at = 0;
   for (const block_run& run : runs) {
     if (run.home == nullptr || run.begin != at || run.count == 0) return false;
     std::vector<std::byte*> some(blocks.begin() + run.begin,
                                  blocks.begin() + run.begin + run.count);
     std::sort(some.begin(), some.end());
-    if (some != named_by(run, of)) return false;
+    if (some != named_by(run, class_index)) return false;
     at += run.count;
   }
   return at == blocks.size();
@@ -49,28 +49,29 @@ bool name_all(const std::vector<block_run>& runs, const std::vector<std::byte*>&
 
 TEST_CASE("blocks in order are as many runs as they have words of the map") {
   start_without_clock();
-  constexpr size_class of = 1;
+  constexpr size_class class_index = 1;
   bin some;
-  std::vector<std::byte*> blocks = take_blocks(some, of, class_table[of].blocks);
+  std::vector<std::byte*> blocks = take_blocks(some, class_index, class_table[class_index].blocks);
   for (const bool upwards : {true, false}) {
     CAPTURE(upwards);
-    const std::vector<block_run> runs = gathered(blocks, of);
-    CHECK(name_all(runs, blocks, of));
-    CHECK(runs.size() == class_table[of].blocks / block_map::word_bits);
+    const std::vector<block_run> runs = gathered(blocks, class_index);
+    CHECK(name_all(runs, blocks, class_index));
+    CHECK(runs.size() == class_table[class_index].blocks / block_map::word_bits);
     std::reverse(blocks.begin(), blocks.end());
   }
-  put_back(some, blocks, of);
-  some.drop_spare(of);
+  put_back(some, blocks, class_index);
+  some.drop_spare(class_index);
 }
 
 TEST_CASE("blocks in any order are named once each, of spans of any size") {
   start_without_clock();
-  for (const size_class of :
+  for (const size_class class_index :
        {size_class{1}, size_class{3}, size_class{11}, size_class{30}, class_count}) {
-    CAPTURE(class_table[of].bytes);
+    CAPTURE(class_table[class_index].bytes);
     bin some;
-    const std::vector<std::byte*> blocks = take_blocks(some, of, 3 * class_table[of].blocks);
-    stress::random draw{of};
+    const std::vector<std::byte*> blocks =
+        take_blocks(some, class_index, 3 * class_table[class_index].blocks);
+    stress::random draw{class_index};
     for (int round = 0; round < 60; ++round) {
       // Pieces of the whole, upwards or downwards, and single blocks between them.
       std::vector<std::byte*> all = blocks;
@@ -91,39 +92,41 @@ TEST_CASE("blocks in any order are named once each, of spans of any size") {
         all.erase(begin, end);
         if (all.empty()) break;
       }
-      REQUIRE(name_all(gathered(batch, of), batch, of));
+      REQUIRE(name_all(gathered(batch, class_index), batch, class_index));
     }
-    put_back(some, blocks, of);
-    some.drop_spare(of);
+    put_back(some, blocks, class_index);
+    some.drop_spare(class_index);
   }
 }
 
-TEST_CASE("what is not a block, or comes twice, is never part of the run of another block") {
+TEST_CASE("an address that is not a block, or comes twice, is never part of another run") {
   start_without_clock();
-  constexpr size_class of = static_cast<size_class>(class_of(48)); // 16 bytes of a slice are left
+  constexpr size_class class_index =
+      static_cast<size_class>(class_of(48)); // 16 bytes of a slice are left
   bin some;
-  const std::vector<std::byte*> blocks = take_blocks(some, of, class_table[of].blocks);
-  std::byte* const behind = blocks.front() + class_table[of].blocks * 48UL;
+  const std::vector<std::byte*> blocks =
+      take_blocks(some, class_index, class_table[class_index].blocks);
+  std::byte* const behind = blocks.front() + class_table[class_index].blocks * 48UL;
   int nowhere = 0;
   std::byte* const foreign = reinterpret_cast<std::byte*>(&nowhere);
   for (std::byte* const odd : {blocks[1] + 16, behind, foreign}) {
     const std::vector<std::byte*> batch{blocks[0], odd, blocks[1]};
-    const std::vector<block_run> runs = gathered(batch, of);
+    const std::vector<block_run> runs = gathered(batch, class_index);
     REQUIRE(runs.size() == 3);
     CHECK(runs[1].home == nullptr);
     CHECK(runs[1].begin == 1);
     CHECK(runs[1].count == 1);
-    CHECK(named_by(runs[0], of) == std::vector{blocks[0]});
-    CHECK(named_by(runs[2], of) == std::vector{blocks[1]});
+    CHECK(named_by(runs[0], class_index) == std::vector{blocks[0]});
+    CHECK(named_by(runs[2], class_index) == std::vector{blocks[1]});
   }
   for (const unsigned other : {0U, 1U, 2U, 3U, 4U, 5U}) {
     const std::vector<std::byte*> batch{blocks[0], blocks[1], blocks[2],    blocks[3],
                                         blocks[4], blocks[5], blocks[other]};
-    CHECK(name_all(gathered(batch, of), batch, of));
-    CHECK(gathered(batch, of).size() == 2);
+    CHECK(name_all(gathered(batch, class_index), batch, class_index));
+    CHECK(gathered(batch, class_index).size() == 2);
   }
-  put_back(some, blocks, of);
-  some.drop_spare(of);
+  put_back(some, blocks, class_index);
+  some.drop_spare(class_index);
 }
 
 } // namespace

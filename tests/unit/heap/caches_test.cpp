@@ -142,16 +142,16 @@ TEST_CASE("a thread that does little keeps few blocks, and one that does much ke
   start_without_clock();
   bring_everything_home();
   std::size_t asked = 0;
-  for (size_class of = 1; of <= class_count; ++of) {
-    asked += class_table[of].bytes;
-    heapwise_free(heapwise_malloc(class_table[of].bytes));
-    CAPTURE(of);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    asked += class_table[class_index].bytes;
+    heapwise_free(heapwise_malloc(class_table[class_index].bytes));
+    CAPTURE(class_index);
     CHECK(own_cached_bytes() <= asked);
   }
-  for (size_class of = 1; of <= class_count; ++of) {
-    CAPTURE(of);
-    const std::size_t bytes = class_table[of].bytes;
-    const std::size_t batch = class_table[of].batch;
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    CAPTURE(class_index);
+    const std::size_t bytes = class_table[class_index].bytes;
+    const std::size_t batch = class_table[class_index].batch;
     std::vector<void*> blocks;
     for (std::size_t i = 0; i < 500; ++i) blocks.push_back(heapwise_malloc(bytes));
     const std::set<void*> distinct(blocks.begin(), blocks.end());
@@ -163,8 +163,8 @@ TEST_CASE("a thread that does little keeps few blocks, and one that does much ke
     CHECK(own_cached_bytes() == 0);
   }
   bring_everything_home();
-  for (size_class of = 1; of <= class_count; ++of) {
-    CHECK(the_bins[of].free_blocks() % class_table[of].blocks == 0);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    CHECK(the_bins[class_index].free_blocks() % class_table[class_index].blocks == 0);
   }
 }
 
@@ -183,8 +183,10 @@ TEST_CASE("a thread that says that it waits keeps nothing, and can go on") {
       CHECK(own_cached_bytes() == 0);
       heapwise_thread_idle();
     }
-    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
-    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    for (size_class class_index = 1; class_index <= class_count; ++class_index)
+      the_bins[class_index].trim(class_index);
+    for (size_class class_index = 1; class_index <= class_count; ++class_index)
+      the_bins[class_index].trim(class_index);
     CHECK(the_space.used_bytes() <= used + slice_bytes); // the spare span
   });
   bring_everything_home();
@@ -281,18 +283,18 @@ TEST_CASE("threads that pass blocks on lose none and share none") {
   start_without_clock();
   bring_everything_home();
   constexpr std::size_t threads = 4;
-  std::vector<std::vector<void*>> made(threads);
+  std::vector<std::vector<void*>> blocks(threads);
   stress::on_threads(threads, [&](std::size_t me) {
     for (int i = 0; i < 3'000; ++i) {
-      made[me].push_back(heapwise_malloc(size));
-      std::memset(made[me].back(), static_cast<int>(me), size);
+      blocks[me].push_back(heapwise_malloc(size));
+      std::memset(blocks[me].back(), static_cast<int>(me), size);
     }
   });
   std::set<void*> distinct;
-  for (const auto& each : made) distinct.insert(each.begin(), each.end());
+  for (const auto& each : blocks) distinct.insert(each.begin(), each.end());
   CHECK(distinct.size() == threads * 3'000);
   stress::on_threads(threads, [&](std::size_t me) {
-    for (void* each : made[(me + 1) % threads]) heapwise_free(each);
+    for (void* each : blocks[(me + 1) % threads]) heapwise_free(each);
   });
   bring_everything_home();
   CHECK(the_bins[of_64].free_blocks() % class_table[of_64].blocks == 0);

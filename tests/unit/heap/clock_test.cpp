@@ -28,12 +28,12 @@ namespace {
 using namespace heap_tests;
 
 std::vector<void*> make_blocks(std::size_t size, std::size_t bytes) {
-  std::vector<void*> made;
+  std::vector<void*> blocks;
   for (std::size_t at = 0; at < bytes; at += size) {
-    made.push_back(heapwise_malloc(size));
-    std::memset(made.back(), 1, size);
+    blocks.push_back(heapwise_malloc(size));
+    std::memset(blocks.back(), 1, size);
   }
-  return made;
+  return blocks;
 }
 
 TEST_CASE("a purge gives back what is free: slices, pages of spans, pages between blocks in use") {
@@ -106,8 +106,9 @@ void wake_clock() {
 
 /// Effects: allocates and frees half a MiB of each class.
 void use_every_class() {
-  for (size_class of = 1; of <= class_count; ++of) {
-    const std::vector<void*> blocks = make_blocks(class_table[of].bytes, std::size_t{512} << 10);
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const std::vector<void*> blocks =
+        make_blocks(class_table[class_index].bytes, std::size_t{512} << 10);
     for (void* each : blocks) heapwise_free(each);
   }
 }
@@ -158,8 +159,9 @@ TEST_CASE("what lies in the caches of threads that ended counts as free memory")
     std::vector<std::thread> threads(8);
     for (std::thread& each : threads) {
       each = std::thread{[&] {
-        for (size_class of = 1; of <= class_count; ++of) { // its cache keeps all of it
-          const class_facts& facts = class_table[of];
+        for (size_class class_index = 1; class_index <= class_count;
+             ++class_index) { // its cache keeps all of it
+          const class_facts& facts = class_table[class_index];
           const std::size_t bytes = std::size_t{2} * facts.batch * facts.bytes;
           for (void* block : make_blocks(facts.bytes, bytes)) heapwise_free(block);
         }
@@ -205,9 +207,9 @@ std::size_t resident_kib() {
 
 /// Effects: the calling thread's cache has 12 batches of 1 KiB, at least.
 void get_batches() {
-  for (size_class of = 1; of <= class_of(256); ++of) {
+  for (size_class class_index = 1; class_index <= class_of(256); ++class_index) {
     std::vector<void*> blocks;
-    for (int i = 0; i < 100; ++i) blocks.push_back(heapwise_malloc(class_table[of].bytes));
+    for (int i = 0; i < 100; ++i) blocks.push_back(heapwise_malloc(class_table[class_index].bytes));
     for (void* block : blocks) heapwise_free(block);
   }
 }

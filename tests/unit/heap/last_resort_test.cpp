@@ -91,10 +91,10 @@ TEST_CASE("before a request fails, what waits in caches and stocks is used for i
 }
 
 /// Effects: cuts all holes of mixed spans into blocks of the class. Returns: the blocks.
-std::vector<std::byte*> cut_all_holes(size_class of) {
+std::vector<std::byte*> cut_all_holes(size_class class_index) {
   std::vector<std::byte*> taken;
   std::byte* block = nullptr;
-  for (std::byte** top = &block; the_mixed_spans.take(top, 1, of) > 0; top = &block) {
+  for (std::byte** top = &block; the_mixed_spans.take(top, 1, class_index) > 0; top = &block) {
     taken.push_back(block);
   }
   return taken;
@@ -182,22 +182,22 @@ TEST_CASE("a thread without a cache takes from the batches of its bin") {
   start_without_clock();
   bring_everything_home();
   constexpr std::size_t size = 32'768;
-  const size_class of = class_of(size);
-  bin& from = the_bins[of];
+  const size_class class_index = class_of(size);
+  bin& from = the_bins[class_index];
   const std::vector<std::byte*> blocks =
-      take_blocks(from, of, std::size_t{4} * class_table[of].batch);
-  for (std::size_t at = 0; at < blocks.size(); at += class_table[of].batch) {
-    lone_batch{of}.flush(from, &blocks[at]);
+      take_blocks(from, class_index, std::size_t{4} * class_table[class_index].batch);
+  for (std::size_t at = 0; at < blocks.size(); at += class_table[class_index].batch) {
+    lone_batch{class_index}.flush(from, &blocks[at]);
   }
-  REQUIRE(from.figures(of).stocked_blocks == blocks.size());
+  REQUIRE(from.figures(class_index).stocked_blocks == blocks.size());
   const std::size_t used = the_space.used_bytes();
   std::vector<std::byte*> taken;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    taken.push_back(static_cast<std::byte*>(from.take_one(of)));
+    taken.push_back(static_cast<std::byte*>(from.take_one(class_index)));
     CHECK(taken.back() != nullptr);
   }
   CHECK(the_space.used_bytes() <= used);
-  put_back(from, taken, of);
+  put_back(from, taken, class_index);
 }
 
 } // namespace

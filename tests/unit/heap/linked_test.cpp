@@ -36,16 +36,16 @@ TEST_CASE("a stack gives back what was pushed, the last one first, and can be fi
 }
 
 TEST_CASE("a list keeps the others in order, whichever node leaves, and takes it again") {
-  for (std::size_t gone = 0; gone < 3; ++gone) {
+  for (std::size_t number = 0; number < 3; ++number) {
     std::array<node, 3> nodes;
     linked_list<node> list;
     for (node& each : nodes) list.push(each);
-    list.remove(nodes[gone]);
+    list.remove(nodes[number]);
     std::vector<const node*> expected{&nodes[2], &nodes[1], &nodes[0]};
-    expected.erase(std::find(expected.begin(), expected.end(), &nodes[gone]));
+    expected.erase(std::find(expected.begin(), expected.end(), &nodes[number]));
     CHECK(all_of(list) == expected);
-    list.push(nodes[gone]);
-    expected.insert(expected.begin(), &nodes[gone]);
+    list.push(nodes[number]);
+    expected.insert(expected.begin(), &nodes[number]);
     CHECK(all_of(list) == expected);
     for (node& each : nodes) list.remove(each);
     CHECK(list.first() == nullptr);

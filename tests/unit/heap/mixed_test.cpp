@@ -60,13 +60,14 @@ class mixed_span {
 
 /// Returns: what the holes of all mixed spans give for a size.
 std::vector<std::byte*> cut(std::size_t size, std::size_t wanted) {
-  const size_class of = class_for(size);
+  const size_class class_index = class_for(size);
   std::vector<std::byte*> taken;
   while (taken.size() < wanted) {
     std::array<std::byte*, max_batch> room;
     std::byte** top = room.data();
-    const std::size_t now = std::min<std::size_t>(wanted - taken.size(), class_table[of].batch);
-    if (the_mixed_spans.take(top, static_cast<std::uint32_t>(now), of) == 0) break;
+    const std::size_t now =
+        std::min<std::size_t>(wanted - taken.size(), class_table[class_index].batch);
+    if (the_mixed_spans.take(top, static_cast<std::uint32_t>(now), class_index) == 0) break;
     while (top != room.data()) taken.push_back(*--top);
   }
   return taken;
@@ -126,10 +127,11 @@ TEST_CASE("a block of a mixed span is resized with its content, and keeps its pl
   std::byte* const block = some.live.back();
   std::memset(block, 0x33, 256);
   CHECK(heapwise_realloc(block, 250) == block);
-  auto* const moved = static_cast<std::byte*>(heapwise_realloc(block, 5000));
-  CHECK(moved != block);
-  CHECK(std::all_of(moved, moved + 250, [](std::byte at) { return at == std::byte{0x33}; }));
-  some.live.back() = moved;
+  auto* const new_block = static_cast<std::byte*>(heapwise_realloc(block, 5000));
+  CHECK(new_block != block);
+  CHECK(
+      std::all_of(new_block, new_block + 250, [](std::byte at) { return at == std::byte{0x33}; }));
+  some.live.back() = new_block;
   for (std::byte* each : some.live) heapwise_free(each);
   bring_everything_home();
   check_nothing_is_left();
@@ -137,8 +139,8 @@ TEST_CASE("a block of a mixed span is resized with its content, and keeps its pl
 
 TEST_CASE("blocks of every class that are cut from holes are as aligned as in spans of their own") {
   mixed_span some{48, [](std::size_t at) { return at != 1 && at != 700; }};
-  for (size_class of = 1; of <= class_count; ++of) {
-    const std::size_t size = class_table[of].bytes;
+  for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+    const std::size_t size = class_table[class_index].bytes;
     CAPTURE(size);
     const std::vector<std::byte*> blocks = cut(size, 4096);
     CHECK(blocks.empty() == (size == max_small_bytes)); // both halves have a live block
@@ -191,15 +193,15 @@ TEST_CASE("a hole that opens behind a search is found by the next one") {
   check_nothing_is_left();
 }
 
-TEST_CASE("a hole that grew block by block is found by who needs all of it") {
+TEST_CASE("a hole that grew block by block is found by a request that needs all of it") {
   for (const bool upwards : {true, false}) {
     CAPTURE(upwards);
     mixed_span some{64, [](std::size_t at) { return at >= 512; }};
     const std::vector<std::byte*> upper = cut(16384, 8);
     REQUIRE(upper.size() == 2);
-    std::vector<std::byte*> gone(some.live.begin(), some.live.begin() + 500);
-    if (!upwards) std::reverse(gone.begin(), gone.end());
-    for (std::byte* each : gone) put_back_cut({each}, 64);
+    std::vector<std::byte*> first_blocks(some.live.begin(), some.live.begin() + 500);
+    if (!upwards) std::reverse(first_blocks.begin(), first_blocks.end());
+    for (std::byte* each : first_blocks) put_back_cut({each}, 64);
     const std::vector<std::byte*> lower = cut(16384, 8);
     CHECK(lower.size() == 1);
     put_back_cut(upper, 16384);
@@ -284,17 +286,21 @@ TEST_CASE("blocks that wait in a cache when their span becomes a mixed one find 
   start_without_clock();
   bring_everything_home();
   constexpr std::size_t size = 64;
-  const size_class of = class_for(size);
-  std::vector<std::byte*> blocks = take_blocks(the_bins[of], of, class_table[of].blocks);
+  const size_class class_index = class_for(size);
+  std::vector<std::byte*> blocks =
+      take_blocks(the_bins[class_index], class_index, class_table[class_index].blocks);
   span& home = the_space.span_at(blocks[0]);
   const std::vector<std::byte*> cached(blocks.begin(), blocks.begin() + 100);
   const std::vector<std::byte*> stocked(blocks.begin() + 100,
-                                        blocks.begin() + 100 + class_table[of].batch);
-  put_back(the_bins[of], {blocks.begin() + 300, blocks.end()}, of);
+                                        blocks.begin() + 100 + class_table[class_index].batch);
+  put_back(the_bins[class_index], {blocks.begin() + 300, blocks.end()}, class_index);
   for (std::byte* each : cached) heapwise_free(each); // into this thread's cache
-  lone_batch{of}.flush(the_bins[of], stocked.data());
-  while (home.use.load() != slice_use::mixed) REQUIRE(the_bins[of].let_go_sparsest(of, 1));
-  put_back(the_bins[of], {blocks.begin() + 100 + class_table[of].batch, blocks.begin() + 300}, of);
+  lone_batch{class_index}.flush(the_bins[class_index], stocked.data());
+  while (home.use.load() != slice_use::mixed)
+    REQUIRE(the_bins[class_index].let_go_sparsest(class_index, 1));
+  put_back(the_bins[class_index],
+           {blocks.begin() + 100 + class_table[class_index].batch, blocks.begin() + 300},
+           class_index);
   bring_everything_home();
   check_nothing_is_left();
 }
@@ -361,9 +367,9 @@ class changing_sizes {
   }
   void mix() { // as the heap does when there is much of it
     bring_everything_home();
-    for (size_class of = 1; of <= class_count; ++of) {
-      while (class_table[of].slices == 1 && draw_.below(4) != 0 &&
-             the_bins[of].let_go_sparsest(of, 1)) {
+    for (size_class class_index = 1; class_index <= class_count; ++class_index) {
+      while (class_table[class_index].slices == 1 && draw_.below(4) != 0 &&
+             the_bins[class_index].let_go_sparsest(class_index, 1)) {
       }
     }
   }
@@ -375,11 +381,11 @@ class changing_sizes {
 };
 
 /// Returns: the most spans that one of `count` requests made mixed ones.
-std::size_t most_adopted_at_once(std::vector<void*>& made, std::size_t size, std::size_t count) {
+std::size_t most_adopted_at_once(std::vector<void*>& blocks, std::size_t size, std::size_t count) {
   std::size_t most = 0;
   for (std::size_t each = 0; each < count; ++each) {
     const std::size_t before = the_mixed_spans.count();
-    made.push_back(heapwise_malloc(size));
+    blocks.push_back(heapwise_malloc(size));
     most = std::max(most, the_mixed_spans.count() - before);
   }
   return most;

@@ -185,10 +185,11 @@ TEST_CASE("a resized block of a heap keeps its content, wherever it goes") {
     CAPTURE(size);
     std::byte* const block = some.allocate(size);
     std::memset(block, 0x44, size);
-    auto* const moved = static_cast<std::byte*>(heapwise_realloc(block, size * 3));
-    REQUIRE(moved != nullptr);
-    CHECK(std::all_of(moved, moved + size, [](std::byte at) { return at == std::byte{0x44}; }));
-    heapwise_free(moved);
+    auto* const new_block = static_cast<std::byte*>(heapwise_realloc(block, size * 3));
+    REQUIRE(new_block != nullptr);
+    CHECK(std::all_of(new_block, new_block + size,
+                      [](std::byte at) { return at == std::byte{0x44}; }));
+    heapwise_free(new_block);
   }
 }
 

@@ -30,7 +30,7 @@ struct filled {
     for (void* const each : blocks) heapwise_free(each);
     blocks.clear();
   }
-  /// Leaves the first of every so many.
+  /// Leaves the first block of each `kept_part`.
   void thin_out(std::size_t kept_part) {
     for (std::size_t at = 0; at < blocks.size(); ++at) {
       if (at % kept_part != 0) heapwise_free(blocks[at]);

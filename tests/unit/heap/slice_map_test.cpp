@@ -96,14 +96,14 @@ TEST_CASE("a long random history: the place found is the lowest") {
     const std::size_t count = 1 + draw.below(draw.below(10) == 0 ? 700 : 6);
     const std::size_t alignment = draw.below(4) == 0 ? std::size_t{1} << draw.below(8) : 1;
     const std::size_t base = draw.below(300);
-    const slice_index found = some->find(count, alignment, base);
-    REQUIRE(found == some.lowest(count, alignment, base));
-    if (found != slices && draw.below(5) != 0) {
-      some.use(found, count);
-      spans.emplace_back(found, count);
+    const slice_index index = some->find(count, alignment, base);
+    REQUIRE(index == some.lowest(count, alignment, base));
+    if (index != slices && draw.below(5) != 0) {
+      some.use(index, count);
+      spans.emplace_back(index, count);
     }
     if (step % 8 == 0) REQUIRE(some.is_sound());
-    while (!spans.empty() && (found == slices || draw.below(2) == 0)) {
+    while (!spans.empty() && (index == slices || draw.below(2) == 0)) {
       std::swap(spans[draw.below(spans.size())], spans.back());
       auto& [first, length] = spans.back();
       const std::size_t kept = draw.below(3) == 0 ? draw.below(length) : 0;
@@ -140,10 +140,10 @@ TEST_CASE("a search does not look at holes that are too short") {
   std::vector<slice_index> taken;
   const std::size_t before = some->visited();
   for (std::size_t i = 0; i < searches; ++i) {
-    const slice_index found = some->find(2, 1, 0);
-    REQUIRE(found == slices + 2 * i);
-    some.use(found, 2);
-    taken.push_back(found);
+    const slice_index first = some->find(2, 1, 0);
+    REQUIRE(first == slices + 2 * i);
+    some.use(first, 2);
+    taken.push_back(first);
   }
   for (const slice_index each : taken) some.free(each, 2);
   const std::size_t visited = (some->visited() - before) / searches;

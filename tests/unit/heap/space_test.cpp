@@ -213,10 +213,10 @@ TEST_CASE("more than is given back in one step goes back too, and only what is f
     const slice_index one = some.take(1);
     if (at % 100 == 50) kept.push_back(one);
   }
-  std::size_t given = 0;
+  std::size_t number = 0;
   for (slice_index at = first; at < first + count; ++at) {
-    if (given < kept.size() && kept[given] == at) {
-      ++given;
+    if (number < kept.size() && kept[number] == at) {
+      ++number;
       continue;
     }
     some.give(at);
@@ -276,8 +276,9 @@ TEST_CASE("more than there are addresses for is refused, and nothing changes") {
 }
 
 /// Returns: whether the heap maps only what it uses: then all that it uses is one mapping.
-bool maps_as_it_grows(space& of) {
-  return os::map_at(of.address_of(of.committed_slices() + 1000), slice_bytes) == os::placed::here;
+bool maps_as_it_grows(space& some) {
+  return os::map_at(some.address_of(some.committed_slices() + 1000), slice_bytes) ==
+         os::placed::here;
 }
 
 TEST_CASE("only what is used is mapped, as one mapping, however often the heap grows") {
@@ -292,9 +293,9 @@ TEST_CASE("only what is used is mapped, as one mapping, however often the heap g
   if (!maps_as_it_grows(*some)) return; // a system on which all of it has to be reserved
   const std::size_t committed = some->committed_slices();
   CHECK(committed < 6001 * 17 / 16 + 64);
-  const mapping found = mapping_of(begin);
-  CHECK(found.begin == reinterpret_cast<std::uintptr_t>(begin));
-  CHECK(found.end ==
+  const mapping range = mapping_of(begin);
+  CHECK(range.begin == reinterpret_cast<std::uintptr_t>(begin));
+  CHECK(range.end ==
         reinterpret_cast<std::uintptr_t>(some->address_of(committed) + os::page_bytes()));
 }
 

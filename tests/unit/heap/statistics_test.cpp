@@ -109,10 +109,10 @@ TEST_CASE("a whole process, beside what the kernel counts") {
   for (void* each : blocks) heapwise_free(each);
   const std::size_t full = resident_bytes();
   const std::size_t purged = heapwise_malloc_purge();
-  const std::size_t gone = full - resident_bytes();
+  const std::size_t returned_bytes = full - resident_bytes();
   CHECK(purged >= 63 * mib);
-  CHECK(gone + mib >= purged);
-  CHECK(gone <= purged + mib);
+  CHECK(returned_bytes + mib >= purged);
+  CHECK(returned_bytes <= purged + mib);
 }
 
 TEST_CASE("the page for people: a row for each number, then one for each class in use") {

@@ -41,14 +41,15 @@ inline void bring_everything_home() {
   empty_own_cache();
   empty_idle_caches();
   for (int pass = 0; pass < 2; ++pass) {
-    for (size_class of = 1; of <= class_count; ++of) the_bins[of].trim(of);
+    for (size_class class_index = 1; class_index <= class_count; ++class_index)
+      the_bins[class_index].trim(class_index);
   }
 }
 
 /// A batch of one class that is nobody's: what a bin gives it stays here.
 class lone_batch {
  public:
-  explicit lone_batch(size_class of) : of_{of}, batch_{new_batch(of)} {
+  explicit lone_batch(size_class class_index) : of_{class_index}, batch_{new_batch(class_index)} {
     if (batch_ == nullptr) std::abort();
   }
   lone_batch(const lone_batch&) = delete;
@@ -83,22 +84,22 @@ class lone_batch {
 };
 
 /// Returns: `count` blocks of a bin, in the order in which it hands them out.
-inline std::vector<std::byte*> take_blocks(bin& from, size_class of, std::size_t count) {
+inline std::vector<std::byte*> take_blocks(bin& from, size_class class_index, std::size_t count) {
   std::vector<std::byte*> taken;
   while (taken.size() < count) {
-    lone_batch next{of};
+    lone_batch next{class_index};
     if (!next.refill(from)) return taken;
     const std::vector<std::byte*> more = next.take_all();
     const std::size_t used = std::min(more.size(), count - taken.size());
     taken.insert(taken.end(), more.begin(), more.begin() + static_cast<std::ptrdiff_t>(used));
-    from.put_back(more.data() + used, more.size() - used, of);
+    from.put_back(more.data() + used, more.size() - used, class_index);
   }
   return taken;
 }
 
 /// Effects: gives them back to their spans, past all caches.
-inline void put_back(bin& into, const std::vector<std::byte*>& blocks, size_class of) {
-  into.put_back(blocks.data(), blocks.size(), of);
+inline void put_back(bin& into, const std::vector<std::byte*>& blocks, size_class class_index) {
+  into.put_back(blocks.data(), blocks.size(), class_index);
 }
 
 /// Blocks in use, each filled with a sign of its own.
@@ -121,10 +122,10 @@ class live_blocks {
 
   /// Returns: whether it still holds what was written to it.
   [[nodiscard]] bool remove(void* block) {
-    const auto found = blocks_.find(reinterpret_cast<std::uintptr_t>(block));
-    if (found == blocks_.end()) return false;
-    const kept its = found->second;
-    blocks_.erase(found);
+    const auto entry = blocks_.find(reinterpret_cast<std::uintptr_t>(block));
+    if (entry == blocks_.end()) return false;
+    const kept its = entry->second;
+    blocks_.erase(entry);
     const auto* const bytes = static_cast<const unsigned char*>(block);
     return std::all_of(bytes, bytes + its.size, [&](unsigned char at) { return at == its.sign; });
   }

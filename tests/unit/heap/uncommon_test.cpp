@@ -152,12 +152,12 @@ TEST_CASE("growing goes on at its place while that is free, and moves where it i
   std::byte* const wall = allocate(mib);
   REQUIRE(wall == block + 2 * mib);
   std::memset(same, 4, 2 * mib);
-  auto* const moved = static_cast<std::byte*>(heapwise_realloc(same, 3 * mib));
-  CHECK(moved != same);
-  CHECK(all_are(moved, 2 * mib, 4));
-  CHECK(usable_bytes(moved) == 3 * mib);
-  auto* const grown = static_cast<std::byte*>(heapwise_realloc(moved, 4 * mib));
-  CHECK(grown == moved); // a block that had to move has room to grow
+  auto* const new_block = static_cast<std::byte*>(heapwise_realloc(same, 3 * mib));
+  CHECK(new_block != same);
+  CHECK(all_are(new_block, 2 * mib, 4));
+  CHECK(usable_bytes(new_block) == 3 * mib);
+  auto* const grown = static_cast<std::byte*>(heapwise_realloc(new_block, 4 * mib));
+  CHECK(grown == new_block); // a block that had to move has room to grow
   std::memset(grown, 6, 4 * mib);
   heapwise_free(wall);
   heapwise_free(grown);
@@ -186,12 +186,12 @@ struct walled_block {
   void grow(std::size_t to) {
     walls.push_back(allocate(1)); // the first free place may not be behind it
     while (walls.back() < block) walls.push_back(allocate(1));
-    auto* const moved = static_cast<std::byte*>(heapwise_realloc(block, to));
-    REQUIRE(moved != nullptr);
+    auto* const new_block = static_cast<std::byte*>(heapwise_realloc(block, to));
+    REQUIRE(new_block != nullptr);
     for (std::size_t at = 0; at < size; ++at) {
-      if (moved[at] != static_cast<std::byte>(at / 4096 % 251)) FAIL("lost at " << at);
+      if (new_block[at] != static_cast<std::byte>(at / 4096 % 251)) FAIL("lost at " << at);
     }
-    block = moved;
+    block = new_block;
     size = to;
     fill();
   }

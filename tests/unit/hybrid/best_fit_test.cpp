@@ -86,7 +86,7 @@ TEST_CASE("a large block is a chunk of its own and goes back at once") {
   }
 }
 
-TEST_CASE("what is not a block that is out is refused") {
+TEST_CASE("an address that is not a block in use is refused") {
   fixture f;
   auto* const block = static_cast<std::byte*>(f.heap.allocate(6000, 1));
   // A tag that looks right, inside a block.
@@ -133,13 +133,13 @@ TEST_CASE("many random blocks against a model") {
         std::memset(block, static_cast<int>(usable % 251), usable);
         out.emplace(block, usable);
       } else {
-        auto gone = out.begin();
-        std::advance(gone, draw() % std::min<std::size_t>(out.size(), 50));
-        const auto want = static_cast<std::byte>(gone->second % 251);
-        REQUIRE(gone->first[0] == want);
-        REQUIRE(gone->first[gone->second - 1] == want);
-        REQUIRE(f.heap.deallocate(gone->first));
-        out.erase(gone);
+        auto position = out.begin();
+        std::advance(position, draw() % std::min<std::size_t>(out.size(), 50));
+        const auto want = static_cast<std::byte>(position->second % 251);
+        REQUIRE(position->first[0] == want);
+        REQUIRE(position->first[position->second - 1] == want);
+        REQUIRE(f.heap.deallocate(position->first));
+        out.erase(position);
       }
     }
     for (const auto& each : out) REQUIRE(f.heap.deallocate(each.first));

@@ -63,10 +63,10 @@ TEST_CASE("chunks come and go, and the table grows with them") {
         taken.push_back(base);
       }
       for (std::size_t i = 0; i < 30; ++i) {
-        const std::size_t gone = (i * 7919 + round) % taken.size();
-        map.give_back(taken[gone], chunk_bytes);
-        REQUIRE(map.find(taken[gone]).kind == chunk_kind::none);
-        taken[gone] = taken.back();
+        const std::size_t index = (i * 7919 + round) % taken.size();
+        map.give_back(taken[index], chunk_bytes);
+        REQUIRE(map.find(taken[index]).kind == chunk_kind::none);
+        taken[index] = taken.back();
         taken.pop_back();
       }
       for (void* const base : taken) {

@@ -19,15 +19,15 @@ TEST_CASE("every size goes where the table says") {
         row{256, 256}, row{257, 512}, row{512, 512}, row{513, 1024}, row{1024, 1024},
         row{1025, 2048}, row{4096, 4096}, row{4097, 0}, row{static_cast<std::size_t>(-1), 0}}) {
     CAPTURE(each.size);
-    const std::size_t found = class_of(each.size, 1, strategy::automatic);
-    CHECK((found == best_fit ? 0 : block_bytes[found]) == each.bytes);
+    const std::size_t class_index = class_of(each.size, 1, strategy::automatic);
+    CHECK((class_index == best_fit ? 0 : block_bytes[class_index]) == each.bytes);
     if (each.size <= 256) {
-      CHECK(found < slab_count);
-      CHECK(server_of(found) == 0);
+      CHECK(class_index < slab_count);
+      CHECK(server_of(class_index) == 0);
     } else if (each.size <= 4096) {
-      CHECK(server_of(found) == 1);
+      CHECK(server_of(class_index) == 1);
     } else {
-      CHECK(server_of(found) == 2);
+      CHECK(server_of(class_index) == 2);
     }
   }
 }
@@ -52,9 +52,9 @@ TEST_CASE("an alignment is a size that the block must have") {
   for (std::size_t alignment = 1; alignment <= 4096; alignment *= 2) {
     for (std::size_t size = 0; size < 5000; size += 7) {
       for (const strategy how : {strategy::automatic, strategy::segregated}) {
-        const std::size_t found = class_of(size, alignment, how);
-        if (found == best_fit) continue;
-        REQUIRE(block_bytes[found] % alignment == 0);
+        const std::size_t class_index = class_of(size, alignment, how);
+        if (class_index == best_fit) continue;
+        REQUIRE(block_bytes[class_index] % alignment == 0);
       }
     }
   }

@@ -99,9 +99,9 @@ TEST_CASE("random scopes against a model") {
       } else {
         auto& some = scopes[draw() % scopes.size()];
         if (some.empty()) continue;
-        const auto gone = some.begin() + static_cast<std::ptrdiff_t>(draw() % some.size());
-        REQUIRE(log.strike(block(*gone)));
-        some.erase(gone);
+        const auto position = some.begin() + static_cast<std::ptrdiff_t>(draw() % some.size());
+        REQUIRE(log.strike(block(*position)));
+        some.erase(position);
       }
       REQUIRE(log.depth() == scopes.size());
     }

@@ -40,11 +40,11 @@ using entries = std::initializer_list<const char*>;
 
 /// Returns: how a process ends that reads an environment of these entries and wants these settings:
 /// with 0 if it gets them.
-ending reads(const variables<settings>& library, entries given, const settings& wanted) {
+ending reads(const variables<settings>& library, entries variables_set, const settings& wanted) {
   return in_child([&] {
     const char* list[8] = {};
     std::size_t count = 0;
-    for (const char* each : given) list[count++] = each;
+    for (const char* each : variables_set) list[count++] = each;
     ::environ = const_cast<char**>(list);
     settings now;
     read_environment(library, now);
@@ -53,9 +53,9 @@ ending reads(const variables<settings>& library, entries given, const settings& 
 }
 
 /// Whether the settings are these after the entries were read, and standard error is `said`.
-bool gives(entries given, const settings& wanted, const std::string& said = "",
+bool gives(entries variables_set, const settings& wanted, const std::string& said = "",
            const variables<settings>& library = of_a_library) {
-  const ending how = reads(library, given, wanted);
+  const ending how = reads(library, variables_set, wanted);
   if (how.error != said) MESSAGE(how.error);
   return how.exit_code == 0 && how.error == said;
 }

@@ -63,11 +63,12 @@ TEST_CASE("pages come to the address asked for, or not at all") {
 TEST_CASE("quiet addresses are aligned, and far from everything that is mapped") {
   constexpr std::size_t size = std::size_t{1} << 26;
   for (int i = 0; i < 8; ++i) {
-    void* const found = os::quiet_addresses(size, 1 << 16);
-    if (found == nullptr) return; // none are known for this processor
-    CHECK(reinterpret_cast<std::uintptr_t>(found) % (1 << 16) == 0);
-    if (os::reserve_at(found, size) != os::placed::here) return; // a system with fewer addresses
-    os::unmap(found, size);
+    void* const addresses = os::quiet_addresses(size, 1 << 16);
+    if (addresses == nullptr) return; // none are known for this processor
+    CHECK(reinterpret_cast<std::uintptr_t>(addresses) % (1 << 16) == 0);
+    if (os::reserve_at(addresses, size) != os::placed::here)
+      return; // a system with fewer addresses
+    os::unmap(addresses, size);
   }
   CHECK(os::quiet_addresses(SIZE_MAX / 2, 1 << 16) == nullptr);
 }

@@ -138,9 +138,9 @@ class map_program {
 
   void churn(keys draws) {
     for (std::size_t i = 0; i < draws.size(); i += 2) {
-      const auto found = items_.find(draws[i]);
-      account_.gone(found->second.all[0]);
-      items_.erase(found);
+      const auto entry = items_.find(draws[i]);
+      account_.gone(entry->second.all[0]);
+      items_.erase(entry);
       items_.emplace(draws[i], i);
       account_.made(i);
     }
@@ -276,8 +276,8 @@ class lru_program {
     for (std::size_t i = 0; i < draws.size(); i += 2) {
       // Every second draw asks for a key that was never there.
       const std::uint64_t key = draws[i] + (i % 4 == 0 ? 0 : limit_ + i);
-      if (const auto found = places_.find(key); found != places_.end()) {
-        entries_.splice(entries_.begin(), entries_, found->second);
+      if (const auto known = places_.find(key); known != places_.end()) {
+        entries_.splice(entries_.begin(), entries_, known->second);
         continue;
       }
       account_.gone(entries_.back().held.all[0]);

@@ -151,8 +151,8 @@ struct lock_free_refill {
       if (current_.load(std::memory_order_relaxed) != full) return true;
       if (unnumbered_ == nullptr) unnumbered_ = chunks_->take_sliced();
       if (unnumbered_ == nullptr || !numbered_.enter(*unnumbered_)) return false;
-      detail::hybrids::sliced_chunk* const made = std::exchange(unnumbered_, nullptr);
-      current_.store(made, std::memory_order_release); // pairs with the load in take_carved
+      detail::hybrids::sliced_chunk* const chunk = std::exchange(unnumbered_, nullptr);
+      current_.store(chunk, std::memory_order_release); // pairs with the load in take_carved
       return true;
     }
 

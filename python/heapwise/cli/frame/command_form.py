@@ -214,7 +214,7 @@ def _setting(text: str) -> Setting:
 
 
 def parse_exits(text: str | None) -> list[int]:
-    """``1,2``. Problem E003 for what is not an exit code."""
+    """``1,2``. Problem E003 if a number is not an exit code."""
     words = (text or "").split(",") if text else []
     if any(not word.isdigit() or int(word) > 255 for word in words):
         raise Problem("E003", f"--ignore-exit {text}: exit codes are numbers from 1 to 255",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heapwise.cli.frame.files import unwritable
+from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 
 if TYPE_CHECKING:

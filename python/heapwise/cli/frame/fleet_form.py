@@ -85,8 +85,8 @@ def measure_on_fleet(target: str, store: str | None, console: Console, *, machin
 
 def collect_fleet(file: FleetFile, store: Path, console: Console) -> int:
     """Goes on with a fleet run and prints what its machines say."""
-    from heapwise.fleet.conduct import FleetCampaign
     from heapwise.fleet.engines import open_engine
+    from heapwise.fleet.fleet_campaign import FleetCampaign
     from heapwise.fleet.request import jobs_of
 
     fleet = file.read()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heapwise.cli.frame.announce import machine_line
 from heapwise.cli.frame.console import Console, error_line, labelled
-from heapwise.cli.frame.files import unwritable
+from heapwise.cli.frame.written_files import unwritable
 from heapwise.errors import Problem
 from heapwise.machine import read_machine
 from heapwise.model import GateResult, Plan

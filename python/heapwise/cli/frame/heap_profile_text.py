@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from heapwise.cli.frame.compare_table import rendered
-from heapwise.cli.frame.lines import boxed, shortened, width
+from heapwise.cli.frame.fitted_lines import boxed, shortened, width
 from heapwise.trace.heap_profile import LACKS, HeapProfile, heap_sites
 from heapwise.trace.wrappers import Wrappers
 from heapwise.wording.numbers import percent, size

@@ -125,7 +125,7 @@ def parse_timeout(text: str | None) -> float:
 
 
 def parse_cpus(text: str | None) -> list[int]:
-    """Problem E003 for what is not a list of processors."""
+    """Problem E003 if the text is not a list of processors."""
     from heapwise.machine import cpu_list
 
     if not text:

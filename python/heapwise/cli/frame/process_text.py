@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.lines import boxed
+from heapwise.cli.frame.fitted_lines import boxed
 from heapwise.trace import Trace, open_trace
 from heapwise.trace.siblings import Sibling, siblings
 from heapwise.wording.lists import counted

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from math import isnan
 
 from heapwise.cli.frame.compare_table import rendered
-from heapwise.cli.frame.lines import boxed, shortened, width
+from heapwise.cli.frame.fitted_lines import boxed, shortened, width
 from heapwise.trace import Trace
 from heapwise.trace.profile import CONFIDENCE, Estimate, Samples
 from heapwise.trace.profile_document import LIFETIME_ORDERS

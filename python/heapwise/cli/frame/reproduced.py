@@ -71,7 +71,7 @@ def show_reproduced(evidence: Evidence, report: PublishedReport, console: Consol
     refuted conclusion is a result. changes: as of ``reproduce``."""
     from heapwise.analysis import analyse
     from heapwise.analysis.reproduction import reproduce
-    from heapwise.cli.frame.campaign import exit_code, trust_line
+    from heapwise.cli.frame.watched_campaign import exit_code, trust_line
     from heapwise.report.reproduction import to_json
 
     result = analyse(evidence)

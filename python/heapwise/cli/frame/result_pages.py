@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from heapwise.catalog import choose_published
 from heapwise.cli.frame.console import Console
-from heapwise.cli.frame.files import write_files
+from heapwise.cli.frame.written_files import write_files
 from heapwise.errors import Problem
 from heapwise.model import PublishedReport
 from heapwise.store import StoredRun, list_runs, read_run

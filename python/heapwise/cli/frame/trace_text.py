@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from heapwise.cli.frame.compare_table import rendered
-from heapwise.cli.frame.lines import boxed, shortened, width
+from heapwise.cli.frame.fitted_lines import boxed, shortened, width
 from heapwise.cli.frame.process_text import process_lines
 from heapwise.trace import Summary, Trace
 from heapwise.trace.contents import Contents, median_bucket

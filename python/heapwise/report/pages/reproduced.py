@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 
-from heapwise.analysis.record import rounds
+from heapwise.analysis.recorded_facts import rounds
 from heapwise.analysis.reproduction import Ours, Reproduced, ReproducedTable, statement_text
 from heapwise.model import PublishedFigure, PublishedRow, SourceMachine
 from heapwise.report.pages.machine import machine_table, title_of

@@ -19,8 +19,8 @@ import pytest
 from heapwise.catalog import tree_output
 from heapwise.model import Experiment, Quantity, SubjectSpec
 from heapwise.runner.experiment_plan import resolve
-from heapwise.runner.judge import first_difference
-from heapwise.runner.rows import reported, row_trouble, word_of
+from heapwise.runner.process_status import first_difference
+from heapwise.runner.row_runner import reported, row_trouble, word_of
 from heapwise.store import read_run, run_ids
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -15,8 +15,8 @@ from heapwise.catalog import expected_output, tree_output
 from heapwise.model import Plan, Process, Sample, SubjectSpec
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
-from heapwise.runner.judge import Reference, first_difference, judge
 from heapwise.runner.launch import Launch, launch, tail
+from heapwise.runner.process_status import Reference, first_difference, judge
 from heapwise.runner.steps import Step
 from heapwise.runner.stop_switch import StopSwitch
 from heapwise.runner.whole_program import measured_values

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from heapwise.errors import Problem
-from heapwise.runner import files
-from heapwise.runner.files import Unchanged, read_states
+from heapwise.runner import measured_files
+from heapwise.runner.measured_files import Unchanged, read_states
 
 STRANGER = 65534
 
@@ -36,8 +36,8 @@ def test_the_same_contents_at_another_time_are_the_same(tmp_path: Path) -> None:
 def test_of_a_large_file_both_ends_are_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "WHOLE_BYTES", 100)
-    monkeypatch.setattr(files, "PART_BYTES", 10)
+    monkeypatch.setattr(measured_files, "WHOLE_BYTES", 100)
+    monkeypatch.setattr(measured_files, "PART_BYTES", 10)
     program = tmp_path / "program"
     program.write_bytes(b"a" * 200)
     for place in (0, 199):

@@ -10,7 +10,7 @@ import pytest
 
 from fleet_figures.simulated import job_in, simulate
 from heapwise.fleet.fleet_file import MachineState, find_fleet, reopened
-from heapwise.fleet.job import Outcome
+from heapwise.fleet.job import JobOutcome
 from heapwise.model.by_machine import ByMachine, MachineRow
 from heapwise.report.fleet_page import fleet_page
 
@@ -20,9 +20,9 @@ BROKEN = "m7"
 def stub(content: bytes) -> bytes:
     job = job_in(content)
     if job.machine == BROKEN:
-        return msgspec.msgpack.encode(Outcome(job.machine, "incomplete", 3, "the disk is full"))
+        return msgspec.msgpack.encode(JobOutcome(job.machine, "incomplete", 3, "the disk is full"))
     files = {"run.json": b"{}", "samples.jsonl": f"{job.machine}\n".encode()}
-    return msgspec.msgpack.encode(Outcome(job.machine, "complete", 0, "", files))
+    return msgspec.msgpack.encode(JobOutcome(job.machine, "complete", 0, "", files))
 
 
 @pytest.fixture

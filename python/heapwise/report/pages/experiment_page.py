@@ -7,8 +7,8 @@ import shlex
 from heapwise.analysis.comparison import readable
 from heapwise.analysis.provenance import Provenance, provenance
 from heapwise.analysis.published_figures import published_figures
-from heapwise.analysis.record import builds
-from heapwise.analysis.record import rounds as rounds_of
+from heapwise.analysis.recorded_facts import builds
+from heapwise.analysis.recorded_facts import rounds as rounds_of
 from heapwise.model import CitedFigure, Experiment
 from heapwise.report.cells import ColumnCell, cells
 from heapwise.report.pages.markdown import table

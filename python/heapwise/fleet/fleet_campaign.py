@@ -17,7 +17,7 @@ from heapwise.fleet.collected import keep, mend
 from heapwise.fleet.dealer import LOOK_S, Dealer, pause_s
 from heapwise.fleet.engines import Engine
 from heapwise.fleet.fleet_file import FleetFile, FleetRun, MachineState
-from heapwise.fleet.job import Job, Outcome
+from heapwise.fleet.job import Job, JobOutcome
 from heapwise.fleet.machine_side import measure
 from heapwise.fleet.plan_progress import TOPIC, PlanProgress
 
@@ -94,7 +94,7 @@ class FleetCampaign:
         self.note(name, attempts=attempts)
         return attempts
 
-    def keep(self, name: str, outcome: Outcome) -> bool:
+    def keep(self, name: str, outcome: JobOutcome) -> bool:
         """Whether the machine is complete. What came back is kept either way."""
         self.progress.pop(name, None)
         if outcome.files:

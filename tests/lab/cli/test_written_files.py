@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from heapwise.cli.frame.files import unwritable
+from heapwise.cli.frame.written_files import unwritable
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Names of parameters and variables in C++."""
