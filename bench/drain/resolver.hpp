@@ -49,6 +49,8 @@ class resolver {
   [[nodiscard]] std::size_t live_count() const noexcept { return live_.count(); }
   [[nodiscard]] recording_totals totals() const noexcept {
     recording_totals found = totals_;
+    found.events = events_flushed_ + rows_.count();
+    found.blocks = next_block_;
     found.end_live_blocks = live_.count();
     found.end_live_bytes = live_bytes_;
     return found;
@@ -63,11 +65,18 @@ class resolver {
     std::uint32_t thread;      ///< that got the new block
   };
 
-  void take(const call& next);
-  void make(const call& next);
-  void end(const call& next);
+  // Inlined, since each event takes this path.
+  [[gnu::always_inline]] void take(const call& next);
+  [[gnu::always_inline]] void make(const call& next);
+  [[gnu::always_inline]] void end(const call& next);
+  [[gnu::always_inline]] void write(const call& next, std::uint64_t number, std::uint64_t more,
+                                    std::uint32_t site);
+
+  void take_other(const call& next);
+  live_block* displace(const call& next, live_block* place);
+  [[nodiscard]] bool end_displaced(const call& next);
+  void end_waiting(const call& next, const live_block& made);
   void end_block(const call& next, const live_block& block);
-  void write(const call& next, std::uint64_t block, std::uint64_t size, std::uint32_t site);
   void write_live();
   void begin_frame() {
     if (!frame_begun_) [[unlikely]]
@@ -88,6 +97,7 @@ class resolver {
   live_blocks live_;
   std::uint64_t live_bytes_ = 0;
   std::uint64_t next_block_ = 0;
+  std::uint64_t events_flushed_ = 0; ///< in frames that were handed over
   std::uint32_t sites_stored_ = 0;                  ///< of the addresses in `sites_`
   std::unordered_map<std::uint64_t, call> waiting_; ///< ends whose blocks are not known yet
   std::unordered_map<std::uint64_t, displaced> displaced_;

@@ -1,6 +1,7 @@
 // Reads the ring of one thread, one call ahead.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -46,12 +47,40 @@ class ring_reader {
     std::size_t count = 0;
     do {
       calls[count++] = next_;
+      count += take_plain(calls + count, most - count, end, last_order >> 1);
       advance(end, sites, stacks);
     } while (count != most && has_next_ && next_.order() <= last_order);
     return count;
   }
 
  private:
+  /// Puts the calls that come next into `calls`, up to the first that is not one event or is not
+  /// older than `stamp_limit`. Returns how many.
+  std::size_t take_plain(call* calls, std::size_t most, std::uint64_t end,
+                         std::uint64_t stamp_limit) noexcept {
+    if (has_parts_) return 0;
+    // Copies: a store to a call may be to a member, as far as the compiler knows.
+    const event* const ring = ring_;
+    const std::uint32_t* const sites = sites_.data();
+    const std::uint32_t thread = next_.thread;
+    const std::uint64_t first = at_;
+    const std::size_t room = std::min<std::uint64_t>(most, end - first);
+    std::uint64_t stamp = next_.stamp;
+    std::size_t count = 0;
+    for (; count != room; ++count) {
+      const event each = ring[(first + count) % ring_events];
+      const std::uint64_t next = each.stamp_near(stamp);
+      if (each.kind() >= event_kind::stack || next >= stamp_limit) [[unlikely]]
+        break;
+      calls[count] = {next,         each.address(), each.size(), sites[each.place()], thread, 0,
+                      each.kind(), 0};
+      stamp = next;
+    }
+    at_ = first + count;
+    next_.stamp = stamp;
+    return count;
+  }
+
   /// Returns whether the event is a call, not what belongs to one.
   bool read(const event& each, call_sites& sites, call_stacks& stacks) {
     const event_kind kind = each.kind();

@@ -53,7 +53,7 @@ void rows::grow() {
   room_ = room_ < most ? std::max(first_room, room_ * 4) : room_ + most;
   for (auto* column : {&kinds_, &alignments_}) column->resize(room_);
   for (auto* column : {&threads_, &row_sites_}) column->resize(room_);
-  for (auto* column : {&times_, &blocks_, &sizes_}) column->resize(room_);
+  for (auto* column : {&times_, &numbers_, &more_}) column->resize(room_);
 }
 
 std::size_t rows::extra_bytes() const noexcept {
@@ -67,8 +67,8 @@ std::size_t rows::extra_bytes() const noexcept {
 
 const std::vector<unsigned char>& rows::bytes() {
   const unsigned widths[column_count] = {width_of(kinds_, count_),     width_of(threads_, count_),
-                                         width_of(times_, count_),     width_of(blocks_, count_),
-                                         width_of(sizes_, count_),     width_of(row_sites_, count_),
+                                         width_of(times_, count_),     width_of(numbers_, count_),
+                                         width_of(more_, count_),     width_of(row_sites_, count_),
                                          width_of(alignments_, count_)};
   std::size_t size = column_count + extra_bytes();
   for (const unsigned width : widths) size += std::size_t{width} * count_;
@@ -78,8 +78,8 @@ const std::vector<unsigned char>& rows::bytes() {
   all.add_column(kinds_, count_, widths[0]);
   all.add_column(threads_, count_, widths[1]);
   all.add_column(times_, count_, widths[2]);
-  all.add_column(blocks_, count_, widths[3]);
-  all.add_column(sizes_, count_, widths[4]);
+  all.add_column(numbers_, count_, widths[3]);
+  all.add_column(more_, count_, widths[4]);
   all.add_column(row_sites_, count_, widths[5]);
   all.add_column(alignments_, count_, widths[6]);
   all.add(first_site_);

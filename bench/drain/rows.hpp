@@ -18,8 +18,8 @@ struct row {
   std::uint32_t thread;
   std::uint32_t site;
   std::uint64_t time;
-  std::uint64_t block; ///< how many blocks were made since, see column::block
-  std::uint64_t size;
+  std::uint64_t number; ///< see column::number
+  std::uint64_t more;   ///< see column::more
 };
 
 /// A stack, of the row with this number in its frame: return addresses, the caller first.
@@ -40,8 +40,8 @@ class rows {
       grow();
     const std::size_t at = count_++;
     times_[at] = next.time;
-    blocks_[at] = next.block;
-    sizes_[at] = next.size;
+    numbers_[at] = next.number;
+    more_[at] = next.more;
     threads_[at] = next.thread;
     row_sites_[at] = next.site;
     // Bytes last: a store to one may be to anything, as far as the compiler knows.
@@ -75,8 +75,8 @@ class rows {
   std::vector<std::uint32_t> threads_;
   std::vector<std::uint32_t> row_sites_;
   std::vector<std::uint64_t> times_;
-  std::vector<std::uint64_t> blocks_;
-  std::vector<std::uint64_t> sizes_;
+  std::vector<std::uint64_t> numbers_;
+  std::vector<std::uint64_t> more_;
   std::uint32_t first_site_ = 0;
   std::vector<std::uint64_t> sites_;
   std::vector<row_stack> stacks_;
