@@ -130,8 +130,9 @@ class Modules(msgspec.Struct, frozen=True):
 class Trace:
     """An open trace. Use ``open_trace``, and ``with``.
 
-    version: of the format. about: what was recorded, as the recorder wrote it. summary: None in a trace whose recorder was
-    killed. damage: what could not be read, in words; empty for a whole file.
+    version: of the format. about: what was recorded, as the recorder wrote it. summary: None in a
+    trace whose recorder was killed. damage: what could not be read, in words; empty for a whole
+    file.
     """
 
     path: Path

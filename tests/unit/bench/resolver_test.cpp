@@ -112,3 +112,32 @@ TEST_CASE("a ring says what does not fit into 16 bytes before the call") {
   CHECK(found[2].stack == 0);
   CHECK_FALSE(reader.has_next());
 }
+
+TEST_CASE("a ring gives the calls up to a stamp, and keeps the others") {
+  static event ring[ring_events] = {};
+  constexpr std::uint64_t count = 10;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const event_kind kind = i % 2 == 0 ? event_kind::malloc : event_kind::free;
+    ring[i] = {event::pack_head(kind, 0, address + i), event::pack_body(100 + i, i)};
+  }
+  call_sites sites;
+  call_stacks stacks;
+  ring_reader reader;
+  reader.begin(ring, 0);
+  reader.advance(count, sites, stacks);
+  call found[count];
+  constexpr std::uint64_t last = 103 << 1; // the end of a block with this stamp, see call::order
+  REQUIRE(reader.take(found, count, count, last, sites, stacks) == 4);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    CHECK(found[i].stamp == 100 + i);
+    CHECK(found[i].address == address + i);
+    CHECK(found[i].size == i);
+  }
+  CHECK(reader.has_next());
+  CHECK(reader.next().stamp == 104);
+  REQUIRE(reader.take(found, 3, count, UINT64_MAX, sites, stacks) == 3);
+  CHECK(found[2].stamp == 106);
+  REQUIRE(reader.take(found, count, count, UINT64_MAX, sites, stacks) == 3);
+  CHECK(found[2].stamp == 109);
+  CHECK_FALSE(reader.has_next());
+}
