@@ -99,9 +99,7 @@ class live_blocks {
     return static_cast<std::size_t>((address >> 4) * golden >> 32) & mask_;
   }
 
-  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
-    return (at + 1) & mask_;
-  }
+  [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & mask_; }
 
   void place(const live_block& block) noexcept {
     std::size_t at = home(block.address);

@@ -97,7 +97,7 @@ class resolver {
   live_blocks live_;
   std::uint64_t live_bytes_ = 0;
   std::uint64_t next_block_ = 0;
-  std::uint64_t events_flushed_ = 0; ///< in frames that were handed over
+  std::uint64_t events_flushed_ = 0;                ///< in frames that were handed over
   std::uint32_t sites_stored_ = 0;                  ///< of the addresses in `sites_`
   std::unordered_map<std::uint64_t, call> waiting_; ///< ends whose blocks are not known yet
   std::unordered_map<std::uint64_t, displaced> displaced_;

@@ -9,7 +9,7 @@
 
 namespace heapwise::bench {
 
-inline constexpr std::uint64_t script_magic = 0x3430'5450'5243'5348; // "HSCRPT04"
+inline constexpr std::uint64_t script_magic = 0x3530'5450'5243'5348; // "HSCRPT05"
 
 enum class step_kind : std::uint8_t {
   malloc = 0,
@@ -29,11 +29,12 @@ enum class step_kind : std::uint8_t {
   pooled_allocate = 14,   ///< from the pool of a site, see step::site
   pooled_deallocate = 15, ///< to the pool of a site
   grow = 16,              ///< before each resize: it adds `target` lines from byte `size` on
+  wait_for_end = 17,      ///< until the block of the shared slot, which this thread made, has ended
 };
 
 /// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block
 /// that another thread ends: the store that makes it known releases, the load that takes it
-/// acquires.
+/// acquires. The end of the block clears the slot.
 struct step {
   std::uint64_t
       words; ///< kind (4 bits), slot is shared (1), target is shared (1), alignment (6), size (50)

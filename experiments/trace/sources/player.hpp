@@ -73,6 +73,8 @@ struct player {
     return is_shared ? shared[number] : local[number];
   }
   [[nodiscard]] void* taken(const step& next) const noexcept;
+  void leave(const step& next) noexcept;
+  void wait_for_end(std::uint32_t number) const noexcept;
   void keep(slot& where, void* block, const step& next, bool is_shared) noexcept;
   void touch_block(void* block, std::uint64_t size, std::uint32_t pages) const noexcept;
   void touch_grown(void* block) noexcept;
@@ -99,6 +101,19 @@ inline void* player::taken(const step& next) const noexcept {
     block = where.load(std::memory_order_acquire);
   }
   return block;
+}
+
+/// The block that was handed over has ended.
+inline void player::leave(const step& next) noexcept {
+  // release: with the acquire of wait_for_end(), as if the place of a queue were free again.
+  if (next.shared()) shared[next.slot].store(nullptr, std::memory_order_release);
+}
+
+inline void player::wait_for_end(std::uint32_t number) const noexcept {
+  // acquire: with the release of leave().
+  for (unsigned turns = 0; shared[number].load(std::memory_order_acquire) != nullptr; ++turns) {
+    wait_a_little(turns);
+  }
 }
 
 inline void player::keep(slot& where, void* block, const step& next, bool is_shared) noexcept {
@@ -226,6 +241,7 @@ inline void player::play(const step& next) noexcept {
       live->remove(next.size());
       touch_last(block, next);
       release(next, block);
+      leave(next);
       break;
     }
     case step_kind::pooled_allocate: {
@@ -241,6 +257,7 @@ inline void player::play(const step& next) noexcept {
       void* block = pool.ends_blocks() ? taken(next) : nullptr;
       touch_last(block, next);
       pool.deallocate(block, next.size());
+      leave(next);
       break;
     }
     case step_kind::grow:
@@ -248,6 +265,7 @@ inline void player::play(const step& next) noexcept {
       break;
     case step_kind::resize: {
       void* block = std::realloc(taken(next), static_cast<std::size_t>(next.size()));
+      leave(next);
       live->remove(grown.size());
       touch_grown(block);
       keep(slot_of(next.target, next.target_shared()), block, next, next.target_shared());
@@ -255,6 +273,9 @@ inline void player::play(const step& next) noexcept {
     }
     case step_kind::usable_size:
       escape(reinterpret_cast<void*>(malloc_usable_size(taken(next))));
+      break;
+    case step_kind::wait_for_end:
+      wait_for_end(next.slot);
       break;
     case step_kind::start:
       start(next.slot);
