@@ -24,6 +24,7 @@ FIELDS = {"calls": 4, "blocks": 5, "bytes": 6, "peak": 7}
 
 RESIZE, SCALAR_NEW, FREE, WAIT_FOR_END = 8, 3, 5, 17
 STEP = struct.Struct("<QII")
+ENDS = {5, 6, 7}
 PART = struct.Struct("<QQQ")
 BLOCKS_BETWEEN_WAITS = 16
 
@@ -129,7 +130,7 @@ def steps_of_threads(script: Path) -> list[list[tuple[int, bool, int]]]:
 def test_a_thread_waits_for_ends_of_blocks_that_it_has_made(hand_over: Path) -> None:
     maker, ender = steps_of_threads(hand_over)
     ended = {slot: order for order, slot in enumerate(
-        slot for kind, shared, slot in ender if kind == FREE and shared)}
+        slot for kind, shared, slot in ender if kind in ENDS and shared)}
     made: set[int] = set()
     since_wait, most_unended, waits = 0, 0, 0
     for kind, shared, slot in maker:
