@@ -6,61 +6,9 @@
 
 namespace heapwise::bench {
 
-void resolver::take(std::span<const call> calls) {
-  if (live_.is_large()) {
-    for (const call& each : calls) live_.prefetch(each.address);
-  }
-  for (const call& each : calls) take(each);
-}
+void resolver::take(const call& next) { take_inlined(next); }
 
-inline void resolver::take(const call& next) {
-  ++totals_.calls[static_cast<unsigned>(next.kind) % 32];
-  if (makes_block(next.kind)) {
-    make(next);
-  } else if (ends_block(next.kind)) {
-    end(next);
-  } else {
-    take_other(next);
-  }
-}
-
-inline void resolver::make(const call& next) {
-  live_block* place = live_.place_for(next.address);
-  if (place->address != 0) [[unlikely]]
-    place = displace(next, place);
-  begin_frame();
-  const live_block made{next.address, next_block_, live_block::pack(next.size, next.alignment_log),
-                        next.site, next.thread};
-  live_.place_new(place, made);
-  ++next_block_;
-  totals_.bytes += next.size;
-  live_bytes_ += next.size;
-  totals_.peak_live_blocks = std::max<std::uint64_t>(totals_.peak_live_blocks, live_.count());
-  if (live_bytes_ > totals_.peak_live_bytes) {
-    totals_.peak_live_bytes = live_bytes_;
-    has_peak_ = true;
-  }
-  write(next, next.size, 0, next.site);
-  if (!waiting_.empty()) [[unlikely]]
-    end_waiting(next, made);
-}
-
-inline void resolver::end(const call& next) {
-  if (!displaced_.empty() && end_displaced(next)) [[unlikely]]
-    return;
-  live_block* block = live_.find(next.address);
-  if (block == nullptr) [[unlikely]] {
-    waiting_[next.address] = next;
-    return;
-  }
-  begin_frame();
-  live_bytes_ -= block->size();
-  const std::uint64_t age = next_block_ - block->number;
-  live_.erase(block);
-  write(next, age, next.size, next.site);
-}
-
-void resolver::take_other(const call& next) {
+void resolver::take_other(call next) {
   if (next.kind == event_kind::usable_size) {
     begin_frame();
     const live_block* block = live_.find(next.address);
@@ -77,14 +25,14 @@ void resolver::take_other(const call& next) {
 }
 
 /// The block at `place` has not ended, as far as is known. Returns the place of the new one.
-live_block* resolver::displace(const call& next, live_block* place) {
+live_block* resolver::displace(call next, live_block* place) {
   displaced_[next.address] = {*place, next.stamp, next.thread};
   live_.erase(place);
   return live_.place_for(next.address);
 }
 
 /// Whether the call ends a block whose address was allocated again before.
-bool resolver::end_displaced(const call& next) {
+bool resolver::end_displaced(call next) {
   const auto old = displaced_.find(next.address);
   // The thread that got the address again has written all its own calls before that.
   if (old == displaced_.end() || next.thread == old->second.thread ||
@@ -96,8 +44,11 @@ bool resolver::end_displaced(const call& next) {
   return true;
 }
 
+/// For the call that makes the block: it may come late.
+void resolver::wait_for_block(call next) { waiting_[next.address] = next; }
+
 /// If the end of the block that `next` has made was seen before it, the block ends now.
-void resolver::end_waiting(const call& next, const live_block& made) {
+void resolver::end_waiting(call next, live_block made) {
   const auto early = waiting_.find(next.address);
   if (early == waiting_.end()) return;
   // Two stamps of one thread are never the wrong way round.
@@ -143,22 +94,6 @@ void resolver::open_frame() {
   frame_.live_blocks = live_.count();
   frame_.live_bytes = live_bytes_;
   if (file_.keeps_next() && file_.wants_live()) write_live();
-}
-
-inline void resolver::write(const call& next, std::uint64_t number, std::uint64_t more,
-                            std::uint32_t site) {
-  const std::uint64_t now = next.stamp > start_ ? (next.stamp - start_) >> shift_ : 0;
-  std::uint64_t since = now - time_;
-  if (now < time_) [[unlikely]] {
-    ++totals_.late_events;
-    since = 0;
-  }
-  time_ += since;
-  if (next.stack != 0) [[unlikely]]
-    rows_.add_stack({rows_.count(), stacks_.take(next.stack)});
-  rows_.add({next.kind, next.alignment_log, next.thread, site, since, number, more});
-  if (rows_.full()) [[unlikely]]
-    flush();
 }
 
 void resolver::flush() {

@@ -1,4 +1,5 @@
-// Reads the ring of one thread, one call ahead.
+// Reads the ring of one thread, one call ahead. What takes its calls has three functions: take()
+// and take_inlined() of a call, and prefetch() of the address of a call that will come.
 #pragma once
 
 #include <algorithm>
@@ -40,45 +41,51 @@ class ring_reader {
     while (at_ != end && !has_next_) has_next_ = read(ring_[at_++ % ring_events], sites, stacks);
   }
 
-  /// Puts next() and the calls behind it that stand before `end` and up to `last_order` into
-  /// `calls`, but not more than `most`. Returns how many. Requires has_next().
-  [[nodiscard]] std::size_t take(call* calls, std::size_t most, std::uint64_t end,
-                                 std::uint64_t last_order, call_sites& sites, call_stacks& stacks) {
+  /// Hands next() and the calls behind it that stand before `end` and up to `last_order` to
+  /// `taker`, but not more than `most`. Returns how many. Requires has_next().
+  template <class Taker>
+  std::size_t take(Taker& taker, std::size_t most, std::uint64_t end, std::uint64_t last_order,
+                   call_sites& sites, call_stacks& stacks) {
     std::size_t count = 0;
     do {
-      calls[count++] = next_;
-      count += take_plain(calls + count, most - count, end, last_order >> 1);
+      taker.take(next_);
+      ++count;
+      count += take_plain(taker, most - count, end, last_order >> 1);
       advance(end, sites, stacks);
     } while (count != most && has_next_ && next_.order() <= last_order);
     return count;
   }
 
  private:
-  /// Puts the calls that come next into `calls`, up to the first that is not one event or is not
-  /// older than `stamp_limit`. Returns how many.
-  std::size_t take_plain(call* calls, std::size_t most, std::uint64_t end,
-                         std::uint64_t stamp_limit) noexcept {
+  /// Hands over the calls that come next, up to the first that is not one event or is not older
+  /// than `stamp_limit`. Returns how many.
+  template <class Taker>
+  std::size_t take_plain(Taker& taker, std::size_t most, std::uint64_t end,
+                         std::uint64_t stamp_limit) {
     if (has_parts_) return 0;
-    // Copies: a store to a call may be to a member, as far as the compiler knows.
+    // Copies: what the taker stores may be to a member, as far as the compiler knows.
     const event* const ring = ring_;
     const std::uint32_t* const sites = sites_.data();
     const std::uint32_t thread = next_.thread;
     const std::uint64_t first = at_;
-    const std::size_t room = std::min<std::uint64_t>(most, end - first);
+    const std::uint64_t last = first + std::min<std::uint64_t>(most, end - first);
     std::uint64_t stamp = next_.stamp;
-    std::size_t count = 0;
-    for (; count != room; ++count) {
-      const event each = ring[(first + count) % ring_events];
+    std::uint64_t at = first;
+    for (; at != last; ++at) {
+      const event each = ring[at % ring_events];
       const std::uint64_t next = each.stamp_near(stamp);
       if (each.kind() >= event_kind::stack || next >= stamp_limit) [[unlikely]]
         break;
-      calls[count] = {next,         each.address(), each.size(), sites[each.place()], thread, 0,
-                      each.kind(), 0};
       stamp = next;
+      // Of an event that the thread has not written yet the address is an old one, which is asked
+      // for in vain.
+      taker.prefetch(ring[(at + events_ahead) % ring_events].address());
+      taker.take_inlined(
+          {next, each.address(), each.size(), sites[each.place()], thread, 0, each.kind(), 0});
     }
-    at_ = first + count;
+    at_ = at;
     next_.stamp = stamp;
-    return count;
+    return at - first;
   }
 
   /// Returns whether the event is a call, not what belongs to one.
@@ -134,6 +141,8 @@ class ring_reader {
     if (makes_block(next_.kind) && !frames_.empty()) next_.stack = stacks.add(frames_);
     frames_.clear();
   }
+
+  static constexpr std::uint64_t events_ahead = 16;
 
   const event* ring_ = nullptr;
   call next_{};

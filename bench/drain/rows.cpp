@@ -68,7 +68,7 @@ std::size_t rows::extra_bytes() const noexcept {
 const std::vector<unsigned char>& rows::bytes() {
   const unsigned widths[column_count] = {width_of(kinds_, count_),     width_of(threads_, count_),
                                          width_of(times_, count_),     width_of(numbers_, count_),
-                                         width_of(more_, count_),     width_of(row_sites_, count_),
+                                         width_of(more_, count_),      width_of(row_sites_, count_),
                                          width_of(alignments_, count_)};
   std::size_t size = column_count + extra_bytes();
   for (const unsigned width : widths) size += std::size_t{width} * count_;
