@@ -26,12 +26,7 @@ unsigned log_of(std::size_t alignment) noexcept {
 template <class Allocate>
 [[gnu::noinline]] void* call_slowly(event_kind kind, std::size_t size, const void* site,
                                     unsigned alignment_log, Allocate allocate) {
-  if (!writer.records()) {
-    void* block = allocate();
-    // The C++ function around this call may throw, and then does not end it.
-    if (block == nullptr) writer.leave_inner_calls();
-    return block;
-  }
+  if (!writer.records()) return allocate();
   void* block = nullptr;
   {
     const thread_writer::inner_calls inner{writer};
@@ -45,6 +40,12 @@ template <class Allocate>
 [[gnu::always_inline]] inline void* recorded_call(event_kind kind, std::size_t size,
                                                   const void* site, unsigned alignment_log,
                                                   Allocate allocate) {
+  if (writer.is_in_another_call()) {
+    void* block = allocate();
+    // The C++ function around this call may throw, and then does not end it.
+    if (block == nullptr) writer.leave_inner_calls();
+    return block;
+  }
   if (!writer.is_ready()) [[unlikely]]
     return call_slowly(kind, size, site, alignment_log, allocate);
   void* block = nullptr;

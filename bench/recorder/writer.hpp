@@ -53,6 +53,8 @@ class thread_writer {
     refused_ = false;
   }
 
+  [[nodiscard]] bool is_in_another_call() const noexcept { return inner_; }
+
   /// A call that returned no block ends what it was part of: an exception may follow.
   void leave_inner_calls() noexcept { inner_ = false; }
 
