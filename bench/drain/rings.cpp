@@ -81,10 +81,10 @@ bool rings::find_runs(unsigned process, call_tables& tables) {
       if (ring == nullptr) continue;
       reader.begin(ring, tables.threads++);
     }
-    if (!reader.has_next()) reader.advance(end, tables.sites, tables.stacks);
+    if (!reader.has_next()) reader.advance(end, tables.sites);
     // release: as in drain_first.
     each.read.store(reader.at(), std::memory_order_release);
-    if (reader.has_next()) runs_.push_back({slot, end, reader.next().order()});
+    if (reader.has_next()) runs_.push_back({slot, end, reader.next_order()});
   }
   return is_urgent;
 }

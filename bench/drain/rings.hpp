@@ -76,8 +76,8 @@ std::uint64_t rings::drain_first(run& first, call_tables& tables, std::uint64_t 
     taken += reader.take(taker, most_calls, first.end, last_order, tables.sites, tables.stacks);
     // release: with the writer's acquire, so that it overwrites only what has been read.
     memory_->slots[first.slot].read.store(reader.at(), std::memory_order_release);
-  } while (reader.has_next() && reader.next().order() <= last_order);
-  first.order = reader.next().order();
+  } while (reader.has_next() && reader.next_order() <= last_order);
+  first.order = reader.next_order();
   return taken;
 }
 
