@@ -94,6 +94,7 @@ void resolver::open_frame() {
   frame_.live_blocks = live_.count();
   frame_.live_bytes = live_bytes_;
   if (file_.keeps_next() && file_.wants_live()) write_live();
+  rows_.set_kept(file_.keeps_next());
 }
 
 void resolver::flush() {

@@ -166,8 +166,8 @@ inline void resolver::write(const call& next, std::uint64_t number, std::uint64_
   time_ += since;
   if (next.stack != 0) [[unlikely]]
     rows_.add_stack({rows_.count(), stacks_.take(next.stack)});
-  rows_.add({next.kind, next.alignment_log, next.thread, site, since, number, more});
-  if (rows_.full()) [[unlikely]]
+  if (rows_.add({next.kind, next.alignment_log, next.thread, site, since, number, more}))
+      [[unlikely]]
     flush();
 }
 
