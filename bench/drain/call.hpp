@@ -22,7 +22,7 @@ struct call {
 
   /// What calls are merged by. Of equal stamps the end of a block comes first: coarse clocks stamp
   /// many events alike.
-  [[nodiscard]] std::uint64_t order() const noexcept {
+  [[nodiscard]] static std::uint64_t order_of(std::uint64_t stamp, event_kind kind) noexcept {
     return stamp << 1 | (ends_block(kind) ? 0 : 1);
   }
 };

@@ -27,9 +27,12 @@ static_assert(sizeof(live_block) == 32);
 
 class live_blocks {
  public:
-  live_blocks() : places_(first_places) {}
+  live_blocks() { clear(); }
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+  /// Whether the table may be in no cache that is near, so that prefetch() is worth its time.
+  [[nodiscard]] bool is_large() const noexcept { return mask_ >= large_places; }
 
   /// Asks for the line in which a search for `address` will begin.
   void prefetch(std::uint64_t address) const noexcept {
@@ -47,7 +50,7 @@ class live_blocks {
   /// The place of the address: a block that lives there (its address is that), or an empty place
   /// that may be filled, with place_new(). Valid until the next call that changes the table.
   [[nodiscard]] live_block* place_for(std::uint64_t address) {
-    if ((count_ + 1) * 2 > places_.size()) [[unlikely]]
+    if (count_ * 2 > mask_) [[unlikely]]
       grow();
     std::size_t at = home(address);
     while (places_[at].address != address && places_[at].address != 0) at = next(at);
@@ -66,17 +69,17 @@ class live_blocks {
     for (std::size_t at = next(gap); places_[at].address != 0; at = next(at)) {
       const std::size_t wanted = home(places_[at].address);
       // Whether `wanted` lies, on the circle, after the gap and up to `at`.
-      const bool fits = gap <= at ? (gap < wanted && wanted <= at) : (gap < wanted || wanted <= at);
-      if (fits) continue;
+      if (((at - wanted) & mask_) < ((at - gap) & mask_)) continue;
       places_[gap] = places_[at];
       gap = at;
     }
-    places_[gap] = {};
+    places_[gap].address = 0;
     --count_;
   }
 
   void clear() {
     places_.assign(first_places, {});
+    mask_ = first_places - 1;
     count_ = 0;
   }
 
@@ -89,15 +92,14 @@ class live_blocks {
 
  private:
   static constexpr std::size_t first_places = 1024;
+  static constexpr std::size_t large_places = 262144 / sizeof(live_block);
 
   [[nodiscard]] std::size_t home(std::uint64_t address) const noexcept {
     constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
-    return static_cast<std::size_t>((address >> 4) * golden >> 32) & (places_.size() - 1);
+    return static_cast<std::size_t>((address >> 4) * golden >> 32) & mask_;
   }
 
-  [[nodiscard]] std::size_t next(std::size_t at) const noexcept {
-    return (at + 1) & (places_.size() - 1);
-  }
+  [[nodiscard]] std::size_t next(std::size_t at) const noexcept { return (at + 1) & mask_; }
 
   void place(const live_block& block) noexcept {
     std::size_t at = home(block.address);
@@ -108,12 +110,14 @@ class live_blocks {
   void grow() {
     std::vector<live_block> old(places_.size() * 2);
     std::swap(old, places_);
+    mask_ = places_.size() - 1;
     for (const live_block& each : old) {
       if (each.address != 0) place(each);
     }
   }
 
   std::vector<live_block> places_;
+  std::size_t mask_ = 0; ///< how many places, a power of two, less 1
   std::size_t count_ = 0;
 };
 

@@ -30,13 +30,12 @@ void process_trace::begin(unsigned number, const process_identity& process, std:
 }
 
 std::uint64_t process_trace::drain(std::uint64_t horizon) {
-  return context_.all.drain(number_, *tables_, horizon,
-                            [&](std::span<const call> calls) { resolver_->take(calls); });
+  return context_.all.drain(number_, *tables_, horizon, *resolver_);
 }
 
 void process_trace::resume() {
   const call resumed{stamp_now(), 0, 0, 0, 0, 0, event_kind::resumed, 0};
-  resolver_->take({&resumed, 1});
+  resolver_->take(resumed);
 }
 
 void process_trace::finish(recording_end end) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "drain/process_end.hpp"
+#include "drain/resolver.hpp"
 #include "drain/rings.hpp"
 #include "drain/trace_texts.hpp"
 #include "drain/trace_writer.hpp"

@@ -6,16 +6,11 @@
 
 namespace heapwise::bench {
 
-void resolver::take(std::span<const call> calls) {
-  for (const call& each : calls) live_.prefetch(each.address);
-  for (const call& each : calls) take(each);
-}
+void resolver::take(const call& next) { take_inlined(next); }
 
-void resolver::take(const call& next) {
-  ++totals_.calls[static_cast<unsigned>(next.kind) % 32];
-  if (makes_block(next.kind)) return make(next);
-  if (ends_block(next.kind)) return end(next);
+void resolver::take_other(call next) {
   if (next.kind == event_kind::usable_size) {
+    begin_frame();
     const live_block* block = live_.find(next.address);
     return write(next, block != nullptr ? next_block_ - block->number : 0, 0, next.site);
   }
@@ -25,62 +20,44 @@ void resolver::take(const call& next) {
     waiting_.clear();
     displaced_.clear();
   }
+  begin_frame();
   write(next, 0, next.size, next.kind == event_kind::failed ? next.site : 0);
 }
 
-void resolver::make(const call& next) {
-  live_block* place = live_.place_for(next.address);
-  if (place->address != 0) [[unlikely]] {
-    displaced_[next.address] = {*place, next.stamp, next.thread};
-    live_.erase(place);
-    place = live_.place_for(next.address);
+/// The block at `place` has not ended, as far as is known. Returns the place of the new one.
+live_block* resolver::displace(call next, live_block* place) {
+  displaced_[next.address] = {*place, next.stamp, next.thread};
+  live_.erase(place);
+  return live_.place_for(next.address);
+}
+
+/// Whether the call ends a block whose address was allocated again before.
+bool resolver::end_displaced(call next) {
+  const auto old = displaced_.find(next.address);
+  // The thread that got the address again has written all its own calls before that.
+  if (old == displaced_.end() || next.thread == old->second.thread ||
+      next.stamp >= old->second.replaced_at + stamp_slack) {
+    return false;
   }
-  begin_frame();
-  const live_block new_block{next.address, next_block_,
-                             live_block::pack(next.size, next.alignment_log), next.site,
-                             next.thread};
-  live_.place_new(place, new_block);
-  ++next_block_;
-  ++totals_.blocks;
-  totals_.bytes += next.size;
-  live_bytes_ += next.size;
-  totals_.peak_live_blocks = std::max<std::uint64_t>(totals_.peak_live_blocks, live_.count());
-  if (live_bytes_ > totals_.peak_live_bytes) {
-    totals_.peak_live_bytes = live_bytes_;
-    has_peak_ = true;
-  }
-  write(next, 0, next.size, next.site);
-  if (waiting_.empty()) return;
+  end_block(next, old->second.block);
+  displaced_.erase(old);
+  return true;
+}
+
+/// For the call that makes the block: it may come late.
+void resolver::wait_for_block(call next) { waiting_[next.address] = next; }
+
+/// If the end of the block that `next` has new_block was seen before it, the block ends now.
+void resolver::end_waiting(call next, live_block new_block) {
   const auto early = waiting_.find(next.address);
   if (early == waiting_.end()) return;
   // Two stamps of one thread are never the wrong way round.
   const call late = early->second;
   const std::uint64_t slack = late.thread != next.thread ? stamp_slack : 0;
-  if (late.stamp + slack > next.stamp) {
-    waiting_.erase(early);
-    end_block(late, new_block);
-    live_.erase(live_.find(next.address));
-  }
-}
-
-void resolver::end(const call& next) {
-  if (!displaced_.empty()) [[unlikely]] {
-    const auto old = displaced_.find(next.address);
-    // The thread that got the address again has written all its own calls before that.
-    if (old != displaced_.end() && next.thread != old->second.thread &&
-        next.stamp < old->second.replaced_at + stamp_slack) {
-      end_block(next, old->second.block);
-      displaced_.erase(old);
-      return;
-    }
-  }
-  live_block* block = live_.find(next.address);
-  if (block == nullptr) [[unlikely]] {
-    waiting_[next.address] = next;
-    return;
-  }
-  end_block(next, *block);
-  live_.erase(block);
+  if (late.stamp + slack <= next.stamp) return;
+  waiting_.erase(early);
+  end_block(late, new_block);
+  live_.erase(live_.find(next.address));
 }
 
 void resolver::end_block(const call& next, const live_block& block) {
@@ -113,24 +90,11 @@ void resolver::open_frame() {
   frame_ = {};
   frame_.first_time = time_;
   frame_.first_block = next_block_;
-  frame_.first_event = totals_.events;
+  frame_.first_event = events_flushed_;
   frame_.live_blocks = live_.count();
   frame_.live_bytes = live_bytes_;
   if (file_.keeps_next() && file_.wants_live()) write_live();
-}
-
-void resolver::write(const call& next, std::uint64_t block, std::uint64_t size,
-                     std::uint32_t site) {
-  begin_frame();
-  const std::uint64_t now = next.stamp > start_ ? (next.stamp - start_) >> shift_ : 0;
-  if (now < time_) ++totals_.late_events;
-  const std::uint64_t since = now > time_ ? now - time_ : 0;
-  time_ += since;
-  if (next.stack != 0) [[unlikely]]
-    rows_.add_stack({rows_.count(), stacks_.take(next.stack)});
-  rows_.add({next.kind, next.alignment_log, next.thread, site, since, block, size});
-  ++totals_.events;
-  if (rows_.full()) flush();
+  rows_.set_kept(file_.keeps_next());
 }
 
 void resolver::flush() {
@@ -141,6 +105,7 @@ void resolver::flush() {
     sites_stored_ = static_cast<std::uint32_t>(sites.size());
   }
   frame_.count = rows_.count();
+  events_flushed_ += rows_.count();
   static const std::vector<unsigned char> nothing;
   file_.write_events(frame_, file_.keeps_next() ? rows_.bytes() : nothing, has_peak_);
   has_peak_ = false;

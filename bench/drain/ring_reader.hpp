@@ -1,6 +1,8 @@
-// Reads the ring of one thread, one call ahead.
+// Reads the ring of one thread. What takes its calls has three functions: take() and take_inlined()
+// of a call, and prefetch() of the address of a call that will come.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
@@ -16,9 +18,8 @@ class ring_reader {
   /// For a thread that is new in the slot.
   void begin(const event* ring, std::uint32_t thread) {
     ring_ = ring;
-    next_ = {};
-    next_.thread = thread;
-    at_ = 0;
+    thread_ = thread;
+    at_ = stamp_ = 0;
     has_next_ = has_parts_ = false;
     size_ = 0;
     alignment_log_ = 0;
@@ -28,47 +29,80 @@ class ring_reader {
   void leave() noexcept { ring_ = nullptr; }
 
   [[nodiscard]] bool has_begun() const noexcept { return ring_ != nullptr; }
+  /// Whether the ring is known to have a call that was not taken.
   [[nodiscard]] bool has_next() const noexcept { return has_next_; }
-  [[nodiscard]] const call& next() const noexcept { return next_; }
+  /// call::order of that call.
+  [[nodiscard]] std::uint64_t next_order() const noexcept { return next_order_; }
   /// Events before this one have been read.
   [[nodiscard]] std::uint64_t at() const noexcept { return at_; }
 
-  /// Reads the first call, if the ring has one before `end`.
-  void advance(std::uint64_t end, call_sites& sites, call_stacks& stacks) {
+  /// Looks for a call before `end`.
+  void advance(std::uint64_t end, call_sites& sites) {
     has_next_ = false;
-    while (at_ != end && !has_next_) has_next_ = read(ring_[at_++ % ring_events], sites, stacks);
+    for (; at_ != end; ++at_) {
+      const event each = ring_[at_ % ring_events];
+      if (each.kind() < event_kind::stack) [[likely]] {
+        has_next_ = true;
+        next_order_ = call::order_of(each.stamp_near(stamp_), each.kind());
+        return;
+      }
+      read_part(each, sites);
+    }
   }
 
-  /// Puts next() and the calls behind it that stand before `end` and up to `last_order` into
-  /// `calls`, but not more than `most`. Returns how many. Requires has_next().
-  [[nodiscard]] std::size_t take(call* calls, std::size_t most, std::uint64_t end,
-                                 std::uint64_t last_order, call_sites& sites, call_stacks& stacks) {
+  /// Hands the next call, and those behind it that stand before `end` and up to `last_order`, to
+  /// `taker`, but not more than `most`. Returns how many. Requires has_next().
+  template <class Taker>
+  std::size_t take(Taker& taker, std::size_t most, std::uint64_t end, std::uint64_t last_order,
+                   call_sites& sites, call_stacks& stacks) {
     std::size_t count = 0;
     do {
-      calls[count++] = next_;
-      advance(end, sites, stacks);
-    } while (count != most && has_next_ && next_.order() <= last_order);
+      count += has_parts_ ? take_with_parts(taker, stacks)
+                          : take_plain(taker, std::min<std::uint64_t>(most - count, end - at_),
+                                       last_order >> 1);
+      advance(end, sites);
+    } while (count != most && has_next_ && next_order_ <= last_order);
     return count;
   }
 
  private:
-  /// Returns whether the event is a call, not what belongs to one.
-  bool read(const event& each, call_sites& sites, call_stacks& stacks) {
-    const event_kind kind = each.kind();
-    if (kind >= event_kind::stack) [[unlikely]] {
-      read_part(each, sites);
-      return false;
-    }
-    next_.stamp = each.stamp_near(next_.stamp);
-    next_.address = each.address();
-    next_.size = each.size();
-    next_.site = sites_[each.place()];
-    next_.kind = kind;
-    next_.alignment_log = 0;
-    next_.stack = 0;
-    if (has_parts_) [[unlikely]]
-      add_parts(stacks);
-    return true;
+  /// Hands over the next call and those that follow, but not more than `most`, up to the first that
+  /// is not one event or is not older than `stamp_limit`. Returns how many.
+  template <class Taker>
+  std::size_t take_plain(Taker& taker, std::uint64_t most, std::uint64_t stamp_limit) {
+    // Copies: what the taker stores may be to a member, as far as the compiler knows.
+    const event* const ring = ring_;
+    const std::uint32_t* const sites = sites_.data();
+    const std::uint32_t thread = thread_;
+    const std::uint64_t last = at_ + most;
+    std::uint64_t at = at_;
+    std::uint64_t taken_stamp = stamp_;
+    event each = ring[at % ring_events];
+    std::uint64_t stamp = each.stamp_near(taken_stamp);
+    do {
+      // The address of an event that is not written yet is an old one, asked for in vain.
+      taker.prefetch(ring[(at + events_ahead) % ring_events].address());
+      taker.take_inlined(
+          {stamp, each.address(), each.size(), sites[each.place()], thread, 0, each.kind(), 0});
+      taken_stamp = stamp;
+      if (++at == last) break;
+      each = ring[at % ring_events];
+      stamp = each.stamp_near(taken_stamp);
+    } while (each.kind() < event_kind::stack && stamp < stamp_limit);
+    stamp_ = taken_stamp;
+    return at - std::exchange(at_, at);
+  }
+
+  /// A stack and a size belong to the next block, or to the call that was refused.
+  template <class Taker>
+  [[gnu::noinline]] std::size_t take_with_parts(Taker& taker, call_stacks& stacks) {
+    const event each = ring_[at_++ % ring_events];
+    stamp_ = each.stamp_near(stamp_);
+    call next{stamp_, each.address(), each.size(), sites_[each.place()], thread_, 0, each.kind(),
+              0};
+    if (makes_block(next.kind) || next.kind == event_kind::failed) add_parts(next, stacks);
+    taker.take(next);
+    return 1;
   }
 
   [[gnu::noinline]] void read_part(const event& each, call_sites& sites) {
@@ -87,28 +121,30 @@ class ring_reader {
         has_parts_ = true;
         break;
       case event_kind::stamp:
-        next_.stamp = each.body;
+        stamp_ = each.body;
         break;
       default:
         break;
     }
   }
 
-  /// A stack and a size belong to the next block, or to the call that was refused.
-  [[gnu::noinline]] void add_parts(call_stacks& stacks) {
-    if (!makes_block(next_.kind) && next_.kind != event_kind::failed) return;
+  void add_parts(call& next, call_stacks& stacks) {
     has_parts_ = false;
     if ((size_ | alignment_log_) != 0) {
-      next_.size = std::exchange(size_, 0);
-      next_.alignment_log = std::exchange(alignment_log_, std::uint8_t{0});
+      next.size = std::exchange(size_, 0);
+      next.alignment_log = std::exchange(alignment_log_, std::uint8_t{0});
     }
-    if (makes_block(next_.kind) && !frames_.empty()) next_.stack = stacks.add(frames_);
+    if (makes_block(next.kind) && !frames_.empty()) next.stack = stacks.add(frames_);
     frames_.clear();
   }
 
+  static constexpr std::uint64_t events_ahead = 16;
+
   const event* ring_ = nullptr;
-  call next_{};
   std::uint64_t at_ = 0;
+  std::uint64_t stamp_ = 0; ///< of the call before
+  std::uint64_t next_order_ = 0;
+  std::uint32_t thread_ = 0;
   bool has_next_ = false;
   bool has_parts_ = false;         ///< size, alignment or stack of a call to come
   std::uint8_t alignment_log_ = 0; ///< of that call

@@ -81,53 +81,12 @@ bool rings::find_runs(unsigned process, call_tables& tables) {
       if (ring == nullptr) continue;
       reader.begin(ring, tables.threads++);
     }
-    if (!reader.has_next()) reader.advance(end, tables.sites, tables.stacks);
+    if (!reader.has_next()) reader.advance(end, tables.sites);
     // release: as in drain_first.
     each.read.store(reader.at(), std::memory_order_release);
-    if (reader.has_next()) runs_.push_back({slot, end, reader.next().order()});
+    if (reader.has_next()) runs_.push_back({slot, end, reader.next_order()});
   }
   return is_urgent;
-}
-
-/// Hands over the next call of `first`, and those behind it up to `last_order`.
-std::uint64_t rings::drain_first(run& first, call_tables& tables, std::uint64_t last_order,
-                                 const take& take_calls) {
-  constexpr std::size_t most_calls = 64;
-  call calls[most_calls];
-  ring_reader& reader = readers_[first.slot];
-  std::uint64_t taken = 0;
-  do {
-    const std::size_t count =
-        reader.take(calls, most_calls, first.end, last_order, tables.sites, tables.stacks);
-    // release: with the writer's acquire, so that it overwrites only what has been read.
-    memory_->slots[first.slot].read.store(reader.at(), std::memory_order_release);
-    take_calls({calls, count});
-    taken += count;
-  } while (reader.has_next() && reader.next().order() <= last_order);
-  first.order = reader.next().order();
-  return taken;
-}
-
-std::uint64_t rings::drain(unsigned process, call_tables& tables, std::uint64_t horizon,
-                           const take& take_calls) {
-  const bool is_urgent = find_runs(process, tables);
-  const std::uint64_t last_order = is_urgent || horizon > UINT64_MAX / 2 ? UINT64_MAX : horizon * 2;
-  const auto later = [](const run& one, const run& other) { return one.order > other.order; };
-  std::ranges::make_heap(runs_, later);
-  std::uint64_t taken = 0;
-  while (!runs_.empty() && runs_.front().order <= last_order) {
-    std::ranges::pop_heap(runs_, later);
-    run& first = runs_.back();
-    // As long as no other ring has an earlier call, the heap is not asked.
-    const std::uint64_t rival = runs_.size() > 1 ? runs_.front().order : UINT64_MAX;
-    taken += drain_first(first, tables, std::min(rival, last_order), take_calls);
-    if (readers_[first.slot].has_next()) {
-      std::ranges::push_heap(runs_, later);
-    } else {
-      runs_.pop_back();
-    }
-  }
-  return taken;
 }
 
 void rings::reclaim(const std::function<bool(unsigned, std::int32_t)>& is_gone) {

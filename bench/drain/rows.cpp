@@ -1,14 +1,13 @@
 #include "drain/rows.hpp"
 
-#include <algorithm>
-#include <bit>
 #include <cstring>
+#include <span>
 
 namespace heapwise::bench {
 
 namespace {
 
-/// Writes a frame into room that is large enough.
+/// Writes into room that is large enough.
 class frame_bytes {
  public:
   explicit frame_bytes(unsigned char* room) noexcept : at_{room} {}
@@ -19,41 +18,35 @@ class frame_bytes {
     at_ += sizeof number;
   }
 
-  /// Adds the bytes of the numbers, those of equal significance together.
-  template <class Number>
-  void add_column(const std::vector<Number>& numbers, std::size_t count, unsigned width) noexcept {
-    const Number* from = numbers.data();
-    unsigned char* to = at_; // a store to a byte may be to the member, as far as the compiler knows
-    *to++ = static_cast<unsigned char>(width);
-    for (unsigned byte = 0; byte < width; ++byte) {
-      for (std::size_t i = 0; i < count; ++i)
-        to[i] = static_cast<unsigned char>(from[i] >> 8 * byte);
-      to += count;
-    }
-    at_ = to;
+  void add(const byte_planes& column) noexcept {
+    *at_ = static_cast<unsigned char>(column.width());
+    at_ = column.copy_to(at_ + 1);
   }
 
  private:
   unsigned char* at_;
 };
 
-/// How many bytes the largest of the numbers needs.
-template <class Number>
-unsigned width_of(const std::vector<Number>& numbers, std::size_t count) noexcept {
-  const Number* from = numbers.data();
-  Number all = 0;
-  for (std::size_t i = 0; i < count; ++i) all = static_cast<Number>(all | from[i]);
-  return (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
-}
-
 } // namespace
 
-void rows::grow() {
-  // Small at first, since a process may have few calls; a frame of live blocks may pass `most`.
-  room_ = room_ < most ? std::max(first_room, room_ * 4) : room_ + most;
-  for (auto* column : {&kinds_, &alignments_}) column->resize(room_);
-  for (auto* column : {&threads_, &row_sites_}) column->resize(room_);
-  for (auto* column : {&times_, &blocks_, &sizes_}) column->resize(room_);
+template <class Number>
+void rows::spread(column which, const numbers_of_rows<Number>& numbers) {
+  columns_[static_cast<unsigned>(which)].append(std::span<const Number>{numbers.data(), pending_},
+                                                spread_);
+}
+
+void rows::spread() {
+  if (is_kept_) {
+    spread(column::kind, kinds_);
+    spread(column::thread, threads_);
+    spread(column::time, times_);
+    spread(column::number, numbers_);
+    spread(column::more, more_);
+    spread(column::site, row_sites_);
+    spread(column::alignment, alignments_);
+  }
+  spread_ += pending_;
+  pending_ = 0;
 }
 
 std::size_t rows::extra_bytes() const noexcept {
@@ -66,22 +59,13 @@ std::size_t rows::extra_bytes() const noexcept {
 }
 
 const std::vector<unsigned char>& rows::bytes() {
-  const unsigned widths[column_count] = {width_of(kinds_, count_),     width_of(threads_, count_),
-                                         width_of(times_, count_),     width_of(blocks_, count_),
-                                         width_of(sizes_, count_),     width_of(row_sites_, count_),
-                                         width_of(alignments_, count_)};
+  spread();
   std::size_t size = column_count + extra_bytes();
-  for (const unsigned width : widths) size += std::size_t{width} * count_;
+  for (const byte_planes& each : columns_) size += std::size_t{each.width()} * spread_;
   // Not cleared before: that would fill all of it with zeros each time.
   bytes_.resize(size);
   frame_bytes all{bytes_.data()};
-  all.add_column(kinds_, count_, widths[0]);
-  all.add_column(threads_, count_, widths[1]);
-  all.add_column(times_, count_, widths[2]);
-  all.add_column(blocks_, count_, widths[3]);
-  all.add_column(sizes_, count_, widths[4]);
-  all.add_column(row_sites_, count_, widths[5]);
-  all.add_column(alignments_, count_, widths[6]);
+  for (const byte_planes& each : columns_) all.add(each);
   all.add(first_site_);
   all.add(static_cast<std::uint32_t>(sites_.size()));
   for (const std::uint64_t each : sites_) all.add(each);
@@ -95,9 +79,10 @@ const std::vector<unsigned char>& rows::bytes() {
 }
 
 void rows::clear() {
+  for (byte_planes& each : columns_) each.clear();
   sites_.clear();
   stacks_.clear();
-  count_ = 0;
+  spread_ = pending_ = 0;
 }
 
 } // namespace heapwise::bench

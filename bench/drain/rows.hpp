@@ -1,11 +1,13 @@
 // Events whose addresses have become numbers, by columns, until a frame is full.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
+#include "drain/byte_planes.hpp"
 #include "trace/event.hpp"
 #include "trace/file.hpp"
 
@@ -18,8 +20,8 @@ struct row {
   std::uint32_t thread;
   std::uint32_t site;
   std::uint64_t time;
-  std::uint64_t block; ///< how many blocks were made since, see column::block
-  std::uint64_t size;
+  std::uint64_t number; ///< see column::number
+  std::uint64_t more;   ///< see column::more
 };
 
 /// A stack, of the row with this number in its frame: return addresses, the caller first.
@@ -32,21 +34,25 @@ class rows {
  public:
   static constexpr std::uint32_t most = 65536;
 
-  [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-  [[nodiscard]] bool full() const noexcept { return count_ == most; }
+  [[nodiscard]] std::uint32_t count() const noexcept { return spread_ + pending_; }
 
-  void add(const row& next) {
-    if (count_ == room_) [[unlikely]]
-      grow();
-    const std::size_t at = count_++;
+  /// Whether rows are kept, not only counted. To be called when there is no row.
+  void set_kept(bool kept) noexcept { is_kept_ = kept; }
+
+  /// Returns whether a frame of events is full now. There may be more live blocks.
+  bool add(const row& next) {
+    const std::size_t at = pending_;
     times_[at] = next.time;
-    blocks_[at] = next.block;
-    sizes_[at] = next.size;
+    numbers_[at] = next.number;
+    more_[at] = next.more;
     threads_[at] = next.thread;
     row_sites_[at] = next.site;
-    // Bytes last: a store to one may be to anything, as far as the compiler knows.
     kinds_[at] = static_cast<std::uint8_t>(next.kind);
     alignments_[at] = next.alignment_log;
+    if (++pending_ != most_pending) [[likely]]
+      return false;
+    spread();
+    return spread_ == most;
   }
   /// `sites` are addresses; the first of them has the number `first`, the others follow.
   void set_sites(std::uint32_t first, std::vector<std::uint64_t> sites) {
@@ -62,21 +68,28 @@ class rows {
   void clear();
 
  private:
-  static constexpr std::uint32_t first_room = 1024;
+  /// So few that all of them stay in the first cache until they are spread over the planes.
+  static constexpr std::uint32_t most_pending = 512;
+  template <class Number>
+  using numbers_of_rows = std::array<Number, most_pending>;
 
-  void grow();
+  void spread();
+  template <class Number>
+  void spread(column which, const numbers_of_rows<Number>& numbers);
   /// Of sites and stacks, behind the columns.
   [[nodiscard]] std::size_t extra_bytes() const noexcept;
 
-  std::uint32_t count_ = 0;
-  std::uint32_t room_ = 0; ///< of live blocks there can be more than `most`
-  std::vector<std::uint8_t> kinds_;
-  std::vector<std::uint8_t> alignments_;
-  std::vector<std::uint32_t> threads_;
-  std::vector<std::uint32_t> row_sites_;
-  std::vector<std::uint64_t> times_;
-  std::vector<std::uint64_t> blocks_;
-  std::vector<std::uint64_t> sizes_;
+  std::uint32_t spread_ = 0; ///< rows in the planes
+  std::uint32_t pending_ = 0;
+  bool is_kept_ = true;
+  numbers_of_rows<std::uint64_t> times_;
+  numbers_of_rows<std::uint64_t> numbers_;
+  numbers_of_rows<std::uint64_t> more_;
+  numbers_of_rows<std::uint32_t> threads_;
+  numbers_of_rows<std::uint32_t> row_sites_;
+  numbers_of_rows<std::uint8_t> kinds_;
+  numbers_of_rows<std::uint8_t> alignments_;
+  std::array<byte_planes, column_count> columns_;
   std::uint32_t first_site_ = 0;
   std::vector<std::uint64_t> sites_;
   std::vector<row_stack> stacks_;

@@ -19,11 +19,17 @@ namespace {
 /// Gaps that are shorter are computing of the program, which a replay does not do.
 constexpr double least_sleep_ns = 1e6;
 
+/// Of how many blocks that a thread hands over one may have to wait.
+constexpr std::uint64_t blocks_between_waits = 16;
+
 /// The steps of one thread, and its free slots.
 struct part {
   std::vector<step> steps;
   std::vector<std::uint32_t> free_slots;
   std::uint32_t slots = 0;
+  std::uint64_t handed_over = 0;         ///< blocks that it made and that another thread ends
+  std::vector<std::uint32_t> ended_over; ///< slots of those that have ended, in that order
+  std::uint64_t most_waiting = 0;        ///< of those at one time that had not ended
 
   std::uint32_t take_slot() {
     if (free_slots.empty()) return slots++;
@@ -41,6 +47,7 @@ struct place {
   std::uint64_t size;
   std::uint8_t alignment_log;
   unsigned pool = no_pool;
+  part* maker = nullptr; ///< of a block that is handed over, if a thread of the window made it
 };
 
 class maker {
@@ -64,6 +71,8 @@ class maker {
   void end(const traced_event& next, part& by);
   void place_block(const traced_event& next, step_kind kind, bool shared, part& by);
   place new_place(const traced_event& next, bool shared, part& by);
+  void hand_over(part& by);
+  void leave_place(const place& old, part& by);
   [[nodiscard]] std::uint32_t touched(std::uint64_t block) const;
   void add_live(std::uint64_t size);
 
@@ -120,9 +129,32 @@ void maker::switch_to(std::uint32_t thread, std::uint64_t time) {
 
 place maker::new_place(const traced_event& next, bool shared, part& by) {
   if (shared && totals_.shared_slots == UINT32_MAX) throw trace_error{"too many hand-overs"};
+  if (shared && &by != &prepared_) hand_over(by);
   const std::uint32_t slot =
       shared ? static_cast<std::uint32_t>(totals_.shared_slots++) : by.take_slot();
-  return {slot, shared, next.size, next.alignment_log};
+  return {slot,      shared,
+          next.size, next.alignment_log,
+          no_pool,   shared && &by != &prepared_ ? &by : nullptr};
+}
+
+/// A program's queues are bounded: the thread that fills one waits for the other. So the replay has
+/// no more such blocks that wait for their end than the recording had up to here. What a thread
+/// waits for came before in the recording, so threads never wait for each other in a circle.
+void maker::hand_over(part& by) {
+  by.most_waiting = std::max(by.most_waiting, by.handed_over - by.ended_over.size());
+  if (by.handed_over % blocks_between_waits == 0 && by.handed_over > by.most_waiting) {
+    by.steps.push_back({step::pack(step_kind::wait_for_end, true, false, 0, 0),
+                        by.ended_over[by.handed_over - by.most_waiting - 1], 0});
+  }
+  ++by.handed_over;
+}
+
+void maker::leave_place(const place& old, part& by) {
+  if (!old.shared) {
+    by.free_slots.push_back(old.slot);
+  } else if (old.maker != nullptr) {
+    old.maker->ended_over.push_back(old.slot);
+  }
 }
 
 /// As step::target of a block that is made.
@@ -140,9 +172,9 @@ void maker::place_block(const traced_event& next, step_kind kind, bool shared, p
   place now = new_place(next, shared, by);
   if (const auto pool = pooled_.of_site.find(next.site); pool != pooled_.of_site.end()) {
     now.pool = pool->second;
-    by.steps.push_back(
-        {step::pack(step_kind::pooled_allocate, now.shared, false, now.pool, next.size), now.slot,
-         touched(next.block)});
+    by.steps.push_back({step::pack(allocate_of(pooled_.pools[now.pool].policy), now.shared, false,
+                                   now.pool, next.size),
+                        now.slot, touched(next.block)});
   } else {
     by.steps.push_back({step::pack(kind, now.shared, false, next.alignment_log, next.size),
                         now.slot, touched(next.block)});
@@ -174,7 +206,7 @@ void maker::resize(const traced_event& next, const place& old, part& by) {
   const std::uint64_t lines = std::min<std::uint64_t>((added + line - 1) / line, UINT32_MAX);
   by.steps.push_back({step::pack(step_kind::grow, false, false, 0, old.size), 0,
                       static_cast<std::uint32_t>(lines)});
-  if (!old.shared) by.free_slots.push_back(old.slot);
+  leave_place(old, by);
   const place now = new_place(next, known_.handed_over.contains(next.block), by);
   by.steps.push_back(
       {step::pack(step_kind::resize, old.shared, now.shared, 0, next.size), old.slot, now.slot});
@@ -219,12 +251,12 @@ void maker::end(const traced_event& next, part& by) {
                          : next.kind == event_kind::array_delete ? step_kind::array_delete
                                                                  : step_kind::free;
   // The alignment of `operator new` has to be given back to `operator delete`.
-  by.steps.push_back(
-      {old.pool != no_pool
-           ? step::pack(step_kind::pooled_deallocate, old.shared, false, old.pool, old.size)
-           : step::pack(kind, old.shared, false, old.alignment_log, old.size),
-       old.slot, 0});
-  if (!old.shared) by.free_slots.push_back(old.slot);
+  by.steps.push_back({old.pool != no_pool
+                          ? step::pack(deallocate_of(pooled_.pools[old.pool].policy), old.shared,
+                                       false, old.pool, old.size)
+                          : step::pack(kind, old.shared, false, old.alignment_log, old.size),
+                      old.slot, 0});
+  leave_place(old, by);
   live_bytes_ -= old.size;
   ++totals_.calls;
 }

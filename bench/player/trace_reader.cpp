@@ -95,6 +95,7 @@ void trace_reader::read_frames(std::uint32_t window) {
     throw trace_error{"it is not a trace"};
   }
   if (header.version > file_version) throw trace_error{"it was written by a newer version"};
+  version_ = header.version;
   struct stat about{};
   fstat(file_, &about);
   const auto size = static_cast<std::uint64_t>(about.st_size);
@@ -135,14 +136,16 @@ void trace_reader::each_live(const std::function<void(const traced_event&)>& tak
       block.alignment_log = static_cast<std::uint8_t>(all.at(column::alignment, row) & 63);
       block.thread = static_cast<std::uint32_t>(all.at(column::thread, row));
       block.site = static_cast<std::uint32_t>(all.at(column::site, row));
-      block.size = all.at(column::size, row);
-      block.block += all.at(column::block, row);
+      block.size = all.at(column::more, row);
+      block.block += all.at(column::number, row);
       take(block);
     }
   }
 }
 
 void trace_reader::each(const std::function<void(const traced_event&)>& take) {
+  // Of an event that makes a block.
+  const column size_column = version_ >= version_of_joint_column ? column::number : column::more;
   for (const std::uint64_t offset : frames_) {
     frame_header frame{};
     if (!read_at(file_, &frame, sizeof frame, offset)) throw trace_error{"it is cut off"};
@@ -158,8 +161,8 @@ void trace_reader::each(const std::function<void(const traced_event&)>& take) {
         next.site = static_cast<std::uint32_t>(all.at(column::site, row));
         time += all.at(column::time, row);
         next.time = time;
-        next.size = all.at(column::size, row);
-        next.block = number_of(next, all.at(column::block, row), next_block);
+        next.size = all.at(makes_block(next.kind) ? size_column : column::more, row);
+        next.block = number_of(next, all.at(column::number, row), next_block);
         take(next);
       }
     }

@@ -54,6 +54,7 @@ class trace_reader {
   void read_frames(std::uint32_t window);
 
   int file_ = -1;
+  std::uint32_t version_ = 0;
   std::optional<std::uint64_t> live_; ///< offset of the header of the live blocks
   std::vector<std::uint64_t> frames_; ///< offsets of the headers of events
   std::unique_ptr<ZSTD_DCtx, std::size_t (*)(ZSTD_DCtx*)> decompressor_;

@@ -11,15 +11,22 @@ namespace heapwise::bench {
 /// Resident pages of a block that this thread is about to end, if they are to be counted: of each
 /// large block, and of one medium block in 64, because the kernel has to be asked.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t counted_pages(const void* block) noexcept {
-  if (recorded.may_be_large(block)) [[unlikely]]
+  if (session::may_be_marked(block)) [[unlikely]]
     return resident_pages(block, session::large_bytes);
   if (writer.looks_closer()) [[unlikely]]
     return resident_pages(block, session::medium_bytes);
   return 0;
 }
 
-[[gnu::always_inline]] inline void write_free(event_kind kind, void* block,
-                                              const void* site) noexcept {
+/// Writes the end of a block down if that is all that has to be done for it, without a call: see
+/// thread_writer::write_made. If not, nothing is written, and write_free() is to be called.
+[[nodiscard, gnu::always_inline]] inline bool write_plain_free(event_kind kind, void* block,
+                                                               const void* site) noexcept {
+  return block != nullptr && writer.is_ready() && !session::may_be_marked(block) &&
+         !writer.looks_closer() && writer.write_plain(kind, block, 0, stamp_now(), site);
+}
+
+inline void write_free(event_kind kind, void* block, const void* site) noexcept {
   if (block == nullptr || !writer.records()) return;
   const std::uint64_t pages = counted_pages(block);
   writer.write_end(kind, block, pages, stamp_now(), site);

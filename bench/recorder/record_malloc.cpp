@@ -15,24 +15,51 @@ unsigned log_of(std::size_t alignment) noexcept {
   return alignment > 1 ? 63 - static_cast<unsigned>(__builtin_clzll(alignment)) : 0;
 }
 
-/// Writes down what `allocate` returned.
+/// A block of the time before the allocator is known. Its free must not reach the allocator.
+[[gnu::noinline, gnu::cold]] void* allocate_early(std::size_t size,
+                                                  std::size_t alignment = default_alignment) {
+  void* block = early.allocate(size, alignment);
+  session::mark(block);
+  return block;
+}
+
 template <class Allocate>
-[[gnu::always_inline]] inline void* recorded_call(event_kind kind, std::size_t size,
-                                                  const void* site, unsigned alignment_log,
-                                                  Allocate allocate) {
-  if (!writer.records()) {
-    void* block = allocate();
-    // The C++ function around this call may throw, and then does not end it.
-    if (block == nullptr) writer.leave_inner_calls();
-    return block;
-  }
+[[gnu::noinline]] void* call_slowly(event_kind kind, std::size_t size, const void* site,
+                                    unsigned alignment_log, Allocate allocate) {
+  if (!writer.records()) return allocate();
   void* block = nullptr;
   {
     const thread_writer::inner_calls inner{writer};
     block = allocate();
   }
-  writer.write_block(kind, block, size, site, alignment_log);
-  return block;
+  return writer.write_block(kind, block, size, site, alignment_log);
+}
+
+/// Writes down what `allocate` returned.
+template <class Allocate>
+[[gnu::always_inline]] inline void* recorded_call(event_kind kind, std::size_t size,
+                                                  const void* site, unsigned alignment_log,
+                                                  Allocate allocate) {
+  if (writer.is_in_another_call()) {
+    void* block = allocate();
+    // The C++ function around this call may throw, and then does not end it.
+    if (block == nullptr) writer.leave_inner_calls();
+    return block;
+  }
+  if (!writer.is_ready()) [[unlikely]]
+    return call_slowly(kind, size, site, alignment_log, allocate);
+  void* block = nullptr;
+  {
+    const thread_writer::inner_calls inner{writer};
+    block = allocate();
+  }
+  return writer.write_made(kind, block, size, site, alignment_log);
+}
+
+[[gnu::noinline]] void free_slowly(void* block, const void* site) {
+  if (early.owns(block)) return;
+  write_free(event_kind::free, block, site);
+  if (auto* next = next_free.get(); next != nullptr) next(block);
 }
 
 } // namespace
@@ -43,7 +70,7 @@ extern "C" {
 
 void* malloc(std::size_t size) {
   auto* next = next_malloc.get();
-  if (next == nullptr) return early.allocate(size, default_alignment);
+  if (next == nullptr) return allocate_early(size);
   return recorded_call(event_kind::malloc, size, __builtin_return_address(0), 0,
                        [=] { return next(size); });
 }
@@ -52,21 +79,27 @@ void* calloc(std::size_t count, std::size_t size) {
   std::size_t bytes = 0;
   const bool overflows = __builtin_mul_overflow(count, size, &bytes);
   auto* next = next_calloc.get();
-  if (next == nullptr) return overflows ? nullptr : early.allocate(bytes, default_alignment);
+  if (next == nullptr) return overflows ? nullptr : allocate_early(bytes);
   return recorded_call(event_kind::calloc, overflows ? SIZE_MAX : bytes,
                        __builtin_return_address(0), 0, [=] { return next(count, size); });
 }
 
 void free(void* block) {
-  if (early.owns(block)) return;
-  write_free(event_kind::free, block, __builtin_return_address(0));
-  if (auto* next = next_free.get(); next != nullptr) next(block);
+  const void* const site = __builtin_return_address(0);
+  auto* const next = next_free.known();
+  if (next != nullptr && write_plain_free(event_kind::free, block, site)) [[likely]]
+    return next(block);
+  free_slowly(block, site);
 }
 
 static void* record_realloc(void* block, std::size_t size, const void* site) {
-  if (early.owns(block)) return move_out_of_early(block, size);
+  if (early.owns(block)) {
+    void* moved = move_out_of_early(block, size);
+    session::mark(moved); // it may be of the same memory
+    return moved;
+  }
   auto* next = next_realloc.get();
-  if (next == nullptr) return early.allocate(size, default_alignment);
+  if (next == nullptr) return allocate_early(size);
   if (block == nullptr) {
     return recorded_call(event_kind::malloc, size, site, 0, [=] { return next(block, size); });
   }
@@ -105,14 +138,14 @@ void* reallocarray(void* block, std::size_t count, std::size_t size) {
 
 void* aligned_alloc(std::size_t alignment, std::size_t size) {
   auto* next = next_aligned_alloc.get();
-  if (next == nullptr) return early.allocate(size, alignment);
+  if (next == nullptr) return allocate_early(size, alignment);
   return recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
                        [=] { return next(alignment, size); });
 }
 
 void* memalign(std::size_t alignment, std::size_t size) {
   auto* next = next_memalign.get();
-  if (next == nullptr) return early.allocate(size, alignment);
+  if (next == nullptr) return allocate_early(size, alignment);
   return recorded_call(event_kind::aligned, size, __builtin_return_address(0), log_of(alignment),
                        [=] { return next(alignment, size); });
 }
@@ -120,7 +153,7 @@ void* memalign(std::size_t alignment, std::size_t size) {
 int posix_memalign(void** block, std::size_t alignment, std::size_t size) {
   auto* next = next_posix_memalign.get();
   if (next == nullptr) {
-    *block = early.allocate(size, alignment);
+    *block = allocate_early(size, alignment);
     return *block != nullptr ? 0 : ENOMEM;
   }
   int status = 0;

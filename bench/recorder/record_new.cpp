@@ -13,18 +13,40 @@ using namespace heapwise::bench;
 namespace {
 
 template <class Function, class... Arguments>
-[[gnu::always_inline]] inline void* recorded_new(next_function<Function>& next, event_kind kind,
-                                                 const void* site, unsigned alignment_log,
-                                                 std::size_t size, Arguments... arguments) {
-  auto* function = next.get();
+[[gnu::noinline]] void* new_slowly(Function* function, event_kind kind, const void* site,
+                                   unsigned alignment_log, std::size_t size,
+                                   Arguments... arguments) {
   if (!writer.records()) return function(size, arguments...);
   void* block = nullptr;
   {
     const thread_writer::inner_calls inner{writer};
     block = function(size, arguments...);
   }
-  writer.write_block(kind, block, size, site, alignment_log);
-  return block;
+  return writer.write_block(kind, block, size, site, alignment_log);
+}
+
+template <class Function, class... Arguments>
+[[gnu::always_inline]] inline void* recorded_new(next_function<Function>& next, event_kind kind,
+                                                 const void* site, unsigned alignment_log,
+                                                 std::size_t size, Arguments... arguments) {
+  auto* function = next.get();
+  if (!writer.is_ready()) [[unlikely]]
+    return new_slowly(function, kind, site, alignment_log, size, arguments...);
+  void* block = nullptr;
+  {
+    const thread_writer::inner_calls inner{writer};
+    block = function(size, arguments...);
+  }
+  return writer.write_made(kind, block, size, site, alignment_log);
+}
+
+template <class Function, class... Arguments>
+[[gnu::noinline]] void delete_slowly(Function* function, event_kind kind, const void* site,
+                                     void* block, Arguments... arguments) {
+  if (block == nullptr || !writer.records()) return function(block, arguments...);
+  write_free(kind, block, site);
+  const thread_writer::inner_calls inner{writer};
+  function(block, arguments...);
 }
 
 template <class Function, class... Arguments>
@@ -32,8 +54,8 @@ template <class Function, class... Arguments>
                                                    const void* site, void* block,
                                                    Arguments... arguments) {
   auto* function = next.get();
-  if (block == nullptr || !writer.records()) return function(block, arguments...);
-  write_free(kind, block, site);
+  if (!write_plain_free(kind, block, site)) [[unlikely]]
+    return delete_slowly(function, kind, site, block, arguments...);
   const thread_writer::inner_calls inner{writer};
   function(block, arguments...);
 }

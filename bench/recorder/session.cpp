@@ -15,20 +15,12 @@
 namespace heapwise::bench {
 
 constinit session recorded;
+constinit std::atomic<std::uint64_t> mark_filter[filter_bits / 64];
 
 namespace {
 
-/// One bit for each of the addresses that large blocks have had, by a hash: misses are harmless.
-constexpr std::size_t filter_bits = 1U << 16;
-constinit std::atomic<std::uint64_t> large_filter[filter_bits / 64];
-
 constinit std::uint32_t off = 0; ///< nobody writes to it
 constexpr std::uint32_t on = 1;
-
-std::size_t filter_bit(const void* block) noexcept {
-  constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
-  return (reinterpret_cast<std::uintptr_t>(block) >> 4) * golden >> 48;
-}
 
 /// A page whose first word is `on` here and `off` in every forked child (Linux 4.14).
 std::uint32_t* page_of_this_process() noexcept {
@@ -213,16 +205,6 @@ void session::note_modules() noexcept {
   maps.loaded.store(loaded, std::memory_order_relaxed);
   maps.busy.store(0, std::memory_order_release);
   errno = saved_errno;
-}
-
-void session::remember_large(const void* block) noexcept {
-  const std::size_t bit = filter_bit(block);
-  large_filter[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
-}
-
-bool session::may_be_large(const void* block) const noexcept {
-  const std::size_t bit = filter_bit(block);
-  return (large_filter[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
 }
 
 } // namespace heapwise::bench

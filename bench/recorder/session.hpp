@@ -6,6 +6,10 @@
 
 namespace heapwise::bench {
 
+/// One bit for each of the addresses that marked blocks have had, by a hash: misses are harmless.
+inline constexpr std::size_t filter_bits = 1U << 16;
+extern constinit std::atomic<std::uint64_t> mark_filter[filter_bits / 64];
+
 class session {
  public:
   /// Whether calls of this process are recorded now. Any thread may ask; never allocates.
@@ -17,8 +21,16 @@ class session {
     if (here == nullptr) return begin();
     if (*here == 0) [[unlikely]]
       return begin_in_child();
+    return is_on();
+  }
+
+  /// Requires has_memory().
+  [[nodiscard]] bool is_on() const noexcept {
     return memory_->recording.load(std::memory_order_relaxed) == recording_state::on;
   }
+
+  /// A word that is 0 if this is not the process that records() was asked in, but a child of it.
+  [[nodiscard]] const std::uint32_t* in_this_process() const noexcept { return in_this_process_; }
 
   /// Whether the end of a block that was recorded is of interest, even in a pause.
   [[nodiscard]] bool follows_blocks() const noexcept {
@@ -48,10 +60,23 @@ class session {
   /// Some of the frees of blocks that are at least this large look, too.
   static constexpr std::size_t medium_bytes = 4096;
 
-  void remember_large(const void* block) noexcept;
-  [[nodiscard]] bool may_be_large(const void* block) const noexcept;
+  /// The end of a large block, and of one of the time before the allocator was known, is not only
+  /// written down.
+  static void mark(const void* block) noexcept {
+    const std::size_t bit = filter_bit(block);
+    mark_filter[bit / 64].fetch_or(std::uint64_t{1} << bit % 64, std::memory_order_relaxed);
+  }
+  [[nodiscard]] static bool may_be_marked(const void* block) noexcept {
+    const std::size_t bit = filter_bit(block);
+    return (mark_filter[bit / 64].load(std::memory_order_relaxed) >> bit % 64 & 1) != 0;
+  }
 
  private:
+  [[nodiscard]] static std::size_t filter_bit(const void* block) noexcept {
+    constexpr std::uint64_t golden = 0x9E37'79B9'7F4A'7C15;
+    return (reinterpret_cast<std::uintptr_t>(block) >> 4) * golden >> 48;
+  }
+
   bool begin() noexcept;
   bool begin_in_child() noexcept;
   bool open(const char* path) noexcept;

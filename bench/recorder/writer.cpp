@@ -37,6 +37,7 @@ bool thread_writer::attach() noexcept {
     // A thread that had the slot before may have left its own.
     for (std::uint64_t place = 0; place < site_places; ++place) sites_[place] = 0;
     ring_ = reinterpret_cast<event*>(static_cast<char*>(found) + page_bytes);
+    here_ = recorded.in_this_process();
     written_ = 0;
     limit_ = ring_events;
     until_stack_ = recorded.memory().stack_every;
@@ -80,6 +81,19 @@ bool thread_writer::wait_for_room() noexcept {
   }
   errno = saved_errno;
   return true;
+}
+
+void* thread_writer::write_block(event_kind kind, void* block, std::size_t size, const void* site,
+                                 unsigned alignment_log) noexcept {
+  const std::uint64_t stamp = stamp_now();
+  if (block == nullptr) kind = event_kind::failed;
+  if (size >= session::large_bytes) session::mark(block);
+  const bool is_new = !knows(site);
+  if (--until_stack_ == 0 || is_new) write_stack(site);
+  if (is_new) write_site(site);
+  write_wide(size, alignment_log);
+  write_call(kind, block, size, stamp, site);
+  return block;
 }
 
 void thread_writer::write_stack(const void* site) noexcept {

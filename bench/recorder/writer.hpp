@@ -32,6 +32,11 @@ class thread_writer {
     return ring_ != nullptr || attach();
   }
 
+  /// Whether that is so, and nothing has to be prepared. Nearly always the same as records().
+  [[nodiscard, gnu::always_inline]] bool is_ready() const noexcept {
+    return *here_ != 0 && !inner_ && recorded.is_on();
+  }
+
   /// Whether there is a place to write to, even while no calls are recorded.
   [[nodiscard]] bool has_ring() noexcept { return ring_ != nullptr || attach(); }
 
@@ -44,25 +49,43 @@ class thread_writer {
   /// In a forked child: the ring is that of the parent.
   void leave_ring() noexcept {
     ring_ = nullptr;
+    here_ = &nowhere;
     refused_ = false;
   }
+
+  [[nodiscard]] bool is_in_another_call() const noexcept { return inner_; }
 
   /// A call that returned no block ends what it was part of: an exception may follow.
   void leave_inner_calls() noexcept { inner_ = false; }
 
-  void write_block(event_kind kind, const void* block, std::size_t size, const void* site,
-                   unsigned alignment_log = 0) noexcept {
-    const std::uint64_t stamp = stamp_now();
-    if (block == nullptr) kind = event_kind::failed;
-    if (size >= session::large_bytes) [[unlikely]]
-      recorded.remember_large(block);
-    const bool is_new = !knows(site);
-    if (--until_stack_ == 0 || is_new) [[unlikely]]
-      write_stack(site);
-    if (is_new) [[unlikely]]
-      write_site(site);
-    write_wide(size, alignment_log);
-    write_call(kind, block, size, stamp, site);
+  /// Of a call that made this block; returns it. Null: of a call that failed.
+  void* write_block(event_kind kind, void* block, std::size_t size, const void* site,
+                    unsigned alignment_log = 0) noexcept;
+
+  /// The same. Requires is_ready() before the call.
+  ///
+  /// If one event says all, no function is called: the functions of the program that this is a part
+  /// of then need not save registers.
+  [[gnu::always_inline]] void* write_made(event_kind kind, void* block, std::size_t size,
+                                          const void* site, unsigned alignment_log) noexcept {
+    if (block != nullptr && size < session::large_bytes && alignment_log == 0 &&
+        until_stack_ != 1 && write_plain(kind, block, size, stamp_now(), site)) [[likely]] {
+      --until_stack_;
+      return block;
+    }
+    return write_block(kind, block, size, site, alignment_log);
+  }
+
+  /// Writes a call down if that takes one event and there is room for it; if not, nothing is
+  /// written. Requires is_ready().
+  [[nodiscard, gnu::always_inline]] bool write_plain(event_kind kind, const void* block,
+                                                     std::uint64_t size, std::uint64_t stamp,
+                                                     const void* site) noexcept {
+    if (!knows(site) || !event::is_near(stamp, last_stamp_) || written_ == limit_) [[unlikely]]
+      return false;
+    last_stamp_ = stamp;
+    put({event::pack_head(kind, place_of(site), address_of(block)), event::pack_body(stamp, size)});
+    return true;
   }
 
   /// An allocation with its stack, whose first frame is its site.
@@ -125,6 +148,11 @@ class thread_writer {
   void write(const event& next) noexcept {
     if (written_ == limit_ && !wait_for_room()) [[unlikely]]
       return;
+    put(next);
+  }
+
+  /// Requires room.
+  [[gnu::always_inline]] void put(const event& next) noexcept {
     event* const at = ring_ + written_ % ring_events;
     // The drain has read these lines before: to own them again takes a while.
     constexpr std::ptrdiff_t lines_ahead = 8 * 4;
@@ -142,6 +170,10 @@ class thread_writer {
   void write_site(const void* site) noexcept;
   static void end_of_thread(void* writer) noexcept;
 
+  static constexpr std::uint32_t nowhere = 0;
+
+  /// Points to 0 as long as there is no ring, and in a forked child.
+  const std::uint32_t* here_ = &nowhere;
   event* ring_ = nullptr;
   std::uint64_t* sites_ = nullptr; ///< the addresses that the drain knows, by their places
   thread_slot* slot_ = nullptr;

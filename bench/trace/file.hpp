@@ -1,4 +1,4 @@
-// The format of a trace file (.hwt), version 1. docs/trace-format.md describes it for other
+// The format of a trace file (.hwt), version 2. docs/trace-format.md describes it for other
 // readers.
 //
 // A file is a header, then frames, then an index and a trailer. All numbers are little-endian. A
@@ -12,7 +12,9 @@
 namespace heapwise::bench {
 
 inline constexpr char file_magic[8] = {'H', 'W', 'T', 'R', 'A', 'C', 'E', '\n'};
-inline constexpr std::uint32_t file_version = 1;
+inline constexpr std::uint32_t file_version = 2;
+/// Before this version the size of a block that is made was in column::more.
+inline constexpr std::uint32_t version_of_joint_column = 2;
 inline constexpr std::uint32_t frame_magic = 0x4D52'4648;   // "HFRM"
 inline constexpr std::uint32_t trailer_magic = 0x444E'4548; // "HEND"
 
@@ -35,8 +37,12 @@ enum class column : unsigned {
   kind = 0,   ///< event_kind
   thread = 1, ///< in the order of their first events, from 0
   time = 2,   ///< since the event before, in units of the header; of the first: since `first_time`
-  block = 3, ///< if it ends: how many blocks were made since. Of a live block: since the one before
-  size = 4,  ///< as asked for; of an end: resident pages if they were counted
+  /// Of an event that makes a block: its size as asked for. Of one that ends it: how many blocks
+  /// were made since. Of a live block: how many since the one before.
+  number = 3,
+  /// Of an end: resident pages if they were counted. Of a live block, and of a call that was
+  /// refused: its size.
+  more = 4,
   site = 5,  ///< number of the address that called, in the order of first use
   alignment = 6, ///< binary logarithm; 0: the default of malloc
 };

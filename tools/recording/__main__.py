@@ -1,11 +1,12 @@
 """Measures what recording costs, part by part, and writes the table with the aims.
 
-    PYTHONPATH=tools .venv/bin/python -m recording     every part, about 25 minutes
+    PYTHONPATH=tools .venv/bin/python -m recording     every part, about 45 minutes
     ... --only load         one part; figures of the others are kept
-    ... --page FILE.md      writes the page from what was measured
+    ... --page FILE.md      writes the page; what was measured before is not measured again
 
-Run it in the root of the repository, on a machine that does nothing else. heaptrack is asked if it
-is installed, memray if --memray says where.
+Run it in the root of the repository, on a machine that does nothing else. Each program runs alone,
+under `heapwise record`, under heaptrack and (Python) under memray, in turns. memray is installed
+into build/recording-env, heaptrack by `tools/setup --tests`.
 """
 
 from __future__ import annotations
@@ -13,11 +14,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from heapwise.machine import read_machine
 from recording.measure import measure_limit, measure_load, measure_programs, scratch
 from recording.page import page, rows
+from recording.programs import program_names
+from recording.rivals import NAMES, find_rivals
 
 PARTS = ("load", "programs", "limit")
 
@@ -26,27 +31,50 @@ def main() -> None:
     """Each part replaces its own figures in the file."""
     options = _options()
     kept = json.loads(options.results.read_text()) if options.results.exists() else {}
-    parts = [] if options.page and not options.only else options.only or PARTS
-    for part in parts:
+    for part in _due(kept, options):
         kept.setdefault("load_average", {})[part] = round(os.getloadavg()[0], 1)
-        with scratch() as name:
-            folder = Path(name)
-            if part == "load":
-                kept["load"] = measure_load(folder, options.rounds)
-            elif part == "programs":
-                kept.setdefault("programs", {}).update(measure_programs(
-                    folder, options.rounds, small=options.small, only=options.program,
-                    memray=options.memray))
-            else:
-                kept.setdefault("limit", {}).update(
-                    measure_limit(folder, options.events, options.limit))
         kept |= _machine()
-        options.results.parent.mkdir(parents=True, exist_ok=True)
-        options.results.write_text(json.dumps(kept, indent=1))
+        with scratch() as name:
+            for _ in _measured(kept, part, Path(name), options):
+                options.results.parent.mkdir(parents=True, exist_ok=True)
+                options.results.write_text(json.dumps(kept, indent=1))
     for quantity, aim, found, met in rows(kept):
         print(f"{'met   ' if met else 'missed'}  {quantity}: {found} (aim: {aim})")
     if options.page:
         options.page.write_text(page(kept))
+
+
+def _due(kept: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    """The parts that were asked for. For a page, those that it lacks."""
+    if options.only:
+        return list(options.only)
+    if not options.page:
+        return list(PARTS)
+    return [part for part in PARTS if part not in kept or
+            (part == "programs" and _programs_due(kept, options))]
+
+
+def _programs_due(kept: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    wanted = options.program or program_names()
+    if not options.page or options.only:
+        return list(wanted)
+    return [name for name in wanted if name not in kept.get("programs", {})]
+
+
+def _measured(kept: dict[str, Any], part: str, folder: Path,
+              options: argparse.Namespace) -> Iterator[None]:
+    """Each time that something was measured, so that an interrupted run keeps it."""
+    if part == "load":
+        kept["load"] = measure_load(folder, options.rounds)
+    elif part == "limit":
+        kept.setdefault("limit", {}).update(measure_limit(folder, options.events, options.limit))
+    else:
+        rivals = find_rivals(options.without)
+        for name, figures in measure_programs(folder, options.rounds, _programs_due(kept, options),
+                                              small=options.small, rivals=rivals):
+            kept.setdefault("programs", {})[name] = figures
+            yield
+    yield
 
 
 def _machine() -> dict[str, object]:
@@ -62,7 +90,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--small", action="store_true", help="small inputs of the programs")
     parser.add_argument("--program", action="append", default=[], help="only this one")
-    parser.add_argument("--memray", type=Path, help="the Python that memray is installed in")
+    parser.add_argument("--without", choices=NAMES, action="append", default=[],
+                        help="another recorder that is left out")
     parser.add_argument("--events", type=int, default=10**9, help="of the size limits")
     parser.add_argument("--limit", type=int, action="append", help="in MiB: 16, 64, 256")
     found = parser.parse_args()

@@ -8,11 +8,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from heapwise.catalog import DRAIN, RECORDER, native_part
 from recording.programs import RealProgram, real_programs
+from recording.rivals import Rivals
 from recording.run import Cost, run
 
 LOAD = Path(__file__).with_name("load.cpp")
@@ -80,50 +82,56 @@ def measure_load(folder: Path, rounds: int) -> Figures:
     return found
 
 
-def measure_programs(folder: Path, rounds: int, *, small: bool, only: list[str],
-                     memray: Path | None) -> Figures:
+def measure_programs(folder: Path, rounds: int, names: list[str], *, small: bool,
+                     rivals: Rivals) -> Iterator[tuple[str, Figures]]:
     """Time of each program: plain, recorded, under heaptrack and under memray, in turns."""
-    found: Figures = {}
-    for program in real_programs(folder, small=small):
-        if only and program.name not in only:
-            continue
-        ways = _ways(program, memray)
+    for program in real_programs(folder, small=small, only=names):
+        ways = ways_of(program, rivals)
         times: dict[str, list[float]] = {name: [] for name in ways}
         processor: dict[str, list[float]] = {name: [] for name in ways}
+        failed: dict[str, str] = {}
         for number in range(rounds):
-            names = list(times)
-            for name in names[number % len(names):] + names[:number % len(names)]:
-                if name not in ways:
+            for name in turned(list(ways), number):
+                if name in failed:
                     continue
                 if program.name == "git":
                     subprocess.run(["rm", "-rf", "repository"], cwd=program.folder, check=True)
                     program.begin()
                 try:
                     cost = _timed(ways[name], program)
-                except subprocess.CalledProcessError:
+                except subprocess.CalledProcessError as error:
                     if name in {"plain", "heapwise"}:
                         raise
-                    del ways[name], times[name]  # heaptrack cannot run what starts a server
+                    failed[name] = str(error)  # such as heaptrack of what starts a server
                     continue
                 times[name].append(cost.wall)
                 processor[name].append(cost.processor)
         trace = program.folder / "trace.hwt"
         events = json.loads(Path(f"{trace}.json").read_text())["kept_events"]
-        found[program.name] = {"wall_s": times, "processor_s": processor, "events": events,
-                               "bytes": trace.stat().st_size}
-    return found
+        yield program.name, {
+            "wall_s": {name: each for name, each in times.items() if name not in failed},
+            "processor_s": {name: each for name, each in processor.items() if name not in failed},
+            "failed": failed, "events": events, "bytes": trace.stat().st_size}
 
 
-def _ways(program: RealProgram, memray: Path | None) -> dict[str, list[str]]:
+def turned(names: list[str], number: int) -> list[str]:
+    """Their order in the round of this number: each begins as often as the others."""
+    first = number % len(names)
+    return names[first:] + names[:first]
+
+
+def ways_of(program: RealProgram, rivals: Rivals) -> dict[str, list[str]]:
+    """The commands that run the program: alone, and under each recorder that can record it."""
     ways = {"plain": program.command,
             "heapwise": recorder(program.folder / "trace.hwt") + program.command}
-    if Path("/usr/bin/heaptrack").exists():
-        ways["heaptrack"] = ["heaptrack", "-o", str(program.folder / "heaptrack"),
+    if rivals.heaptrack:
+        ways["heaptrack"] = [rivals.heaptrack, "-o", str(program.folder / "heaptrack"),
                              *program.command]
-    if memray and program.name == "python3":
+    if rivals.memray_python and program.name == "python3":
+        python = str(rivals.memray_python)
         script = program.command[program.command.index("-s") + 1:]
-        ways["plain, memray's python"] = [str(memray), *script]
-        ways["memray"] = [str(memray), "-m", "memray", "run", "-f", "-q", "-o",
+        ways["plain, memray's python"] = [python, *script]
+        ways["memray"] = [python, "-m", "memray", "run", "-f", "-q", "-o",
                           str(program.folder / "memray.bin"), *script]
     return ways
 

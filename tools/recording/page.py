@@ -17,17 +17,18 @@ def page(kept: dict[str, Any]) -> str:
     lines = [
         "<!-- Made by `python -m recording --page FILE`; do not edit. -->", "",
         "# What recording costs", "",
-        f"On {kept['machine']}, {kept['processors']} processors. Recorded and plain runs in turns, "
-        "in one run of the command; medians of all rounds.", "", *_warning(kept),
+        f"On {kept['machine']}, {kept['processors']} processors. Each program ran alone and "
+        "under each recorder, in turns; medians of all rounds.", "", *_warning(kept),
         "| quantity | aim | here | met |", "| --- | --- | --- | --- |"]
     lines += [f"| {name} | {aim} | {here} | {'yes' if met else 'no'} |"
               for name, aim, here, met in rows(kept)]
     if programs := kept.get("programs"):
         lines += ["", "## Programs", "",
                   "Time with the recorder over time without it, and the same for two other tools. "
-                  "memray is compared with the Python that it is installed in. Only the first "
-                  "process is recorded: of g++ the driver, of redis the shell that starts it. The "
-                  "second ratio is of processor time, with that of the drain.", "",
+                  "memray records Python only, and is compared with the Python that it is "
+                  "installed in. Only the first process is recorded: of g++ the driver, of redis "
+                  "the shell that starts it. The second ratio is of processor time, with that of "
+                  "the drain.", "",
                   "| program | plain, s | heapwise record | its processor time | heaptrack | "
                   "memray | events | bytes an event |",
                   "| --- | --- | --- | --- | --- | --- | --- | --- |"]
@@ -45,15 +46,18 @@ def _warning(kept: dict[str, Any]) -> list[str]:
 
 def _program_line(name: str, each: dict[str, Any]) -> str:
     times = each["wall_s"]
-    heaptrack = _ratio(times, "heaptrack", "plain")
-    memray = _ratio(times, "memray", "plain, memray's python")
-    processor = _ratio(each.get("processor_s", {}), "heapwise", "plain")
+    failed = each.get("failed", {})
+    heaptrack = _ratio(times, "heaptrack", "plain", failed)
+    memray = _ratio(times, "memray", "plain, memray's python", failed)
+    processor = _ratio(each.get("processor_s", {}), "heapwise", "plain", failed)
     return (f"| {name} | {median(times['plain']):.3f} | {ratio(each):.3f} | {processor} "
             f"| {heaptrack} | {memray} | {each['events']:,} "
             f"| {each['bytes'] / max(1, each['events']):.2f} |")
 
 
-def _ratio(times: dict[str, list[float]], name: str, base: str) -> str:
+def _ratio(times: dict[str, list[float]], name: str, base: str, failed: dict[str, str]) -> str:
+    if name in failed:
+        return "fails"
     if name not in times:
         return "-"
     return f"{median([a / b for a, b in zip(times[name], times[base], strict=True)]):.3f}"

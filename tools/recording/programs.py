@@ -31,6 +31,11 @@ class RealProgram:
                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
+def program_names() -> list[str]:
+    """Of all programs, in their order."""
+    return sorted(file.parent.name for file in PROGRAMS.glob("*/program.toml"))
+
+
 def real_programs(folder: Path, *, small: bool, only: Sequence[str] = ()) -> list[RealProgram]:
     """All of them or those of these names, in the order of their names, with their inputs."""
     found = []

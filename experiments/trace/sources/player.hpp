@@ -73,10 +73,15 @@ struct player {
     return is_shared ? shared[number] : local[number];
   }
   [[nodiscard]] void* taken(const step& next) const noexcept;
+  void leave(const step& next) noexcept;
+  void wait_for_end(std::uint32_t number) const noexcept;
   void keep(slot& where, void* block, const step& next, bool is_shared) noexcept;
   void touch_block(void* block, std::uint64_t size, std::uint32_t pages) const noexcept;
   void touch_grown(void* block) noexcept;
   void touch_last(const void* block, const step& next) const noexcept;
+  void begin_block(const step& next, void* block) noexcept;
+  template <class Release>
+  void end_block(const step& next, Release release) noexcept;
   void* allocate(const step& next);
   void release(const step& next, void* block) noexcept;
   void start(std::uint32_t number) noexcept;
@@ -99,6 +104,19 @@ inline void* player::taken(const step& next) const noexcept {
     block = where.load(std::memory_order_acquire);
   }
   return block;
+}
+
+/// The block that was handed over has ended.
+inline void player::leave(const step& next) noexcept {
+  // release: with the acquire of wait_for_end(), as if the place of a queue were free again.
+  if (next.shared()) shared[next.slot].store(nullptr, std::memory_order_release);
+}
+
+inline void player::wait_for_end(std::uint32_t number) const noexcept {
+  // acquire: with the release of leave().
+  for (unsigned turns = 0; shared[number].load(std::memory_order_acquire) != nullptr; ++turns) {
+    wait_a_little(turns);
+  }
 }
 
 inline void player::keep(slot& where, void* block, const step& next, bool is_shared) noexcept {
@@ -141,6 +159,21 @@ inline void player::touch_last(const void* block, const step& next) const noexce
   if (how.touches && block != nullptr && next.size() != 0) {
     static_cast<void>(*static_cast<const volatile unsigned char*>(block));
   }
+}
+
+inline void player::begin_block(const step& next, void* block) noexcept {
+  touch_block(block, next.size(), next.target);
+  keep(slot_of(next.slot, next.shared()), block, next, next.shared());
+}
+
+template <class Release>
+void player::end_block(const step& next, Release release) noexcept {
+  ++calls;
+  void* block = taken(next);
+  live->remove(next.size());
+  touch_last(block, next);
+  release(block);
+  leave(next);
 }
 
 inline void* player::allocate(const step& next) {
@@ -212,42 +245,47 @@ inline void player::play(const step& next) noexcept {
     case step_kind::calloc:
     case step_kind::aligned:
     case step_kind::scalar_new:
-    case step_kind::array_new: {
-      void* block = allocate(next);
-      touch_block(block, next.size(), next.target);
-      keep(slot_of(next.slot, next.shared()), block, next, next.shared());
+    case step_kind::array_new:
+      begin_block(next, allocate(next));
       break;
-    }
     case step_kind::free:
     case step_kind::scalar_delete:
-    case step_kind::array_delete: {
-      ++calls;
-      void* block = taken(next);
+    case step_kind::array_delete:
+      end_block(next, [&](void* block) { release(next, block); });
+      break;
+    case step_kind::unsynchronized_allocate:
+      begin_block(next, pools[next.site()]->own().try_allocate());
+      break;
+    case step_kind::unsynchronized_deallocate:
+      end_block(next, [&](void* block) { pools[next.site()]->own().deallocate(block); });
+      break;
+    case step_kind::thread_cached_allocate:
+      begin_block(next, pools[next.site()]->shared().try_allocate());
+      break;
+    case step_kind::thread_cached_deallocate:
+      end_block(next, [&](void* block) { pools[next.site()]->shared().deallocate(block); });
+      break;
+    case step_kind::sized_allocate:
+      begin_block(next, pools[next.site()]->sized().allocate(next.size()));
+      break;
+    case step_kind::sized_deallocate:
+      end_block(next,
+                [&](void* block) { pools[next.site()]->sized().deallocate(block, next.size()); });
+      break;
+    case step_kind::arena_allocate:
+      begin_block(next, pools[next.site()]->arena().allocate(next.size()));
+      break;
+    case step_kind::arena_deallocate:
+      ++calls; // a program with an arena has no call that needs the block
       live->remove(next.size());
-      touch_last(block, next);
-      release(next, block);
+      pools[next.site()]->arena().deallocate();
       break;
-    }
-    case step_kind::pooled_allocate: {
-      void* block = pools[next.site()]->allocate(next.size());
-      touch_block(block, next.size(), next.target);
-      keep(slot_of(next.slot, next.shared()), block, next, next.shared());
-      break;
-    }
-    case step_kind::pooled_deallocate: {
-      ++calls;
-      live->remove(next.size());
-      pool_of_site& pool = *pools[next.site()];
-      void* block = pool.ends_blocks() ? taken(next) : nullptr;
-      touch_last(block, next);
-      pool.deallocate(block, next.size());
-      break;
-    }
     case step_kind::grow:
       grown = next;
       break;
     case step_kind::resize: {
       void* block = std::realloc(taken(next), static_cast<std::size_t>(next.size()));
+      leave(next);
       live->remove(grown.size());
       touch_grown(block);
       keep(slot_of(next.target, next.target_shared()), block, next, next.target_shared());
@@ -255,6 +293,9 @@ inline void player::play(const step& next) noexcept {
     }
     case step_kind::usable_size:
       escape(reinterpret_cast<void*>(malloc_usable_size(taken(next))));
+      break;
+    case step_kind::wait_for_end:
+      wait_for_end(next.slot);
       break;
     case step_kind::start:
       start(next.slot);

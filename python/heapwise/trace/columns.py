@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 COLUMNS = 7
-KIND, THREAD, TIME, BLOCK, SIZE, SITE, ALIGNMENT = range(COLUMNS)
+KIND, THREAD, TIME, NUMBER, MORE, SITE, ALIGNMENT = range(COLUMNS)
+VERSION_OF_JOINT_COLUMN = 2
+"""Before this version of the file, the size of a block that is made was in the column MORE."""
 
 Numbers = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -173,13 +175,16 @@ def read_extras(raw: bytes, at: int) -> Extras:
 
 
 def events_of(columns: list[Any], stacks: tuple[Stack, ...], *, window: int, first_event: int,
-              first_time: int, first_block: int) -> Events:
+              first_time: int, first_block: int, version: int) -> Events:
     """Times and block numbers become absolute."""
     kind = columns[KIND].astype(np.uint8, copy=False)
     time = np.cumsum(columns[TIME])
     time += np.uint64(first_time)
     makes = MAKES.take(kind)
-    age = columns[BLOCK]
+    age = columns[NUMBER]
+    size = columns[MORE]
+    if version >= VERSION_OF_JOINT_COLUMN:
+        size = np.where(makes, age, size)
     # A block that begins here has the number that the count of made blocks has before it.
     block = np.cumsum(makes, dtype=np.uint64)
     block += np.uint64(first_block)
@@ -187,12 +192,12 @@ def events_of(columns: list[Any], stacks: tuple[Stack, ...], *, window: int, fir
     others = OTHERS.take(kind)
     if others.any():
         block[others & ((age == 0) | (kind != Kind.USABLE_SIZE))] = 0
-    return Events(kind, columns[THREAD], time, block, columns[SIZE], columns[SITE],
+    return Events(kind, columns[THREAD], time, block, size, columns[SITE],
                   columns[ALIGNMENT].astype(np.uint8, copy=False), stacks, window, first_event,
                   first_block)
 
 
 def live_of(columns: list[Any]) -> LiveBlocks:
     """Block numbers become absolute."""
-    return LiveBlocks(np.cumsum(columns[BLOCK], dtype=np.uint64), columns[THREAD], columns[SIZE],
+    return LiveBlocks(np.cumsum(columns[NUMBER], dtype=np.uint64), columns[THREAD], columns[MORE],
                       columns[SITE], columns[ALIGNMENT].astype(np.uint8, copy=False))

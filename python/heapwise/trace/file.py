@@ -35,7 +35,7 @@ MAGIC = b"HWTRACE\n"
 HEAP_PROFILES = (b"\x1f\x8b", b"heap profile:", b"heap_v2/")
 """How files of pprof, gperftools and jemalloc begin."""
 
-VERSION = 1
+VERSION = 2
 FRAME_MAGIC = 0x4D52_4648
 TRAILER_MAGIC = 0x444E_4548
 HEADER = struct.Struct("<8sII")
@@ -130,11 +130,13 @@ class Modules(msgspec.Struct, frozen=True):
 class Trace:
     """An open trace. Use ``open_trace``, and ``with``.
 
-    about: what was recorded, as the recorder wrote it. summary: None in a trace whose recorder was
-    killed. damage: what could not be read, in words; empty for a whole file.
+    version: of the format. about: what was recorded, as the recorder wrote it. summary: None in a
+    trace whose recorder was killed. damage: what could not be read, in words; empty for a whole
+    file.
     """
 
     path: Path
+    version: int
     about: dict[str, Any]
     frames: list[Frame]
     summary: Summary | None
@@ -185,7 +187,7 @@ class Trace:
         extras = read_extras(raw, at)
         return events_of(columns, extras.stacks, window=frame.window,
                          first_event=frame.first_event, first_time=frame.first_time,
-                         first_block=frame.first_block), extras
+                         first_block=frame.first_block, version=self.version), extras
 
     def _take_sites(self, extras: Extras) -> None:
         self._sites.update(enumerate(extras.sites, extras.first_site))
@@ -281,7 +283,7 @@ def _open(path: Path, file: int) -> Trace:
                 summary = msgspec.json.decode(_raw(file, frame), type=Summary)
         except (Damaged, msgspec.DecodeError, UnicodeDecodeError) as error:
             damage = damage or f"frame {frame.number}: {error}"
-    return Trace(path, about, frames, summary, modules, damage, file)
+    return Trace(path, version, about, frames, summary, modules, damage, file)
 
 
 def _indexed(file: int, size: int) -> list[Frame] | None:

@@ -15,14 +15,18 @@ from heapwise.catalog import SCRIPT_MAKER, native_part
 from heapwise.catalog.native import native_folder
 from heapwise.runner.replay_plan import SCRIPT_HEADER
 from heapwise.trace import open_trace
+from planted_sites.programs import build
 
 Record = Callable[..., Path]
 
 FIELDS = {"calls": 4, "blocks": 5, "bytes": 6, "peak": 7}
 """Numbers of the header that a replay has to find again."""
 
-RESIZE, SCALAR_NEW, FREE = 8, 3, 5
+RESIZE, SCALAR_NEW, FREE, WAIT_FOR_END = 8, 3, 5, 15
 STEP = struct.Struct("<QII")
+ENDS = {5, 6, 7}
+PART = struct.Struct("<QQQ")
+BLOCKS_BETWEEN_WAITS = 16
 
 
 def script_of(trace: Path, script: Path) -> bytearray:
@@ -98,3 +102,52 @@ def test_threads_that_run_freely_are_not_held_to_the_recorded_peak(
     script.write_bytes(content)
     assert work(script, "fast")[0]
     assert not work(script, "order")[0]
+
+
+@pytest.fixture
+def hand_over(record: Record, tmp_path: Path) -> Path:
+    """Of a program in which one thread makes blocks and another one ends them."""
+    path = tmp_path / "script"
+    script_of(record(build("hand_over", tmp_path, changed=False), "20000"), path)
+    return path
+
+
+def steps_of_threads(script: Path) -> list[list[tuple[int, bool, int]]]:
+    """Kind, whether the slot is shared, and the slot, of each step."""
+    content = script.read_bytes()
+    _, threads, steps, *_, pooled, prepared = SCRIPT_HEADER.unpack_from(content)
+    assert pooled == prepared == 0
+    first = len(content) - steps * STEP.size
+    found = []
+    for number in range(threads):
+        begin, count, _ = PART.unpack_from(content, SCRIPT_HEADER.size + number * PART.size)
+        found.append([
+            (words & 31, bool(words >> 5 & 1), slot) for words, slot, _ in STEP.iter_unpack(
+                content[first + begin * STEP.size:first + (begin + count) * STEP.size])])
+    return found
+
+
+def test_a_thread_waits_for_ends_of_blocks_that_it_has_made(hand_over: Path) -> None:
+    maker, ender = steps_of_threads(hand_over)
+    ended = {slot: order for order, slot in enumerate(
+        slot for kind, shared, slot in ender if kind in ENDS and shared)}
+    made: set[int] = set()
+    since_wait, most_unended, waits = 0, 0, 0
+    for kind, shared, slot in maker:
+        if kind == WAIT_FOR_END:
+            assert slot in made
+            most_unended = max(most_unended, len(made) - ended[slot] - 1)
+            since_wait, waits = 0, waits + 1
+        elif shared:
+            made.add(slot)
+            since_wait += 1
+            assert since_wait <= BLOCKS_BETWEEN_WAITS or waits == 0
+    assert waits > 100
+    assert most_unended <= 4096 + 1  # places of the program's queue, and the block in its hand
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two threads that wait for each other")
+@pytest.mark.parametrize("schedule", ["fast", "order"])
+def test_no_thread_waits_for_ever(hand_over: Path, schedule: str) -> None:
+    ok, detail = work(hand_over, schedule)
+    assert ok, detail

@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "drain/ring_reader.hpp"
 #include "trace/stamp.hpp"
@@ -26,7 +27,7 @@ class trace {
 
   void take(event_kind kind, std::uint32_t thread, std::uint64_t stamp) {
     const call next{stamp, address, 64, 0, thread, 0, kind, 0};
-    calls_.take({&next, 1});
+    calls_.take(next);
   }
 
   [[nodiscard]] resolver& calls() { return calls_; }
@@ -45,6 +46,20 @@ class trace {
   call_sites sites_;
   call_stacks stacks_;
   resolver calls_{file_, sites_, stacks_, 0, 0};
+};
+
+/// Keeps the calls of a ring.
+class taken_calls {
+ public:
+  void take(const call& next) { all_.push_back(next); }
+  void take_inlined(const call& next) { all_.push_back(next); }
+  void prefetch(std::uint64_t) const noexcept {}
+
+  [[nodiscard]] const call& operator[](std::size_t number) const { return all_[number]; }
+  void clear() { all_.clear(); }
+
+ private:
+  std::vector<call> all_;
 };
 
 } // namespace
@@ -97,8 +112,8 @@ TEST_CASE("a ring says what does not fit into 16 bytes before the call") {
   const std::uint32_t first = sites.number_of(0x1111);
   ring_reader reader;
   reader.begin(ring, 3);
-  reader.advance(7, sites, stacks);
-  call calls[4];
+  reader.advance(7, sites);
+  taken_calls calls;
   REQUIRE(reader.take(calls, 4, 7, UINT64_MAX, sites, stacks) == 3);
   CHECK(calls[0].stamp == far);
   CHECK(calls[0].site == first + 1);
@@ -110,5 +125,36 @@ TEST_CASE("a ring says what does not fit into 16 bytes before the call") {
   CHECK(calls[2].stamp == far + 9);
   CHECK(calls[2].alignment_log == 0);
   CHECK(calls[2].stack == 0);
+  CHECK_FALSE(reader.has_next());
+}
+
+TEST_CASE("a ring gives the calls up to a stamp, and keeps the others") {
+  static event ring[ring_events] = {};
+  constexpr std::uint64_t count = 10;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const event_kind kind = i % 2 == 0 ? event_kind::malloc : event_kind::free;
+    ring[i] = {event::pack_head(kind, 0, address + i), event::pack_body(100 + i, i)};
+  }
+  call_sites sites;
+  call_stacks stacks;
+  ring_reader reader;
+  reader.begin(ring, 0);
+  reader.advance(count, sites);
+  taken_calls calls;
+  constexpr std::uint64_t last = 103 << 1; // the end of a block with this stamp, see call::order_of
+  REQUIRE(reader.take(calls, count, count, last, sites, stacks) == 4);
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    CHECK(calls[i].stamp == 100 + i);
+    CHECK(calls[i].address == address + i);
+    CHECK(calls[i].size == i);
+  }
+  CHECK(reader.has_next());
+  CHECK((reader.next_order() >> 1) == 104);
+  calls.clear();
+  REQUIRE(reader.take(calls, 3, count, UINT64_MAX, sites, stacks) == 3);
+  CHECK(calls[2].stamp == 106);
+  calls.clear();
+  REQUIRE(reader.take(calls, count, count, UINT64_MAX, sites, stacks) == 3);
+  CHECK(calls[2].stamp == 109);
   CHECK_FALSE(reader.has_next());
 }

@@ -1,0 +1,75 @@
+"""What recording costs beside other recorders: which commands are run, and the table."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from recording.measure import turned, ways_of
+from recording.page import page
+from recording.programs import RealProgram
+from recording.rivals import LOCK, Rivals, find_rivals
+
+ROOT = Path(__file__).resolve().parents[3]
+PYTHON3 = RealProgram("python3", ["/usr/bin/python3", "-s", "records.py"], None, {},
+                      Path("/nowhere"), [])
+GAWK = RealProgram("gawk", ["gawk", "-f", "count.awk"], None, {}, Path("/nowhere"), [])
+
+
+def test_each_recorder_runs_what_it_can_record() -> None:
+    both = Rivals("/usr/bin/heaptrack", Path("/env/bin/python"))
+    assert set(ways_of(GAWK, both)) == {"plain", "heapwise", "heaptrack"}
+    ways = ways_of(PYTHON3, both)
+    assert set(ways) == {"plain", "heapwise", "heaptrack", "plain, memray's python", "memray"}
+    assert ways["plain, memray's python"] == ["/env/bin/python", "records.py"]
+    assert ways["memray"][-1] == "records.py"
+    assert set(ways_of(PYTHON3, Rivals())) == {"plain", "heapwise"}
+
+
+def test_each_way_is_the_first_of_a_round_as_often_as_the_others() -> None:
+    names = ["plain", "heapwise", "heaptrack"]
+    orders = [turned(names, number) for number in range(6)]
+    assert all(sorted(each) == sorted(names) for each in orders)
+    assert [order[0] for order in orders] == names * 2
+
+
+def test_memray_is_pinned_with_hashes() -> None:
+    lock = LOCK.read_text()
+    wanted = LOCK.with_suffix(".in").read_text().split()[0]
+    assert f"{wanted} " in lock
+    assert "--hash=sha256:" in lock.split(wanted)[1].split("==")[0]
+
+
+def test_a_recorder_that_is_missing_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(SystemExit, match="heaptrack is not installed"):
+        find_rivals(["memray"])
+    assert find_rivals(["memray", "heaptrack"]) == Rivals()
+
+
+def test_the_page_says_which_recorder_failed() -> None:
+    figures = {"wall_s": {"plain": [1.0, 2.0], "heapwise": [1.1, 2.2]}, "processor_s": {},
+               "failed": {"heaptrack": "exit status 1"}, "events": 200_000, "bytes": 100_000}
+    text = page({"machine": "Test CPU", "processors": 2, "programs": {"redis": figures}})
+    assert "| redis | 1.500 | 1.100 | - | fails | - | 200,000 | 0.50 |" in text
+
+
+@pytest.mark.skipif(not shutil.which("heaptrack"), reason="heaptrack is not installed")
+def test_one_command_measures_and_writes_the_page(tmp_path: Path) -> None:
+    results, target = tmp_path / "costs.json", tmp_path / "page.md"
+    command = [sys.executable, "-m", "recording", "--only", "programs", "--program", "gawk",
+               "--small", "--rounds", "2", "--without", "memray", "--results", str(results),
+               "--page", str(target)]
+    subprocess.run(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": "tools"}, check=True,
+                   timeout=120)
+    figures = json.loads(results.read_text())["programs"]["gawk"]
+    assert set(figures["wall_s"]) == {"plain", "heapwise", "heaptrack"}
+    assert all(len(times) == 2 for times in figures["wall_s"].values())
+    assert figures["events"] > 0
+    assert "| gawk |" in target.read_text()
