@@ -23,7 +23,7 @@ mkdir -p /dev/shm /dev/pts
 mount -t tmpfs tmpfs /dev/shm
 mount -t devpts devpts /dev/pts
 mount -t cgroup2 cgroup2 /sys/fs/cgroup
-echo '+cpu +memory +pids' >/sys/fs/cgroup/cgroup.subtree_control
+echo +memory >/sys/fs/cgroup/cgroup.subtree_control
 ip link set lo up
 cd /tmp
 sh /command </dev/null >/dev/ttyS1 2>&1
