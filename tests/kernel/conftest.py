@@ -53,11 +53,11 @@ def boot() -> Boot:
     except Unavailable as reason:
         pytest.skip(f"no other kernel can be booted: {reason}")
 
-    def start(script: str, *files: Path) -> Ended:
+    def start(script: str, *files: Path, memory_mib: int = 2048) -> Ended:
         guest = Guest()
         guest.add(*files)
         try:
-            return run(image, guest, script)
+            return run(image, guest, script, memory_mib=memory_mib)
         except Unavailable as reason:
             pytest.skip(f"no other kernel can be booted: {reason}")
 
