@@ -74,7 +74,7 @@ const char* group_name(const char* groups) {
 } // namespace
 
 void control_group::prepare() {
-  if (!find_surrounding()) return miss("control groups of version 2 are not mounted");
+  if (!find_surrounding()) return miss("no control group of version 2 can be seen here");
   if (!lists_memory(surrounding_, "cgroup.controllers")) {
     surrounding_[0] = '\0';
     return miss("its control group has no memory controller of version 2");
