@@ -15,7 +15,7 @@ from heapwise.figures import memory
 from heapwise.report.view import View
 from heapwise.wording.growth import growth_words
 from heapwise.wording.names import cell_words
-from heapwise.wording.numbers import Scale, scale_for, show
+from heapwise.wording.numbers import Scale, scale_for
 
 TITLE, ORDER = "Memory over time", 45
 
@@ -62,7 +62,7 @@ def _group_row(parts: GroupParts) -> tuple[str, ...]:
 
 
 def _bytes(value: float | None) -> str:
-    return "" if value is None else show(value, "bytes")
+    return "" if value is None else scale_for([value], "bytes").text(value)
 
 
 def _block(one: MemoryOverTime) -> CellOverTime:
