@@ -7,6 +7,8 @@
 
 #include <cerrno>
 
+#include "kernel/clock.hpp"
+
 namespace heapwise::bench {
 namespace {
 
@@ -18,10 +20,19 @@ struct child_ends {
   int err = -1;
 };
 
-/// What the child does between vfork and exec; it shares the launcher's memory, so `affinity` and
-/// the returned errno are seen by the launcher. Returns only if something failed.
+/// The kernel may wait for some milliseconds until all processors have seen the move.
+void enter_group(const control_group& group, started_child& child) {
+  if (!group.is_own()) return;
+  const std::uint64_t before_ns = now_ns();
+  child.in_own_group = group.enter();
+  child.entering_ns = now_ns() - before_ns;
+}
+
+/// What the child does between vfork and exec; it shares the launcher's memory, so `child` and the
+/// returned errno are seen by the launcher. Returns only if something failed.
 int become_program(const launch_options& options, const handed_files& files, const child_ends& ends,
-                   cpu_list& affinity) {
+                   const control_group& group, started_child& child) {
+  enter_group(group, child);
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
@@ -29,7 +40,7 @@ int become_program(const launch_options& options, const handed_files& files, con
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
   if (options.pinned && !options.cpus.apply()) return errno;
-  affinity = cpu_list::of_this_thread();
+  child.affinity = cpu_list::of_this_thread();
   if (options.directory != nullptr && chdir(options.directory) != 0) return errno;
   if (dup2(ends.in, STDIN_FILENO) < 0 || dup2(ends.out, STDOUT_FILENO) < 0 ||
       dup2(ends.err, STDERR_FILENO) < 0) {
@@ -52,7 +63,8 @@ bool open_pipe(int& reading, int& writing) {
 
 } // namespace
 
-started_child start_child(const launch_options& options, const handed_files& files) {
+started_child start_child(const launch_options& options, const handed_files& files,
+                          const control_group& group) {
   // Static: what the child writes through shared memory must not live in a register here.
   static started_child child;
   child_ends ends;
@@ -65,7 +77,7 @@ started_child start_child(const launch_options& options, const handed_files& fil
   }
   const pid_t pid = vfork();
   if (pid == 0) {
-    child.error = become_program(options, files, ends, child.affinity);
+    child.error = become_program(options, files, ends, group, child);
     _exit(127);
   }
   if (pid < 0) child.error = errno;

@@ -3,6 +3,9 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
+
+#include "launcher/control_group.hpp"
 #include "launcher/handed_files.hpp"
 #include "launcher/options.hpp"
 
@@ -10,14 +13,18 @@ namespace heapwise::bench {
 
 struct started_child {
   pid_t pid = -1;
-  int error = 0;        ///< errno of the step that failed; then there is no child
-  cpu_list affinity;    ///< read back in the child, just before exec
-  int stdout_pipe = -1; ///< reading end, not blocking; -1 also when stdout is passed on
+  int error = 0;     ///< errno of the step that failed; then there is no child
+  cpu_list affinity; ///< read back in the child, just before exec
+  bool in_own_group = false;
+  std::uint64_t entering_ns = 0; ///< that it took to get into that control group
+  int stdout_pipe = -1;          ///< reading end, not blocking; -1 also when stdout is passed on
   int stderr_pipe = -1;
 };
 
 /// vfork shares the launcher's small memory until exec, so that the kernel's high-water mark of the
 /// child starts at the launcher's size and not at that of the process that started the launcher.
-started_child start_child(const launch_options& options, const handed_files& files);
+/// If a control group was made for the child, it enters that first.
+started_child start_child(const launch_options& options, const handed_files& files,
+                          const control_group& group);
 
 } // namespace heapwise::bench

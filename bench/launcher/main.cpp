@@ -10,7 +10,9 @@
 #include "kernel/clock.hpp"
 #include "launcher/attached.hpp"
 #include "launcher/child.hpp"
+#include "launcher/control_group.hpp"
 #include "launcher/counters.hpp"
+#include "launcher/group_memory.hpp"
 #include "launcher/handed_files.hpp"
 #include "launcher/machine.hpp"
 #include "launcher/memory_curve.hpp"
@@ -32,12 +34,15 @@ output_stream err;
 struct measured {
   explicit measured(const launch_options& options)
       : seen{options.pinned ? options.cpus : cpu_list::of_this_thread()},
-        memory{options.memory_moments} {}
+        charged{group},
+        memory{options.memory_moments, &charged} {}
 
   started_child child;
   outcome end;
   double wall_s = 0;
   processors seen;
+  control_group group;
+  group_memory charged;
   memory_curve memory;
   counters counted;
   throttling throttled;
@@ -50,14 +55,21 @@ struct measured {
 void start_and_watch(const launch_options& options, supervisor& watcher, measured& result) {
   const handed_files files{options.environment};
   const std::uint64_t start_ns = now_ns();
-  result.child = start_child(options, files);
+  result.child = start_child(options, files, result.group);
   if (result.child.pid <= 0) return;
+  if (result.group.is_own() && !result.child.in_own_group) {
+    result.group.give_up("the program could not enter its control group");
+  }
+  result.charged.begin(result.child.entering_ns);
   result.end = watcher.watch(result.child, options.timeout_s, out, err, result.memory);
-  result.wall_s = static_cast<double>(result.end.end_ns - start_ns) * 1e-9;
+  result.charged.end();
+  const std::uint64_t program_ns = result.end.end_ns - start_ns - result.child.entering_ns;
+  result.wall_s = static_cast<double>(program_ns) * 1e-9;
 }
 
 void run(const launch_options& options, measured& result) {
   supervisor watcher;
+  if (options.memory_moments != 0) result.group.prepare();
   result.seen.look_before();
   const throttling before = throttling::now();
   const std::int64_t steal = read_steal_ticks();
@@ -70,6 +82,7 @@ void run(const launch_options& options, measured& result) {
   result.throttled = throttling::now().since(before);
   result.counted.stop();
   result.seen.look_after();
+  result.group.remove();
   result.own_peak_bytes = read_own_peak_bytes(); // before the lines of the probe fill memory
   result.lines = probe_lines::compact(find_setting(options.environment, probe_variables.path));
 }
@@ -146,6 +159,8 @@ std::string_view describe(const measured& result, bool passed_on) {
   line.field("late_output_bytes", result.end.late_output_bytes);
   write_text_or_null(line, "stopped_by", result.end.stopped_by);
   result.memory.write(line.key("memory"));
+  result.charged.write(line.key("group"));
+  write_text_or_null(line, "group_missing", result.group.missing());
   result.lines.write(line.key("probe"));
   return line.close('}').end_of_line().text();
 }

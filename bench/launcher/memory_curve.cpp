@@ -88,6 +88,7 @@ void memory_curve::look() {
   const bool counts = now_ns() >= counts_.due_ns();
   const std::uint64_t cost_before = process_cpu_ns(); // not the wait for a processor
   const tree_memory seen = !counts ? see(false) : cost_of_kib_ns_ == 0 ? first_count() : see(true);
+  if (group_ != nullptr && seen.processes != 0) group_->look(seen.at_ns);
   const std::uint64_t cost = process_cpu_ns() - cost_before;
   if (looks_ == 0) counts_.start(start_ns_, first_look_ns);
   (counts ? counts_ : glances_).took(cost, now_ns(), distance_ns_);

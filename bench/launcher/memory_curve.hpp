@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "launcher/group_memory.hpp"
 #include "launcher/process_tree.hpp"
 #include "launcher/sharing.hpp"
 #include "line/json_line.hpp"
@@ -58,8 +59,10 @@ class memory_curve {
   static constexpr int most_kept = 4096;
 
   /// kept: how many moments are kept at most; with 0 nobody looks. If there are more, every second
-  /// one is dropped and looks are twice as far apart from then on.
-  explicit memory_curve(int kept) : kept_{kept < most_kept ? kept : most_kept} {}
+  /// one is dropped and looks are twice as far apart from then on. group: is looked at with the
+  /// processes, and must outlive this; null: there is none.
+  explicit memory_curve(int kept, group_memory* group = nullptr)
+      : kept_{kept < most_kept ? kept : most_kept}, group_{group} {}
 
   /// The program starts now.
   void start(pid_t program, std::uint64_t now_ns);
@@ -86,6 +89,7 @@ class memory_curve {
   void write_column(json_line& line, const char* name, Field field) const;
 
   int kept_;
+  group_memory* group_;
   int count_ = 0;
   pid_t program_ = -1;
   std::uint64_t start_ns_ = 0;

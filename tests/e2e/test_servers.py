@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -143,6 +144,25 @@ def test_failed_requests_are_no_figures(heapwise: Any, tmp_path: Path) -> None:
     assert "requests failed" in process.reason
 
 
+def test_a_generator_that_is_overloaded_is_refused(heapwise: Any, tmp_path: Path) -> None:
+    """It has one processor and uses all of it, so nobody knows whether its schedule was kept."""
+    processors = sorted(os.sched_getaffinity(0))
+    if len(processors) < 2:
+        pytest.skip("server and generator would share the only processor")
+    program = Path(SERVER).with_name("busy_generator.py")
+    generator = tmp_path / "oha"
+    generator.write_text(f"#!{sys.executable}\n{program.read_text()}")
+    generator.chmod(0o755)
+    serve(heapwise, "--rates", "30%", "--cpus", ",".join(map(str, processors[:-1])),
+          load=OHA.replace("oha", str(generator)))
+    found = stored(tmp_path).processes
+    assert {p.status for p in found if p.parameters["load"] == "capacity"} == {"ok"}
+    for process in (p for p in found if p.parameters["load"] == "30%"):
+        assert process.status == "discarded"
+        assert "of its processors, so its schedule was late" in process.reason
+    assert not [s for s in stored(tmp_path).samples if s.parameters["load"] == "30%"]
+
+
 @needs_wrk
 def test_tails_of_a_generator_that_waits_are_refused(heapwise: Any) -> None:
     done = serve(heapwise, "--rates", "50%", load=WRK.replace("-c 4", "-c 4 -R {rate}"))
@@ -215,7 +235,35 @@ done
     assert all(0.07 < value < 0.25 for value in found), found
 
 
-@pytest.mark.parametrize("recipe", ["redis", "nginx", "postgresql", "memcached"])
+RECIPES = ["redis", "nginx", "postgresql", "memcached"]
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_the_page_of_servers_asks_for_what_compare_understands(
+        heapwise: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: str) -> None:
+    from servers import __main__ as servers
+
+    asked: list[list[str]] = []
+
+    def note(command: list[str], check: bool) -> subprocess.CompletedProcess[str]:
+        asked.append(command)
+        return subprocess.CompletedProcess(command, 0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(subprocess, "run", note)
+        patched.setattr(sys, "argv", ["servers", "--page", str(tmp_path / "page"), "--recipe",
+                                      recipe, "--store", str(tmp_path / "store")])
+        patched.setenv("HEAPWISE_STORE", "")
+        assert servers.main() == 1  # nothing was measured
+    [command] = asked
+    assert command[:3] == [sys.executable, "-m", "heapwise"]
+    done = heapwise(*command[3:], "--dry-run")
+    if done.returncode == 2 and "is not installed" in done.stderr:
+        pytest.skip(done.stderr.splitlines()[0])
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
 def test_recipes_run_on_the_real_servers(heapwise: Any, tmp_path: Path, recipe: str) -> None:
     done = heapwise("compare", "--recipe", recipe, "--allocators", "jemalloc", "-r", "1",
                     "--load-time", "1s", "--idle", "0.2s")

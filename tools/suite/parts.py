@@ -221,6 +221,15 @@ def long_parts(root: Path, results: Path) -> list[Part]:
         ),
         pytest("long fuzz", results, "tests/fuzz", timeout_s=4500, HEAPWISE_TEST_FUZZ_S="3600"),
         *build_of("dev", "unit_tests", "stress_tests"),
+        # A virtual machine with the kernel of this Debian release.
+        pytest(
+            "long kernel",
+            results,
+            "tests/kernel",
+            timeout_s=1800,
+            processes=1,
+            marks="slow",
+        ),
         Part(
             "long collector faults",
             [sys.executable, "tools/collector_faults.py", "--runs", "1000"],

@@ -221,6 +221,52 @@ class MemoryCurve(Record, frozen=True):
         return area / (moments[-1][0] - moments[0][0])
 
 
+class GroupMemory(Record, frozen=True):
+    """What the kernel charged to a control group (version 2) in KiB, page cache and memory of the
+    kernel included. None: nobody looked, or this kernel does not say."""
+
+    own: bool = False
+    """The group was made for this process and what it started. Else it is the one around the
+    launcher, which holds other processes."""
+
+    entering_us: Count = 0
+    """That the process took to get into its group, which is not part of its time."""
+
+    before_kib: Count | None = None
+    """Of the other processes, when this one started."""
+
+    peak_kib: Count | None = None
+    """By the kernel, since the group was made."""
+
+    most_kib: Count | None = None
+    """Of all looks."""
+
+    parts_at_ms: Count | None = None
+    """The moment of the next figures, near the largest look."""
+
+    parts_kib: Count | None = None
+    """All of them together, as the kernel counts them."""
+
+    swap_kib: Count | None = None
+    anonymous_kib: Count | None = None
+    file_kib: Count | None = None
+    """Pages of files that this group was the first to use, and shared memory."""
+
+    shared_memory_kib: Count | None = None
+    inactive_file_kib: Count | None = None
+    """Of files, and anonymous pages that the kernel may take back at any time."""
+
+    kernel_kib: Count | None = None
+    """Page tables, stacks and other objects of the kernel."""
+
+    socket_kib: Count | None = None
+    limit_kib: Count | None = None
+    """The least of the group and of those around it that can be seen."""
+
+    kills: Count | None = None
+    """Processes of the group that the kernel killed because memory was short."""
+
+
 class LauncherFacts(Record, frozen=True):
     """The launcher's result. Times and faults are sums over the process tree."""
 
@@ -274,6 +320,12 @@ class LauncherFacts(Record, frozen=True):
     stopped_by: str | None = None
     memory: MemoryCurve | None = None
     """None: nobody looked, or the program ended before."""
+
+    group: GroupMemory | None = None
+    """None: nobody asked, or no control group counts the memory."""
+
+    group_missing: str | None = None
+    """Why the program had no control group of its own."""
 
     probe: ProbeFacts | None = None
 

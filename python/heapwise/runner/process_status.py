@@ -9,6 +9,7 @@ from heapwise.model import LauncherFacts, Peer, Status
 from heapwise.runner.identity import loader_refusal, wrong_library
 from heapwise.runner.launch import Outcome
 from heapwise.wording.durations import show_limit
+from heapwise.wording.numbers import size
 
 
 @dataclass
@@ -56,6 +57,8 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
         return "timed_out", f"no end after {show_limit(facts.wall_s or 0)}"
     if facts.signal:
         return "crashed", crash_words(facts)
+    if facts.group and facts.group.own and facts.group.kills:
+        return "failed", f"{facts.group.kills} of its processes: {killed_words(facts)}"
     if peer is not None and (wrong := wrong_library(outcome.identity, peer, reference.exempt)):
         return "wrong_allocator", wrong
     return _same_work(outcome, reference)
@@ -63,10 +66,22 @@ def judge(outcome: Outcome, peer: Peer | None, reference: Reference) -> tuple[St
 
 def crash_words(facts: LauncherFacts) -> str:
     """``crashed (SIGSEGV)``; ``crashed (signal 35, SIGRTMIN+1)`` for a signal without a name."""
+    if killed := killed_words(facts):
+        return killed
     number = facts.signal or 0
     if not facts.signal_name and number >= signal.SIGRTMIN:
         return f"crashed (signal {number}, SIGRTMIN+{number - signal.SIGRTMIN})"
     return f"crashed ({facts.signal_name or f'signal {number}'})"
+
+
+def killed_words(facts: LauncherFacts) -> str:
+    """Why the kernel killed processes; empty if it killed none for lack of memory."""
+    if facts.group is None or not facts.group.kills or facts.signal_name not in (None, "SIGKILL"):
+        return ""
+    if facts.group.limit_kib is None:
+        return "killed by the kernel: memory was short"
+    limit = size(facts.group.limit_kib * 1024)
+    return f"killed by the kernel: the memory limit of its control group is {limit}"
 
 
 STOPPED = {

@@ -46,6 +46,8 @@ QUANTITIES = [
              "the moments looked at; a page that several share counts in equal parts"),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
     Quantity("end_memory", "bytes", "lower", "of all its processes together, when last looked at"),
+    Quantity("group_peak", "bytes", "lower", "most memory of its control group, by the kernel: its "
+             "processes, their page tables, the kernel's buffers, and files it was first to use"),
     Quantity("minor_faults", "count", "lower", "pages mapped without reading from a disk"),
     Quantity("major_faults", "count", "lower", "pages read from a disk"),
     Quantity("voluntary_switches", "count", "lower", "times that it waited for something"),

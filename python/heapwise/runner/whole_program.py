@@ -12,6 +12,7 @@ from heapwise.catalog import COUNTER, PROBE, SYSTEM, find_peers, native_part
 from heapwise.evidence.identity import own_allocators
 from heapwise.model import (
     ROUND,
+    GroupMemory,
     Identity,
     LauncherFacts,
     MemoryCurve,
@@ -177,7 +178,7 @@ def measured_values(facts: LauncherFacts, quantities: Iterable[Quantity]) -> dic
         "minor_faults": facts.minor_faults, "major_faults": facts.major_faults,
         "voluntary_switches": facts.voluntary_switches,
         "involuntary_switches": facts.involuntary_switches,
-        **memory_values(facts.memory),
+        **memory_values(facts.memory), **group_values(facts.group),
         "instructions": next((c.value for c in facts.counters or [] if c.name == "instructions"),
                              None),
     }
@@ -192,3 +193,10 @@ def memory_values(curve: MemoryCurve | None) -> dict[str, float]:
         return {}
     return {"tree_peak": curve.peak_kib * KIB, "mean_memory": curve.mean_kib * KIB,
             "end_memory": curve.last_kib * KIB}
+
+
+def group_values(group: GroupMemory | None) -> dict[str, float]:
+    """Bytes, by the kernel. Empty if others were in the group too, or before Linux 5.19."""
+    if group is None or not group.own or group.peak_kib is None:
+        return {}
+    return {"group_peak": group.peak_kib * KIB}

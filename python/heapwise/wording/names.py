@@ -8,7 +8,7 @@ from typing import Any
 QUANTITIES = {
     "wall_time": "time", "cpu_time": "CPU time", "peak_memory": "peak memory",
     "tree_peak": "peak memory of all processes", "mean_memory": "mean memory",
-    "end_memory": "memory at the end",
+    "end_memory": "memory at the end", "group_peak": "peak memory of the control group",
     "minor_faults": "minor page faults", "major_faults": "major page faults",
     "voluntary_switches": "voluntary context switches",
     "involuntary_switches": "involuntary context switches",

@@ -20,7 +20,7 @@ KEYS = {
     "spin_before_ns", "spin_after_ns", "steal_ticks", "psi_cpu_us", "launcher_rss_bytes",
     "start_error", "lingering", "stopped_by", "probe", "processors",
     "throttled_periods", "throttled_us", "counters", "counters_missing", "late_s",
-    "late_cpu_s", "late_output_bytes", "memory",
+    "late_cpu_s", "late_output_bytes", "memory", "group", "group_missing",
 }
 
 

@@ -44,6 +44,15 @@ def test_nobody_looks_if_nobody_asks(launch: Any, toy: str) -> None:
     assert launch(toy, "exit", "0")["memory"] is None
 
 
+def test_a_program_without_a_control_group_has_a_reason(launch: Any, toy: str) -> None:
+    """What is in a group of its own is tested in a virtual machine (tests/kernel)."""
+    found = launch(toy, "exit", "0", options=["--memory-moments", "8"])
+    has_own = found["group"] is not None and found["group"]["own"]
+    assert has_own == (found["group_missing"] is None)
+    unasked = launch(toy, "exit", "0")
+    assert (unasked["group"], unasked["group_missing"]) == (None, None)
+
+
 def test_few_moments_are_kept_and_the_peak_too(launch: Any) -> None:
     """What is dropped still counts for the peak."""
     program = """

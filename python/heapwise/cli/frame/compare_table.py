@@ -19,7 +19,7 @@ Line = list[str]
 
 CI = "(95 % CI)"
 
-UNBROKEN = ("time", "user", "system", "peak memory", "page faults")
+UNBROKEN = ("time", "user", "system", "peak memory", "cgroup peak", "page faults")
 
 
 def compare_table(result: Result, width: int | None = None) -> str:
@@ -89,6 +89,12 @@ class _CellTable:
         lines = [["", "peak memory", f"vs {self._baseline}", CI, "page faults"]]
         lines += [[name, *cells_of(rows.get(name), scale), _count(faults.get(name))]
                   for name in self._subjects]
+        group = self._rows("group_peak")
+        if any(row.median is not None for row in group.values()):
+            of_group = scale_of(group, "bytes")
+            lines[0].append("cgroup peak")
+            for name, line in zip(self._subjects, lines[1:], strict=True):
+                line.append(value_of(group.get(name), of_group))
         return lines
 
 

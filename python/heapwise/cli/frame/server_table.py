@@ -66,12 +66,15 @@ class _Tables:
 
     def _memory(self) -> list[Line]:
         return self._table("after idle", self._rows("after_idle"),
-                           {"after load": "after_load", "most": "tree_peak"}, "bytes")
+                           {"after load": "after_load", "most": "tree_peak",
+                            "cgroup peak": "group_peak"}, "bytes")
 
     def _table(self, name: str, main: dict[str, Row], more: dict[str, str],
                unit: str) -> list[Line]:
         scale = scale_of(main, unit)
-        others = {label: self._rows(quantity) for label, quantity in more.items()}
+        every = {label: self._rows(quantity) for label, quantity in more.items()}
+        others = {label: rows for label, rows in every.items()
+                  if any(row.median is not None for row in rows.values())}
         base = next((row.subject for row in main.values() if row.baseline), "baseline")
         lines = [["", name, f"vs {base}", CI, *others]]
         for subject in sorted(main, key=lambda each: not main[each].baseline):

@@ -1,4 +1,5 @@
-"""Memory over time: what the processes of the program had, and whether it grows."""
+"""Memory over time: what the processes of the program had, whether it grows, and what the kernel
+charged to their control groups."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from heapwise.analysis.group_memory import GroupParts, GroupsOfCell, group_memory
 from heapwise.analysis.memory_over_time import Band, MemoryOverTime, memory_over_time
 from heapwise.figures import memory
 from heapwise.report.view import View
@@ -29,9 +31,38 @@ class CellOverTime:
     unread: int
 
 
+@dataclass(frozen=True)
+class GroupTable:
+    title: str
+    rows: list[tuple[str, ...]]
+    """Subject, then the figures of ``GroupParts``."""
+
+    missing: str
+    surrounding: str
+
+
 def build(view: View) -> dict[str, Any] | None:
     blocks = [_block(one) for one in memory_over_time(view.evidence)]
-    return {"blocks": blocks} if blocks else None
+    groups = [_group_table(one) for one in group_memory(view.evidence)]
+    return {"blocks": blocks, "groups": groups} if blocks or _has_figures(groups) else None
+
+
+def _has_figures(groups: list[GroupTable]) -> bool:
+    return any(table.rows for table in groups)
+
+
+def _group_table(one: GroupsOfCell) -> GroupTable:
+    rows = [_group_row(parts) for parts in one.rows]
+    return GroupTable(cell_words(one.parameters), rows, one.missing, _bytes(one.surrounding))
+
+
+def _group_row(parts: GroupParts) -> tuple[str, ...]:
+    figures = (parts.peak, parts.anonymous, parts.files, parts.kernel, parts.sockets, parts.swap)
+    return parts.subject, *map(_bytes, figures)
+
+
+def _bytes(value: float | None) -> str:
+    return "" if value is None else scale_for([value], "bytes").text(value)
 
 
 def _block(one: MemoryOverTime) -> CellOverTime:

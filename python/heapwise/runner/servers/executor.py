@@ -32,6 +32,7 @@ from heapwise.model import (
 from heapwise.runner.environment import of_child, padding
 from heapwise.runner.executor import Sink, now
 from heapwise.runner.identity import loader_refusal, wrong_library
+from heapwise.runner.judge import killed_words
 from heapwise.runner.launch import Call, Launch, Outcome, launch, tail
 from heapwise.runner.scratch import ScratchFolder
 from heapwise.runner.servers.load import Load, latency_values, load_of
@@ -46,7 +47,7 @@ from heapwise.runner.servers.readiness import (
 from heapwise.runner.servers.windows import put_windows
 from heapwise.runner.steps import REFERENCE_ROUND, Step
 from heapwise.runner.stop_switch import StopSwitch
-from heapwise.runner.whole_program import memory_values
+from heapwise.runner.whole_program import group_values, memory_values
 from heapwise.runner.work import ending
 from heapwise.wording.durations import show_limit
 from heapwise.wording.numbers import percent, significant
@@ -309,7 +310,7 @@ class ServerExecutor:
         if refusal := loader_refusal(outcome.stderr):
             return "wrong_allocator", refusal
         if trouble:
-            how = f" ({facts.signal_name})" if facts.signal_name else \
+            how = f" ({killed_words(facts) or facts.signal_name})" if facts.signal_name else \
                 f" (exit code {facts.exit_code})" if facts.exit_code else ""
             crashed = facts.signal_name not in (None, *ENDED_BY, "SIGKILL")
             return "crashed" if crashed else "failed", trouble + how
@@ -375,7 +376,7 @@ def _values(process: Process, quantities: set[str]) -> dict[str, float]:
         "peak_memory": facts.peak_rss_bytes,
         "cpu_per_request": facts.cpu_s / _answered(load) * 1e9 if facts.cpu_s else None,
         **latency_values(load), **memory_values(facts.memory),
-        **_phases(facts.memory, load),
+        **group_values(facts.group), **_phases(facts.memory, load),
     }
     return {name: float(value) for name, value in found.items()
             if value is not None and name in quantities}

@@ -43,6 +43,8 @@ QUANTITIES = [
     Quantity("tree_peak", "bytes", "lower", "most memory that all its processes had together, of "
              "the moments looked at"),
     Quantity("mean_memory", "bytes", "lower", "of all its processes together, over the time"),
+    Quantity("group_peak", "bytes", "lower", "most memory of its control group, by the kernel: its "
+             "processes, their page tables, the kernel's buffers, and files it was first to use"),
     Quantity("after_load", "bytes", "lower", "of all its processes, when the load ended"),
     Quantity("after_idle", "bytes", "lower", "the same at the end of the idle phase"),
     Quantity("ready_time", "s", "lower", "from its start until it answers"),

@@ -1,0 +1,1 @@
+"""Runs a command on the kernel of a Debian package, in a virtual machine."""
