@@ -86,10 +86,41 @@ typedef struct heapwise_gc_layout heapwise_gc_layout;
 const heapwise_gc_layout* heapwise_gc_make_layout(size_t element_bytes, const size_t* offsets,
                                                   size_t count);
 
+/* What a marking function speaks to. */
+typedef struct heapwise_gc_marking heapwise_gc_marking;
+
+/* A marking function: called while marking, with a block that is reachable. It calls
+ * heapwise_gc_mark_address with each address that the block holds, in whatever form: compressed, with
+ * tags, as an offset. `size`: that of heapwise_gc_usable_size.
+ *
+ * It must expect the block in any state between two instructions of the program: with zeros that
+ * nothing was written to yet, half changed, or as it was when the last address of it was dropped,
+ * some collections ago. It may be called several times for a block, by several threads at once, in
+ * threads of the collector with a stack of 128 KiB. The world stands still: threads may hold any
+ * lock. Or it is called in a copy of the process (option `concurrent_bytes`), where what it writes
+ * is lost. So it reads the block, `argument` and other memory that is never freed. It must not read
+ * other blocks, which may be free, nor use thread-local variables; and it must not lock, wait,
+ * allocate, throw, or call any other function of the collector. What it writes must be atomic. */
+typedef void heapwise_gc_mark_function(heapwise_gc_marking* marking, const void* block, size_t size,
+                                       void* argument);
+
+/* Returns: a layout of blocks whose addresses `function` knows. It lasts until the end of the
+ * process. `argument` is not a root. NULL with errno: EINVAL if `function` is NULL; ENOMEM. Thread
+ * safety: all, also for threads that are not registered. */
+const heapwise_gc_layout* heapwise_gc_make_marked_layout(heapwise_gc_mark_function* function,
+                                                         void* argument);
+
+/* Effects: the block that the address is in is reachable. An address of another block's inside
+ * counts as well; one that is in no block is ignored. Requires: called by a marking function, with
+ * what it was called with. */
+void heapwise_gc_mark_address(heapwise_gc_marking* marking, const void* address);
+
 /* Returns: a block as that of heapwise_gc_malloc, of which only the words that the layout names are
  * looked through: numbers and texts in it keep nothing. It takes 8 bytes more. A block of more than
- * 32,760 bytes is looked through as a whole, and so is each one with the options `debug` and
- * `find_leaks`. Requires: a layout of heapwise_gc_make_layout. */
+ * 32,760 bytes is looked through as a whole, unless the layout has a marking function; with the
+ * option `debug`, so is one of more than 32,728 bytes. If the block has a finalizer and cannot be
+ * reached, what it leads to is found by its marking function, or in all of its words. Requires: a
+ * layout of heapwise_gc_make_layout or heapwise_gc_make_marked_layout. */
 void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, size_t size);
 
 /* Returns: a block as that of heapwise_gc_malloc, which is kept, as by heapwise_gc_keep, until

@@ -12,6 +12,7 @@
 #include "gc/finalizers.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
+#include "gc/marking.hpp"
 #include "gc/options.hpp"
 #include "gc/state.hpp"
 #include "gc/statistics.hpp"
@@ -145,6 +146,15 @@ void* heapwise_gc_malloc_aligned(std::size_t alignment, std::size_t size) {
 const heapwise_gc_layout* heapwise_gc_make_layout(std::size_t element_bytes,
                                                   const std::size_t* offsets, std::size_t count) {
   return gc::make_layout(element_bytes, offsets, count);
+}
+
+const heapwise_gc_layout* heapwise_gc_make_marked_layout(heapwise_gc_mark_function* function,
+                                                         void* argument) {
+  return gc::make_marked_layout(function, argument);
+}
+
+void heapwise_gc_mark_address(heapwise_gc_marking* marking, const void* address) {
+  marking->name(address);
 }
 
 void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, std::size_t size) {

@@ -8,6 +8,7 @@
 
 #include "gc/layouts.hpp"
 #include "gc/mark_stack.hpp"
+#include "gc/marking.hpp"
 #include "gc/space.hpp"
 #include "heapwise/detail/config.hpp"
 
@@ -21,10 +22,8 @@ class marker {
   /// Effects: undoes `start`. Requires: nothing was marked since.
   void give_back() noexcept { stack_.end(); }
 
-  void begin(const map& where) noexcept {
-    where_ = where;
-    overflowed_ = false;
-  }
+  /// The stack may hold blocks already, and may have overflowed.
+  void begin(const map& where) noexcept { where_ = where; }
   void end() noexcept { stack_.shrink(); }
 
   /// Effects: marks what the words in [begin, end) point to, and notes it down.
@@ -36,14 +35,16 @@ class marker {
     stack_.put_back(at);
   }
 
-  /// Effects: marks what the words of the block point to that its layout names. One that was not
-  /// handed out yet has none.
+  /// Effects: marks what the words of the block point to that its layout names, or what its marking
+  /// function does. A block that was not handed out yet has no layout.
   template <bool Interior>
   HEAPWISE_NOINLINE HEAPWISE_READS_ANYTHING void scan_typed(const void* block, kind of) noexcept {
     const auto* const words = static_cast<const std::uintptr_t*>(block);
-    const std::size_t room = kind_table[of].bytes / sizeof(std::uintptr_t) - 1;
+    const std::size_t bytes = of < small_kinds ? kind_table[of].bytes : bytes_of_large(block);
+    const std::size_t room = (bytes - layout_bytes(of)) / sizeof(std::uintptr_t);
     const layout* const its = layout_at(words + room);
     if (its == nullptr) return;
+    if (its->function != nullptr) return call_function(*its, block, *this);
     mark_stack::ends at = stack_.take_out();
     for (std::size_t element = 0; element < room; element += its->element_words) {
       for (std::size_t each = 0; each < its->count; ++each) {
@@ -51,6 +52,13 @@ class marker {
         if (word < room) consider<Interior>(where_, at, words[word]);
       }
     }
+    stack_.put_back(at);
+  }
+
+  /// Effects: marks the block that the address is in, and notes it down.
+  HEAPWISE_NOINLINE void mark_address(std::uintptr_t address) noexcept {
+    mark_stack::ends at = stack_.take_out();
+    consider<true>(where_, at, address);
     stack_.put_back(at);
   }
 
@@ -214,7 +222,12 @@ class marker {
     if (behind_first >= (interior ? where.records[slice].bytes : 1)) return {};
     const kind of = where.kinds[slice].load(std::memory_order_relaxed);
     if (was_marked(where.marks[slice * marks_of_slice])) return {};
-    return of == large ? grey{word - behind_first, of} : grey{};
+    return of == large_atomic ? grey{} : grey{word - behind_first, of};
+  }
+
+  [[nodiscard]] std::size_t bytes_of_large(const void* block) const noexcept {
+    const auto offset = reinterpret_cast<std::uintptr_t>(block) - where_.base;
+    return where_.records[offset / slice_bytes].bytes;
   }
 
   /// Effects: marks it. Two markers may both be told that it was not: then both look through it.
