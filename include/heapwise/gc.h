@@ -87,7 +87,9 @@ const heapwise_gc_layout* heapwise_gc_make_layout(size_t element_bytes, const si
                                                   size_t count);
 
 /* What a marking function speaks to. */
-typedef struct heapwise_gc_marking heapwise_gc_marking;
+typedef struct heapwise_gc_marking {
+  void (*name)(const struct heapwise_gc_marking* marking, const void* address); /* the collector's */
+} heapwise_gc_marking;
 
 /* A marking function: called while marking, with a block that is reachable. It calls
  * heapwise_gc_mark_address with each address that the block holds, in whatever form: compressed, with
@@ -101,8 +103,8 @@ typedef struct heapwise_gc_marking heapwise_gc_marking;
  * is lost. So it reads the block, `argument` and other memory that is never freed. It must not read
  * other blocks, which may be free, nor use thread-local variables; and it must not lock, wait,
  * allocate, throw, or call any other function of the collector. What it writes must be atomic. */
-typedef void heapwise_gc_mark_function(heapwise_gc_marking* marking, const void* block, size_t size,
-                                       void* argument);
+typedef void heapwise_gc_mark_function(const heapwise_gc_marking* marking, const void* block,
+                                       size_t size, void* argument);
 
 /* Returns: a layout of blocks whose addresses `function` knows. It lasts until the end of the
  * process. `argument` is not a root. NULL with errno: EINVAL if `function` is NULL; ENOMEM. Thread
@@ -110,10 +112,13 @@ typedef void heapwise_gc_mark_function(heapwise_gc_marking* marking, const void*
 const heapwise_gc_layout* heapwise_gc_make_marked_layout(heapwise_gc_mark_function* function,
                                                          void* argument);
 
-/* Effects: the block that the address is in is reachable. An address of another block's inside
- * counts as well; one that is in no block is ignored. Requires: called by a marking function, with
- * what it was called with. */
-void heapwise_gc_mark_address(heapwise_gc_marking* marking, const void* address);
+/* Effects: the block that the address is in is reachable, wherever in the block that is. An address
+ * that is in no block does nothing. Requires: called by a marking function, with what it was called
+ * with. */
+static __inline__ void heapwise_gc_mark_address(const heapwise_gc_marking* marking,
+                                                const void* address) {
+  marking->name(marking, address);
+}
 
 /* Returns: a block as that of heapwise_gc_malloc, of which only the words that the layout names are
  * looked through: numbers and texts in it keep nothing. It takes 8 bytes more. A block of more than

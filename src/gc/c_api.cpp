@@ -13,7 +13,6 @@
 #include "gc/held_world.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
-#include "gc/marking.hpp"
 #include "gc/options.hpp"
 #include "gc/state.hpp"
 #include "gc/statistics.hpp"
@@ -152,10 +151,6 @@ const heapwise_gc_layout* heapwise_gc_make_layout(std::size_t element_bytes,
 const heapwise_gc_layout* heapwise_gc_make_marked_layout(heapwise_gc_mark_function* function,
                                                          void* argument) {
   return gc::make_marked_layout(function, argument);
-}
-
-void heapwise_gc_mark_address(heapwise_gc_marking* marking, const void* address) {
-  marking->name(address);
 }
 
 void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, std::size_t size) {

@@ -1,9 +1,6 @@
 // Functions of the program that name the addresses in a block while it is marked.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-
 #include "gc/layouts.hpp"
 
 namespace heapwise::gc {
@@ -15,13 +12,3 @@ class marker;
 void call_function(const layout& its, const void* block, marker& self) noexcept;
 
 } // namespace heapwise::gc
-
-/// What a marking function speaks to.
-struct heapwise_gc_marking {
-  heapwise::gc::marker& self;
-  std::uintptr_t block; // whose addresses it names
-  std::size_t bytes;
-
-  /// Effects: the block that the address is in is reachable.
-  void name(const void* address) const noexcept;
-};
