@@ -226,7 +226,7 @@ TEST_CASE("who is not registered is told so") {
 
 TEST_CASE("static data that is excluded keeps nothing, until it is included again") {
   heapwise_gc_init(nullptr);
-  static std::array<void* volatile, 8> words;
+  static std::array<void*, 8> words;
   const auto blocks_kept = [] {
     std::array<hidden, words.size()> blocks;
     for (std::size_t each = 0; each < words.size(); ++each) {
