@@ -88,12 +88,13 @@ const heapwise_gc_layout* heapwise_gc_make_layout(size_t element_bytes, const si
 
 /* What a marking function speaks to. */
 typedef struct heapwise_gc_marking {
-  void (*name)(const struct heapwise_gc_marking* marking, const void* address); /* the collector's */
+  void (*name)(const struct heapwise_gc_marking* marking,
+               const void* address); /* the collector's */
 } heapwise_gc_marking;
 
 /* A marking function: called while marking, with a block that is reachable. It calls
- * heapwise_gc_mark_address with each address that the block holds, in whatever form: compressed, with
- * tags, as an offset. `size`: that of heapwise_gc_usable_size.
+ * heapwise_gc_mark_address with each address that the block holds, in whatever form: compressed,
+ * with tags, as an offset. `size`: that of heapwise_gc_usable_size.
  *
  * It must expect the block in any state between two instructions of the program: with zeros that
  * nothing was written to yet, half changed, or as it was when the last address of it was dropped,
@@ -160,12 +161,12 @@ void heapwise_gc_collect(void);
 /* Effects: the same, and gives all free memory back to the system. */
 void heapwise_gc_collect_and_release(void);
 
-/* Effects: blocks may take no more than `limit_bytes` from now on; 0: as much as there is. What they
- * take already stays. Requires: the collector is started. */
+/* Effects: blocks may take no more than `limit_bytes` from now on; 0: as much as there is. What
+ * they take already stays. Requires: the collector is started. */
 void heapwise_gc_set_limit(size_t limit_bytes);
 
-/* Effects: the option `free_space_divisor` has this value from the end of the next collection on; 0:
- * the default. Requires: the collector is started. */
+/* Effects: the option `free_space_divisor` has this value from the end of the next collection on;
+ * 0: the default. Requires: the collector is started. */
 void heapwise_gc_set_free_space_divisor(size_t divisor);
 
 /* Effects: after heapwise_gc_disable nothing is collected but by heapwise_gc_collect, until
@@ -184,6 +185,12 @@ void heapwise_gc_unregister_thread(void);
  * addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added. */
 int heapwise_gc_add_roots(const void* begin, const void* end);
 void heapwise_gc_remove_roots(const void* begin, const void* end);
+
+/* Effects: from now on an address `bytes` behind the first byte of a block counts as that of the
+ * first byte, wherever it is found. Meant for addresses with a tag in their lower bits, and for
+ * members that others lead to. Returns: 0; EINVAL from 4096 on. Thread safety: all, also for
+ * threads that are not registered. */
+int heapwise_gc_add_displacement(size_t bytes);
 
 /* Effects: static data in [begin, end) of the program or of a library is not looked through, until
  * heapwise_gc_include_roots gets the same two addresses. Added roots, stacks and thread-local
@@ -266,8 +273,8 @@ void heapwise_gc_on_collection(heapwise_gc_collection_report* report, void* argu
 /* What happens, in this order. A collection that marks in a copy of the process (option
  * `concurrent_bytes`) tells of the world going on before marking ends; if the copy is given up, its
  * collection ends without a sweep. Without memory for its roots, a collection does not mark. The
- * world may be stopped several times in a row, and by heapwise_gc_stop_world it is stopped without a
- * collection. */
+ * world may be stopped several times in a row, and by heapwise_gc_stop_world it is stopped without
+ * a collection. */
 typedef enum heapwise_gc_event {
   HEAPWISE_GC_COLLECTION_BEGINS,
   HEAPWISE_GC_WORLD_STOPS,    /* threads are about to be interrupted */
@@ -305,9 +312,9 @@ void heapwise_gc_on_thread_event(heapwise_gc_thread_report* report, void* argume
  * process goes on. It is in no statistics of pauses. Meant for programs that look at other threads
  * or at memory: debuggers, profilers, snapshots.
  *
- * Meanwhile, threads stand still anywhere, with any lock, and signals are held back from the calling
- * thread. So it may call only what is allowed in signal handlers, as `_Fork`, whose child must not
- * use the collector; and of the collector heapwise_gc_stop_world, heapwise_gc_base,
+ * Meanwhile, threads stand still anywhere, with any lock, and signals are held back from the
+ * calling thread. So it may call only what is allowed in signal handlers, as `_Fork`, whose child
+ * must not use the collector; and of the collector heapwise_gc_stop_world, heapwise_gc_base,
  * heapwise_gc_usable_size and heapwise_gc_start_world. It may read and write blocks. It must not
  * allocate, `fork`, end, or wait for a registered thread, which would all wait for ever.
  * heapwise_gc_collect ends the process.
@@ -316,8 +323,8 @@ void heapwise_gc_on_thread_event(heapwise_gc_thread_report* report, void* argume
  * nothing is stopped. Thread safety: all, also for threads that are not registered. */
 int heapwise_gc_stop_world(void);
 
-/* Effects: see heapwise_gc_stop_world. A thread that has not stopped the world ends the process with
- * a line on standard error. */
+/* Effects: see heapwise_gc_stop_world. A thread that has not stopped the world ends the process
+ * with a line on standard error. */
 void heapwise_gc_start_world(void);
 
 /* A block that is reachable, or that waits for its finalizer. `size`: that of

@@ -9,6 +9,7 @@
 #include "gc/allocate.hpp"
 #include "gc/attachments.hpp"
 #include "gc/collect.hpp"
+#include "gc/displacements.hpp"
 #include "gc/finalizers.hpp"
 #include "gc/held_world.hpp"
 #include "gc/leaks.hpp"
@@ -255,6 +256,13 @@ int heapwise_gc_add_roots(const void* begin, const void* end) {
 
 void heapwise_gc_remove_roots(const void* begin, const void* end) {
   gc::remove(the_gc.added_roots, {begin, end});
+}
+
+int heapwise_gc_add_displacement(std::size_t bytes) {
+  if (bytes >= gc::displacements::end_bytes) return EINVAL;
+  const std::lock_guard hold{the_gc.lock};
+  gc::the_displacements.add(bytes);
+  return 0;
 }
 
 int heapwise_gc_exclude_roots(const void* begin, const void* end) {

@@ -1,5 +1,5 @@
-// Which words of a block may hold addresses, or the function of the program that knows. A block of a
-// typed kind has the address of its layout in its last word.
+// Which words of a block may hold addresses, or the function of the program that knows. A block of
+// a typed kind has the address of its layout in its last word.
 #pragma once
 
 #include <cstddef>

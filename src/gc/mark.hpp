@@ -34,8 +34,8 @@ void start_helpers() noexcept;
 /// room to write down all that was found. Requires: a world that stands still, no marks.
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept;
 
-/// Effects: what the marking function of the block names, apart from the block itself, is marked, as
-/// far as it is not looked through; mark_from goes on from there. Requires: a world that stands
+/// Effects: what the marking function of the block names, apart from the block itself, is marked,
+/// as far as it is not looked through; mark_from goes on from there. Requires: a world that stands
 /// still; a block with a marking function; mark_from comes afterwards.
 void mark_named_by(const found_block& block) noexcept;
 

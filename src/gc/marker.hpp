@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gc/displacements.hpp"
 #include "gc/layouts.hpp"
 #include "gc/mark_stack.hpp"
 #include "gc/marking.hpp"
@@ -184,7 +185,10 @@ class marker {
     const std::uintptr_t slice = offset / slice_bytes;
     const kind of = where.kinds[slice].load(std::memory_order_relaxed);
     if (of == pair_kind) { // nothing to look up, nothing to divide
-      if (!Interior && offset % granule_bytes != 0) return;
+      if (!Interior && offset % granule_bytes != 0) [[unlikely]] {
+        if (!the_displacements.has(offset % granule_bytes)) return;
+        word -= offset % granule_bytes;
+      }
       if (was_marked(where.marks[offset / granule_bytes])) return;
       note(at, {word - (Interior ? offset % granule_bytes : 0), of});
       return;
@@ -199,7 +203,7 @@ class marker {
     const std::uint32_t block = block_at(facts, inside);
     if (block >= facts.blocks) return;
     const std::uintptr_t behind_first = inside - std::uintptr_t{block} * facts.bytes;
-    if (!Interior && behind_first != 0) return;
+    if (!Interior && behind_first != 0 && !the_displacements.has(behind_first)) return;
     if (was_marked(where.marks[slice * marks_of_slice + block])) return;
     if (!facts.atomic) note(at, {word - behind_first, of});
   }
@@ -219,7 +223,8 @@ class marker {
       slice -= where.records[slice].slices;
     }
     const std::uintptr_t behind_first = word - where.base - slice * slice_bytes;
-    if (behind_first >= (interior ? where.records[slice].bytes : 1)) return {};
+    if (behind_first >= where.records[slice].bytes) return {};
+    if (!interior && behind_first != 0 && !the_displacements.has(behind_first)) return {};
     const kind of = where.kinds[slice].load(std::memory_order_relaxed);
     if (was_marked(where.marks[slice * marks_of_slice])) return {};
     return of == large_atomic ? grey{} : grey{word - behind_first, of};

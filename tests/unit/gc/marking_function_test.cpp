@@ -39,8 +39,7 @@ void mark_nodes(const heapwise_gc_marking* marking, const void* block, std::size
 }
 
 const heapwise_gc_layout* layout_of_nodes() {
-  static const heapwise_gc_layout* const made =
-      heapwise_gc_make_marked_layout(mark_nodes, nullptr);
+  static const heapwise_gc_layout* const made = heapwise_gc_make_marked_layout(mark_nodes, nullptr);
   return made;
 }
 
@@ -54,8 +53,8 @@ node* make_nodes(std::size_t count) {
 hidden by_link;
 hidden by_number;
 
-/// Effects: `count` nodes in one block; the one `at` leads to a block, and its number is the address
-/// of another one.
+/// Effects: `count` nodes in one block; the one `at` leads to a block, and its number is the
+/// address of another one.
 void lead_from_nodes(std::size_t count, std::size_t at) {
   elsewhere([=] {
     node* const made = make_nodes(count);
@@ -106,7 +105,8 @@ std::uintptr_t length_of_list() {
 
 TEST_CASE("what the marking function names is kept, and nothing else of the block") {
   start();
-  for (const std::size_t count : std::initializer_list<std::size_t>{1, 3, 512, 2047, 2048, 40'000}) {
+  for (const std::size_t count :
+       std::initializer_list<std::size_t>{1, 3, 512, 2047, 2048, 40'000}) {
     CAPTURE(count);
     lead_from_nodes(count, count - 1);
     heapwise_gc_collect();
@@ -229,7 +229,8 @@ TEST_CASE("the function gets the size that may be used, and its argument") {
     seen_argument = argument;
   };
   const heapwise_gc_layout* const layout = heapwise_gc_make_marked_layout(note, &some);
-  for (const std::size_t size : std::initializer_list<std::size_t>{1, 100, 32'760, 32'761, 500'000}) {
+  for (const std::size_t size :
+       std::initializer_list<std::size_t>{1, 100, 32'760, 32'761, 500'000}) {
     CAPTURE(size);
     elsewhere([=] { the_nodes = static_cast<node*>(heapwise_gc_malloc_typed(layout, size)); });
     heapwise_gc_collect();
