@@ -307,10 +307,10 @@ typedef void heapwise_gc_thread_report(int thread, int stopped, void* argument);
 void heapwise_gc_on_thread_event(heapwise_gc_thread_report* report, void* argument);
 
 /* Effects: all other registered threads stand still when it returns, until the calling thread has
- * called heapwise_gc_start_world as often. Threads that are not registered go on. Waits for a
- * collection to end, and for another thread that has stopped the world; that of a copy of the
- * process goes on. It is in no statistics of pauses. Meant for programs that look at other threads
- * or at memory: debuggers, profilers, snapshots.
+ * called heapwise_gc_start_world as often. Threads that are not registered go on, and so does a
+ * copy of the process that marks. Waits for a collection to end, and for another thread that has
+ * stopped the world. It is in no statistics of pauses. Meant for programs that look at other
+ * threads or at memory: debuggers, profilers, snapshots.
  *
  * Meanwhile, threads stand still anywhere, with any lock, and signals are held back from the
  * calling thread. So it may call only what is allowed in signal handlers, as `_Fork`, whose child

@@ -23,7 +23,8 @@ bool lives(std::size_t size, std::size_t behind) {
     auto* const made = static_cast<char*>(heapwise_gc_malloc(size));
     block = hidden{made};
     the_address = made + behind;
-    for (int each = 0; each < 500; ++each) static_cast<void>(heapwise_gc_malloc(size));
+    const int others = size < 4096 ? 500 : 20; // more than a window
+    for (int each = 0; each < others; ++each) static_cast<void>(heapwise_gc_malloc(size));
   });
   heapwise_gc_collect();
   return survived(block);
