@@ -86,10 +86,47 @@ typedef struct heapwise_gc_layout heapwise_gc_layout;
 const heapwise_gc_layout* heapwise_gc_make_layout(size_t element_bytes, const size_t* offsets,
                                                   size_t count);
 
+/* What a marking function speaks to. */
+typedef struct heapwise_gc_marking {
+  void (*name)(const struct heapwise_gc_marking* marking,
+               const void* address); /* the collector's */
+} heapwise_gc_marking;
+
+/* A marking function: called while marking, with a block that is reachable. It calls
+ * heapwise_gc_mark_address with each address that the block holds, in whatever form: compressed,
+ * with tags, as an offset. `size`: that of heapwise_gc_usable_size.
+ *
+ * It must expect the block in any state between two instructions of the program: with zeros that
+ * nothing was written to yet, half changed, or as it was when the last address of it was dropped,
+ * some collections ago. It may be called several times for a block, by several threads at once, in
+ * threads of the collector with a stack of 128 KiB. The world stands still: threads may hold any
+ * lock. Or it is called in a copy of the process (option `concurrent_bytes`), where what it writes
+ * is lost. So it reads the block, `argument` and other memory that is never freed. It must not read
+ * other blocks, which may be free, nor use thread-local variables; and it must not lock, wait,
+ * allocate, throw, or call any other function of the collector. What it writes must be atomic. */
+typedef void heapwise_gc_mark_function(const heapwise_gc_marking* marking, const void* block,
+                                       size_t size, void* argument);
+
+/* Returns: a layout of blocks whose addresses `function` knows. It lasts until the end of the
+ * process. `argument` is not a root. NULL with errno: EINVAL if `function` is NULL; ENOMEM. Thread
+ * safety: all, also for threads that are not registered. */
+const heapwise_gc_layout* heapwise_gc_make_marked_layout(heapwise_gc_mark_function* function,
+                                                         void* argument);
+
+/* Effects: the block that the address is in is reachable, wherever in the block that is. An address
+ * that is in no block does nothing. Requires: called by a marking function, with what it was called
+ * with. */
+static __inline__ void heapwise_gc_mark_address(const heapwise_gc_marking* marking,
+                                                const void* address) {
+  marking->name(marking, address);
+}
+
 /* Returns: a block as that of heapwise_gc_malloc, of which only the words that the layout names are
  * looked through: numbers and texts in it keep nothing. It takes 8 bytes more. A block of more than
- * 32,760 bytes is looked through as a whole, and so is each one with the options `debug` and
- * `find_leaks`. Requires: a layout of heapwise_gc_make_layout. */
+ * 32,760 bytes is looked through as a whole, unless the layout has a marking function; with the
+ * option `debug`, so is one of more than 32,728 bytes. If the block has a finalizer and cannot be
+ * reached, what it leads to is found by its marking function, or in all of its words. Requires: a
+ * layout of heapwise_gc_make_layout or heapwise_gc_make_marked_layout. */
 void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, size_t size);
 
 /* Returns: a block as that of heapwise_gc_malloc, which is kept, as by heapwise_gc_keep, until
@@ -121,6 +158,17 @@ void heapwise_gc_free(void* block);
  * copy of the process. */
 void heapwise_gc_collect(void);
 
+/* Effects: the same, and gives all free memory back to the system. */
+void heapwise_gc_collect_and_release(void);
+
+/* Effects: blocks may take no more than `limit_bytes` from now on; 0: as much as there is. What
+ * they take already stays. Requires: the collector is started. */
+void heapwise_gc_set_limit(size_t limit_bytes);
+
+/* Effects: the option `free_space_divisor` has this value from the end of the next collection on;
+ * 0: the default. Requires: the collector is started. */
+void heapwise_gc_set_free_space_divisor(size_t divisor);
+
 /* Effects: after heapwise_gc_disable nothing is collected but by heapwise_gc_collect, until
  * heapwise_gc_enable was called as often. */
 void heapwise_gc_disable(void);
@@ -137,6 +185,19 @@ void heapwise_gc_unregister_thread(void);
  * addresses. Returns: 0, or ENOMEM. Requires: readable as long as it is added. */
 int heapwise_gc_add_roots(const void* begin, const void* end);
 void heapwise_gc_remove_roots(const void* begin, const void* end);
+
+/* Effects: from now on an address `bytes` behind the first byte of a block counts as that of the
+ * first byte, wherever it is found. Meant for addresses with a tag in their lower bits, and for
+ * members that others lead to. Returns: 0; EINVAL from 4096 on. Thread safety: all, also for
+ * threads that are not registered. */
+int heapwise_gc_add_displacement(size_t bytes);
+
+/* Effects: static data in [begin, end) of the program or of a library is not looked through, until
+ * heapwise_gc_include_roots gets the same two addresses. Added roots, stacks and thread-local
+ * variables are. Meant for large tables that never lead to blocks. Returns: 0, or ENOMEM.
+ * Complexity: each collection compares each part of static data with all ranges. */
+int heapwise_gc_exclude_roots(const void* begin, const void* end);
+void heapwise_gc_include_roots(const void* begin, const void* end);
 
 /* Effects: the words in [begin, end) are roots as those of a thread's own stack are: an address
  * anywhere inside of a block counts. Meant for the stacks of coroutines, from before the first
@@ -208,6 +269,71 @@ typedef void heapwise_gc_collection_report(const heapwise_gc_collection* last, v
 
 /* Effects: `report` is called from now on. NULL: none. */
 void heapwise_gc_on_collection(heapwise_gc_collection_report* report, void* argument);
+
+/* What happens, in this order. A collection that marks in a copy of the process (option
+ * `concurrent_bytes`) tells of the world going on before marking ends; if the copy is given up, its
+ * collection ends without a sweep. Without memory for its roots, a collection does not mark. The
+ * world may be stopped several times in a row, and by heapwise_gc_stop_world it is stopped without
+ * a collection. */
+typedef enum heapwise_gc_event {
+  HEAPWISE_GC_COLLECTION_BEGINS,
+  HEAPWISE_GC_WORLD_STOPS,    /* threads are about to be interrupted */
+  HEAPWISE_GC_WORLD_STOPPED,  /* all of them stand still */
+  HEAPWISE_GC_MARKING_BEGINS, /* here or in a copy of the process */
+  HEAPWISE_GC_MARKING_ENDS,
+  HEAPWISE_GC_WORLD_RESUMES, /* threads are about to go on */
+  HEAPWISE_GC_WORLD_RESUMED,
+  HEAPWISE_GC_SWEEP_BEGINS, /* spans without a marked block are put back, others are listed */
+  HEAPWISE_GC_SWEEP_ENDS,
+  HEAPWISE_GC_COLLECTION_ENDS
+} heapwise_gc_event;
+
+/* Called in the thread that collects or stops the world, with a lock of the collector held: it must
+ * not call the collector, nor wait for a thread that may do so. From HEAPWISE_GC_WORLD_STOPS to
+ * HEAPWISE_GC_WORLD_RESUMED threads may stand still anywhere, with any lock, and signals are held
+ * back: what it calls must be allowed in signal handlers. It must not throw. */
+typedef void heapwise_gc_event_report(heapwise_gc_event event, void* argument);
+
+/* Effects: `report` is called from now on. NULL: none. */
+void heapwise_gc_on_event(heapwise_gc_event_report* report, void* argument);
+
+/* Called between HEAPWISE_GC_WORLD_STOPS and HEAPWISE_GC_WORLD_STOPPED for each registered thread
+ * but the calling one, with `stopped` 1: it stands still; and between HEAPWISE_GC_WORLD_RESUMES and
+ * HEAPWISE_GC_WORLD_RESUMED with 0: it is about to go on. `thread`: its number in the kernel, that
+ * of gettid. The same rules as for heapwise_gc_event_report. */
+typedef void heapwise_gc_thread_report(int thread, int stopped, void* argument);
+
+/* Effects: `report` is called from now on. NULL: none. */
+void heapwise_gc_on_thread_event(heapwise_gc_thread_report* report, void* argument);
+
+/* Effects: all other registered threads stand still when it returns, until the calling thread has
+ * called heapwise_gc_start_world as often. Threads that are not registered go on, and so does a
+ * copy of the process that marks. Waits for a collection to end, and for another thread that has
+ * stopped the world. It is in no statistics of pauses. Meant for programs that look at other
+ * threads or at memory: debuggers, profilers, snapshots.
+ *
+ * Meanwhile, threads stand still anywhere, with any lock, and signals are held back from the
+ * calling thread. So it may call only what is allowed in signal handlers, as `_Fork`, whose child
+ * must not use the collector; and of the collector heapwise_gc_stop_world, heapwise_gc_base,
+ * heapwise_gc_usable_size and heapwise_gc_start_world. It may read and write blocks. It must not
+ * allocate, `fork`, end, or wait for a registered thread, which would all wait for ever.
+ * heapwise_gc_collect ends the process.
+ *
+ * Returns: 0, or an error of heapwise_gc_init, which it calls if the collector is not started; then
+ * nothing is stopped. Thread safety: all, also for threads that are not registered. */
+int heapwise_gc_stop_world(void);
+
+/* Effects: see heapwise_gc_stop_world. A thread that has not stopped the world ends the process
+ * with a line on standard error. */
+void heapwise_gc_start_world(void);
+
+/* A block that is reachable, or that waits for its finalizer. `size`: that of
+ * heapwise_gc_usable_size. The same rules as after HEAPWISE_GC_WORLD_STOPPED. */
+typedef void heapwise_gc_block_visitor(void* block, size_t size, void* argument);
+
+/* Effects: collects, and calls `visit` for each block while the world stands still; for none if
+ * there is no memory to mark. Meant for histograms and snapshots of the heap. */
+void heapwise_gc_each_block(heapwise_gc_block_visitor* visit, void* argument);
 
 /* A reference that does not keep a block; zeros refer to nothing. It may lie anywhere, in blocks
  * too, but must not be copied. */

@@ -123,7 +123,13 @@ HEAPWISE_ALWAYS_INLINE void* allocate_small(thread_record& self, kind of) {
   return take_from_window(self, of);
 }
 
-void* allocate_large(std::size_t size_bytes, bool atomic) {
+void write_layout(std::byte* at, const layout* its) noexcept {
+  std::memcpy(at, &its, sizeof its);
+  std::atomic_signal_fence(std::memory_order_seq_cst); // this thread may be stopped anywhere
+}
+
+/// Returns: a block of one of the large kinds, or nullptr.
+void* allocate_large(std::size_t size_bytes, kind of) {
   if (size_bytes > static_cast<std::size_t>(PTRDIFF_MAX) - slice_bytes) return nullptr;
   const std::size_t bytes = (size_bytes + granule_bytes - 1) / granule_bytes * granule_bytes;
   const std::size_t count = (bytes + slice_bytes - 1) / slice_bytes;
@@ -132,7 +138,7 @@ void* allocate_large(std::size_t size_bytes, bool atomic) {
   std::size_t zero_bytes = 0; // up to the last dirty slice
   {
     const std::lock_guard hold{the_gc.lock};
-    const slice_index first = take_slices(count, atomic ? large_atomic : large);
+    const slice_index first = take_slices(count, of);
     if (first == no_slice) return nullptr;
     slice_record& record = memory.record(first);
     record.bytes = bytes;
@@ -146,8 +152,10 @@ void* allocate_large(std::size_t size_bytes, bool atomic) {
       }
     }
     the_gc.ended_allocated_bytes += bytes;
+    // What was there before is not a layout.
+    if (is_typed(of)) write_layout(begin + bytes - layout_bytes(of), nullptr);
   }
-  if (!atomic) std::memset(begin, 0, zero_bytes);
+  if (of != large_atomic) std::memset(begin, 0, zero_bytes);
   tell_program();
   return begin;
 }
@@ -165,7 +173,21 @@ HEAPWISE_COLD thread_record* record_at_start() noexcept {
 /// Returns: a block, or nullptr.
 HEAPWISE_ALWAYS_INLINE void* allocate_any(thread_record& self, std::size_t bytes, bool atomic) {
   return bytes <= max_small_bytes ? allocate_small(self, kind_of(bytes, atomic))
-                                  : allocate_large(bytes, atomic);
+                                  : allocate_large(bytes, atomic ? large_atomic : large);
+}
+
+/// Returns: a block with room for `bytes` and the address of its layout, or nullptr.
+void* allocate_any_typed(thread_record& self, std::size_t bytes, const layout& its) {
+  const bool is_small = bytes <= max_small_bytes - sizeof(&its);
+  const kind of = is_small ? typed_kind_of(bytes + sizeof(&its)) : large_typed;
+  auto* const block = static_cast<std::byte*>(
+      is_small ? allocate_small(self, of)
+               : allocate_large(std::min(bytes, SIZE_MAX / 2) + sizeof(&its), of));
+  if (block == nullptr) return nullptr;
+  // Before it holds an address. A collection that comes first finds no layout, and nothing.
+  const found_block found = block_around(block);
+  write_layout(block + found.bytes, &its);
+  return block;
 }
 
 /// With leaks or damage to be found, every block is noted down when it is handed out.
@@ -260,27 +282,21 @@ void* allocate_aligned(std::size_t alignment, std::size_t size_bytes, const void
 void* allocate_typed(const layout& its, std::size_t size_bytes, const void* caller) {
   thread_record* const self = this_thread != nullptr ? this_thread : record_at_start();
   if (self == nullptr) return ask_program(size_bytes);
-  if (the_gc.memory.notes_use() || size_bytes > max_small_bytes - sizeof(&its)) {
+  const std::size_t bytes = room_for(size_bytes);
+  // Markers take pieces of a large block if nothing says what is in it.
+  if (its.function == nullptr && bytes > max_small_bytes - sizeof(&its)) {
     return allocate(size_bytes, false, caller);
   }
-  const kind of = typed_kind_of(size_bytes + sizeof(&its));
-  auto* const block = static_cast<std::byte*>(allocate_small(*self, of));
-  if (block == nullptr) return ask_program(size_bytes);
-  // Before it holds an address. A collection that comes first finds no layout, and nothing.
-  const layout* const address = &its;
-  std::memcpy(block + kind_table[of].bytes - sizeof address, &address, sizeof address);
-  return block;
+  return finish(allocate_any_typed(*self, bytes, its), size_bytes, caller);
 }
 
 void* allocate_like(const found_block& block, std::size_t size_bytes, const void* caller) {
-  if (!is_typed(the_gc.memory.kind_at(block.slice))) {
-    return allocate(size_bytes, block.atomic, caller);
-  }
-  return allocate_typed(*layout_at(block.begin + usable_bytes(block)), size_bytes, caller);
+  const layout* const its = layout_of(block);
+  return its == nullptr ? allocate(size_bytes, block.atomic, caller)
+                        : allocate_typed(*its, size_bytes, caller);
 }
 
 std::size_t usable_bytes(const found_block& of) noexcept {
-  if (is_typed(the_gc.memory.kind_at(of.slice))) return of.bytes - sizeof(layout*);
   return the_gc.chosen.debug ? asked_bytes(of) : of.bytes;
 }
 
@@ -293,17 +309,20 @@ void release(const found_block& found, std::string_view called) noexcept {
     forget_attachments(found.begin);
   }
   const kind of = the_gc.memory.kind_at(found.slice);
+  const std::size_t bytes = found.bytes + layout_bytes(of);
   if (of >= small_kinds) {
     const std::lock_guard hold{the_gc.lock};
-    the_gc.ended_freed_bytes += found.bytes;
+    the_gc.ended_freed_bytes += bytes;
     the_gc.memory.give(found.slice, the_gc.memory.record(found.slice).slices);
     return;
   }
+  // First of all: a marking function is not to meet a block that is half cleared.
+  if (is_typed(of)) write_layout(found.begin + found.bytes, nullptr);
   if (!found.atomic) std::memset(found.begin, 0, found.bytes);
   const std::lock_guard hold{self->lock};
   *reinterpret_cast<std::byte**>(found.begin) = self->freed[of];
   self->freed[of] = found.begin;
-  self->freed_bytes += found.bytes;
+  self->freed_bytes += bytes;
 }
 
 } // namespace heapwise::gc

@@ -22,8 +22,8 @@ namespace heapwise::gc {
 [[nodiscard]] void* allocate_aligned(std::size_t alignment, std::size_t size_bytes,
                                      const void* caller);
 
-/// Returns: a block of which only the words that the layout names are looked through; as a whole if
-/// it is large or its use is noted down. nullptr as `allocate`.
+/// Returns: a block of which only what the layout names is looked through; as a whole if it is
+/// large and its layout has no marking function. nullptr as `allocate`.
 [[nodiscard]] void* allocate_typed(const layout& its, std::size_t size_bytes, const void* caller);
 
 /// Returns: a block of the kind, with the same layout if there is one. nullptr as `allocate`.

@@ -18,14 +18,20 @@ found_block block_around(const void* address) noexcept {
   std::byte* const begin = memory.address_of(slice);
   const auto offset = static_cast<std::size_t>(static_cast<const std::byte*>(address) - begin);
   if (of >= small_kinds) {
-    const std::size_t bytes = memory.record(slice).bytes;
+    const std::size_t bytes = memory.record(slice).bytes - layout_bytes(of);
     if (offset >= bytes) return {};
     return {begin, bytes, slice, 0, of == large_atomic};
   }
   const kind_facts& facts = kind_table[of];
   const std::uint32_t number = block_at(facts, offset);
   if (number >= facts.blocks) return {};
-  return {begin + std::size_t{number} * facts.bytes, facts.bytes, slice, number, facts.atomic};
+  return {begin + std::size_t{number} * facts.bytes, facts.bytes - layout_bytes(of), slice, number,
+          facts.atomic};
+}
+
+const layout* layout_of(const found_block& block) noexcept {
+  const bool has_one = is_typed(the_gc.memory.kind_at(block.slice));
+  return has_one ? layout_at(block.begin + block.bytes) : nullptr;
 }
 
 found_block block_at(const void* begin, std::string_view called) noexcept {

@@ -5,13 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
+#include "gc/layouts.hpp"
 #include "gc/space.hpp"
 
 namespace heapwise::gc {
 
 struct found_block {
   std::byte* begin = nullptr; // nullptr: there is none
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;      // without the address of a layout, which lies behind them
   slice_index slice = no_slice;
   std::uint32_t number = 0; // in its slice
   bool atomic = false;
@@ -19,6 +20,9 @@ struct found_block {
 
 /// Returns: the block that holds the byte, which may be a free one.
 [[nodiscard]] found_block block_around(const void* address) noexcept;
+
+/// Returns: the layout of the block; nullptr if it has none, or has not got it yet.
+[[nodiscard]] const layout* layout_of(const found_block& block) noexcept;
 
 /// Returns: the block that begins there. Ends the process if none does, with the name of the
 /// function that was `called`.

@@ -9,7 +9,9 @@
 #include "gc/allocate.hpp"
 #include "gc/attachments.hpp"
 #include "gc/collect.hpp"
+#include "gc/displacements.hpp"
 #include "gc/finalizers.hpp"
+#include "gc/held_world.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/options.hpp"
@@ -147,6 +149,11 @@ const heapwise_gc_layout* heapwise_gc_make_layout(std::size_t element_bytes,
   return gc::make_layout(element_bytes, offsets, count);
 }
 
+const heapwise_gc_layout* heapwise_gc_make_marked_layout(heapwise_gc_mark_function* function,
+                                                         void* argument) {
+  return gc::make_marked_layout(function, argument);
+}
+
 void* heapwise_gc_malloc_typed(const heapwise_gc_layout* layout, std::size_t size) {
   return gc::allocate_typed(*layout, size, __builtin_return_address(0));
 }
@@ -196,6 +203,36 @@ void heapwise_gc_collect(void) {
   gc::collect();
 }
 
+void heapwise_gc_collect_and_release(void) {
+  if (gc::this_thread == nullptr && heapwise_gc_init(nullptr) != 0) return;
+  gc::collect_and_release();
+}
+
+void heapwise_gc_each_block(heapwise_gc_block_visitor* visit, void* argument) {
+  if (gc::this_thread == nullptr && heapwise_gc_init(nullptr) != 0) return;
+  gc::collect(visit, argument);
+}
+
+int heapwise_gc_stop_world(void) {
+  if (!the_gc.started.load(std::memory_order_acquire)) {
+    if (const int error = heapwise_gc_init(nullptr); error != 0) return error;
+  }
+  gc::hold_world();
+  return 0;
+}
+
+void heapwise_gc_start_world(void) { gc::release_world(); }
+
+void heapwise_gc_set_limit(std::size_t limit_bytes) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.memory.limit_to(limit_bytes);
+}
+
+void heapwise_gc_set_free_space_divisor(std::size_t divisor) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.chosen.free_space_divisor = divisor == 0 ? gc::settings{}.free_space_divisor : divisor;
+}
+
 void heapwise_gc_disable(void) {
   const std::lock_guard hold{the_gc.lock};
   ++the_gc.disabled;
@@ -219,6 +256,21 @@ int heapwise_gc_add_roots(const void* begin, const void* end) {
 
 void heapwise_gc_remove_roots(const void* begin, const void* end) {
   gc::remove(the_gc.added_roots, {begin, end});
+}
+
+int heapwise_gc_add_displacement(std::size_t bytes) {
+  if (bytes >= gc::displacements::end_bytes) return EINVAL;
+  const std::lock_guard hold{the_gc.lock};
+  gc::the_displacements.add(bytes);
+  return 0;
+}
+
+int heapwise_gc_exclude_roots(const void* begin, const void* end) {
+  return gc::add(the_gc.excluded_roots, {begin, end});
+}
+
+void heapwise_gc_include_roots(const void* begin, const void* end) {
+  gc::remove(the_gc.excluded_roots, {begin, end});
 }
 
 int heapwise_gc_add_stack(const void* begin, const void* end) {
@@ -256,6 +308,18 @@ void heapwise_gc_on_collection(heapwise_gc_collection_report* report, void* argu
   const std::lock_guard hold{the_gc.lock};
   the_gc.collection_report = report;
   the_gc.collection_argument = argument;
+}
+
+void heapwise_gc_on_event(heapwise_gc_event_report* report, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.events.report = report;
+  the_gc.events.argument = argument;
+}
+
+void heapwise_gc_on_thread_event(heapwise_gc_thread_report* report, void* argument) {
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.events.thread_report = report;
+  the_gc.events.thread_argument = argument;
 }
 
 std::size_t heapwise_gc_run_finalizers(void) { return gc::run_finalizers(); }

@@ -5,13 +5,17 @@
 #include <mutex>
 #include <utility>
 
+#include "gc/events.hpp"
 #include "gc/finalizers.hpp"
 #include "gc/guards.hpp"
+#include "gc/held_world.hpp"
 #include "gc/leaks.hpp"
 #include "gc/mark.hpp"
 #include "gc/marking_copy.hpp"
+#include "gc/misuse.hpp"
 #include "gc/roots.hpp"
 #include "gc/threads.hpp"
+#include "gc/visit.hpp"
 #include "gc/windows.hpp"
 
 namespace heapwise::gc {
@@ -90,6 +94,8 @@ void mark_all(round& of) noexcept {
   settle_attachments(the_roots, of.shared);
   if (the_gc.chosen.debug) look_at_guards();
   the_gc.counted.mark_ns += os::now_ns() - begin;
+  tell(HEAPWISE_GC_MARKING_ENDS);
+  show_marked_blocks();
   of.kept_bytes = find_leaks() + keep_all_windows(reached);
   leave_spans();
   forget_idle_blocks();
@@ -103,6 +109,7 @@ void stop_and_mark(void* argument) noexcept {
   stop_world_with_tables();
   of.stopped_at = os::now_ns();
   of.complete = gather_roots(the_roots, of.lowest);
+  if (of.complete) tell(HEAPWISE_GC_MARKING_BEGINS);
   of.in_copy = of.in_copy && of.complete && start_copy(the_roots);
   if (of.in_copy) {
     keep_all_windows(handed_out);
@@ -192,6 +199,7 @@ void note_collection(const round& of, std::size_t live_bytes) noexcept {
 
 /// Effects: with all marks set, what has none is free, and there is a new target.
 void finish(const round& of) noexcept {
+  tell(HEAPWISE_GC_SWEEP_BEGINS);
   const std::uint64_t begin = os::now_ns();
   const live_sizes found = list_spans();
   const std::size_t live_bytes = found.all_bytes - of.kept_bytes;
@@ -200,6 +208,8 @@ void finish(const round& of) noexcept {
   set_target(live_bytes, budget_of(found));
   note_collection(of, live_bytes);
   the_gc.counted.sweep_ns += os::now_ns() - begin;
+  tell(HEAPWISE_GC_SWEEP_ENDS);
+  tell(HEAPWISE_GC_COLLECTION_ENDS);
 }
 
 /// Effects: threads stop to mark what they hand out, and begin with other spans if there will be
@@ -220,12 +230,15 @@ void stop_copy() noexcept {
   if (!copy_marks()) return;
   settle_threads(false, nullptr);
   end_copy();
+  tell(HEAPWISE_GC_MARKING_ENDS);
+  tell(HEAPWISE_GC_COLLECTION_ENDS);
 }
 
 /// Effects: collects; if it is `in_copy`, begins to. Returns: whether it is done.
 bool collect_now(bool in_copy) noexcept {
   stop_copy();
   wait_for_leaving_copy();
+  tell(HEAPWISE_GC_COLLECTION_BEGINS);
   const bool shared = the_gc.counted.live_bytes >= worth_help;
   if (shared) start_helpers();
   lock_threads();
@@ -242,7 +255,11 @@ bool collect_now(bool in_copy) noexcept {
     the_gc.copy.pause_ns = now.pause_ns;
     return false;
   }
-  if (now.complete) finish(now);
+  if (now.complete) {
+    finish(now);
+  } else {
+    tell(HEAPWISE_GC_COLLECTION_ENDS);
+  }
   return true;
 }
 
@@ -257,12 +274,14 @@ void finish_copy() noexcept {
   settle_threads(usable, &now.so_far);
   if (usable) take_marks_of_copy();
   end_copy();
+  tell(HEAPWISE_GC_MARKING_ENDS);
   if (usable) {
     now.in_copy = true;
     now.pause_ns = the_gc.copy.pause_ns;
     now.beside_bytes = now.so_far.allocated_bytes - the_gc.allocated_at_copy;
     finish(now);
   } else {
+    tell(HEAPWISE_GC_COLLECTION_ENDS);
     collect_now(false);
   }
   const std::size_t waited_ns = os::now_ns() - begin;
@@ -322,13 +341,23 @@ slice_index take_slices(std::size_t count, kind of) noexcept {
   return taken;
 }
 
-void collect() noexcept {
+void collect(heapwise_gc_block_visitor* visitor, void* argument) noexcept {
+  if (holds_world()) refuse("a collection", " between stopping and starting the world");
   {
     const std::lock_guard hold{the_gc.lock};
+    the_gc.visitor = visitor;
+    the_gc.visitor_argument = argument;
     collect_locked();
+    the_gc.visitor = nullptr;
   }
   report_leaks();
   tell_program();
+}
+
+void collect_and_release() noexcept {
+  collect();
+  const std::lock_guard hold{the_gc.lock};
+  the_gc.memory.purge(0);
 }
 
 /// Effects: calls the program's report if a collection has ended since the last one.

@@ -18,8 +18,12 @@ void look_after_copy() noexcept;
 /// Effects: collects while the world stands still. Requires: the lock; a registered thread.
 void collect_locked() noexcept;
 
-/// Effects: collects, and reports what was lost. Requires: no lock.
-void collect() noexcept;
+/// Effects: collects, calls the visitor for each block that can be reached, and reports what was
+/// lost. Requires: no lock.
+void collect(heapwise_gc_block_visitor* visitor = nullptr, void* argument = nullptr) noexcept;
+
+/// Effects: collects, and gives all free memory back to the system. Requires: no lock.
+void collect_and_release() noexcept;
 
 /// Effects: tells the program what collections have found: damage, and finalizers that are ready.
 /// Requires: no lock.

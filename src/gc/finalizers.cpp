@@ -24,10 +24,13 @@ void add_or_mark(os::memory_range words, page_list<root>& roots, bool worth_help
   static_cast<void>(roots.add({words, false}));
 }
 
-/// Effects: adds the words of a block that do not point into it. A block that points to itself must
-/// not wait for itself.
+/// Effects: adds the words of a block that do not point into it, or marks what its marking function
+/// names. A block that points to itself must not wait for itself. Requires: mark_from_all comes
+/// afterwards.
 HEAPWISE_READS_ANYTHING void add_words_of(const found_block& block, page_list<root>& roots,
                                           bool worth_help) noexcept {
+  const layout* const its = layout_of(block);
+  if (its != nullptr && its->function != nullptr) return mark_named_by(block);
   const auto* const begin = reinterpret_cast<const std::uintptr_t*>(block.begin);
   const std::uintptr_t* const end = begin + block.bytes / sizeof(std::uintptr_t);
   const std::uintptr_t* from = begin;

@@ -145,7 +145,7 @@ void look_at_guards() noexcept {
     const std::uint32_t blocks = small ? kind_table[of].blocks : 1;
     for (std::uint32_t number = 0; number < blocks; ++number) {
       if (memory.uses_of(slice)[number].load(std::memory_order_relaxed) == 0) continue;
-      look_at({memory.address_of(slice) + number * bytes, bytes, slice, number, false});
+      look_at(block_around(memory.address_of(slice) + number * bytes));
     }
   }
 }

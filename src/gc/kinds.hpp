@@ -28,13 +28,15 @@ using kind = std::uint8_t;
 inline constexpr kind no_kind = 0;
 inline constexpr kind pair_kind = 1; // two words: blocks and granules have the same numbers
 /// 1 ... class_count: blocks that may hold addresses anywhere; behind them, the same sizes without
-/// addresses; behind these, the same sizes with a layout, whose address is in the last word.
+/// addresses; behind these, the same sizes with a layout, whose address is in the last word, as in
+/// large_typed.
 inline constexpr kind first_atomic = class_count + 1;
 inline constexpr kind first_typed = 2 * class_count + 1;
 inline constexpr kind small_kinds = 3 * class_count + 1; // with no_kind
 inline constexpr kind large = small_kinds;               // the first slice of a large block
 inline constexpr kind large_atomic = small_kinds + 1;
-inline constexpr kind inside_large = small_kinds + 2; // any other slice of it
+inline constexpr kind large_typed = small_kinds + 2;
+inline constexpr kind inside_large = small_kinds + 3; // any other slice of it
 
 struct kind_facts {
   std::uint32_t bytes = 0;
@@ -83,7 +85,12 @@ constexpr kind typed_kind_of(std::size_t size_bytes) noexcept {
   return static_cast<kind>(kind_of(size_bytes, false) + first_typed - 1);
 }
 
-constexpr bool is_typed(kind of) noexcept { return of >= first_typed && of < small_kinds; }
+constexpr bool is_typed(kind of) noexcept {
+  return (of >= first_typed && of < small_kinds) || of == large_typed;
+}
+
+/// Returns: how many bytes at the end of a block of the kind hold the address of its layout.
+constexpr std::size_t layout_bytes(kind of) noexcept { return is_typed(of) ? sizeof(void*) : 0; }
 
 static_assert(inside_large < 256);
 static_assert(kind_table[pair_kind].bytes == granule_bytes);

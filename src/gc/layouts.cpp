@@ -34,6 +34,17 @@ void* take_room(std::size_t bytes) noexcept {
   return taken;
 }
 
+/// Returns: a layout with room for `count` numbers, nullptr with errno set.
+layout* place(const layout& made, std::size_t count) noexcept {
+  const std::lock_guard hold{the_gc.lock};
+  void* const memory = take_room(sizeof(layout) + count * sizeof(std::size_t));
+  if (memory == nullptr) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return ::new (memory) layout{made};
+}
+
 } // namespace
 
 const layout* make_layout(std::size_t element_bytes, const std::size_t* offsets,
@@ -46,17 +57,19 @@ const layout* make_layout(std::size_t element_bytes, const std::size_t* offsets,
     errno = EINVAL;
     return nullptr;
   }
-  const std::lock_guard hold{the_gc.lock};
-  void* const memory = take_room(sizeof(layout) + count * sizeof(std::size_t));
-  if (memory == nullptr) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  const auto* const made = ::new (memory) layout{element_bytes / word_bytes, count};
-  auto* const words = reinterpret_cast<std::size_t*>(static_cast<layout*>(memory) + 1);
-  std::transform(offsets, offsets + count, words,
+  layout* const made = place({element_bytes / word_bytes, count, nullptr, nullptr}, count);
+  if (made == nullptr) return nullptr;
+  std::transform(offsets, offsets + count, reinterpret_cast<std::size_t*>(made + 1),
                  [](std::size_t each) { return each / word_bytes; });
   return made;
+}
+
+const layout* make_marked_layout(heapwise_gc_mark_function* function, void* argument) noexcept {
+  if (function == nullptr) {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return place({1, 0, function, argument}, 0);
 }
 
 } // namespace heapwise::gc

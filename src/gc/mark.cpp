@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "gc/marker.hpp"
+#include "gc/state.hpp"
 #include "os/mutex.hpp"
 #include "os/os.hpp"
 
@@ -230,8 +231,10 @@ HEAPWISE_READS_ANYTHING void look_again(marker& self, const map& where) noexcept
     const auto* const begin = reinterpret_cast<const std::byte*>(where.base) + slice * slice_bytes;
     if (of == large && marks[0].load(std::memory_order_relaxed) != 0) {
       self.scan<Interior>(begin, begin + where.records[slice].bytes);
+    } else if (of == large_typed && marks[0].load(std::memory_order_relaxed) != 0) {
+      self.scan_typed<Interior>(begin, of);
     }
-    if (of == no_kind || (of >= first_atomic && !is_typed(of))) {
+    if (of == no_kind || of >= small_kinds || kind_table[of].atomic) {
       work_off.run();
       continue;
     }
@@ -307,6 +310,12 @@ bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexce
   }
   self.end();
   return overflowed;
+}
+
+void mark_named_by(const found_block& block) noexcept {
+  marker& self = markers[0];
+  self.begin(the_gc.memory.what_is_where());
+  call_function(*layout_of(block), block.begin, self);
 }
 
 void hold_helpers() noexcept { work.lock.lock(); }

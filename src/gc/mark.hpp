@@ -3,6 +3,7 @@
 
 #include <cstddef>
 
+#include "gc/blocks.hpp"
 #include "gc/page_list.hpp"
 #include "gc/space.hpp"
 #include "os/world.hpp"
@@ -32,6 +33,11 @@ void start_helpers() noexcept;
 /// `worth_help`. Returns: whether the heap had to be looked through again, because there was no
 /// room to write down all that was found. Requires: a world that stands still, no marks.
 bool mark_from(page_list<root>& roots, const map& where, bool worth_help) noexcept;
+
+/// Effects: what the marking function of the block names, apart from the block itself, is marked,
+/// as far as it is not looked through; mark_from goes on from there. Requires: a world that stands
+/// still; a block with a marking function; mark_from comes afterwards.
+void mark_named_by(const found_block& block) noexcept;
 
 /// Effects: between the two no helper holds the markers' lock, which a forked child would inherit.
 /// Helpers wake late, without the collector's lock. Requires: the collector's lock.

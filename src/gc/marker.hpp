@@ -6,8 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "gc/displacements.hpp"
 #include "gc/layouts.hpp"
 #include "gc/mark_stack.hpp"
+#include "gc/marking.hpp"
 #include "gc/space.hpp"
 #include "heapwise/detail/config.hpp"
 
@@ -21,10 +23,8 @@ class marker {
   /// Effects: undoes `start`. Requires: nothing was marked since.
   void give_back() noexcept { stack_.end(); }
 
-  void begin(const map& where) noexcept {
-    where_ = where;
-    overflowed_ = false;
-  }
+  /// The stack may hold blocks already, and may have overflowed.
+  void begin(const map& where) noexcept { where_ = where; }
   void end() noexcept { stack_.shrink(); }
 
   /// Effects: marks what the words in [begin, end) point to, and notes it down.
@@ -36,14 +36,16 @@ class marker {
     stack_.put_back(at);
   }
 
-  /// Effects: marks what the words of the block point to that its layout names. One that was not
-  /// handed out yet has none.
+  /// Effects: marks what the words of the block point to that its layout names, or what its marking
+  /// function does. A block that was not handed out yet has no layout.
   template <bool Interior>
   HEAPWISE_NOINLINE HEAPWISE_READS_ANYTHING void scan_typed(const void* block, kind of) noexcept {
     const auto* const words = static_cast<const std::uintptr_t*>(block);
-    const std::size_t room = kind_table[of].bytes / sizeof(std::uintptr_t) - 1;
+    const std::size_t bytes = of < small_kinds ? kind_table[of].bytes : bytes_of_large(block);
+    const std::size_t room = (bytes - layout_bytes(of)) / sizeof(std::uintptr_t);
     const layout* const its = layout_at(words + room);
     if (its == nullptr) return;
+    if (its->function != nullptr) return call_function(*its, block, *this);
     mark_stack::ends at = stack_.take_out();
     for (std::size_t element = 0; element < room; element += its->element_words) {
       for (std::size_t each = 0; each < its->count; ++each) {
@@ -51,6 +53,13 @@ class marker {
         if (word < room) consider<Interior>(where_, at, words[word]);
       }
     }
+    stack_.put_back(at);
+  }
+
+  /// Effects: marks the block that the address is in, and notes it down.
+  HEAPWISE_NOINLINE void mark_address(std::uintptr_t address) noexcept {
+    mark_stack::ends at = stack_.take_out();
+    consider<true>(where_, at, address);
     stack_.put_back(at);
   }
 
@@ -176,7 +185,10 @@ class marker {
     const std::uintptr_t slice = offset / slice_bytes;
     const kind of = where.kinds[slice].load(std::memory_order_relaxed);
     if (of == pair_kind) { // nothing to look up, nothing to divide
-      if (!Interior && offset % granule_bytes != 0) return;
+      if (!Interior && offset % granule_bytes != 0) [[unlikely]] {
+        if (!the_displacements.has(offset % granule_bytes)) return;
+        word -= offset % granule_bytes;
+      }
       if (was_marked(where.marks[offset / granule_bytes])) return;
       note(at, {word - (Interior ? offset % granule_bytes : 0), of});
       return;
@@ -191,7 +203,7 @@ class marker {
     const std::uint32_t block = block_at(facts, inside);
     if (block >= facts.blocks) return;
     const std::uintptr_t behind_first = inside - std::uintptr_t{block} * facts.bytes;
-    if (!Interior && behind_first != 0) return;
+    if (!Interior && behind_first != 0 && !the_displacements.has(behind_first)) return;
     if (was_marked(where.marks[slice * marks_of_slice + block])) return;
     if (!facts.atomic) note(at, {word - behind_first, of});
   }
@@ -211,10 +223,16 @@ class marker {
       slice -= where.records[slice].slices;
     }
     const std::uintptr_t behind_first = word - where.base - slice * slice_bytes;
-    if (behind_first >= (interior ? where.records[slice].bytes : 1)) return {};
+    if (behind_first >= where.records[slice].bytes) return {};
+    if (!interior && behind_first != 0 && !the_displacements.has(behind_first)) return {};
     const kind of = where.kinds[slice].load(std::memory_order_relaxed);
     if (was_marked(where.marks[slice * marks_of_slice])) return {};
-    return of == large ? grey{word - behind_first, of} : grey{};
+    return of == large_atomic ? grey{} : grey{word - behind_first, of};
+  }
+
+  [[nodiscard]] std::size_t bytes_of_large(const void* block) const noexcept {
+    const auto offset = reinterpret_cast<std::uintptr_t>(block) - where_.base;
+    return where_.records[offset / slice_bytes].bytes;
   }
 
   /// Effects: marks it. Two markers may both be told that it was not: then both look through it.

@@ -30,6 +30,26 @@ void add_root(os::memory_range range, bool on_stack, root_list& list) noexcept {
   list.complete = list.complete && added;
 }
 
+/// Effects: adds what of the range the program has not excluded. What lies behind an excluded part
+/// is looked at from the first of them on.
+void add_static(os::memory_range range, root_list& list) noexcept {
+  const auto* at = static_cast<const std::byte*>(range.begin);
+  const auto* const end = static_cast<const std::byte*>(range.end);
+  while (at < end) {
+    const auto* next_begin = end; // of what is excluded
+    const auto* next_end = end;
+    for (const os::memory_range& each : the_gc.excluded_roots) {
+      const auto* const begin = std::max(static_cast<const std::byte*>(each.begin), at);
+      const auto* const behind = static_cast<const std::byte*>(each.end);
+      if (behind <= at || begin >= next_begin) continue;
+      next_begin = begin;
+      next_end = behind;
+    }
+    add_root({at, next_begin}, false, list);
+    at = next_end;
+  }
+}
+
 void add_thread(const thread_record& of_thread, root_list& list) noexcept {
   each_stack_part(
       of_thread,
@@ -91,7 +111,7 @@ bool gather_roots(page_list<root>& into, const void* lowest) noexcept {
   describe_self(lowest);
   os::each_static_range(
       [](os::memory_range range, void* argument) {
-        add_root(range, false, *static_cast<root_list*>(argument));
+        add_static(range, *static_cast<root_list*>(argument));
       },
       &list);
   os::each_thread_variables(the_gc.loader, add_variables, &list);

@@ -21,6 +21,7 @@ constexpr std::size_t round_up(std::size_t bytes, std::size_t to) noexcept {
 }
 
 constexpr std::size_t slices_of(std::size_t limit_bytes) noexcept {
+  if (limit_bytes == 0) return most_slices;
   return std::max<std::size_t>(limit_bytes / slice_bytes, 1);
 }
 
@@ -35,7 +36,7 @@ bool commit_table(void* table, std::size_t entry_bytes, std::size_t from, std::s
 } // namespace
 
 bool space::start(std::size_t limit_bytes, bool notes_use) noexcept {
-  limit_ = limit_bytes == 0 ? most_slices : slices_of(limit_bytes);
+  limit_to(limit_bytes);
   const std::size_t allowed = os::address_limit_bytes() / slice_bytes;
   // Of limited addresses half are left to the program.
   const std::size_t most = allowed < 2 * most_slices ? allowed / 2 : most_slices;
@@ -44,6 +45,8 @@ bool space::start(std::size_t limit_bytes, bool notes_use) noexcept {
   }
   return false;
 }
+
+void space::limit_to(std::size_t limit_bytes) noexcept { limit_ = slices_of(limit_bytes); }
 
 bool space::start_with(std::size_t slices, bool notes_use) noexcept {
   const std::size_t kinds_bytes = round_up(slices, slice_bytes);

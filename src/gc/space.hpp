@@ -79,6 +79,10 @@ class space {
   /// Effects: whether copies of the process have the marks. Requires: no thread forks meanwhile.
   void leave_marks_out_of_copies(bool yes) const noexcept;
 
+  /// Effects: no more than this many bytes are taken from now on; 0: as much as there is. Requires:
+  /// the collector's lock.
+  void limit_to(std::size_t limit_bytes) noexcept;
+
   /// Effects: looks for free slices from the left again.
   void restart() noexcept { cursor_ = first_slice; }
 

@@ -70,6 +70,14 @@ struct damaged_block {
   const void* caller = nullptr; // the code that asked; nullptr: it is not known
 };
 
+/// Functions of the program that are called while the lock is held.
+struct event_reports {
+  heapwise_gc_event_report* report = nullptr;
+  void* argument = nullptr;
+  heapwise_gc_thread_report* thread_report = nullptr;
+  void* thread_argument = nullptr;
+};
+
 struct settings {
   std::size_t markers = 0;
   std::size_t free_space_divisor = 3;
@@ -105,6 +113,7 @@ struct state {
   settings chosen;
   page_list<os::memory_range> added_roots;
   page_list<os::memory_range> added_stacks;
+  page_list<os::memory_range> excluded_roots; // of static data
   layout_room layouts;
   attachments attached;
   marking_copy copy;
@@ -123,6 +132,9 @@ struct state {
   void* collection_argument = nullptr;
   heapwise_gc_collection last_collection{};
   std::atomic<bool> collection_to_tell{false};
+  event_reports events;
+  heapwise_gc_block_visitor* visitor = nullptr; // during the collection that it is for
+  void* visitor_argument = nullptr;
   heapwise_gc_warning* warning = nullptr;
   void* warning_argument = nullptr;
 

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <new>
 
+#include "gc/events.hpp"
 #include "gc/stop.hpp"
 #include "os/os.hpp"
 
@@ -151,12 +152,13 @@ void stop_world() noexcept {
   constexpr std::uint64_t report_after_ns = 1'000'000'000;
   const std::uint64_t begin = os::now_ns();
   bool reported = false;
+  tell(HEAPWISE_GC_WORLD_STOPS);
   for (std::uint32_t patience_ms = 10;; patience_ms = std::min(2 * patience_ms, most_patience_ms)) {
     the_gc.signals = os::hold_signals();
     // Pairs with stand_still, see interrupt_others.
     the_gc.epoch.fetch_add(1, std::memory_order_seq_cst);
     interrupt_others();
-    if (others_stop(patience_ms)) return;
+    if (others_stop(patience_ms)) break;
     if (!reported && os::now_ns() - begin > report_after_ns) {
       report_running_threads();
       reported = true;
@@ -166,9 +168,16 @@ void stop_world() noexcept {
     go_on();
     os::wait(the_gc.stopped, the_gc.stopped.load(std::memory_order_relaxed), 1);
   }
+  tell_of_threads(true);
+  tell(HEAPWISE_GC_WORLD_STOPPED);
 }
 
-void resume_world() noexcept { go_on(); }
+void resume_world() noexcept {
+  tell(HEAPWISE_GC_WORLD_RESUMES);
+  tell_of_threads(false);
+  go_on();
+  tell(HEAPWISE_GC_WORLD_RESUMED);
+}
 
 void unlock_threads() noexcept {
   for (thread_record* each = the_gc.threads; each != nullptr; each = each->next) {

@@ -62,6 +62,16 @@ TEST_CASE("an address that is not a block can neither be freed nor get another s
         "heapwise: heapwise_gc_realloc of an address where no block begins");
 }
 
+TEST_CASE("a world is started by the thread that stopped it, and collected only while it runs") {
+  heapwise_gc_init(nullptr);
+  CHECK(last_words([] { heapwise_gc_start_world(); }) ==
+        "heapwise: heapwise_gc_start_world in a thread that has not stopped the world");
+  CHECK(last_words([] {
+          heapwise_gc_stop_world();
+          heapwise_gc_collect();
+        }) == "heapwise: a collection between stopping and starting the world");
+}
+
 TEST_CASE("nothing is allocated for an address that is not a block") {
   heapwise_gc_init(nullptr);
   // Without memory for it, realloc returned before it looked at the address.

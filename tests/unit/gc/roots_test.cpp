@@ -223,3 +223,32 @@ TEST_CASE("who is not registered is told so") {
   CHECK(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGABRT);
 }
+
+TEST_CASE("static data that is excluded keeps nothing, until it is included again") {
+  heapwise_gc_init(nullptr);
+  static std::array<void*, 8> words;
+  const auto blocks_kept = [] {
+    std::array<hidden, words.size()> blocks;
+    for (std::size_t each = 0; each < words.size(); ++each) {
+      blocks[each] = block_kept_by([each](void* made) { words[each] = made; });
+    }
+    heapwise_gc_collect();
+    unsigned kept = 0;
+    for (std::size_t each = 0; each < words.size(); ++each) {
+      kept |= survived(blocks[each]) ? 1U << each : 0U;
+    }
+    return kept;
+  };
+  REQUIRE(heapwise_gc_exclude_roots(&words[2], &words[4]) == 0);
+  REQUIRE(heapwise_gc_exclude_roots(&words[3], &words[5]) == 0);
+  REQUIRE(heapwise_gc_exclude_roots(&words[7], &words[7] + 1) == 0);
+  CHECK(blocks_kept() == 0b0110'0011);
+  heapwise_gc_include_roots(&words[3], &words[5]);
+  CHECK(blocks_kept() == 0b0111'0011);
+  REQUIRE(heapwise_gc_add_roots(&words[2], &words[3]) == 0); // counts all the same
+  CHECK(blocks_kept() == 0b0111'0111);
+  heapwise_gc_include_roots(&words[2], &words[4]);
+  heapwise_gc_include_roots(&words[7], &words[7] + 1);
+  heapwise_gc_include_roots(&words[7], &words[7] + 1); // no longer excluded: does nothing
+  CHECK(blocks_kept() == 0b1111'1111);
+}
