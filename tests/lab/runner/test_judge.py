@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from heapwise.runner.judge import Reference, judge
 
 from heapwise.model import GroupMemory, ProcessFacts
-from heapwise.runner.judge import Reference, judge
 from heapwise.runner.launch import Outcome
 from heapwise.runner.whole_program import group_values
 
