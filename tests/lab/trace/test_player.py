@@ -22,7 +22,7 @@ Record = Callable[..., Path]
 FIELDS = {"calls": 4, "blocks": 5, "bytes": 6, "peak": 7}
 """Numbers of the header that a replay has to find again."""
 
-RESIZE, SCALAR_NEW, FREE, WAIT_FOR_END = 8, 3, 5, 15
+RESIZE, SCALAR_NEW, FREE, WAIT_FOR_END = 8, 3, 5, 17
 STEP = struct.Struct("<QII")
 ENDS = {5, 6, 7}
 PART = struct.Struct("<QQQ")
