@@ -43,7 +43,7 @@ enum class column : unsigned {
   /// Of an end: resident pages if they were counted. Of a live block, and of a call that was
   /// refused: its size.
   more = 4,
-  site = 5,  ///< number of the address that called, in the order of first use
+  site = 5,      ///< number of the address that called, in the order of first use
   alignment = 6, ///< binary logarithm; 0: the default of malloc
 };
 inline constexpr unsigned column_count = 7;
