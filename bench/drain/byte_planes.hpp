@@ -20,6 +20,7 @@ class byte_planes {
   template <class Number>
   void append(std::span<const Number> numbers, std::size_t before) {
     Number all = 0;
+#pragma GCC unroll 4
     for (const Number each : numbers) all = static_cast<Number>(all | each);
     const unsigned needed = (static_cast<unsigned>(std::bit_width(all)) + 7) / 8;
     for (; width_ < needed; ++width_) planes_[width_].assign(before, 0);

@@ -31,7 +31,7 @@ class live_blocks {
 
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
-  /// Whether the table may be in no cache that is near, so that prefetch() is worth its time.
+  /// Whether the table may be in no cache that is near.
   [[nodiscard]] bool is_large() const noexcept { return mask_ >= large_places; }
 
   /// Asks for the line in which a search for `address` will begin.

@@ -41,10 +41,10 @@ class resolver {
   void take(const call& next);
   /// The same in the place of the call: each event of a thread that runs alone takes this path.
   [[gnu::always_inline]] void take_inlined(const call& next);
+  /// Whether the table of live blocks may be in no cache that is near.
+  [[nodiscard]] bool is_far() const noexcept { return live_.is_large(); }
   /// A call with this address will come.
-  void prefetch(std::uint64_t address) const noexcept {
-    if (live_.is_large()) live_.prefetch(address);
-  }
+  void prefetch(std::uint64_t address) const noexcept { live_.prefetch(address); }
 
   /// Writes what has not filled a frame.
   void flush();

@@ -1,5 +1,6 @@
-// Reads the ring of one thread. What takes its calls has three functions: take() and take_inlined()
-// of a call, and prefetch() of the address of a call that will come.
+// Reads the ring of one thread. What takes its calls has four functions: take() and take_inlined()
+// of a call; prefetch() of the address of a call that will come, and is_far(): whether that is of
+// use.
 #pragma once
 
 #include <algorithm>
@@ -81,7 +82,7 @@ class ring_reader {
     std::uint64_t stamp = each.stamp_near(taken_stamp);
     do {
       // The address of an event that is not written yet is an old one, asked for in vain.
-      taker.prefetch(ring[(at + events_ahead) % ring_events].address());
+      if (taker.is_far()) taker.prefetch(ring[(at + events_ahead) % ring_events].address());
       taker.take_inlined(
           {stamp, each.address(), each.size(), sites[each.place()], thread, 0, each.kind(), 0});
       taken_stamp = stamp;

@@ -22,23 +22,14 @@ enum class step_kind : std::uint8_t {
   array_delete = 7,
   resize = 8,
   usable_size = 9,
-  start = 10,        ///< the thread whose number is `slot` begins
-  turn = 11,         ///< only in exact order: wait until `size` steps of all threads are done
-  pass = 12,         ///< only in exact order: `size` steps are done
-  sleep = 13,        ///< only when paced: `size` nanoseconds
-  grow = 14,         ///< before each resize: it adds `target` lines from byte `size` on
-  wait_for_end = 15, ///< until the block of the shared slot, which this thread made, has ended
-
-  // From and to the pool or the arena of a site, see step::site. Each policy has kinds of its own,
-  // so that a player comes to a pool by one jump, as it comes to malloc.
-  unsynchronized_allocate = 16,
-  unsynchronized_deallocate = 17,
-  thread_cached_allocate = 18,
-  thread_cached_deallocate = 19,
-  sized_allocate = 20,
-  sized_deallocate = 21,
-  arena_allocate = 22,
-  arena_deallocate = 23,
+  start = 10,             ///< the thread whose number is `slot` begins
+  turn = 11,              ///< only in exact order: wait until `size` steps of all threads are done
+  pass = 12,              ///< only in exact order: `size` steps are done
+  sleep = 13,             ///< only when paced: `size` nanoseconds
+  pooled_allocate = 14,   ///< from the pool of a site, see step::site
+  pooled_deallocate = 15, ///< to the pool of a site
+  grow = 16,              ///< before each resize: it adds `target` lines from byte `size` on
+  wait_for_end = 17,      ///< until the block of the shared slot, which this thread made, has ended
 };
 
 /// 16 bytes. A slot keeps the address of a block while it lives. A shared slot is for one block
@@ -76,17 +67,6 @@ enum class pool_policy : std::uint64_t {
   sized = 2, ///< an unsynchronized pool for each size class, see sized_pools
   arena = 3, ///< reset whenever none of its blocks lives
 };
-
-/// The steps that make and that end a block of such a pool.
-[[nodiscard]] constexpr step_kind allocate_of(pool_policy policy) noexcept {
-  return static_cast<step_kind>(static_cast<std::uint64_t>(step_kind::unsynchronized_allocate) +
-                                2 * static_cast<std::uint64_t>(policy));
-}
-[[nodiscard]] constexpr step_kind deallocate_of(pool_policy policy) noexcept {
-  return static_cast<step_kind>(static_cast<std::uint64_t>(step_kind::unsynchronized_deallocate) +
-                                2 * static_cast<std::uint64_t>(policy));
-}
-static_assert(deallocate_of(pool_policy::arena) == step_kind::arena_deallocate);
 
 inline constexpr std::uint64_t size_step = 16;         ///< between the classes of sized pools
 inline constexpr std::uint64_t most_sized_bytes = 512; ///< of a block of sized pools

@@ -172,9 +172,9 @@ void maker::place_block(const traced_event& next, step_kind kind, bool shared, p
   place now = new_place(next, shared, by);
   if (const auto pool = pooled_.of_site.find(next.site); pool != pooled_.of_site.end()) {
     now.pool = pool->second;
-    by.steps.push_back({step::pack(allocate_of(pooled_.pools[now.pool].policy), now.shared, false,
-                                   now.pool, next.size),
-                        now.slot, touched(next.block)});
+    by.steps.push_back(
+        {step::pack(step_kind::pooled_allocate, now.shared, false, now.pool, next.size), now.slot,
+         touched(next.block)});
   } else {
     by.steps.push_back({step::pack(kind, now.shared, false, next.alignment_log, next.size),
                         now.slot, touched(next.block)});
@@ -251,11 +251,11 @@ void maker::end(const traced_event& next, part& by) {
                          : next.kind == event_kind::array_delete ? step_kind::array_delete
                                                                  : step_kind::free;
   // The alignment of `operator new` has to be given back to `operator delete`.
-  by.steps.push_back({old.pool != no_pool
-                          ? step::pack(deallocate_of(pooled_.pools[old.pool].policy), old.shared,
-                                       false, old.pool, old.size)
-                          : step::pack(kind, old.shared, false, old.alignment_log, old.size),
-                      old.slot, 0});
+  by.steps.push_back(
+      {old.pool != no_pool
+           ? step::pack(step_kind::pooled_deallocate, old.shared, false, old.pool, old.size)
+           : step::pack(kind, old.shared, false, old.alignment_log, old.size),
+       old.slot, 0});
   leave_place(old, by);
   live_bytes_ -= old.size;
   ++totals_.calls;

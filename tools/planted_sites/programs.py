@@ -26,7 +26,7 @@ class Planted:
 PROGRAMS = [
     Planted("queue", "unsynchronized", ("main", "make_node")),
     Planted("messages", "unsynchronized", ("make_message", "main")),
-    Planted("index", "unsynchronized", ("__new_allocator", "allocate", "main", "_M_get_node",
+    Planted("index", "unsynchronized", ("make_node", "allocate", "main", "_M_get_node",
                                         "_M_create_node", "emplace", "_M_emplace_unique")),
     Planted("strings", "sized", ("make_text", "main")),
     Planted("requests", "arena", ("make_part", "main")),

@@ -79,9 +79,6 @@ struct player {
   void touch_block(void* block, std::uint64_t size, std::uint32_t pages) const noexcept;
   void touch_grown(void* block) noexcept;
   void touch_last(const void* block, const step& next) const noexcept;
-  void begin_block(const step& next, void* block) noexcept;
-  template <class Release>
-  void end_block(const step& next, Release release) noexcept;
   void* allocate(const step& next);
   void release(const step& next, void* block) noexcept;
   void start(std::uint32_t number) noexcept;
@@ -161,21 +158,6 @@ inline void player::touch_last(const void* block, const step& next) const noexce
   }
 }
 
-inline void player::begin_block(const step& next, void* block) noexcept {
-  touch_block(block, next.size(), next.target);
-  keep(slot_of(next.slot, next.shared()), block, next, next.shared());
-}
-
-template <class Release>
-void player::end_block(const step& next, Release release) noexcept {
-  ++calls;
-  void* block = taken(next);
-  live->remove(next.size());
-  touch_last(block, next);
-  release(block);
-  leave(next);
-}
-
 inline void* player::allocate(const step& next) {
   const auto size = static_cast<std::size_t>(next.size());
   const auto alignment = static_cast<std::size_t>(next.alignment());
@@ -245,41 +227,39 @@ inline void player::play(const step& next) noexcept {
     case step_kind::calloc:
     case step_kind::aligned:
     case step_kind::scalar_new:
-    case step_kind::array_new:
-      begin_block(next, allocate(next));
+    case step_kind::array_new: {
+      void* block = allocate(next);
+      touch_block(block, next.size(), next.target);
+      keep(slot_of(next.slot, next.shared()), block, next, next.shared());
       break;
+    }
     case step_kind::free:
     case step_kind::scalar_delete:
-    case step_kind::array_delete:
-      end_block(next, [&](void* block) { release(next, block); });
-      break;
-    case step_kind::unsynchronized_allocate:
-      begin_block(next, pools[next.site()]->own().try_allocate());
-      break;
-    case step_kind::unsynchronized_deallocate:
-      end_block(next, [&](void* block) { pools[next.site()]->own().deallocate(block); });
-      break;
-    case step_kind::thread_cached_allocate:
-      begin_block(next, pools[next.site()]->shared().try_allocate());
-      break;
-    case step_kind::thread_cached_deallocate:
-      end_block(next, [&](void* block) { pools[next.site()]->shared().deallocate(block); });
-      break;
-    case step_kind::sized_allocate:
-      begin_block(next, pools[next.site()]->sized().allocate(next.size()));
-      break;
-    case step_kind::sized_deallocate:
-      end_block(next,
-                [&](void* block) { pools[next.site()]->sized().deallocate(block, next.size()); });
-      break;
-    case step_kind::arena_allocate:
-      begin_block(next, pools[next.site()]->arena().allocate(next.size()));
-      break;
-    case step_kind::arena_deallocate:
-      ++calls; // a program with an arena has no call that needs the block
+    case step_kind::array_delete: {
+      ++calls;
+      void* block = taken(next);
       live->remove(next.size());
-      pools[next.site()]->arena().deallocate();
+      touch_last(block, next);
+      release(next, block);
+      leave(next);
       break;
+    }
+    case step_kind::pooled_allocate: {
+      void* block = pools[next.site()]->allocate(next.size());
+      touch_block(block, next.size(), next.target);
+      keep(slot_of(next.slot, next.shared()), block, next, next.shared());
+      break;
+    }
+    case step_kind::pooled_deallocate: {
+      ++calls;
+      live->remove(next.size());
+      pool_of_site& pool = *pools[next.site()];
+      void* block = pool.ends_blocks() ? taken(next) : nullptr;
+      touch_last(block, next);
+      pool.deallocate(block, next.size());
+      leave(next);
+      break;
+    }
     case step_kind::grow:
       grown = next;
       break;

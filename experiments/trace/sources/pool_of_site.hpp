@@ -65,20 +65,47 @@ class phased_arena {
 
 class pool_of_site {
  public:
-  explicit pool_of_site(const pooled_site& site) {
-    if (site.policy == pool_policy::unsynchronized) own_.emplace(growing(site.block_size));
-    if (site.policy == pool_policy::thread_cached) shared_.emplace(growing(site.block_size));
-    if (site.policy == pool_policy::sized) sized_.emplace();
-    if (site.policy == pool_policy::arena) arena_.emplace();
+  explicit pool_of_site(const pooled_site& site) : policy_{site.policy} {
+    if (policy_ == pool_policy::unsynchronized) own_.emplace(growing(site.block_size));
+    if (policy_ == pool_policy::thread_cached) shared_.emplace(growing(site.block_size));
+    if (policy_ == pool_policy::sized) sized_.emplace();
+    if (policy_ == pool_policy::arena) arena_.emplace();
   }
 
-  // Of the policy that the site has, else there is none.
-  [[nodiscard]] heapwise::pool<heapwise::unsynchronized>& own() noexcept { return *own_; }
-  [[nodiscard]] heapwise::pool<heapwise::thread_cached>& shared() noexcept { return *shared_; }
-  [[nodiscard]] sized_pools& sized() noexcept { return *sized_; }
-  [[nodiscard]] phased_arena& arena() noexcept { return *arena_; }
+  /// Whether the end of a block is a call that needs its address.
+  [[nodiscard]] bool ends_blocks() const noexcept { return policy_ != pool_policy::arena; }
+
+  [[nodiscard]] void* allocate(std::uint64_t size) {
+    switch (policy_) {
+      case pool_policy::unsynchronized:
+        return own_->try_allocate();
+      case pool_policy::thread_cached:
+        return shared_->try_allocate();
+      case pool_policy::sized:
+        return sized_->allocate(size);
+      case pool_policy::arena:
+        break;
+    }
+    return arena_->allocate(size);
+  }
+  void deallocate(void* block, std::uint64_t size) noexcept {
+    switch (policy_) {
+      case pool_policy::unsynchronized:
+        own_->deallocate(block);
+        break;
+      case pool_policy::thread_cached:
+        shared_->deallocate(block);
+        break;
+      case pool_policy::sized:
+        sized_->deallocate(block, size);
+        break;
+      case pool_policy::arena:
+        arena_->deallocate();
+    }
+  }
 
  private:
+  pool_policy policy_;
   std::optional<heapwise::pool<heapwise::unsynchronized>> own_;
   std::optional<heapwise::pool<heapwise::thread_cached>> shared_;
   std::optional<sized_pools> sized_;

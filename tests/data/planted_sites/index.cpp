@@ -12,25 +12,30 @@ using entry = std::pair<const std::uint64_t, std::uint64_t>;
 #ifdef PLANTED
 heapwise::node_pool<heapwise::unsynchronized> nodes{
     {.block_count = 256, .growth = heapwise::growth::geometric}};
+void* make_node(std::size_t bytes, std::size_t alignment) {
+  if (void* const block = nodes.try_allocate()) [[likely]]
+    return block;
+  nodes.take_shape(bytes, alignment);
+  return nodes.allocate();
+}
+void end_node(void* old) { nodes.deallocate(old); }
+#else
+[[gnu::noinline]] void* make_node(std::size_t bytes, std::size_t) { return ::operator new(bytes); }
+void end_node(void* old) { ::operator delete(old); }
+#endif
+
+/// The same in both programs, so that the compiler makes the same code of the map.
 template <class T>
 struct from_nodes {
   using value_type = T;
   from_nodes() = default;
   template <class U>
   from_nodes(const from_nodes<U>&) {}
-  T* allocate(std::size_t) {
-    if (void* const block = nodes.try_allocate()) [[likely]]
-      return static_cast<T*>(block);
-    nodes.take_shape(sizeof(T), alignof(T));
-    return static_cast<T*>(nodes.allocate());
-  }
-  void deallocate(T* old, std::size_t) { nodes.deallocate(old); }
+  T* allocate(std::size_t) { return static_cast<T*>(make_node(sizeof(T), alignof(T))); }
+  void deallocate(T* old, std::size_t) { end_node(old); }
   friend bool operator==(from_nodes, from_nodes) { return true; }
 };
 using index = std::map<std::uint64_t, std::uint64_t, std::less<>, from_nodes<entry>>;
-#else
-using index = std::map<std::uint64_t, std::uint64_t, std::less<>, std::allocator<entry>>;
-#endif
 
 } // namespace
 

@@ -22,7 +22,7 @@ Record = Callable[..., Path]
 FIELDS = {"calls": 4, "blocks": 5, "bytes": 6, "peak": 7}
 """Numbers of the header that a replay has to find again."""
 
-RESIZE, SCALAR_NEW, FREE, WAIT_FOR_END = 8, 3, 5, 15
+RESIZE, SCALAR_NEW, FREE, WAIT_FOR_END = 8, 3, 5, 17
 STEP = struct.Struct("<QII")
 ENDS = {5, 6, 7}
 PART = struct.Struct("<QQQ")
@@ -131,15 +131,15 @@ def test_a_thread_waits_for_ends_of_blocks_that_it_has_made(hand_over: Path) -> 
     maker, ender = steps_of_threads(hand_over)
     ended = {slot: order for order, slot in enumerate(
         slot for kind, shared, slot in ender if kind in ENDS and shared)}
-    made: set[int] = set()
+    slots: set[int] = set()
     since_wait, most_unended, waits = 0, 0, 0
     for kind, shared, slot in maker:
         if kind == WAIT_FOR_END:
-            assert slot in made
-            most_unended = max(most_unended, len(made) - ended[slot] - 1)
+            assert slot in slots
+            most_unended = max(most_unended, len(slots) - ended[slot] - 1)
             since_wait, waits = 0, waits + 1
         elif shared:
-            made.add(slot)
+            slots.add(slot)
             since_wait += 1
             assert since_wait <= BLOCKS_BETWEEN_WAITS or waits == 0
     assert waits > 100

@@ -53,6 +53,7 @@ class taken_calls {
  public:
   void take(const call& next) { all_.push_back(next); }
   void take_inlined(const call& next) { all_.push_back(next); }
+  [[nodiscard]] bool is_far() const noexcept { return true; }
   void prefetch(std::uint64_t) const noexcept {}
 
   [[nodiscard]] const call& operator[](std::size_t number) const { return all_[number]; }
