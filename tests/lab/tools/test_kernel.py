@@ -141,12 +141,16 @@ def test_without_qemu_nothing_is_run(busybox: Path, monkeypatch: pytest.MonkeyPa
 NAME = "linux-image-6.1.0-1-cloud-amd64"
 
 
-def test_a_kernel_is_downloaded_once_and_unpacked(programs: Path, tmp_path: Path) -> None:
+def test_a_kernel_is_downloaded_once_and_unpacked(
+    programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     log = tmp_path / "log"
     fake(programs, "apt-cache", f"echo linux-image-cloud-amd64; echo '  Depends: {NAME}'")
     fake(programs, "apt-get", f'echo "$@" >>{log}; touch "$2_6.1_amd64.deb"')
-    fake(programs, "dpkg", 'mkdir -p "$3/boot"; touch "$3/boot/vmlinuz-6.1.0-1-cloud-amd64"')
-    folder = tmp_path / "kept"
+    fake(programs, "dpkg", 'test -e "$2" && mkdir -p "$3/boot"; '
+                           'touch "$3/boot/vmlinuz-6.1.0-1-cloud-amd64"')
+    folder = Path("kept")
     image = kernel_image(folder)
     assert image == folder / NAME / "boot/vmlinuz-6.1.0-1-cloud-amd64"
     assert kernel_image(folder) == image
