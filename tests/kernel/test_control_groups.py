@@ -38,8 +38,8 @@ PARTS = {
                        "in_group other/leaf look {touches} 64 500",
     "left": "find $groups -name 'heapwise-*' | wc -l",
 }
-"""Name -> what is done in the guest. If that is emulated, looks take long and so are rare; the first
-first ones take longest."""
+"""Name -> what is done in the guest. If that is emulated, looks take long, the first ones longest,
+and so are rare."""
 
 FUNCTIONS = """
 groups=/sys/fs/cgroup
